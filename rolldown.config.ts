@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineConfig, type Plugin } from "rolldown";
+
+/** Published JavaScript: every pure JavaScript dependency is inside, its licence in dist/THIRD-PARTY-LICENCES.md. */
+const published = defineConfig({
+  input: {
+    index: "src/index.ts",
+    "cli/main": "src/cli/main.ts",
+    "demo/main": "src/demo/main.ts",
+  },
+  platform: "node",
+  transform: { target: "node20" },
+  plugins: [licences()],
+  output: {
+    dir: "dist",
+    format: "esm",
+    cleanDir: true,
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+  },
+});
+
+/** Servers that tests run as child processes: built like the package, never published. */
+const fixtures = defineConfig({
+  input: Object.fromEntries(
+    readdirSync("test/fixtures/servers")
+      .filter((file) => file.endsWith("-main.ts"))
+      .map((file) => [file.replace(/-main\.ts$/, ""), join("test/fixtures/servers", file)]),
+  ),
+  platform: "node",
+  transform: { target: "node20" },
+  external: [/^@modelcontextprotocol\//, /^zod/],
+  output: { dir: "build/fixtures", format: "esm", cleanDir: true, entryFileNames: "[name].js" },
+});
+
+export default [published, fixtures];
+
+function licences(): Plugin {
+  return {
+    name: "licences",
+    generateBundle(_options, bundle) {
+      const folders = new Set<string>();
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type !== "chunk") continue;
+        for (const id of chunk.moduleIds) {
+          const match = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll("\\", "/"));
+          if (match?.[1]) folders.add(match[1]);
+        }
+      }
+      const sections = [...folders].sort().map(licenceOf);
+      const source = [
+        "# Third-party licences",
+        "",
+        "The published files contain code of these packages.",
+        "",
+        ...sections,
+      ];
+      this.emitFile({ type: "asset", fileName: "THIRD-PARTY-LICENCES.md", source: source.join("\n") });
+    },
+  };
+}
+
+function licenceOf(folder: string): string {
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    name: string;
+    version: string;
+    license?: string;
+  };
+  const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+  const text = file ? readFileSync(join(folder, file), "utf8").trim() : "";
+  if (!text && !manifest.license) throw new Error(`no licence found for ${manifest.name}`);
+  return [`## ${manifest.name} ${manifest.version} (${manifest.license ?? "see text"})`, "", text, ""].join("\n");
+}

@@ -1,0 +1,161 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
+import type { ClientCapabilities, Implementation, LogLevel } from "../protocol/mcp.ts";
+import { HEADER_MISMATCH } from "../protocol/meta.ts";
+import { modernHeaders, modernMeta } from "../protocol/modern.ts";
+import type { CallScope } from "./call-scope.ts";
+import type { Agreement } from "./handshake.ts";
+import type { InputProvider } from "./input.ts";
+import type { Peer } from "./peer.ts";
+import { INTERACTIVE } from "./questions.ts";
+import { retryDelayMs, type RetrySettings } from "./retry.ts";
+import { UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
+
+export interface ConversationOptions {
+  server: string;
+  clientInfo: Implementation;
+  capabilities: (provider?: InputProvider) => ClientCapabilities;
+  retry: RetrySettings;
+  /** Opens a new session in place of one the server forgot. */
+  renew: () => Promise<Agreement>;
+  /** Reads the tool list anew, because the server says our headers do not fit it. */
+  reloadTools: (scope: CallScope) => Promise<unknown>;
+}
+
+const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+/** Requests in the manner of the agreed era: what is added to them, and when one may be sent again. */
+export class Conversation {
+  readonly peer: Peer;
+  agreement: Agreement;
+  /** Modern servers are told with every request. */
+  logLevel: LogLevel | undefined;
+  /** Of the tools as last listed. */
+  tools = new Map<string, ToolFacts>();
+  readonly #options: ConversationOptions;
+  #usualMeta: { logLevel: LogLevel | undefined; meta: Record<string, unknown> } | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor(peer: Peer, agreement: Agreement, options: ConversationOptions) {
+    this.peer = peer;
+    this.agreement = agreement;
+    this.#options = options;
+  }
+
+  /** One exchange, made again where that is safe. The result is as it came. */
+  async exchange(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
+    const history = { tries: 1, renewed: false, reloaded: false };
+    for (;;) {
+      const session = this.agreement;
+      try {
+        const result = await this.#send(method, params, scope);
+        if (session.era === "modern") this.#checkKind(method, result, scope);
+        return result;
+      } catch (error) {
+        if (!(error instanceof NexusError)) throw error;
+        const described = this.peer.describe(error).with({ server: this.#options.server, method, phase: "request" });
+        if (scope.stopped || !(await this.#recover(described, { method, params, scope, session, history })))
+          throw described;
+      }
+    }
+  }
+
+  #send(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
+    const { peer, agreement } = this;
+    const id = peer.reserveId();
+    const modern = agreement.era === "modern";
+    const { onProgress, trace, meta: extra, input } = scope.options;
+    let meta = modern ? this.#modernMeta(input) : undefined;
+    if (onProgress || trace || extra) {
+      meta = { ...extra, ...trace, ...meta, ...(onProgress ? { progressToken: id } : {}) };
+    }
+    const full = meta ? withMeta(params, meta) : params;
+    let headers: Record<string, string> | undefined;
+    if (peer.kind === "http") {
+      headers = modern
+        ? modernHeaders(agreement.version, method, full, this.#factsFor(method, params).paramHeaders)
+        : peer.sessionHeaders;
+    }
+    const cancelBy = modern && peer.kind === "http" ? "stream" : "notification";
+    return peer.exchange({ id, method, params: full, headers, cancelBy }, scope);
+  }
+
+  #modernMeta(input: InputProvider | undefined): Record<string, unknown> {
+    if (!input && this.#usualMeta?.logLevel === this.logLevel && this.#usualMeta) return this.#usualMeta.meta;
+    const meta = modernMeta({
+      version: this.agreement.version,
+      clientInfo: this.#options.clientInfo,
+      capabilities: this.#options.capabilities(input),
+      logLevel: this.logLevel,
+    });
+    if (!input) this.#usualMeta = { logLevel: this.logLevel, meta };
+    return meta;
+  }
+
+  #factsFor(method: string, params: Params | undefined): ToolFacts {
+    if (method !== "tools/call") return UNKNOWN_TOOL;
+    return this.tools.get(String(params?.["name"])) ?? UNKNOWN_TOOL;
+  }
+
+  /** True if the request may be sent once more, after whatever had to be done first. */
+  async #recover(error: NexusError, attempt: FailedAttempt): Promise<boolean> {
+    const { method, params, scope, session, history } = attempt;
+    const { status, rpc } = error.details;
+    if (status === 404 && session.sessionId !== undefined && !history.renewed) {
+      history.renewed = true;
+      await this.#renew(session);
+      return true;
+    }
+    if (rpc?.code === HEADER_MISMATCH && method === "tools/call" && !history.reloaded) {
+      history.reloaded = true;
+      await this.#options.reloadTools(scope);
+      return true;
+    }
+    if (!this.peer.isOpen) return false;
+    const harmlessTool = this.#factsFor(method, params).harmless;
+    const delayMs = retryDelayMs(error, { method, tries: history.tries++, harmlessTool }, this.#options.retry);
+    if (delayMs === undefined || delayMs >= scope.remainingMs) return false;
+    await scope.sleep(delayMs);
+    return true;
+  }
+
+  /** Calls that find the session gone at the same time share one new session. */
+  #renew(forgotten: Agreement): Promise<void> {
+    if (this.agreement !== forgotten) return this.#renewing ?? Promise.resolve();
+    this.#renewing ??= this.#options
+      .renew()
+      .then((agreement) => {
+        this.agreement = agreement;
+      })
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+    return this.#renewing;
+  }
+
+  #checkKind(method: string, result: Result, scope: CallScope): void {
+    const kind = result.resultType;
+    if (kind === undefined || kind === "complete") return;
+    if (kind === "input_required" && INTERACTIVE.has(method)) return;
+    const { extensions } = this.#options.capabilities(scope.options.input);
+    if (kind === "task" && isRecord(extensions) && TASKS_EXTENSION in extensions) return;
+    throw new NexusError("PROTOCOL_VIOLATION", `The server answered ${method} with the unknown result type "${kind}"`, {
+      raw: result,
+      mayHaveReached: true,
+    });
+  }
+}
+
+interface FailedAttempt {
+  method: string;
+  params: Params | undefined;
+  scope: CallScope;
+  session: Agreement;
+  history: { tries: number; renewed: boolean; reloaded: boolean };
+}
+
+/** Reserved keys are ours; what the caller put beside them stays. */
+function withMeta(params: Params | undefined, meta: Record<string, unknown>): Params {
+  const own = params?.["_meta"];
+  return { ...params, _meta: isRecord(own) ? { ...own, ...meta } : meta };
+}

@@ -1,0 +1,61 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import type { Params } from "../protocol/json-rpc.ts";
+import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../protocol/mcp.ts";
+import type { CallScope } from "./call-scope.ts";
+import type { Conversation } from "./conversation.ts";
+
+/** The lists as last read, until the server says that they changed. */
+export interface KnownLists {
+  tools?: Tool[];
+  resources?: Resource[];
+  resourceTemplates?: ResourceTemplate[];
+  prompts?: Prompt[];
+}
+
+/** How a list is asked for, where its items stand in the answer, and what a server that has it declares. */
+export const LISTS = {
+  tools: { method: "tools/list", member: "tools", capability: "tools" },
+  resources: { method: "resources/list", member: "resources", capability: "resources" },
+  resourceTemplates: { method: "resources/templates/list", member: "resourceTemplates", capability: "resources" },
+  prompts: { method: "prompts/list", member: "prompts", capability: "prompts" },
+} as const satisfies Record<keyof KnownLists, { method: string; member: string; capability: keyof ServerCapabilities }>;
+
+/** Every page of a list; nothing is asked of a server that does not declare it. */
+export async function readList<K extends keyof KnownLists>(
+  kind: K,
+  conversation: Conversation,
+  scope: CallScope,
+): Promise<Required<KnownLists>[K]> {
+  const { method, member, capability } = LISTS[kind];
+  const items: unknown[] = [];
+  const declared = conversation.agreement.capabilities;
+  if (declared && !declared[capability]) return items as Required<KnownLists>[K];
+  const seen = new Set<unknown>();
+  for (let params: Params | undefined; ; ) {
+    const page = await conversation.exchange(method, params, scope);
+    scope.touch();
+    const found = page[member];
+    if (!Array.isArray(found)) {
+      throw new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} has no "${member}"`, { raw: page });
+    }
+    for (const item of found) items.push(item);
+    // An empty cursor is a cursor; only a missing one ends the list.
+    const cursor = page["nextCursor"];
+    if (typeof cursor !== "string") return items as Required<KnownLists>[K];
+    if (seen.has(cursor)) {
+      throw new NexusError("PROTOCOL_VIOLATION", `${method} gives the same cursor twice and would never end`);
+    }
+    seen.add(cursor);
+    params = { cursor };
+  }
+}
+
+/** Drops what a notification makes stale. */
+export function forgetLists(known: KnownLists, method: string): void {
+  if (method === "notifications/tools/list_changed") delete known.tools;
+  else if (method === "notifications/prompts/list_changed") delete known.prompts;
+  else if (method === "notifications/resources/list_changed") {
+    delete known.resources;
+    delete known.resourceTemplates;
+  }
+}

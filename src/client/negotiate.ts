@@ -1,0 +1,210 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import {
+  isLegacyRevision,
+  isModernRevision,
+  MODERN_REVISIONS,
+  LEGACY_REVISIONS,
+  type Era,
+} from "../protocol/revisions.ts";
+import {
+  discover,
+  initialize,
+  listsToolsTheModernWay,
+  type Agreement,
+  type Discovery,
+  type Introduction,
+} from "./handshake.ts";
+import type { Peer } from "./peer.ts";
+import { retryDelayMs, type RetrySettings } from "./retry.ts";
+
+/** How the era of the server was found, for reports and for whoever remembers it. */
+export interface Verdict {
+  era: Era;
+  how: "pinned" | "given" | "probed";
+  /** What to assume the next time; absent where this time proves nothing. */
+  remember?: Era;
+}
+
+export interface NegotiateOptions {
+  /** Opens a connection of the same transport; called again only for a child that ended on the probe. */
+  open: () => Promise<Peer>;
+  introduction: Introduction;
+  /** A revision to use without asking. */
+  pinned?: string | undefined;
+  /** An era known from an earlier time. */
+  era?: Era | undefined;
+  probeMs: number;
+  retry: RetrySettings;
+}
+
+export interface Negotiated {
+  peer: Peer;
+  agreement: Agreement;
+  verdict: Verdict;
+}
+
+/** Connects and finds out which era and revision the server speaks. */
+export async function negotiate(options: NegotiateOptions): Promise<Negotiated> {
+  const opened: Peer[] = [];
+  const open = async () => {
+    const peer = await options.open();
+    opened.push(peer);
+    return peer;
+  };
+  try {
+    const negotiated = await agree({ ...options, open });
+    await Promise.all(opened.filter((peer) => peer !== negotiated.peer).map((peer) => peer.close()));
+    return negotiated;
+  } catch (error) {
+    const last = opened.at(-1);
+    const described = error instanceof NexusError && last ? last.describe(error) : error;
+    await Promise.all(opened.map((peer) => peer.close()));
+    throw described;
+  }
+}
+
+async function agree(options: NegotiateOptions): Promise<Negotiated> {
+  const { pinned, era, introduction } = options;
+  if (pinned !== undefined) return agreeOnPinned(pinned, options);
+  if (era === "legacy") {
+    const peer = await options.open();
+    return { peer, agreement: await initialize(peer, introduction), verdict: { era, how: "given" } };
+  }
+  const peer = await options.open();
+  if (era === "modern") return agreeOnGivenModern(peer, options);
+  return peer.kind === "http" ? agreeOverHttp(peer, options) : agreeOverPipe(peer, options);
+}
+
+async function agreeOnPinned(version: string, { open, introduction }: NegotiateOptions): Promise<Negotiated> {
+  const peer = await open();
+  if (isModernRevision(version)) {
+    return { peer, agreement: { era: "modern", version }, verdict: { era: "modern", how: "pinned" } };
+  }
+  if (!isLegacyRevision(version)) {
+    const known = [...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ");
+    throw new NexusError("VERSION_UNSUPPORTED", `No protocol version ${version} is known`, {
+      hint: `Use one of ${known}.`,
+    });
+  }
+  const agreement = await initialize(peer, introduction, version);
+  if (agreement.version !== version) {
+    throw new NexusError("VERSION_UNSUPPORTED", `The server speaks ${agreement.version}, not ${version}`, {
+      phase: "handshake",
+    });
+  }
+  return { peer, agreement, verdict: { era: "legacy", how: "pinned" } };
+}
+
+/** A remembered "modern" that is no longer true fails loudly; whoever remembered it asks again. */
+async function agreeOnGivenModern(peer: Peer, { introduction }: NegotiateOptions): Promise<Negotiated> {
+  const found = await discover(peer, introduction, "nexus-probe-1");
+  if (found.kind === "modern") return { peer, agreement: found.agreement, verdict: { era: "modern", how: "given" } };
+  if (found.kind !== "legacy-only") throw found.error;
+  throw new NexusError("VERSION_UNSUPPORTED", "The server no longer speaks a modern revision", { phase: "handshake" });
+}
+
+async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  const { introduction } = options;
+  const found = await discoverPatiently(peer, options);
+  switch (found.kind) {
+    case "modern":
+      return probed(peer, found.agreement);
+    case "legacy-only":
+      return probed(peer, await initialize(peer, introduction, found.version));
+    case "not-modern":
+      return initializeOrListTools(peer, introduction);
+    case "no-evidence": {
+      const { status, rpc } = found.error.details;
+      if (status !== 500 || !rpc) throw found.error;
+      // Old servers answer methods they do not know so. It proves nothing, so it is not remembered.
+      return { peer, agreement: await initialize(peer, introduction), verdict: { era: "legacy", how: "probed" } };
+    }
+  }
+}
+
+/** The probe is safe to repeat: a passing failure is waited out before anything is concluded. */
+async function discoverPatiently(peer: Peer, { introduction, retry }: NegotiateOptions): Promise<Discovery> {
+  for (let tries = 1; ; tries++) {
+    const found = await discover(peer, introduction, `nexus-probe-${tries}`);
+    if (found.kind !== "no-evidence" || found.error.details.rpc) return found;
+    const delayMs = retryDelayMs(found.error, { method: "server/discover", tries, harmlessTool: false }, retry);
+    if (delayMs === undefined || performance.now() + delayMs > introduction.deadline || introduction.signal?.aborted)
+      return found;
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+  }
+}
+
+async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  const { introduction } = options;
+  const probe = discover(peer, introduction, "nexus-probe-1");
+  const found = await Promise.race([probe, silence(peer, options.probeMs)]);
+  if (found === "silence") return initializeWhileProbing(peer, probe, introduction);
+  switch (found.kind) {
+    case "modern":
+      return probed(peer, found.agreement);
+    case "legacy-only":
+      return probed(peer, await initialize(peer, introduction, found.version));
+    case "not-modern":
+      return initializeOrListTools(peer, introduction);
+    case "no-evidence": {
+      if (found.error.code !== "SERVER_EXITED") throw found.error;
+      // Some servers end on any request before `initialize`: a fresh one gets it at once.
+      const fresh = await options.open();
+      return probed(fresh, await initialize(fresh, introduction));
+    }
+  }
+}
+
+/** Resolves when the child has been quiet for too long; writing to stderr shows that it is still starting. */
+async function silence(peer: Peer, probeMs: number): Promise<"silence"> {
+  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, probeMs).unref());
+  const wrote = peer.child?.firstStderr.then(() => true);
+  const extended = await Promise.race([pause().then(() => false), ...(wrote ? [wrote] : [])]);
+  if (extended) await pause();
+  return "silence";
+}
+
+/** The probe is still out. Its late answer is kept: it settles what `initialize` leaves open. */
+async function initializeWhileProbing(
+  peer: Peer,
+  probe: Promise<Discovery>,
+  introduction: Introduction,
+): Promise<Negotiated> {
+  try {
+    const agreement = await initialize(peer, introduction);
+    const negotiated = probed(peer, agreement);
+    void probe.then((late) => {
+      if (late.kind === "modern") negotiated.verdict.remember = "modern";
+    });
+    return negotiated;
+  } catch (error) {
+    if (!wasRefused(error)) throw error;
+    const late = await Promise.race([probe, discover(peer, introduction, "nexus-probe-2")]);
+    if (late.kind === "modern") return probed(peer, late.agreement);
+    const agreement = await listsToolsTheModernWay(peer, introduction);
+    if (agreement) return probed(peer, agreement);
+    throw error;
+  }
+}
+
+async function initializeOrListTools(peer: Peer, introduction: Introduction): Promise<Negotiated> {
+  try {
+    return probed(peer, await initialize(peer, introduction));
+  } catch (error) {
+    if (!wasRefused(error)) throw error;
+    const agreement = await listsToolsTheModernWay(peer, introduction);
+    if (!agreement) throw error;
+    return probed(peer, agreement);
+  }
+}
+
+/** The server answered, and the answer was no. */
+function wasRefused(error: unknown): error is NexusError {
+  if (!(error instanceof NexusError)) return false;
+  const { status } = error.details;
+  return error.code === "SERVER_ERROR" || (error.code === "HTTP_STATUS" && status !== undefined && status < 500);
+}
+
+function probed(peer: Peer, agreement: Agreement): Negotiated {
+  return { peer, agreement, verdict: { era: agreement.era, how: "probed", remember: agreement.era } };
+}

@@ -1,0 +1,73 @@
+import { NexusError, messageOf } from "../errors/nexus-error.ts";
+import {
+  INTERNAL_ERROR,
+  METHOD_NOT_FOUND,
+  type ErrorObject,
+  type Request,
+  type RequestId,
+} from "../protocol/json-rpc.ts";
+import { USER_REJECTED } from "../protocol/meta.ts";
+import type { CallScope } from "./call-scope.ts";
+import { isInputMethod, type InputDesk } from "./input.ts";
+import type { Peer } from "./peer.ts";
+
+/** Calls during which a server may ask. */
+export const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+/** What a legacy server asks with requests of its own, and the answers that are being worked on. */
+export class Questions {
+  readonly #desk: InputDesk;
+  readonly #open = new Map<RequestId, AbortController>();
+
+  constructor(desk: InputDesk) {
+    this.#desk = desk;
+  }
+
+  /** `stream` is the call on whose stream the question came, where the transport can tell. */
+  async answer(peer: Peer, request: Request, stream: CallScope | undefined): Promise<void> {
+    if (request.method === "ping") return peer.respond(request.id, { result: {} });
+    if (!isInputMethod(request.method)) {
+      return peer.respond(request.id, {
+        error: { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` },
+      });
+    }
+    const scope = stream ?? newestInteractive(peer);
+    const withdrawn = new AbortController();
+    this.#open.set(request.id, withdrawn);
+    scope?.pause();
+    try {
+      const signal = scope ? AbortSignal.any([withdrawn.signal, scope.handlerSignal]) : withdrawn.signal;
+      const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
+      const result = await this.#desk.answer(request, context, scope?.options.input);
+      if (!withdrawn.signal.aborted) await peer.respond(request.id, { result });
+    } catch (error) {
+      if (!withdrawn.signal.aborted) await peer.respond(request.id, { error: refusal(request.method, error) });
+    } finally {
+      this.#open.delete(request.id);
+      scope?.resume();
+    }
+  }
+
+  /** The server no longer wants the answer. */
+  withdraw(id: unknown): void {
+    const open = this.#open.get(id as RequestId);
+    open?.abort(new NexusError("CANCELLED", "The server withdrew its question"));
+  }
+
+  close(): void {
+    for (const open of this.#open.values()) open.abort(new NexusError("CLOSED", "The connection was closed"));
+  }
+}
+
+/** A pipe does not say whose question it is: the newest call that may be asked during is the best guess. */
+function newestInteractive(peer: Peer): CallScope | undefined {
+  return peer.scopes().findLast((scope) => INTERACTIVE.has(scope.call.method));
+}
+
+function refusal(method: string, error: unknown): ErrorObject {
+  if (error instanceof NexusError && error.code === "CAPABILITY_MISSING") {
+    return { code: METHOD_NOT_FOUND, message: `This client does not answer ${method}` };
+  }
+  const code = method === "sampling/createMessage" ? USER_REJECTED : INTERNAL_ERROR;
+  return { code, message: messageOf(error) };
+}

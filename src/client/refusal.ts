@@ -1,0 +1,63 @@
+import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
+import type { ResponseHeaders, StreamEnd } from "../transport/transport.ts";
+
+/** What an HTTP status outside 2xx means. 401 and 403 outrank whatever their body says. */
+export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind: "refused" }): NexusError {
+  const code = codeOf(status, rpc !== undefined);
+  return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageFor(status), {
+    status,
+    rpc,
+    retryAfterMs: retryAfterMs(headers),
+    hint: hintFor(status),
+    raw: rpc ? undefined : body.slice(0, 500),
+    mayHaveReached: true,
+  });
+}
+
+function codeOf(status: number, hasRpcError: boolean): ErrorCode {
+  if (status === 401) return "AUTH_REQUIRED";
+  if (status === 403) return "FORBIDDEN";
+  return hasRpcError ? "SERVER_ERROR" : "HTTP_STATUS";
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function retryAfterMs(headers: ResponseHeaders, now = Date.now()): number | undefined {
+  const value = headers["retry-after"];
+  if (typeof value !== "string") return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1_000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function messageFor(status: number): string {
+  switch (status) {
+    case 401:
+      return "The server wants credentials (HTTP 401)";
+    case 403:
+      return "The server refused these credentials or this caller (HTTP 403)";
+    case 404:
+      return "The server knows no such endpoint or session (HTTP 404)";
+    case 405:
+      return "The server does not take this kind of request here (HTTP 405)";
+    case 429:
+      return "The server takes no more requests for now (HTTP 429)";
+    default:
+      return `The server answered with HTTP ${status}`;
+  }
+}
+
+function hintFor(status: number): string | undefined {
+  switch (status) {
+    case 401:
+      return `Give credentials in the entry's "headers", for example { "Authorization": "Bearer …" }.`;
+    case 403:
+      return "Check the permissions of the credentials, and that the server accepts this host.";
+    case 404:
+    case 405:
+      return "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.";
+    case 429:
+      return "Wait, or ask the server's operator for a higher limit.";
+    default:
+      return status >= 500 ? "Look into the server's own log; the fault is on its side." : undefined;
+  }
+}

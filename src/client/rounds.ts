@@ -1,0 +1,113 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
+import type { InputRequest, InputRequiredResult } from "../protocol/mcp.ts";
+import { URL_ELICITATION_REQUIRED } from "../protocol/meta.ts";
+import type { CallScope } from "./call-scope.ts";
+import type { InputDesk } from "./input.ts";
+
+export interface RoundsOptions {
+  exchange: (params: Params) => Promise<Result>;
+  desk: InputDesk;
+  scope: CallScope;
+  /** Rounds with questions; rounds that only wait are bounded by the call's clock. */
+  maxRounds: number;
+}
+
+const WAIT_MS = { first: 250, longest: 5_000 };
+
+/**
+ * Makes a call until its answer is complete: whatever the server asks in between is answered, and the call is made
+ * again with the same parameters, the answers, and the server's state exactly as it came.
+ */
+export async function runRounds(params: Params, { exchange, desk, scope, maxRounds }: RoundsOptions): Promise<Result> {
+  const accepted = new Set<string>();
+  let answers: Params = {};
+  let waitMs = WAIT_MS.first;
+  for (let asked = 0; ;) {
+    const result = await exchangeOrUrlQuestions(() => exchange({ ...params, ...answers }), scope);
+    if (!isInputRequired(result)) return result;
+    scope.touch();
+
+    const questions = result.inputRequests ?? {};
+    const isWait = Object.values(questions).every((question) => accepted.has(urlOf(question) ?? ""));
+    if (isWait) {
+      await scope.sleep(waitMs);
+      waitMs = Math.min(waitMs * 2, WAIT_MS.longest);
+    } else if (++asked > maxRounds) {
+      throw new NexusError("INPUT_FAILED", `The server asked ${asked} times without finishing ${scope.call.method}`);
+    }
+    const inputResponses = await answerAll(questions, accepted, { desk, scope });
+    answers = Object.keys(questions).length > 0 ? { inputResponses } : {};
+    if (result.requestState !== undefined) answers["requestState"] = result.requestState;
+  }
+}
+
+function isInputRequired(result: Result): result is InputRequiredResult {
+  return result.resultType === "input_required";
+}
+
+/** All questions of a round at once; one that fails calls the others off. */
+async function answerAll(
+  questions: Record<string, InputRequest>,
+  accepted: Set<string>,
+  { desk, scope }: { desk: InputDesk; scope: CallScope },
+): Promise<Params> {
+  const siblings = new AbortController();
+  const signal = AbortSignal.any([scope.handlerSignal, siblings.signal]);
+  const stopped = new Promise<never>((_, reject) => {
+    scope.handlerSignal.addEventListener(
+      "abort",
+      () => reject(scope.stopped ?? new NexusError("CANCELLED", "The call is over")),
+      {
+        once: true,
+      },
+    );
+  });
+  stopped.catch(() => {});
+  scope.pause();
+  try {
+    const answering = Object.entries(questions).map(async ([key, question]) => {
+      const url = urlOf(question);
+      if (url !== undefined && accepted.has(url)) return [key, { action: "accept" }] as const;
+      const answer = await desk.answer(question, { call: scope.call, key, signal }, scope.options.input);
+      if (url !== undefined && answer["action"] === "accept") accepted.add(url);
+      return [key, answer] as const;
+    });
+    const answers = await Promise.race([Promise.all(answering), stopped]);
+    return Object.fromEntries(answers);
+  } catch (error) {
+    siblings.abort(error);
+    throw error;
+  } finally {
+    scope.resume();
+  }
+}
+
+function urlOf({ params }: InputRequest): string | undefined {
+  const url = params?.["mode"] === "url" ? params["url"] : undefined;
+  return typeof url === "string" ? url : undefined;
+}
+
+/** 2025-11-25 asks for a visit to a URL with an error: the call did not run and is made again afterwards. */
+async function exchangeOrUrlQuestions(exchange: () => Promise<Result>, scope: CallScope): Promise<Result> {
+  try {
+    return await exchange();
+  } catch (error) {
+    const questions = error instanceof NexusError ? urlQuestions(error) : undefined;
+    if (!questions || scope.stopped) throw error;
+    return { resultType: "input_required", inputRequests: questions };
+  }
+}
+
+function urlQuestions({ details: { rpc } }: NexusError): Record<string, InputRequest> | undefined {
+  if (rpc?.code !== URL_ELICITATION_REQUIRED || !isRecord(rpc.data)) return undefined;
+  const { elicitations } = rpc.data;
+  if (!Array.isArray(elicitations) || elicitations.length === 0) return undefined;
+  const questions = elicitations.filter(isRecord).map((params): [string, InputRequest] => {
+    return [
+      String(params["elicitationId"] ?? params["url"]),
+      { method: "elicitation/create", params: { mode: "url", ...params } },
+    ];
+  });
+  return Object.fromEntries(questions);
+}

@@ -1,0 +1,93 @@
+/** What went wrong, for programs. Every edge maps each of these to its own exit code or status. */
+export type ErrorCode =
+  | "CONFIG_INVALID"
+  | "COMMAND_NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "SERVER_EXITED"
+  | "CONNECTION_FAILED"
+  | "CONNECTION_LOST"
+  | "AUTH_REQUIRED"
+  | "FORBIDDEN"
+  | "HTTP_STATUS"
+  | "ADDRESS_REFUSED"
+  | "REDIRECT_REFUSED"
+  | "NOT_MCP"
+  | "PROTOCOL_VIOLATION"
+  | "VERSION_UNSUPPORTED"
+  | "MESSAGE_TOO_LARGE"
+  | "CAPABILITY_MISSING"
+  | "SERVER_ERROR"
+  | "INPUT_REQUIRED"
+  | "INPUT_FAILED"
+  | "TIMEOUT"
+  | "CANCELLED"
+  | "CLOSED"
+  | "INTERNAL";
+
+/** Where in the life of a connection it happened. */
+export type ErrorPhase = "config" | "start" | "connect" | "handshake" | "request" | "close";
+
+/** A JSON-RPC error object, exactly as the server sent it. */
+export interface RpcErrorBody {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+export interface ErrorDetails {
+  cause?: unknown;
+  /** What to do about it, for people. */
+  hint?: string | undefined;
+  phase?: ErrorPhase | undefined;
+  server?: string | undefined;
+  source?: { file: string; line?: number; column?: number } | undefined;
+  command?: string | undefined;
+  url?: string | undefined;
+  method?: string | undefined;
+  exitCode?: number | undefined;
+  signal?: string | undefined;
+  /** The last lines the server wrote to stderr. */
+  stderr?: readonly string[] | undefined;
+  /** HTTP status of the answer, where there was one. */
+  status?: number | undefined;
+  retryAfterMs?: number | undefined;
+  /** The server's own error. */
+  rpc?: RpcErrorBody | undefined;
+  /** What the server sent, where it could not be used. */
+  raw?: unknown;
+  /** False: the request certainly never left. True: the server may have acted on it. */
+  mayHaveReached?: boolean | undefined;
+}
+
+/** The one error of Nexus: programs branch on `code`, people read `message`, then `details.hint`. */
+export class NexusError extends Error {
+  override readonly name = "NexusError";
+  readonly code: ErrorCode;
+  readonly details: Readonly<ErrorDetails>;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+
+  get hint(): string | undefined {
+    return this.details.hint;
+  }
+
+  /** The same failure with more known about it; what was known already wins. */
+  with(more: ErrorDetails): NexusError {
+    const details: ErrorDetails = { ...more };
+    for (const [key, value] of Object.entries(this.details)) {
+      if (value !== undefined) Object.assign(details, { [key]: value });
+    }
+    const error = new NexusError(this.code, this.message, details);
+    if (this.stack) error.stack = this.stack;
+    return error;
+  }
+}
+
+/** Anything thrown, as an Error: for the message of something that was not ours. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,90 @@
+import { Client, type ClientOptions } from "./client/client.ts";
+import { readEnvironment } from "./environment.ts";
+import { AddressGuard } from "./net/address-guard.ts";
+import { Network } from "./net/network.ts";
+import { childEnvironment } from "./transport/child-environment.ts";
+import { HttpTransport } from "./transport/http.ts";
+import { resolveEntry, type ResolvedEntry, type ServerEntry } from "./transport/server-entry.ts";
+import { StdioTransport } from "./transport/stdio.ts";
+import type { Transport } from "./transport/transport.ts";
+
+export type { KnownLists } from "./client/lists.ts";
+export { Client, type ClientOptions, type NotificationListener } from "./client/client.ts";
+export type { CallInfo, CallOptions } from "./client/call-scope.ts";
+export type { InputContext, InputProvider } from "./client/input.ts";
+export type { Logger } from "./client/logger.ts";
+export type { Verdict } from "./client/negotiate.ts";
+export type { RetrySettings } from "./client/retry.ts";
+export { NexusError, type ErrorCode, type ErrorDetails, type ErrorPhase } from "./errors/nexus-error.ts";
+export type * from "./protocol/json-rpc.ts";
+export type * from "./protocol/mcp.ts";
+export type { Era, Revision } from "./protocol/revisions.ts";
+export { MemoryTransport, type MemoryPeer } from "./transport/memory.ts";
+export type { ServerEntry } from "./transport/server-entry.ts";
+export type { CloseReason, Transport } from "./transport/transport.ts";
+
+export interface ConnectOptions extends ClientOptions {
+  /** The longest message taken from the server: 10 MB. */
+  maxMessageBytes?: number | undefined;
+  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  ca?: readonly string[] | undefined;
+  /** Refuse to reach addresses inside: loopback, private networks, cloud metadata. `allow` names exceptions. */
+  publicOnly?: boolean | { allow: readonly string[] } | undefined;
+}
+
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** Connects to one server: an entry as in a configuration file, or a transport. */
+export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
+  if ("connect" in server) return Client.open(server, options);
+  const entry = resolveEntry(server);
+  const settings = {
+    server: entry.id,
+    roots: entry.roots,
+    timeoutMs: entry.timeoutMs,
+    connectTimeoutMs: entry.connectTimeoutMs,
+    ...options,
+    retry: retryOf(entry, options),
+  };
+  if (entry.reach.kind === "stdio") return Client.open(stdioTransport(entry.reach, options), settings);
+
+  const network = networkFor(options, settings.connectTimeoutMs);
+  const { url, headers } = entry.reach;
+  const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+  const release = () => network.close();
+  return Client.open(new HttpTransport({ url, headers, network, maxMessageBytes, release }), settings);
+}
+
+function stdioTransport(reach: ResolvedEntry["reach"] & { kind: "stdio" }, options: ConnectOptions): StdioTransport {
+  const { variables, platform } = readEnvironment();
+  const { command, args, cwd, env, passthrough } = reach;
+  return new StdioTransport({
+    command,
+    args,
+    cwd,
+    env: childEnvironment({ variables, platform, env, passthrough }),
+    maxLineBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    platform,
+  });
+}
+
+function networkFor({ ca, publicOnly }: ConnectOptions, connectTimeoutMs: number | undefined): Network {
+  const { proxy, extraCertificates } = readEnvironment();
+  return new Network({
+    proxy,
+    ca: ca?.length ? [...extraCertificates, ...ca] : undefined,
+    guard: publicOnly ? new AddressGuard(publicOnly === true ? {} : publicOnly) : undefined,
+    connectTimeoutMs,
+  });
+}
+
+function retryOf(
+  { maxRetries, retryBackoffMs }: ResolvedEntry,
+  { retry }: ConnectOptions,
+): NonNullable<ClientOptions["retry"]> {
+  return {
+    ...(maxRetries === undefined ? {} : { maxRetries }),
+    ...(retryBackoffMs === undefined ? {} : { backoffMs: retryBackoffMs }),
+    ...retry,
+  };
+}

@@ -1,0 +1,84 @@
+import { BlockList, isIP } from "node:net";
+import { lookup as resolve, type LookupAddress } from "node:dns";
+import { NexusError } from "../errors/nexus-error.ts";
+
+/** Ranges that no public server has: private, link-local (cloud metadata), loopback, shared, multicast, reserved. */
+const REFUSED: readonly [string, number, "ipv4" | "ipv6"][] = [
+  ["0.0.0.0", 8, "ipv4"],
+  ["10.0.0.0", 8, "ipv4"],
+  ["100.64.0.0", 10, "ipv4"],
+  ["127.0.0.0", 8, "ipv4"],
+  ["169.254.0.0", 16, "ipv4"],
+  ["172.16.0.0", 12, "ipv4"],
+  ["192.0.0.0", 24, "ipv4"],
+  ["192.0.2.0", 24, "ipv4"],
+  ["192.88.99.0", 24, "ipv4"],
+  ["192.168.0.0", 16, "ipv4"],
+  ["198.18.0.0", 15, "ipv4"],
+  ["198.51.100.0", 24, "ipv4"],
+  ["203.0.113.0", 24, "ipv4"],
+  ["224.0.0.0", 3, "ipv4"],
+  ["::", 96, "ipv6"],
+  ["64:ff9b::", 96, "ipv6"],
+  ["64:ff9b:1::", 48, "ipv6"],
+  ["100::", 64, "ipv6"],
+  ["2001::", 23, "ipv6"],
+  ["2001:db8::", 32, "ipv6"],
+  ["2002::", 16, "ipv6"],
+  ["fc00::", 7, "ipv6"],
+  ["fe80::", 10, "ipv6"],
+  ["fec0::", 10, "ipv6"],
+  ["ff00::", 8, "ipv6"],
+];
+
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/**
+ * Refuses connections to addresses inside. The name is resolved once and the connection goes to that very address,
+ * so a name that changes its mind between check and use gains nothing.
+ */
+export class AddressGuard {
+  readonly #refused = new BlockList();
+  readonly #allowed: ReadonlySet<string>;
+
+  /** `allow`: host names or addresses that may be reached although they lie inside. */
+  constructor({ allow = [] }: { allow?: readonly string[] } = {}) {
+    for (const [address, prefix, family] of REFUSED) this.#refused.addSubnet(address, prefix, family);
+    this.#allowed = new Set(allow.map((host) => host.toLowerCase()));
+  }
+
+  /** Checks what can be told from the URL alone; sockets skip `lookup` for literal addresses. */
+  check(url: URL): void {
+    if (url.protocol !== "http:" && url.protocol !== "https:") {
+      throw new NexusError("ADDRESS_REFUSED", `Only http and https addresses are allowed, not ${url.protocol}`);
+    }
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    if (isIP(host) && !this.#permits(host, host)) throw refusal(host, host);
+  }
+
+  /** For `connect` of a socket, in place of the system's own. */
+  readonly lookup = (hostname: string, options: { all?: boolean | undefined }, callback: LookupCallback): void => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, "");
+      const bad = addresses.find(({ address }) => !this.#permits(hostname, address));
+      if (bad) return callback(refusal(hostname, bad.address), "");
+      const [first] = addresses;
+      if (options.all) callback(null, addresses);
+      else callback(null, first?.address ?? "", first?.family ?? 4);
+    });
+  };
+
+  #permits(hostname: string, address: string): boolean {
+    if (this.#allowed.has(hostname.toLowerCase()) || this.#allowed.has(address)) return true;
+    // The list judges an IPv4 address in IPv6 clothing (::ffff:…) by the IPv4 ranges.
+    return !this.#refused.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+}
+
+function refusal(hostname: string, address: string): NexusError {
+  const name = hostname === address ? address : `${hostname} (${address})`;
+  return new NexusError("ADDRESS_REFUSED", `${name} is not a public address`, {
+    hint: "Allow the host explicitly if this server is meant to be reached.",
+    mayHaveReached: false,
+  });
+}

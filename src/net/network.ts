@@ -1,0 +1,102 @@
+import { rootCertificates } from "node:tls";
+import type { AddressGuard } from "./address-guard.ts";
+
+export interface ProxySettings {
+  httpProxy?: string | undefined;
+  httpsProxy?: string | undefined;
+  noProxy?: string | undefined;
+}
+
+export interface NetworkOptions {
+  proxy?: ProxySettings | undefined;
+  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  ca?: readonly string[] | undefined;
+  /** Guarded connections go straight to the checked address, never through a proxy. */
+  guard?: AddressGuard | undefined;
+  connectTimeoutMs?: number | undefined;
+}
+
+/** The part of undici's dispatcher that is used here. */
+export interface Dispatcher {
+  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean;
+  destroy(): Promise<void>;
+}
+
+export interface DispatchOptions {
+  origin: string;
+  path: string;
+  method: "GET" | "POST" | "DELETE";
+  headers: Record<string, string>;
+  body?: string;
+  headersTimeout: number;
+  bodyTimeout: number;
+}
+
+export interface DispatchController {
+  abort(reason: Error): void;
+}
+
+export interface DispatchHandler {
+  onRequestStart(controller: DispatchController): void;
+  onResponseStart(
+    controller: DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void;
+  onResponseData(controller: DispatchController, chunk: Buffer): void;
+  onResponseEnd(controller: DispatchController): void;
+  onResponseError(controller: DispatchController, error: Error): void;
+}
+
+/**
+ * Outgoing HTTP: sockets are pooled per origin and credential, so that one user's connection
+ * never carries another's request.
+ */
+export class Network implements AsyncDisposable {
+  readonly guard: AddressGuard | undefined;
+  readonly #options: NetworkOptions;
+  readonly #pools = new Map<string, Promise<Dispatcher>>();
+
+  constructor(options: NetworkOptions = {}) {
+    this.#options = options;
+    this.guard = options.guard;
+  }
+
+  /** The pool for an origin and whatever identifies the caller there. */
+  dispatcher(origin: string, credential: string): Promise<Dispatcher> {
+    const key = `${origin}\n${credential}`;
+    let pool = this.#pools.get(key);
+    if (!pool) {
+      pool = this.#open(origin);
+      this.#pools.set(key, pool);
+    }
+    return pool;
+  }
+
+  async close(): Promise<void> {
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    await Promise.all(pools.map(async (pool) => (await pool).destroy()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #open(origin: string): Promise<Dispatcher> {
+    // Loaded when first needed: it is the largest thing a stdio-only program would not use.
+    const { EnvHttpProxyAgent, Pool } = await import("undici");
+    const { proxy, ca, guard, connectTimeoutMs } = this.#options;
+    const tls = ca?.length ? { ca: [...rootCertificates, ...ca] } : {};
+    const connect = { ...tls, timeout: connectTimeoutMs ?? 10_000 };
+    if (guard) return new Pool(origin, { connect: { ...connect, lookup: guard.lookup } });
+    if (!proxy?.httpProxy && !proxy?.httpsProxy) return new Pool(origin, { connect });
+    return new EnvHttpProxyAgent({
+      httpProxy: proxy.httpProxy ?? "",
+      httpsProxy: proxy.httpsProxy ?? "",
+      noProxy: proxy.noProxy ?? "",
+      connect,
+      requestTls: tls,
+    });
+  }
+}

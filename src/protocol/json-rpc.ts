@@ -1,0 +1,88 @@
+/** JSON-RPC 2.0 as MCP uses it. Messages are carried, not re-modelled: unknown members stay where they are. */
+export type RequestId = string | number;
+
+export type Params = Record<string, unknown>;
+
+export interface Request {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: string;
+  params?: Params;
+}
+
+export interface Notification {
+  jsonrpc: "2.0";
+  method: string;
+  params?: Params;
+}
+
+export interface SuccessResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: Result;
+}
+
+export interface ErrorResponse {
+  jsonrpc: "2.0";
+  /** Null or absent where the server could not read the id. */
+  id?: RequestId | null;
+  error: ErrorObject;
+}
+
+export interface ErrorObject {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** A result as it came; `resultType` is absent before 2026-07-28. */
+export interface Result {
+  _meta?: Record<string, unknown>;
+  resultType?: string;
+  [member: string]: unknown;
+}
+
+export type Response = SuccessResponse | ErrorResponse;
+export type Message = Request | Notification | Response;
+
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || typeof value === "number";
+}
+
+export function isResponse(message: Message): message is Response {
+  return "result" in message || "error" in message;
+}
+
+/** A message without an id that has a method. */
+export function isNotification(message: Message): message is Notification {
+  return "method" in message && !("id" in message);
+}
+
+export function isRequest(message: Message): message is Request {
+  return "method" in message && "id" in message;
+}
+
+/** What a peer sent, if it has the outline of a message; nothing deeper is looked at. */
+export function asMessage(value: unknown): Message | undefined {
+  if (!isRecord(value)) return undefined;
+  if (typeof value["method"] === "string") {
+    if ("id" in value && !isRequestId(value["id"])) return undefined;
+    return value as unknown as Request | Notification;
+  }
+  if (isRecord(value["error"])) {
+    const { code, message } = value["error"];
+    return typeof code === "number" && typeof message === "string" ? (value as unknown as ErrorResponse) : undefined;
+  }
+  if ("result" in value && isRequestId(value["id"])) return value as unknown as SuccessResponse;
+  return undefined;
+}

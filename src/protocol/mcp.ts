@@ -1,0 +1,165 @@
+import type { Params, RequestId, Result } from "./json-rpc.ts";
+
+/**
+ * The members of MCP that code here reads, over all five revisions. Everything is open: a server may send
+ * more, and what it sends reaches the caller untouched.
+ */
+export interface Implementation {
+  name: string;
+  version: string;
+  title?: string;
+  [member: string]: unknown;
+}
+
+export interface ClientCapabilities {
+  elicitation?: { form?: { applyDefaults?: boolean }; url?: Record<string, unknown>; applyDefaults?: boolean };
+  sampling?: { tools?: Record<string, unknown>; context?: Record<string, unknown> };
+  roots?: { listChanged?: boolean };
+  extensions?: Record<string, unknown>;
+  experimental?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+export interface ServerCapabilities {
+  tools?: { listChanged?: boolean };
+  resources?: { listChanged?: boolean; subscribe?: boolean };
+  prompts?: { listChanged?: boolean };
+  completions?: Record<string, unknown>;
+  logging?: Record<string, unknown>;
+  extensions?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+export interface ToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+  [member: string]: unknown;
+}
+
+export interface Tool {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: Record<string, unknown>;
+  outputSchema?: Record<string, unknown>;
+  annotations?: ToolAnnotations;
+  icons?: Record<string, unknown>[];
+  _meta?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+export interface Resource {
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  size?: number;
+  annotations?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+export interface ResourceTemplate {
+  uriTemplate: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  [member: string]: unknown;
+}
+
+export interface Prompt {
+  name: string;
+  title?: string;
+  description?: string;
+  arguments?: { name: string; title?: string; description?: string; required?: boolean; [member: string]: unknown }[];
+  [member: string]: unknown;
+}
+
+/** One block of content. Kinds a revision does not know arrive as they are. */
+export interface Content {
+  type: string;
+  text?: string;
+  data?: string;
+  mimeType?: string;
+  uri?: string;
+  resource?: ResourceContents;
+  annotations?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+export interface ResourceContents {
+  uri: string;
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+  [member: string]: unknown;
+}
+
+export interface CallToolResult extends Result {
+  content: Content[];
+  structuredContent?: unknown;
+  isError?: boolean;
+}
+
+export interface ReadResourceResult extends Result {
+  contents: ResourceContents[];
+}
+
+export interface GetPromptResult extends Result {
+  description?: string;
+  messages: { role: string; content: Content }[];
+}
+
+export interface CompleteResult extends Result {
+  completion: { values: string[]; total?: number; hasMore?: boolean };
+}
+
+export type CompletionReference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+
+export interface Root {
+  uri: string;
+  name?: string;
+  [member: string]: unknown;
+}
+
+export const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface Progress {
+  progress: number;
+  total?: number;
+  message?: string;
+  [member: string]: unknown;
+}
+
+/** What a server asks of the user or the user's model while it works on a call. */
+export interface InputRequest {
+  method: string;
+  params?: Params;
+}
+
+/** A modern server's answer that asks first: the call is made again with the answers. */
+export interface InputRequiredResult extends Result {
+  resultType: "input_required";
+  inputRequests?: Record<string, InputRequest>;
+  requestState?: string;
+}
+
+export interface InitializeResult extends Result {
+  protocolVersion: string;
+  capabilities: ServerCapabilities;
+  serverInfo: Implementation;
+  instructions?: string;
+}
+
+export interface DiscoverResult extends Result {
+  supportedVersions: string[];
+  capabilities: ServerCapabilities;
+  instructions?: string;
+}
+
+export type ProgressToken = RequestId;

@@ -1,0 +1,21 @@
+/** `_meta` keys that the specification reserves. */
+export const META = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+/** Error codes that only 2026-07-28 has. */
+export const HEADER_MISMATCH = -32020;
+export const MISSING_CLIENT_CAPABILITY = -32021;
+export const UNSUPPORTED_VERSION = -32022;
+
+/** 2025-11-25: the call needs the user to visit a URL first. */
+export const URL_ELICITATION_REQUIRED = -32042;
+/** Before 2026-07-28; from then on `-32602`. */
+export const RESOURCE_NOT_FOUND = -32002;
+/** A legacy client tells a server that the user refused a sampling request. */
+export const USER_REJECTED = -1;

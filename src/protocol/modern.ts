@@ -1,0 +1,49 @@
+import { encodeHeaderValue } from "./header-value.ts";
+import type { Params } from "./json-rpc.ts";
+import type { ClientCapabilities, Implementation, LogLevel } from "./mcp.ts";
+import { META } from "./meta.ts";
+import { paramHeaderValues, type ParamHeader } from "./param-headers.ts";
+
+/** What a modern request says about its sender: nothing is remembered between requests. */
+export interface ModernSender {
+  version: string;
+  clientInfo: Implementation;
+  capabilities: ClientCapabilities;
+  logLevel?: LogLevel | undefined;
+}
+
+/** The `_meta` that every request of this sender carries. */
+export function modernMeta({ version, clientInfo, capabilities, logLevel }: ModernSender): Record<string, unknown> {
+  const meta: Record<string, unknown> = {
+    [META.protocolVersion]: version,
+    [META.clientInfo]: clientInfo,
+    [META.clientCapabilities]: capabilities,
+  };
+  if (logLevel) meta[META.logLevel] = logLevel;
+  return meta;
+}
+
+/** Requests whose target travels in `Mcp-Name`, and where in the parameters it stands. */
+const NAMED: Record<string, string> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
+};
+
+/** The headers of a modern POST: they repeat the body, so that proxies can route without reading it. */
+export function modernHeaders(
+  version: string,
+  method: string,
+  params: Params | undefined,
+  paramHeaders: readonly ParamHeader[] = [],
+): Record<string, string> {
+  const headers: Record<string, string> = { "mcp-protocol-version": version, "mcp-method": method };
+  const member = NAMED[method];
+  const name = member === undefined ? undefined : params?.[member];
+  if (typeof name === "string") headers["mcp-name"] = encodeHeaderValue(name);
+  if (paramHeaders.length > 0) Object.assign(headers, paramHeaderValues(paramHeaders, params?.["arguments"]));
+  return headers;
+}

@@ -1,0 +1,103 @@
+import type { RequestId } from "./json-rpc.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Which request a message answers: one, one that cannot be told, or none, because it is the server's own. */
+export type Answered = { id: RequestId } | "unknown" | "nothing";
+
+/** Longer ids than this are not kept: nothing of ours has one. */
+const MAX_SCALAR = 256;
+
+/**
+ * Reads past a message that is too long to keep, and remembers only which request it answers.
+ * The id may stand before or after the result, so the whole message is scanned, a byte at a time, in constant space.
+ */
+export class OversizeOutline {
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  /** The scalar being read at depth 1, as text. */
+  #scalar = "";
+  #key = "";
+  #afterColon = false;
+  #id: RequestId | undefined;
+  #hasMethod = false;
+
+  push(bytes: Uint8Array): void {
+    for (const byte of bytes) this.#step(byte);
+  }
+
+  get answered(): Answered {
+    if (this.#hasMethod) return "nothing";
+    return this.#id === undefined ? "unknown" : { id: this.#id };
+  }
+
+  #step(byte: number): void {
+    if (this.#inString) return this.#stepInString(byte);
+    switch (byte) {
+      case QUOTE:
+        this.#inString = true;
+        this.#keep(byte);
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        this.#depth++;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        if (this.#depth === 1) this.#endMember();
+        this.#depth--;
+        break;
+      case COLON:
+        if (this.#depth === 1) this.#endKey();
+        break;
+      case COMMA:
+        if (this.#depth === 1) this.#endMember();
+        break;
+      default:
+        this.#keep(byte);
+    }
+  }
+
+  #stepInString(byte: number): void {
+    this.#keep(byte);
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) this.#inString = false;
+  }
+
+  #keep(byte: number): void {
+    if (this.#depth === 1 && this.#scalar.length < MAX_SCALAR) this.#scalar += String.fromCharCode(byte);
+  }
+
+  #endKey(): void {
+    this.#key = this.#scalar.trim();
+    this.#scalar = "";
+    this.#afterColon = true;
+    if (this.#key === '"method"') this.#hasMethod = true;
+  }
+
+  #endMember(): void {
+    if (this.#afterColon && this.#key === '"id"') this.#id = parseId(this.#scalar);
+    this.#scalar = "";
+    this.#key = "";
+    this.#afterColon = false;
+  }
+}
+
+function parseId(text: string): RequestId | undefined {
+  try {
+    // Bytes were collected one a character.
+    const value: unknown = JSON.parse(Buffer.from(text, "latin1").toString("utf8"));
+    return typeof value === "string" || typeof value === "number" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

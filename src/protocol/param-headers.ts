@@ -1,0 +1,87 @@
+import { encodeHeaderValue } from "./header-value.ts";
+import { isRecord } from "./json-rpc.ts";
+
+/** One property of a tool's input that travels as a header too: `x-mcp-header` of 2026-07-28. */
+export interface ParamHeader {
+  /** `Mcp-Param-<name>`. */
+  header: string;
+  /** The way to the property, through `properties` only. */
+  path: readonly string[];
+  type: "string" | "integer" | "boolean";
+}
+
+export type ParamHeaders = { ok: true; headers: ParamHeader[] } | { ok: false; reason: string };
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TYPES = ["string", "integer", "boolean"] as const;
+/** Deeper schemas are not searched; no real tool comes near it. */
+const MAX_DEPTH = 64;
+
+/** The headers a tool's input schema asks for, or why the tool must not be offered. */
+export function paramHeadersOf(inputSchema: unknown): ParamHeaders {
+  const headers: ParamHeader[] = [];
+  const reason = collect(inputSchema, [], headers) ?? repeated(headers);
+  return reason === undefined ? { ok: true, headers } : { ok: false, reason };
+}
+
+/** The header lines for one call's arguments; null and absent values send none. */
+export function paramHeaderValues(headers: readonly ParamHeader[], args: unknown): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const { header, path } of headers) {
+    let value = args;
+    for (const step of path) value = isRecord(value) ? value[step] : undefined;
+    if (typeof value === "string") values[header] = encodeHeaderValue(value);
+    else if (typeof value === "boolean" || typeof value === "number") values[header] = String(value);
+  }
+  return values;
+}
+
+function collect(schema: unknown, path: readonly string[], found: ParamHeader[]): string | undefined {
+  if (!isRecord(schema) || path.length > MAX_DEPTH) return undefined;
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  for (const [name, property] of Object.entries(properties)) {
+    const reason = collectProperty(property, [...path, name], found);
+    if (reason) return reason;
+  }
+  for (const [keyword, inside] of Object.entries(schema)) {
+    if (keyword === "properties" || LITERALS.has(keyword)) continue;
+    if (mentionsHeader(inside, 0)) {
+      return `x-mcp-header stands under "${keyword}", where only properties may carry it`;
+    }
+  }
+  return undefined;
+}
+
+/** Keywords whose value is data, not a schema. */
+const LITERALS = new Set(["const", "default", "enum", "examples", "x-mcp-header"]);
+
+function collectProperty(property: unknown, path: readonly string[], found: ParamHeader[]): string | undefined {
+  if (!isRecord(property)) return undefined;
+  const place = path.join(".");
+  if ("x-mcp-header" in property) {
+    const name = property["x-mcp-header"];
+    if (typeof name !== "string" || !TOKEN.test(name)) return `x-mcp-header of "${place}" is no header name`;
+    const type = TYPES.find((allowed) => allowed === property["type"]);
+    if (!type) return `x-mcp-header of "${place}" stands on a type other than string, integer or boolean`;
+    found.push({ header: `Mcp-Param-${name}`, path, type });
+  }
+  return collect(property, path, found);
+}
+
+function mentionsHeader(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.some((item) => mentionsHeader(item, depth + 1));
+  return Object.entries(value).some(
+    ([key, inside]) => key === "x-mcp-header" || (!LITERALS.has(key) && mentionsHeader(inside, depth + 1)),
+  );
+}
+
+function repeated(headers: readonly ParamHeader[]): string | undefined {
+  const seen = new Set<string>();
+  for (const { header } of headers) {
+    const name = header.toLowerCase();
+    if (seen.has(name)) return `x-mcp-header "${header.slice("Mcp-Param-".length)}" is used twice`;
+    seen.add(name);
+  }
+  return undefined;
+}

@@ -1,0 +1,288 @@
+import { NexusError, messageOf } from "../errors/nexus-error.ts";
+import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
+import { asMessage, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
+import { SseParser } from "./sse-parser.ts";
+import type { Delivery, Receiver, ResponseHeaders, Sending, StreamEnd } from "./transport.ts";
+
+export interface HttpExchangeOptions {
+  dispatcher: Dispatcher;
+  options: DispatchOptions;
+  streamOf: RequestId | undefined;
+  receiver: Receiver;
+  delivery: Delivery;
+  maxMessageBytes: number;
+}
+
+/** How the body of an answer is read, decided by its head. */
+type Reading =
+  | { kind: "waiting" }
+  | { kind: "json"; chunks: Buffer[]; bytes: number }
+  | { kind: "events"; parser: SseParser }
+  | { kind: "refusal"; status: number; headers: ResponseHeaders; chunks: Buffer[]; bytes: number }
+  | { kind: "other"; contentType: string; chunks: Buffer[]; bytes: number }
+  | { kind: "redirect"; location: string }
+  | { kind: "over" };
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+const MAX_REDIRECTS = 5;
+/** 303 means "done, look elsewhere": following it with the same POST would do it twice. */
+const REDIRECTS = [301, 302, 307, 308];
+
+/** One HTTP request and whatever messages its answer holds. */
+export class HttpExchange implements DispatchHandler, Sending {
+  readonly #setup: HttpExchangeOptions;
+  #options: DispatchOptions;
+  #controller: DispatchController | undefined;
+  #reading: Reading = { kind: "waiting" };
+  #started = false;
+  #redirects = 0;
+
+  constructor(setup: HttpExchangeOptions) {
+    this.#setup = setup;
+    this.#options = setup.options;
+  }
+
+  start(): void {
+    try {
+      this.#setup.dispatcher.dispatch(this.#options, this);
+    } catch (error) {
+      this.#fail(this.#networkFailure(error));
+    }
+  }
+
+  abandon(): void {
+    if (this.#reading.kind === "over") return;
+    this.#reading = { kind: "over" };
+    this.#controller?.abort(new Error("abandoned"));
+  }
+
+  onRequestStart(controller: DispatchController): void {
+    this.#controller = controller;
+    this.#started = true;
+    if (this.#reading.kind === "over") controller.abort(new Error("abandoned"));
+  }
+
+  onResponseStart(controller: DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200 || this.#reading.kind === "over") return;
+    if (REDIRECTS.includes(status) && typeof headers["location"] === "string") {
+      this.#reading = { kind: "redirect", location: headers["location"] };
+    } else if (status >= 300) {
+      this.#reading = { kind: "refusal", status, headers, chunks: [], bytes: 0 };
+    } else {
+      this.#setup.delivery.onHead?.(headers);
+      this.#reading = this.#readingOf(contentTypeOf(headers));
+    }
+  }
+
+  onResponseData(_controller: DispatchController, chunk: Buffer): void {
+    const reading = this.#reading;
+    switch (reading.kind) {
+      case "events":
+        reading.parser.push(chunk);
+        break;
+      case "json":
+        reading.bytes += chunk.length;
+        if (reading.bytes > this.#setup.maxMessageBytes) this.#tooLarge(reading.bytes);
+        else reading.chunks.push(chunk);
+        break;
+      case "refusal":
+      case "other":
+        reading.bytes += chunk.length;
+        if (reading.bytes <= MAX_REFUSAL_BYTES) reading.chunks.push(chunk);
+        else this.onResponseEnd();
+        break;
+      case "waiting":
+      case "redirect":
+      case "over":
+        break;
+    }
+  }
+
+  onResponseEnd(): void {
+    const reading = this.#reading;
+    switch (reading.kind) {
+      case "json":
+        this.#deliver(text(reading.chunks));
+        this.#end({ kind: "ended" });
+        break;
+      case "refusal":
+        this.#end(refused(reading.status, reading.headers, text(reading.chunks)));
+        break;
+      case "other":
+        this.#endOther(reading.contentType, text(reading.chunks));
+        break;
+      case "redirect":
+        this.#follow(reading.location);
+        break;
+      case "events":
+      case "waiting":
+        this.#end({ kind: "ended" });
+        break;
+      case "over":
+        break;
+    }
+  }
+
+  onResponseError(_controller: DispatchController | undefined, error: Error): void {
+    this.#fail(this.#networkFailure(error));
+  }
+
+  #readingOf(contentType: string): Reading {
+    if (contentType === "text/event-stream") return { kind: "events", parser: this.#eventParser() };
+    if (contentType === "application/json") return { kind: "json", chunks: [], bytes: 0 };
+    return { kind: "other", contentType, chunks: [], bytes: 0 };
+  }
+
+  #eventParser(): SseParser {
+    return new SseParser(this.#setup.maxMessageBytes, {
+      event: ({ type, data }) => {
+        // An event without data opens a resumable stream and says nothing else.
+        if ((type === "" || type === "message") && data !== "") this.#deliver(data);
+      },
+      tooLarge: (bytes) => this.#tooLarge(bytes),
+    });
+  }
+
+  /** A batch (2025-03-26) is several messages. */
+  #deliver(json: string): void {
+    const { receiver, streamOf } = this.#setup;
+    let value: unknown;
+    try {
+      value = JSON.parse(json);
+    } catch {
+      receiver.discarded({ kind: "noise", excerpt: json.slice(0, 200) });
+      return;
+    }
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const message = asMessage(item);
+      if (message) receiver.message(message, streamOf);
+      else receiver.discarded({ kind: "noise", excerpt: JSON.stringify(item).slice(0, 200) });
+    }
+  }
+
+  #endOther(contentType: string, body: string): void {
+    if (body.trim() === "") return this.#end({ kind: "ended" });
+    const kind = contentType === "" ? "no content type" : contentType;
+    this.#fail(
+      new NexusError("NOT_MCP", `The answer is no MCP message (${kind})`, {
+        hint: "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.",
+        raw: body.slice(0, 500),
+        mayHaveReached: true,
+      }),
+    );
+  }
+
+  /** Same origin only: anywhere else, headers and body would reach a server nobody configured. */
+  #follow(location: string): void {
+    const { origin } = this.#options;
+    const here = new URL(this.#options.path, origin).href;
+    const target = URL.canParse(location, here) ? new URL(location, here) : undefined;
+    if (target?.origin !== origin || ++this.#redirects > MAX_REDIRECTS) {
+      const reason = target?.origin === origin ? "too many times" : `to ${target?.origin ?? "an invalid address"}`;
+      this.#fail(
+        new NexusError("REDIRECT_REFUSED", `The server redirects ${reason}`, {
+          hint: "Use the final address as the server's URL, if you trust it.",
+          mayHaveReached: false,
+        }),
+      );
+      return;
+    }
+    this.#options = { ...this.#options, path: target.pathname + target.search };
+    this.#reading = { kind: "waiting" };
+    this.#controller = undefined;
+    this.#started = false;
+    this.start();
+  }
+
+  #tooLarge(bytes: number): void {
+    const { maxMessageBytes } = this.#setup;
+    const error = new NexusError(
+      "MESSAGE_TOO_LARGE",
+      `The server sent a message of more than ${bytes} bytes; the limit is ${maxMessageBytes}`,
+      {
+        hint: "Ask for less at once, or raise the limit with maxMessageBytes.",
+        mayHaveReached: true,
+      },
+    );
+    const controller = this.#controller;
+    this.#fail(error);
+    controller?.abort(error);
+  }
+
+  #networkFailure(error: unknown): NexusError {
+    if (error instanceof NexusError) return error;
+    const code = codeOf(error);
+    const place = this.#options.origin;
+    const started = this.#started;
+    return new NexusError(started ? "CONNECTION_LOST" : "CONNECTION_FAILED", describe(code, place, error, started), {
+      cause: error,
+      phase: started ? "request" : "connect",
+      hint: hintFor(code, place),
+      mayHaveReached: started,
+    });
+  }
+
+  #fail(error: NexusError): void {
+    this.#end({ kind: "failed", error });
+  }
+
+  #end(end: StreamEnd): void {
+    if (this.#reading.kind === "over") return;
+    this.#reading = { kind: "over" };
+    this.#setup.delivery.onEnd?.(end);
+  }
+}
+
+function refused(status: number, headers: ResponseHeaders, body: string): StreamEnd {
+  const rpc = contentTypeOf(headers) === "application/json" ? errorIn(body) : undefined;
+  return rpc ? { kind: "refused", status, headers, body, rpc } : { kind: "refused", status, headers, body };
+}
+
+function errorIn(body: string): ErrorObject | undefined {
+  try {
+    const message = asMessage(JSON.parse(body));
+    return message && "error" in message ? message.error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function contentTypeOf(headers: ResponseHeaders): string {
+  const value = headers["content-type"];
+  return typeof value === "string" ? (value.split(";", 1)[0] ?? "").trim().toLowerCase() : "";
+}
+
+function text(chunks: readonly Buffer[]): string {
+  const [only] = chunks;
+  return chunks.length === 1 && only ? only.toString("utf8") : Buffer.concat(chunks).toString("utf8");
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+function describe(code: string, place: string, error: unknown, started: boolean): string {
+  switch (code) {
+    case "ECONNREFUSED":
+      return `Nothing is listening at ${place}`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `The host name of ${place} could not be resolved`;
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return `${place} did not accept a connection in time`;
+    case "ECONNRESET":
+    case "UND_ERR_SOCKET":
+      return `${place} closed the connection before the answer was complete`;
+    default:
+      return `${started ? "The connection to" : "Could not connect to"} ${place} failed: ${messageOf(error)}`;
+  }
+}
+
+function hintFor(code: string, place: string): string | undefined {
+  if (code === "ECONNREFUSED") return "Start the server, or correct the port in its URL.";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "Check the spelling of the host, and the network.";
+  if (code.includes("CERT") || code.includes("SIGNED")) {
+    return `The certificate of ${place} is not trusted: give its authority in NODE_EXTRA_CA_CERTS.`;
+  }
+  return undefined;
+}

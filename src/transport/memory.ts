@@ -1,0 +1,56 @@
+import type { Message } from "../protocol/json-rpc.ts";
+import { NOTHING_TO_ABANDON, type CloseReason, type Connection, type Receiver, type Transport } from "./transport.ts";
+
+/** The other end of a memory transport: what a server in this process holds. */
+export interface MemoryPeer {
+  /** Called for each message the client sends. */
+  onMessage: (message: Message) => void;
+  send(message: Message): void;
+  close(): void;
+  readonly closed: Promise<void>;
+}
+
+/** A server in this process, joined by plain calls. Messages arrive in order, each in a turn of its own. */
+export class MemoryTransport implements Transport {
+  readonly kind = "memory";
+  readonly target = {};
+  readonly #accept: (peer: MemoryPeer) => void;
+
+  /** `accept` gets the server's end of every connection that is opened. */
+  constructor(accept: (peer: MemoryPeer) => void) {
+    this.#accept = accept;
+  }
+
+  async connect(receiver: Receiver): Promise<Connection> {
+    const [connection, peer] = memoryPair(receiver);
+    this.#accept(peer);
+    return connection;
+  }
+}
+
+function memoryPair(receiver: Receiver): [Connection, MemoryPeer] {
+  let open = true;
+  let settle: (reason: CloseReason) => void = () => {};
+  const closed = new Promise<CloseReason>((resolve) => (settle = resolve));
+  const end = () => {
+    open = false;
+    settle({ kind: "closed" });
+  };
+
+  const peer: MemoryPeer = {
+    onMessage: () => {},
+    send: (message) => queueMicrotask(() => open && receiver.message(message)),
+    close: end,
+    closed: closed.then(() => {}),
+  };
+  const connection: Connection = {
+    closed,
+    send(message) {
+      queueMicrotask(() => open && peer.onMessage(message));
+      return NOTHING_TO_ABANDON;
+    },
+    close: async () => end(),
+    [Symbol.asyncDispose]: async () => end(),
+  };
+  return [connection, peer];
+}

@@ -1,0 +1,257 @@
+import { statSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import spawn from "cross-spawn";
+import { NexusError, messageOf } from "../errors/nexus-error.ts";
+import { asMessage, type Message } from "../protocol/json-rpc.ts";
+import { LineReader } from "./line-reader.ts";
+import { endGroup, liveChildren, signalTree } from "./process-tree.ts";
+import { StderrTail } from "./stderr-tail.ts";
+import {
+  NOTHING_TO_ABANDON,
+  type ChildView,
+  type CloseReason,
+  type Connection,
+  type Receiver,
+  type Sending,
+  type Transport,
+} from "./transport.ts";
+
+export interface StdioOptions {
+  command: string;
+  args: readonly string[];
+  cwd?: string | undefined;
+  /** The whole environment of the child. */
+  env: Record<string, string>;
+  maxLineBytes: number;
+  platform: NodeJS.Platform;
+}
+
+/** How long a child gets to end by itself after its stdin closed, then after SIGTERM, then after SIGKILL. */
+const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
+/** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
+const DRAIN_MS = 500;
+
+/** A server as a child process: one JSON message a line on stdin and stdout. */
+export class StdioTransport implements Transport {
+  readonly kind = "stdio";
+  readonly target: { command: string };
+  readonly #options: StdioOptions;
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+    this.target = { command: [options.command, ...options.args].map(quoted).join(" ") };
+  }
+
+  async connect(receiver: Receiver): Promise<Connection> {
+    const { command, args, cwd, env, platform } = this.#options;
+    const child = spawn(command, [...args], {
+      cwd,
+      env,
+      stdio: ["pipe", "pipe", "pipe"],
+      // Its own process group, so that the whole tree can be ended, and Ctrl-C in the terminal is ours to pass on.
+      detached: platform !== "win32",
+      windowsHide: true,
+    });
+    const connection = new StdioConnection(child, this.#options, receiver);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (error) => reject(startFailure(error, this.#options)));
+    });
+    return connection;
+  }
+}
+
+class StdioConnection implements Connection {
+  readonly closed: Promise<CloseReason>;
+  readonly child: ChildView;
+  readonly #process: ChildProcess;
+  readonly #platform: NodeJS.Platform;
+  readonly #exited: Promise<void>;
+  #settle: (reason: CloseReason) => void = () => {};
+  #outbox = "";
+  #open = true;
+  #closing: Promise<void> | undefined;
+  #swept: Promise<void> | undefined;
+
+  constructor(child: ChildProcess, { platform, maxLineBytes }: StdioOptions, receiver: Receiver) {
+    this.#process = child;
+    this.#platform = platform;
+    this.closed = new Promise((resolve) => (this.#settle = resolve));
+    this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
+    this.child = watchStderr(child);
+    this.#readMessages(receiver, maxLineBytes);
+    // Writing to a process that went away: its exit is what gets reported.
+    child.stdin?.on("error", () => {});
+    child.on("error", () => {});
+    if (child.pid !== undefined) this.#superviseExit(child.pid);
+  }
+
+  send(message: Message): Sending {
+    if (!this.#open) return NOTHING_TO_ABANDON;
+    // Messages sent in one turn leave in one write: the system call costs more than the message.
+    if (this.#outbox === "") process.nextTick(() => this.#flush());
+    this.#outbox += `${JSON.stringify(message)}\n`;
+    return NOTHING_TO_ABANDON;
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #flush(): void {
+    const lines = this.#outbox;
+    this.#outbox = "";
+    if (lines !== "" && this.#process.stdin?.writable) this.#process.stdin.write(lines);
+  }
+
+  #readMessages(receiver: Receiver, maxLineBytes: number): void {
+    const reader = new LineReader(maxLineBytes, {
+      line(text) {
+        const message = parse(text);
+        if (message) receiver.message(message);
+        else if (text.trim() !== "") receiver.discarded({ kind: "noise", excerpt: text.slice(0, 200) });
+      },
+      tooLong(bytes, answered) {
+        const error = new NexusError(
+          "MESSAGE_TOO_LARGE",
+          `The server sent a message of ${bytes} bytes; the limit is ${maxLineBytes}`,
+          {
+            hint: "Ask for less at once, or raise the limit with maxMessageBytes.",
+            mayHaveReached: true,
+          },
+        );
+        receiver.discarded({ kind: "too-large", answered, error });
+      },
+    });
+    this.#process.stdout?.on("data", (chunk: Buffer) => reader.push(chunk));
+  }
+
+  #superviseExit(pid: number): void {
+    liveChildren.add(pid);
+    const child = this.#process;
+    let drain: NodeJS.Timeout | undefined;
+    const finish = (reason: CloseReason) => {
+      clearTimeout(drain);
+      this.#open = false;
+      this.#settle(reason);
+    };
+    const exitReason = (): CloseReason => ({
+      kind: "exited",
+      exitCode: child.exitCode ?? undefined,
+      signal: child.signalCode ?? undefined,
+    });
+    child.once("exit", () => {
+      // What the server started must not outlive it; this also closes pipes that grandchildren hold open.
+      if (this.#platform !== "win32") this.#swept = endGroup(pid, DRAIN_MS / 2);
+      clearTimeout(drain);
+      drain = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        finish(exitReason());
+      }, DRAIN_MS);
+    });
+    child.once("close", () => {
+      liveChildren.remove(pid);
+      finish(exitReason());
+    });
+    child.stdout?.once("end", () => {
+      if (child.exitCode !== null || child.signalCode !== null || this.#closing) return;
+      drain = setTimeout(() => {
+        finish({ kind: "stdout-closed" });
+        void this.close();
+      }, DRAIN_MS / 2);
+    });
+  }
+
+  async #close(): Promise<void> {
+    const { pid } = this.#process;
+    if (pid === undefined) return;
+    this.#flush();
+    this.#process.stdin?.end();
+    if (!(await this.#exitsWithin(GRACE_MS.stdinEnd))) {
+      signalTree(pid, "SIGTERM", this.#platform);
+      if (!(await this.#exitsWithin(GRACE_MS.terminate))) {
+        signalTree(pid, "SIGKILL", this.#platform);
+        await this.#exitsWithin(GRACE_MS.kill);
+      }
+    }
+    await this.closed;
+    await this.#swept;
+  }
+
+  async #exitsWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+    const exited = await Promise.race([this.#exited.then(() => true as const), timeout]);
+    clearTimeout(timer);
+    return exited;
+  }
+}
+
+/** Always drained: a child that fills the pipe of its stderr would stop. */
+function watchStderr(child: ChildProcess): ChildView {
+  const tail = new StderrTail();
+  let wrote: () => void = () => {};
+  const firstStderr = new Promise<void>((resolve) => (wrote = resolve));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    tail.push(text);
+    wrote();
+  });
+  return { pid: child.pid, stderr: () => tail.lines(), firstStderr };
+}
+
+function parse(line: string): Message | undefined {
+  try {
+    return asMessage(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function startFailure(error: Error, { command, cwd, platform }: StdioOptions): NexusError {
+  const code = "code" in error ? error.code : undefined;
+  if (cwd !== undefined && !isFolder(cwd)) {
+    return new NexusError("CONFIG_INVALID", `The working folder ${cwd} does not exist`, {
+      cause: error,
+      phase: "start",
+      hint: `Create it, or correct "cwd" in the server's entry.`,
+      mayHaveReached: false,
+    });
+  }
+  if (code === "ENOENT") {
+    return new NexusError("COMMAND_NOT_FOUND", `Command not found: ${command}`, {
+      cause: error,
+      phase: "start",
+      hint:
+        platform === "win32"
+          ? `Install it, or give its full path. "where ${command}" shows what Windows finds.`
+          : `Install it, or give its full path. "command -v ${command}" shows what the shell finds.`,
+      mayHaveReached: false,
+    });
+  }
+  if (code === "EACCES" || code === "EPERM") {
+    return new NexusError("PERMISSION_DENIED", `Not allowed to run ${command}`, {
+      cause: error,
+      phase: "start",
+      hint: `Make it executable (chmod +x), or start it through its interpreter.`,
+      mayHaveReached: false,
+    });
+  }
+  return new NexusError("CONNECTION_FAILED", `Could not start ${command}: ${messageOf(error)}`, {
+    cause: error,
+    phase: "start",
+    mayHaveReached: false,
+  });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
+}
