@@ -51,6 +51,7 @@ export class CallScope {
   #timer: NodeJS.Timeout | undefined;
   #pauses = 0;
   #pausedAt = 0;
+  #finished = false;
   #inFlight: Stoppable | undefined;
   #handlers: AbortController | undefined;
 
@@ -97,7 +98,7 @@ export class CallScope {
     const pausedMs = performance.now() - this.#pausedAt;
     this.#startedAt += pausedMs;
     this.#activeAt += pausedMs;
-    if (!this.stopped) this.#arm(this.remainingMs);
+    if (!this.stopped && !this.#finished) this.#arm(this.remainingMs);
   }
 
   stop(error: NexusError): void {
@@ -125,6 +126,7 @@ export class CallScope {
 
   /** The call is over: nothing of it may stay behind. */
   finish(): void {
+    this.#finished = true;
     clearTimeout(this.#timer);
     this.#inFlight = undefined;
     this.options.signal?.removeEventListener("abort", this.#onAbort);

@@ -124,7 +124,6 @@ export class Client implements AsyncDisposable {
     this.#known = known;
     this.#settings = settings;
     this.#conversation = new Conversation(peer, agreement, {
-      server: settings.server,
       clientInfo: settings.clientInfo,
       capabilities: (provider) => desk.capabilities(provider),
       retry: settings.retry,
@@ -261,11 +260,9 @@ export class Client implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { peer, agreement } = this.#conversation;
     this.#questions.close();
     this.#stream?.close();
-    if (agreement.sessionId !== undefined) await peer.http?.endSession(peer.sessionHeaders);
-    await peer.close();
+    await this.#conversation.peer.close();
   }
 
   async #rounds(method: string, params: Params, options: CallOptions | undefined): Promise<Result> {
@@ -288,6 +285,8 @@ export class Client implements AsyncDisposable {
     const scope = new CallScope({ method, params }, options, this.#settings.timeoutMs);
     try {
       return await run(scope);
+    } catch (error) {
+      throw error instanceof NexusError ? error.with({ server: this.server, method, phase: "request" }) : error;
     } finally {
       scope.finish();
     }

@@ -12,7 +12,6 @@ import { retryDelayMs, type RetrySettings } from "./retry.ts";
 import { UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
 
 export interface ConversationOptions {
-  server: string;
   clientInfo: Implementation;
   capabilities: (provider?: InputProvider) => ClientCapabilities;
   retry: RetrySettings;
@@ -53,9 +52,9 @@ export class Conversation {
         return result;
       } catch (error) {
         if (!(error instanceof NexusError)) throw error;
-        const described = this.peer.describe(error).with({ server: this.#options.server, method, phase: "request" });
-        if (scope.stopped || !(await this.#recover(described, { method, params, scope, session, history })))
-          throw described;
+        if (scope.stopped || !(await this.#recover(error, { method, params, scope, session, history }))) {
+          throw this.peer.describe(error);
+        }
       }
     }
   }

@@ -31,7 +31,7 @@ export async function readList<K extends keyof KnownLists>(
   const declared = conversation.agreement.capabilities;
   if (declared && !declared[capability]) return items as Required<KnownLists>[K];
   const seen = new Set<unknown>();
-  for (let params: Params | undefined; ; ) {
+  for (let params: Params | undefined; ;) {
     const page = await conversation.exchange(method, params, scope);
     scope.touch();
     const found = page[member];

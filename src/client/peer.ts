@@ -120,8 +120,10 @@ export class Peer {
     return this.#pending.values().map((pending) => pending.scope);
   }
 
+  /** Fails what is pending, tells a server that keeps a session, and closes the connection. */
   async close(): Promise<void> {
     this.#lose({ kind: "closed" });
+    if ("mcp-session-id" in this.sessionHeaders) await this.http?.endSession(this.sessionHeaders);
     await this.#connection.close();
   }
 
@@ -159,7 +161,7 @@ export class Peer {
     if (this.#gone) return;
     this.#gone = this.describe(lossError(reason));
     for (const pending of this.#pending.values()) {
-      pending.fail(this.#gone);
+      pending.fail(this.#gone.with({ mayHaveReached: true }));
       pending.sending?.abandon();
     }
   }
@@ -281,15 +283,12 @@ function lossError(reason: CloseReason): NexusError {
     case "closed":
       return new NexusError("CLOSED", "The connection was closed");
     case "stdout-closed":
-      return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer", {
-        mayHaveReached: true,
-      });
+      return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer");
     case "exited": {
       const how = reason.signal ? `was ended by ${reason.signal}` : `exited with code ${reason.exitCode ?? "unknown"}`;
       return new NexusError("SERVER_EXITED", `The server ${how}`, {
         exitCode: reason.exitCode,
         signal: reason.signal,
-        mayHaveReached: true,
       });
     }
   }

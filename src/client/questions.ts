@@ -34,18 +34,16 @@ export class Questions {
     const scope = stream ?? newestInteractive(peer);
     const withdrawn = new AbortController();
     this.#open.set(request.id, withdrawn);
+    const signal = scope ? AbortSignal.any([withdrawn.signal, scope.handlerSignal]) : withdrawn.signal;
+    const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
     scope?.pause();
-    try {
-      const signal = scope ? AbortSignal.any([withdrawn.signal, scope.handlerSignal]) : withdrawn.signal;
-      const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
-      const result = await this.#desk.answer(request, context, scope?.options.input);
-      if (!withdrawn.signal.aborted) await peer.respond(request.id, { result });
-    } catch (error) {
-      if (!withdrawn.signal.aborted) await peer.respond(request.id, { error: refusal(request.method, error) });
-    } finally {
-      this.#open.delete(request.id);
-      scope?.resume();
-    }
+    const answer = await this.#desk.answer(request, context, scope?.options.input).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error: refusal(request.method, error) }),
+    );
+    scope?.resume();
+    this.#open.delete(request.id);
+    if (!withdrawn.signal.aborted) await peer.respond(request.id, answer);
   }
 
   /** The server no longer wants the answer. */

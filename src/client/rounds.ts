@@ -77,7 +77,8 @@ async function answerAll(
     return Object.fromEntries(answers);
   } catch (error) {
     siblings.abort(error);
-    throw error;
+    // The call itself was made, and the server may have begun.
+    throw error instanceof NexusError ? error.with({ mayHaveReached: true }) : error;
   } finally {
     scope.resume();
   }

@@ -1,4 +1,5 @@
 import { rootCertificates } from "node:tls";
+import { NexusError } from "../errors/nexus-error.ts";
 import type { AddressGuard } from "./address-guard.ts";
 
 export interface ProxySettings {
@@ -92,11 +93,26 @@ export class Network implements AsyncDisposable {
     if (guard) return new Pool(origin, { connect: { ...connect, lookup: guard.lookup } });
     if (!proxy?.httpProxy && !proxy?.httpsProxy) return new Pool(origin, { connect });
     return new EnvHttpProxyAgent({
-      httpProxy: proxy.httpProxy ?? "",
-      httpsProxy: proxy.httpsProxy ?? "",
+      httpProxy: proxyUrl(proxy.httpProxy, "HTTP_PROXY"),
+      httpsProxy: proxyUrl(proxy.httpsProxy, "HTTPS_PROXY"),
       noProxy: proxy.noProxy ?? "",
       connect,
       requestTls: tls,
     });
   }
+}
+
+/** People write "proxy:3128" and "http://proxy:3128/" alike. */
+function proxyUrl(value: string | undefined, variable: string): string {
+  if (!value) return "";
+  const text = value.includes("://") ? value : `http://${value}`;
+  if (!URL.canParse(text)) {
+    throw new NexusError("CONFIG_INVALID", `The variable ${variable} holds no proxy address`, {
+      phase: "config",
+      hint: `Write it like "http://proxy.example:3128", or unset it.`,
+      mayHaveReached: false,
+    });
+  }
+  const url = new URL(text);
+  return new URL(`${url.protocol}//${url.username ? `${url.username}:${url.password}@` : ""}${url.host}`).href;
 }

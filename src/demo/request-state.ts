@@ -1,0 +1,47 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { INVALID_PARAMS, isRecord, type Params } from "../protocol/json-rpc.ts";
+import type { InputAnswers } from "./call-context.ts";
+import { RpcError } from "./rpc-error.ts";
+
+const LIFETIME_MS = 10 * 60_000;
+
+/**
+ * Seals the answers of earlier rounds into `requestState`, so that the server keeps nothing between them. The
+ * client carries the seal and must be taken as hostile: it is signed, expires and fits one request only.
+ */
+export class RequestStates {
+  readonly #key = randomBytes(32);
+
+  seal(answers: InputAnswers, request: { method: string; params: Params }): string {
+    const expires = Date.now() + LIFETIME_MS;
+    const body = JSON.stringify({ answers, expires, request: digestOf(request) });
+    return `${Buffer.from(body).toString("base64url")}.${this.#sign(body).toString("base64url")}`;
+  }
+
+  /** The answers inside. One wording for all causes, so that a forger learns nothing. */
+  open(state: unknown, request: { method: string; params: Params }): InputAnswers {
+    const [body = "", signature = ""] = typeof state === "string" ? state.split(".") : [];
+    const text = Buffer.from(body, "base64url").toString("utf8");
+    const given = Buffer.from(signature, "base64url");
+    const expected = this.#sign(text);
+    if (given.length === expected.length && timingSafeEqual(given, expected)) {
+      const sealed: unknown = JSON.parse(text);
+      const valid =
+        isRecord(sealed) && Number(sealed["expires"]) > Date.now() && sealed["request"] === digestOf(request);
+      if (valid) return sealed["answers"] as InputAnswers;
+    }
+    throw new RpcError(INVALID_PARAMS, "The request state is not valid.");
+  }
+
+  #sign(body: string): Buffer {
+    return createHmac("sha256", this.#key).update(body).digest();
+  }
+}
+
+/** What must stay the same between the rounds of one request. */
+function digestOf({ method, params }: { method: string; params: Params }): string {
+  const { name, uri, arguments: args } = params;
+  return createHash("sha256")
+    .update(JSON.stringify([method, name, uri, args]))
+    .digest("base64url");
+}

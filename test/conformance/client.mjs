@@ -1,0 +1,110 @@
+// The client under test of the official conformance suite: one scenario a run, named by the environment.
+// Only answers and steps are here; everything that is judged happens in the library.
+import { connect } from "../../dist/index.js";
+
+const MODERN = "2026-07-28";
+
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO;
+const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
+const url = process.argv.at(-1);
+
+const acceptForm = {
+  capabilities: { elicitation: { form: { applyDefaults: true } } },
+  handle: () => ({ action: "accept", content: {} }),
+};
+
+const confirm = {
+  capabilities: { elicitation: { form: {} } },
+  handle: ({ params }) => ({ action: "accept", content: exampleOf(params?.requestedSchema) }),
+};
+
+const everything = {
+  capabilities: { roots: {}, sampling: {}, elicitation: { form: {} } },
+  handle: ({ method }) => {
+    if (method === "roots/list") return { roots: [] };
+    if (method === "elicitation/create") return { action: "decline" };
+    return { role: "assistant", model: "none", content: { type: "text", text: "" } };
+  },
+};
+
+/** What each scenario asks of the client, and who answers the server's questions meanwhile. */
+const scenarios = {
+  initialize: { run: (client) => client.listTools() },
+  "json-schema-ref-no-deref": { run: (client) => client.listTools() },
+  tools_call: {
+    async run(client) {
+      await client.listTools();
+      await client.callTool("add_numbers", { a: 5, b: 3 });
+    },
+  },
+  "elicitation-sep1034-client-defaults": {
+    input: acceptForm,
+    run: (client) => client.callTool("test_client_elicitation_defaults", {}),
+  },
+  "request-metadata": { input: everything, run: (client) => client.listTools() },
+  "http-standard-headers": {
+    async run(client) {
+      const [tool] = await client.listTools();
+      if (tool) await client.callTool(tool.name, exampleOf(tool.inputSchema));
+      const [resource] = await client.listResources();
+      if (resource) await client.readResource(resource.uri);
+      const [prompt] = await client.listPrompts();
+      if (prompt) await client.getPrompt(prompt.name, {});
+    },
+  },
+  "http-custom-headers": {
+    async run(client) {
+      await client.listTools();
+      for (const { name, arguments: args } of context.toolCalls ?? []) await client.callTool(name, args);
+    },
+  },
+  "http-invalid-tool-headers": {
+    async run(client) {
+      for (const tool of await client.listTools()) await client.callTool(tool.name, { region: "us-west1" });
+    },
+  },
+  "sep-2322-client-request-state": {
+    input: confirm,
+    async run(client) {
+      await client.listTools();
+      for (const kind of ["echo_state", "no_state", "unrelated", "no_result_type"]) {
+        await client.callTool(`test_mrtr_${kind}`, {});
+      }
+    },
+  },
+  "json-schema-2020-12-preservation": {
+    async run(client) {
+      const tools = await client.listTools();
+      const schema = tools.find(({ name }) => name === "json_schema_2020_12_tool")?.inputSchema;
+      await client.callTool("json_schema_echo", { schema });
+    },
+  },
+};
+
+const { input, run } = scenarios[scenario] ?? unknown();
+const client = await connect(
+  { url },
+  {
+    era: version === MODERN ? "modern" : "legacy",
+    ...(input && { input }),
+    clientInfo: { name: "nexus-conformance", version: "1" },
+  },
+);
+try {
+  await run(client);
+} finally {
+  await client.close();
+}
+
+function unknown() {
+  throw new Error(`no steps for scenario "${scenario}"`);
+}
+
+/** The smallest object that a flat schema accepts. */
+function exampleOf(schema) {
+  const examples = { string: "text", number: 1, integer: 1, boolean: true };
+  return Object.fromEntries(
+    Object.entries(schema?.properties ?? {}).map(([name, { type }]) => [name, examples[type] ?? null]),
+  );
+}

@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+type Legs = Record<string, Record<string, number>>;
+
+const OURS = new URL("expected.json", import.meta.url);
+/** The figures of the reference implementation, where the project is developed beside them. */
+const REFERENCE = new URL("../../../shared/conformance/expected.json", import.meta.url);
+
+test("the conformance run asks for every scenario in scope, and for no less than the reference gets", () => {
+  if (!existsSync(REFERENCE)) return console.log("not compared: the reference figures are not on this machine");
+  const reference = legsOf(REFERENCE);
+
+  expect(legsOf(OURS)).toEqual({
+    "client all": clientScope(reference["client all"]),
+    "client 2025-11-25": clientScope(reference["client 2025-11-25"]),
+    "client 2026-07-28": clientScope(reference["client 2026-07-28"]),
+    "server 2025-11-25": reference["server 2025-11-25"],
+    "server 2026-07-28": reference["server 2026-07-28"],
+    "server tasks": only(reference["server all"], (name) => name.startsWith("tasks-")),
+  });
+});
+
+function legsOf(file: URL): Legs {
+  return (JSON.parse(readFileSync(file, "utf8")) as { legs: Legs }).legs;
+}
+
+/** Authorization, skills and resumption are not the client's yet. */
+function clientScope(leg: Record<string, number> | undefined): Record<string, number> {
+  return only(leg, (name) => !/^auth\/|^sep-2640|^sse-retry$/.test(name));
+}
+
+function only(leg: Record<string, number> | undefined, wanted: (name: string) => boolean): Record<string, number> {
+  return Object.fromEntries(Object.entries(leg ?? {}).filter(([name]) => wanted(name)));
+}

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { connect, NexusError } from "../../src/index.ts";
+import { failure } from "../fixtures/failure.ts";
+import { runningChildren } from "../fixtures/processes.ts";
+import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+
+/** A server that is a shell, answers the handshake, and ends with its stdin. */
+const SHELL = {
+  command: "sh",
+  args: [
+    "-c",
+    `while read -r line; do case "$line" in *'"initialize"'*) printf '%s\\n' '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}}';; esac; done`,
+  ],
+};
+
+/** What keeps the process alive. */
+function resources(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of process.getActiveResourcesInfo()) counts[name] = (counts[name] ?? 0) + 1;
+  return { ...counts, exitListeners: process.listenerCount("exit") };
+}
+
+/** Of what there is more now than before. */
+function leaked(before: Record<string, number>): Record<string, number> {
+  const more = Object.entries(resources()).filter(([name, count]) => count > (before[name] ?? 0));
+  return Object.fromEntries(more);
+}
+
+async function inLanes(times: number, lanes: number, run: () => Promise<void>): Promise<void> {
+  let left = times;
+  const lane = async () => {
+    while (left-- > 0) await run();
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+test("1,000 processes opened and closed leave no process, pipe, timer or listener behind (N2, N4)", async () => {
+  const before = resources();
+  const children = runningChildren();
+  await inLanes(1_000, 8, async () => {
+    const client = await connect(SHELL, { protocolVersion: "2025-11-25" });
+    await client.close();
+    expect(await client.closed).toMatchObject({ kind: "exited" });
+  });
+  expect(runningChildren()).toEqual(children);
+  await expect.poll(() => leaked(before)).toEqual({});
+}, 60_000);
+
+test.each(["2026-07-28", "2025-11-25"] as const)(
+  "HTTP connections of %s leave no socket or timer behind (N4)",
+  async (revision) => {
+    await using server = await startHttpFixture({ revision });
+    const before = resources();
+    await inLanes(100, 4, async () => {
+      await using client = await connect({ url: server.url });
+      await client.callTool("echo", { text: "hi" });
+    });
+    // The server's own ends of the sockets close a moment after ours.
+    await expect.poll(() => leaked(before)).toEqual({});
+  },
+);
+
+test("closing fails what is pending, once, and may be asked for twice", async () => {
+  for (const revision of ["2026-07-28", "2025-11-25"] as const) {
+    await using server = await startHttpFixture({ revision });
+    const client = await connect({ id: "web", url: server.url });
+    const pending = failure(client.callTool("sleep", { ms: 60_000 }));
+    await Promise.all([client.close(), client.close()]);
+    expect(await pending).toMatchObject({
+      code: "CLOSED",
+      details: { server: "web", method: "tools/call", mayHaveReached: true },
+    });
+    expect(await failure(client.callTool("echo", { text: "x" }))).toMatchObject({
+      code: "CLOSED",
+      details: { mayHaveReached: false },
+    });
+  }
+});
+
+test("a session is ended at the server with DELETE (P1.8)", async () => {
+  await using server = await startHttpFixture({ revision: "2025-11-25" });
+  await (await connect({ url: server.url })).close();
+  const last = server.transcript.entries.filter(({ method }) => method === "DELETE");
+  expect(last).toHaveLength(1);
+  expect(last[0]?.headers).toHaveProperty("mcp-session-id");
+});
+
+test("a process that exits without closing takes its servers along", async () => {
+  const { command, args } = stdioFixture(["--misbehave", "ignore-stdin-end"]);
+  const script = `
+    const { connect } = await import(${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)});
+    const client = await connect(${JSON.stringify({ command, args })});
+    console.log(client.pid);
+    process.exit(0);`;
+  await using outer = await connect(
+    { command: process.execPath, args: ["--input-type=module", "-e", script] },
+    { protocolVersion: "2025-11-25", connectTimeoutMs: 5_000 },
+  ).catch((error: unknown) => {
+    if (!(error instanceof NexusError)) throw error;
+    return { error, [Symbol.asyncDispose]: async () => {} };
+  });
+  expect("error" in outer && outer.error.code).toBe("SERVER_EXITED");
+  await expect.poll(runningChildren).toEqual([]);
+});

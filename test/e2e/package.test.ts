@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { VERSION } from "../../src/protocol/version.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const npm = (args: string[], cwd: string) => run("npm", args, { cwd });
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nexus-package-"));
+  const { stdout } = await npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root);
+  const packed = JSON.parse(stdout) as { filename: string }[] | Record<string, { filename: string }>;
+  const [{ filename } = { filename: "" }] = Object.values(packed);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  await npm(["install", "--offline", "--omit=optional", "--no-audit", "--no-fund", `./${filename}`], folder);
+}, 60_000);
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+test("the packed package installs alone, without network and without its optional parts", async () => {
+  const installed = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."));
+  expect(installed).toEqual(["nexus-mcp"]);
+  const files = await readdir(join(folder, "node_modules/nexus-mcp"), { recursive: true });
+  expect(files).toContain("dist/THIRD-PARTY-LICENCES.md");
+  expect(files.filter((file) => /\.test\.|fixtures|\.map$/.test(file))).toEqual([]);
+});
+
+test("the installed command says its version, which is the same everywhere", async () => {
+  const { stdout } = await run(join(folder, "node_modules/.bin/nexus"), ["--version"]);
+  expect(stdout.trim()).toBe(manifest.version);
+  expect(VERSION).toBe(manifest.version);
+});
+
+test("the installed library connects to the installed demo server", async () => {
+  const program = `
+    import { connect } from "nexus-mcp";
+    const client = await connect({ command: process.execPath, args: ["node_modules/nexus-mcp/dist/demo/main.js"] });
+    const { content } = await client.callTool("add", { a: 2, b: 3 });
+    await client.close();
+    console.log(client.era, content[0].text);`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder });
+  expect(stdout).toMatch(/^modern .*5/);
+});
+
+test("the published types name no package that users do not have", async () => {
+  const files = await readdir(join(root, "dist"), { recursive: true, withFileTypes: true });
+  const { readFile } = await import("node:fs/promises");
+  for (const file of files.filter(({ name }) => name.endsWith(".d.ts"))) {
+    const text = await readFile(join(file.parentPath, file.name), "utf8");
+    const foreign = [...text.matchAll(/from "([^".][^"]*)"/g)]
+      .map(([, name]) => name)
+      .filter((name) => !name?.startsWith("node:"));
+    expect(foreign, file.name).toEqual([]);
+  }
+});
