@@ -1,6 +1,7 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Params } from "../protocol/json-rpc.ts";
 import type { Progress } from "../protocol/mcp.ts";
+import type { Deadlines, Timed } from "./deadlines.ts";
 import type { InputProvider } from "./input.ts";
 
 /** What every call takes. */
@@ -39,31 +40,36 @@ const DEFAULT_TOTAL_MS = 600_000;
  * The life of one call over all its tries and rounds: its clock, the caller's signal, and what has to stop
  * when either says so. The clock stands while the user is being asked.
  */
-export class CallScope {
+export class CallScope implements Timed {
   readonly call: CallInfo;
   readonly options: CallOptions;
   /** Why the call was stopped. */
   stopped: NexusError | undefined;
+  slot = -1;
+  readonly #deadlines: Deadlines;
   readonly #timeoutMs: number;
   readonly #totalMs: number;
-  #startedAt = performance.now();
-  #activeAt = this.#startedAt;
-  #timer: NodeJS.Timeout | undefined;
+  #startedAt: number;
+  #activeAt: number;
   #pauses = 0;
   #pausedAt = 0;
-  #finished = false;
   #inFlight: Stoppable | undefined;
   #handlers: AbortController | undefined;
+  #onAbort: (() => void) | undefined;
 
-  constructor(call: CallInfo, options: CallOptions = {}, timeoutMs = DEFAULT_TIMEOUT_MS) {
+  constructor(
+    call: CallInfo,
+    options: CallOptions,
+    { deadlines, timeoutMs }: { deadlines: Deadlines; timeoutMs: number },
+  ) {
     this.call = call;
     this.options = options;
+    this.#deadlines = deadlines;
     this.#timeoutMs = options.timeoutMs ?? timeoutMs;
-    this.#totalMs = Math.max(options.totalTimeoutMs ?? DEFAULT_TOTAL_MS, options.totalTimeoutMs ? 0 : this.#timeoutMs);
-    this.#arm(Math.min(this.#timeoutMs, this.#totalMs));
-    const { signal } = options;
-    if (signal?.aborted) this.#onAbort();
-    else signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#totalMs = options.totalTimeoutMs ?? Math.max(DEFAULT_TOTAL_MS, this.#timeoutMs);
+    this.#startedAt = this.#activeAt = performance.now();
+    deadlines.add(this);
+    if (options.signal) this.#obey(options.signal);
   }
 
   /** Fires when the call is stopped or over, for the handlers that answer its questions. */
@@ -74,6 +80,7 @@ export class CallScope {
   }
 
   get remainingMs(): number {
+    if (this.#pauses > 0) return Infinity;
     return Math.min(this.#activeAt + this.#timeoutMs, this.#startedAt + this.#totalMs) - performance.now();
   }
 
@@ -82,15 +89,13 @@ export class CallScope {
     this.#inFlight = target;
   }
 
-  /** Something happened: the server is alive. */
+  /** Something happened: the server is alive. The deadline moves; nobody needs to be told before it would be over. */
   touch(): void {
     this.#activeAt = performance.now();
   }
 
   pause(): void {
-    if (this.#pauses++ > 0) return;
-    this.#pausedAt = performance.now();
-    clearTimeout(this.#timer);
+    if (this.#pauses++ === 0) this.#pausedAt = performance.now();
   }
 
   resume(): void {
@@ -98,18 +103,27 @@ export class CallScope {
     const pausedMs = performance.now() - this.#pausedAt;
     this.#startedAt += pausedMs;
     this.#activeAt += pausedMs;
-    if (!this.stopped && !this.#finished) this.#arm(this.remainingMs);
+    this.#deadlines.wakeWithin(this.remainingMs);
   }
 
   stop(error: NexusError): void {
     if (this.stopped) return;
     this.stopped = error;
-    clearTimeout(this.#timer);
+    this.#deadlines.remove(this);
     this.#inFlight?.stop(error);
     this.#handlers?.abort(error);
   }
 
-  /** Waits, unless the call is stopped first or its time would be over before. */
+  expire(): void {
+    const seconds = Math.round((performance.now() - this.#startedAt) / 100) / 10;
+    this.stop(
+      new NexusError("TIMEOUT", `No answer to ${this.call.method} after ${seconds} s`, {
+        hint: "Raise the timeout if the server needs longer, or look at what it is doing.",
+      }),
+    );
+  }
+
+  /** Waits, unless the call is stopped first. */
   async sleep(ms: number): Promise<void> {
     if (this.stopped) throw this.stopped;
     await new Promise<void>((resolve, reject) => {
@@ -126,32 +140,18 @@ export class CallScope {
 
   /** The call is over: nothing of it may stay behind. */
   finish(): void {
-    this.#finished = true;
-    clearTimeout(this.#timer);
+    this.#deadlines.remove(this);
     this.#inFlight = undefined;
-    this.options.signal?.removeEventListener("abort", this.#onAbort);
+    if (this.#onAbort) this.options.signal?.removeEventListener("abort", this.#onAbort);
     this.#handlers?.abort(new NexusError("CANCELLED", "The call is over"));
   }
 
-  readonly #onAbort = () => {
-    const cause: unknown = this.options.signal?.reason;
-    this.stop(new NexusError("CANCELLED", `${this.call.method} was cancelled`, { cause, method: this.call.method }));
-  };
-
-  #arm(ms: number): void {
-    this.#timer = setTimeout(this.#onTimer, Math.max(ms, 1));
+  #obey(signal: AbortSignal): void {
+    const cancel = () => {
+      this.stop(new NexusError("CANCELLED", `${this.call.method} was cancelled`, { cause: signal.reason as unknown }));
+    };
+    if (signal.aborted) return cancel();
+    this.#onAbort = cancel;
+    signal.addEventListener("abort", cancel, { once: true });
   }
-
-  /** Progress only notes the time; the timer looks at it when it fires. */
-  readonly #onTimer = () => {
-    const left = this.remainingMs;
-    if (left > 1) return this.#arm(left);
-    const seconds = Math.round((performance.now() - this.#startedAt) / 100) / 10;
-    this.stop(
-      new NexusError("TIMEOUT", `No answer to ${this.call.method} after ${seconds} s`, {
-        method: this.call.method,
-        hint: "Raise the timeout if the server needs longer, or look at what it is doing.",
-      }),
-    );
-  };
 }

@@ -21,6 +21,7 @@ import { VERSION } from "../protocol/version.ts";
 import type { CloseReason, Transport } from "../transport/transport.ts";
 import { CallScope, DEFAULT_TIMEOUT_MS, type CallOptions } from "./call-scope.ts";
 import { Conversation } from "./conversation.ts";
+import { Deadlines } from "./deadlines.ts";
 import { initialize, type Introduction } from "./handshake.ts";
 import { InputDesk, type InputProvider } from "./input.ts";
 import { forgetLists, LISTS, readList, type KnownLists } from "./lists.ts";
@@ -111,6 +112,7 @@ export class Client implements AsyncDisposable {
       });
       return new Client({ ...negotiated, desk, questions, listeners, known, settings });
     } catch (error) {
+      settings.deadlines.close();
       throw error instanceof NexusError ? error.with({ server: settings.server, phase: "handshake" }) : error;
     }
   }
@@ -263,6 +265,7 @@ export class Client implements AsyncDisposable {
     this.#questions.close();
     this.#stream?.close();
     await this.#conversation.peer.close();
+    this.#settings.deadlines.close();
   }
 
   async #rounds(method: string, params: Params, options: CallOptions | undefined): Promise<Result> {
@@ -282,7 +285,7 @@ export class Client implements AsyncDisposable {
     options: CallOptions | undefined,
     run: (scope: CallScope) => Promise<T>,
   ): Promise<T> {
-    const scope = new CallScope({ method, params }, options, this.#settings.timeoutMs);
+    const scope = new CallScope({ method, params }, options ?? {}, this.#settings);
     try {
       return await run(scope);
     } catch (error) {
@@ -355,6 +358,8 @@ interface Settings {
   maxRounds: number;
   retry: RetrySettings;
   logger: Logger;
+  /** Of this client's calls. */
+  deadlines: Deadlines;
 }
 
 type ClientParts = Awaited<ReturnType<typeof negotiate>> & {
@@ -375,12 +380,14 @@ function settingsOf(options: ClientOptions): Settings {
     maxRounds: options.maxRounds ?? 50,
     retry: { ...DEFAULT_RETRY, ...options.retry },
     logger: options.logger ?? SILENT,
+    deadlines: new Deadlines(),
   };
 }
 
 function introduce(settings: Settings, desk: InputDesk, signal: AbortSignal | undefined): Introduction {
-  const { clientInfo, connectTimeoutMs } = settings;
-  return { clientInfo, capabilities: desk.capabilities(), deadline: performance.now() + connectTimeoutMs, signal };
+  const { clientInfo, connectTimeoutMs, deadlines } = settings;
+  const deadline = performance.now() + connectTimeoutMs;
+  return { clientInfo, capabilities: desk.capabilities(), deadline, signal, deadlines };
 }
 
 function reportProgress({ params }: Notification, scope: CallScope | undefined): void {

@@ -14,6 +14,7 @@ import {
   type LegacyRevision,
 } from "../protocol/revisions.ts";
 import { CallScope } from "./call-scope.ts";
+import type { Deadlines } from "./deadlines.ts";
 import type { Peer } from "./peer.ts";
 
 /** What client and server agreed on when the connection opened. */
@@ -34,6 +35,7 @@ export interface Introduction {
   /** When the whole of connecting has to be done, on the clock of `performance.now`. */
   deadline: number;
   signal: AbortSignal | undefined;
+  deadlines: Deadlines;
 }
 
 /** What a server's answer to `server/discover` says about it. */
@@ -149,11 +151,12 @@ async function modernRequest(
 }
 
 async function withScope<T>(
-  { deadline, signal }: Introduction,
+  { deadline, signal, deadlines }: Introduction,
   method: string,
   run: (scope: CallScope) => Promise<T>,
 ): Promise<T> {
-  const scope = new CallScope({ method }, { signal, timeoutMs: Math.max(1, deadline - performance.now()) });
+  const timeoutMs = Math.max(1, deadline - performance.now());
+  const scope = new CallScope({ method }, { signal }, { deadlines, timeoutMs });
   try {
     return await run(scope);
   } finally {

@@ -30,6 +30,7 @@ export interface StdioOptions {
 const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
 /** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
 const DRAIN_MS = 500;
+const BATCH_LENGTH = 2_048;
 
 /** A server as a child process: one JSON message a line on stdin and stdout. */
 export class StdioTransport implements Transport {
@@ -88,9 +89,11 @@ class StdioConnection implements Connection {
 
   send(message: Message): Sending {
     if (!this.#open) return NOTHING_TO_ABANDON;
-    // Messages sent in one turn leave in one write: the system call costs more than the message.
+    // Messages sent in one turn leave together: the system call costs more than the message. Not too many,
+    // so that the server has something to do meanwhile.
     if (this.#outbox === "") process.nextTick(() => this.#flush());
     this.#outbox += `${JSON.stringify(message)}\n`;
+    if (this.#outbox.length >= BATCH_LENGTH) this.#flush();
     return NOTHING_TO_ABANDON;
   }
 
