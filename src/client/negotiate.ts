@@ -137,7 +137,9 @@ async function discoverPatiently(peer: Peer, { introduction, retry }: NegotiateO
 async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
   const { introduction } = options;
   const probe = discover(peer, introduction, "nexus-probe-1");
-  const found = await Promise.race([probe, silence(peer, options.probeMs)]);
+  const silence = new Silence(peer, options.probeMs);
+  const found = await Promise.race([probe, silence.tooLong]);
+  silence.cancel();
   if (found === "silence") return initializeWhileProbing(peer, probe, introduction);
   switch (found.kind) {
     case "modern":
@@ -155,13 +157,26 @@ async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Neg
   }
 }
 
-/** Resolves when the child has been quiet for too long; writing to stderr shows that it is still starting. */
-async function silence(peer: Peer, probeMs: number): Promise<"silence"> {
-  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, probeMs).unref());
-  const wrote = peer.child?.firstStderr.then(() => true);
-  const extended = await Promise.race([pause().then(() => false), ...(wrote ? [wrote] : [])]);
-  if (extended) await pause();
-  return "silence";
+/** Tells when a child has been quiet for too long. Writing to stderr shows that it is starting, and earns it as long again. */
+class Silence {
+  readonly tooLong: Promise<"silence">;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(peer: Peer, probeMs: number) {
+    let isStarting = false;
+    void peer.child?.firstStderr.then(() => (isStarting = true));
+    this.tooLong = new Promise((resolve) => {
+      const giveUp = () => resolve("silence");
+      this.#timer = setTimeout(() => {
+        if (isStarting) this.#timer = setTimeout(giveUp, probeMs);
+        else giveUp();
+      }, probeMs);
+    });
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
 }
 
 /** The probe is still out. Its late answer is kept: it settles what `initialize` leaves open. */

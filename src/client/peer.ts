@@ -1,5 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import {
+  isRecord,
   isRequestId,
   type ErrorObject,
   type Message,
@@ -204,9 +205,9 @@ class Pending implements Delivery, Stoppable {
   }
 
   answer(response: Response): void {
-    this.#over();
-    if ("result" in response) this.#settle.resolve(response.result);
-    else this.#settle.reject(rpcError(response.error));
+    if (!this.#over()) return;
+    if ("result" in response && isRecord(response.result)) this.#settle.resolve(response.result);
+    else this.#settle.reject(answerError(response, this.outgoing.method));
   }
 
   fail(error: NexusError): void {
@@ -267,8 +268,19 @@ function receiverFor(pending: IdTable<Pending>, listener: PeerListener, logger: 
   }
 }
 
-function rpcError(error: ErrorObject): NexusError {
-  return new NexusError("SERVER_ERROR", error.message, { rpc: error, mayHaveReached: true });
+/** The server's error as it came; an answer that is neither result nor error breaks the protocol. */
+function answerError(response: Response, method: string): NexusError {
+  const error: unknown = "error" in response ? response.error : undefined;
+  if (isRecord(error) && typeof error["code"] === "number" && typeof error["message"] === "string") {
+    return new NexusError("SERVER_ERROR", error["message"], {
+      rpc: error as unknown as ErrorObject,
+      mayHaveReached: true,
+    });
+  }
+  return new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} is neither a result nor an error`, {
+    raw: response,
+    mayHaveReached: true,
+  });
 }
 
 function endedWithoutAnswer(method: string): NexusError {

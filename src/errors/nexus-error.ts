@@ -17,7 +17,6 @@ export type ErrorCode =
   | "MESSAGE_TOO_LARGE"
   | "CAPABILITY_MISSING"
   | "SERVER_ERROR"
-  | "INPUT_REQUIRED"
   | "INPUT_FAILED"
   | "TIMEOUT"
   | "CANCELLED"

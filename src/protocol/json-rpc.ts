@@ -79,10 +79,6 @@ export function asMessage(value: unknown): Message | undefined {
     if ("id" in value && !isRequestId(value["id"])) return undefined;
     return value as unknown as Request | Notification;
   }
-  if (isRecord(value["error"])) {
-    const { code, message } = value["error"];
-    return typeof code === "number" && typeof message === "string" ? (value as unknown as ErrorResponse) : undefined;
-  }
-  if ("result" in value && isRequestId(value["id"])) return value as unknown as SuccessResponse;
-  return undefined;
+  // An answer may be malformed; it is still the answer to its request, which would wait in vain without it.
+  return isRequestId(value["id"]) || "error" in value ? (value as unknown as Response) : undefined;
 }

@@ -1,6 +1,6 @@
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
-import { asMessage, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
+import { asMessage, isRecord, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
 import { SseParser } from "./sse-parser.ts";
 import type { Delivery, Receiver, ResponseHeaders, Sending, StreamEnd } from "./transport.ts";
 
@@ -102,8 +102,7 @@ export class HttpExchange implements DispatchHandler, Sending {
     const reading = this.#reading;
     switch (reading.kind) {
       case "json":
-        this.#deliver(text(reading.chunks));
-        this.#end({ kind: "ended" });
+        this.#endJson(text(reading.chunks));
         break;
       case "refusal":
         this.#end(refused(reading.status, reading.headers, text(reading.chunks)));
@@ -143,33 +142,24 @@ export class HttpExchange implements DispatchHandler, Sending {
     });
   }
 
-  /** A batch (2025-03-26) is several messages. */
-  #deliver(json: string): void {
+  /** A batch (2025-03-26) is several messages. False if there was none to deliver. */
+  #deliver(json: string): boolean {
     const { receiver, streamOf } = this.#setup;
-    let value: unknown;
-    try {
-      value = JSON.parse(json);
-    } catch {
-      receiver.discarded({ kind: "noise", excerpt: json.slice(0, 200) });
-      return;
-    }
-    for (const item of Array.isArray(value) ? value : [value]) {
-      const message = asMessage(item);
-      if (message) receiver.message(message, streamOf);
-      else receiver.discarded({ kind: "noise", excerpt: JSON.stringify(item).slice(0, 200) });
-    }
+    const value = parse(json);
+    const messages = (Array.isArray(value) ? value : [value]).map(asMessage).filter((message) => message !== undefined);
+    for (const message of messages) receiver.message(message, streamOf);
+    if (messages.length === 0) receiver.discarded({ kind: "noise", excerpt: json.slice(0, 200) });
+    return messages.length > 0;
+  }
+
+  #endJson(body: string): void {
+    if (body.trim() === "" || this.#deliver(body)) this.#end({ kind: "ended" });
+    else this.#fail(notMcp("application/json", body));
   }
 
   #endOther(contentType: string, body: string): void {
-    if (body.trim() === "") return this.#end({ kind: "ended" });
-    const kind = contentType === "" ? "no content type" : contentType;
-    this.#fail(
-      new NexusError("NOT_MCP", `The answer is no MCP message (${kind})`, {
-        hint: "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.",
-        raw: body.slice(0, 500),
-        mayHaveReached: true,
-      }),
-    );
+    if (body.trim() === "") this.#end({ kind: "ended" });
+    else this.#fail(notMcp(contentType === "" ? "no content type" : contentType, body));
   }
 
   /** Same origin only: anywhere else, headers and body would reach a server nobody configured. */
@@ -234,17 +224,32 @@ export class HttpExchange implements DispatchHandler, Sending {
 }
 
 function refused(status: number, headers: ResponseHeaders, body: string): StreamEnd {
-  const rpc = contentTypeOf(headers) === "application/json" ? errorIn(body) : undefined;
+  const rpc = errorIn(body);
   return rpc ? { kind: "refused", status, headers, body, rpc } : { kind: "refused", status, headers, body };
 }
 
+/** A JSON-RPC error, whatever content type it was sent under. */
 function errorIn(body: string): ErrorObject | undefined {
+  const value = parse(body);
+  const error = isRecord(value) ? value["error"] : undefined;
+  if (!isRecord(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string") return undefined;
+  return error as unknown as ErrorObject;
+}
+
+function parse(json: string): unknown {
   try {
-    const message = asMessage(JSON.parse(body));
-    return message && "error" in message ? message.error : undefined;
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
+}
+
+function notMcp(kind: string, body: string): NexusError {
+  return new NexusError("NOT_MCP", `The answer is no MCP message (${kind})`, {
+    hint: "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.",
+    raw: body.slice(0, 500),
+    mayHaveReached: true,
+  });
 }
 
 function contentTypeOf(headers: ResponseHeaders): string {

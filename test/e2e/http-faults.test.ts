@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { connect as connectSocket, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { connect, type ConnectOptions } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
+import { selfSigned } from "../fixtures/self-signed.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
 
 const FAST: ConnectOptions = { retry: { backoffMs: 1 } };
@@ -254,4 +256,47 @@ test("headers of the entry are sent, and secrets in the URL stay out of errors (
   const error = await failure(connect({ url: "http://user:pw@127.0.0.1:1/mcp?key=secret" }, FAST));
   expect(JSON.stringify(error)).not.toMatch(/pw|secret/);
   expect(error.details.url).toBe("http://127.0.0.1:1/mcp?…");
+});
+
+test("an answer that is no message says so, and shows what came", async () => {
+  await using server = await listen((_, response) => json(response, 200, { status: "ok" }));
+  await using client = await connect({ url: server.url }, { protocolVersion: "2026-07-28" });
+  expect(await failure(client.listTools())).toMatchObject({ code: "NOT_MCP", details: { raw: '{"status":"ok"}' } });
+});
+
+test.each([{ result: null }, { result: "text" }, { error: "text" }, {}])(
+  "the malformed answer %j fails its call at once",
+  async (answer) => {
+    await using server = await listen((request, response) => {
+      void bodyOf(request).then(({ id }) => json(response, 200, { jsonrpc: "2.0", id, ...answer }));
+    });
+    await using client = await connect({ url: server.url }, { protocolVersion: "2026-07-28" });
+    expect(await failure(client.callTool("x"))).toMatchObject({ code: "PROTOCOL_VIOLATION", details: { raw: answer } });
+  },
+);
+
+test("certificates of an own authority are trusted when it is given, and only then (N3)", async () => {
+  const identity = await selfSigned();
+  if (!identity) return console.log("not tried: there is no openssl to make a certificate with");
+  const { key, cert } = identity;
+  const server = createSecureServer({ key, cert }, (request, response) => {
+    void bodyOf(request).then(({ id }) =>
+      json(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete", tools: [] } }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `https://localhost:${(server.address() as AddressInfo).port}/mcp`;
+  try {
+    await using trusting = await connect({ url }, { protocolVersion: "2026-07-28", ca: [cert] });
+    expect(await trusting.listTools()).toEqual([]);
+    await using wary = await connect({ url }, { ...FAST, protocolVersion: "2026-07-28" });
+    const error = await failure(wary.listTools());
+    expect(error).toMatchObject({
+      code: "CONNECTION_FAILED",
+      hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
+    });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
