@@ -5,6 +5,7 @@ import { Network } from "./net/network.ts";
 import { childEnvironment } from "./transport/child-environment.ts";
 import { HttpTransport } from "./transport/http.ts";
 import { resolveEntry, type ResolvedEntry, type ServerEntry } from "./transport/server-entry.ts";
+import { SseTransport } from "./transport/sse.ts";
 import { StdioTransport } from "./transport/stdio.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -52,7 +53,8 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
   const { url, headers } = entry.reach;
   const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   const release = () => network.close();
-  return Client.open(new HttpTransport({ url, headers, network, maxMessageBytes, release }), settings);
+  const Reach = entry.reach.kind === "sse" ? SseTransport : HttpTransport;
+  return Client.open(new Reach({ url, headers, network, maxMessageBytes, release }), settings);
 }
 
 function stdioTransport(reach: ResolvedEntry["reach"] & { kind: "stdio" }, options: ConnectOptions): StdioTransport {

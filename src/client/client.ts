@@ -31,7 +31,7 @@ import { Peer, type PeerListener } from "./peer.ts";
 import { Questions } from "./questions.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./retry.ts";
 import { runRounds } from "./rounds.ts";
-import { ServerStream } from "./server-stream.ts";
+import { ResumableStream } from "./resumable-stream.ts";
 import { factsOf } from "./tool-facts.ts";
 
 export interface ClientOptions {
@@ -75,7 +75,7 @@ export class Client implements AsyncDisposable {
   readonly #listeners: Set<NotificationListener>;
   readonly #questions: Questions;
   readonly #known: KnownLists;
-  #stream: ServerStream | undefined;
+  #stream: ResumableStream | undefined;
   #closing: Promise<void> | undefined;
 
   /** Connects, finds the era, and is ready for calls when it resolves. */
@@ -98,15 +98,19 @@ export class Client implements AsyncDisposable {
         for (const each of listeners) guard(() => each(notification), settings.logger);
       },
     };
-    const open = async () => (peer = await Peer.open(transport, listener, settings.logger));
     const introduction = introduce(settings, desk, options.signal);
     try {
-      const { pinned, era } = { pinned: options.protocolVersion, era: options.era };
       const negotiated = await negotiate({
-        open,
+        transport,
+        open: async (way) => {
+          peer = await withinTime(introduction, (signal) =>
+            Peer.open(way, listener, { logger: settings.logger, signal }),
+          );
+          return peer;
+        },
         introduction,
-        pinned,
-        era,
+        pinned: options.protocolVersion,
+        era: options.era,
         probeMs: settings.probeMs,
         retry: settings.retry,
       });
@@ -263,7 +267,7 @@ export class Client implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#questions.close();
-    this.#stream?.close();
+    this.#stream?.abandon();
     await this.#conversation.peer.close();
     this.#settings.deadlines.close();
   }
@@ -335,8 +339,14 @@ export class Client implements AsyncDisposable {
   /** Only legacy servers on HTTP have something to say outside a request. */
   #listen(): void {
     const { peer, agreement } = this.#conversation;
-    this.#stream?.close();
-    if (agreement.era === "legacy" && peer.http) this.#stream = new ServerStream(peer, this.#settings.logger);
+    this.#stream?.abandon();
+    if (agreement.era !== "legacy" || !peer.http) return;
+    this.#stream = new ResumableStream({
+      channel: peer.http,
+      headers: () => peer.sessionHeaders,
+      maxFailures: Infinity,
+      onGivenUp: (end) => this.#settings.logger.debug(`"${this.server}" has no stream of its own`, { end }),
+    });
   }
 
   async #renew() {
@@ -388,6 +398,21 @@ function introduce(settings: Settings, desk: InputDesk, signal: AbortSignal | un
   const { clientInfo, connectTimeoutMs, deadlines } = settings;
   const deadline = performance.now() + connectTimeoutMs;
   return { clientInfo, capabilities: desk.capabilities(), deadline, signal, deadlines };
+}
+
+/** For what has no scope yet: a signal that fires when the caller, or the time for connecting, says so. */
+async function withinTime<T>({ deadline, signal }: Introduction, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const giveUp = () => late.abort(new NexusError("TIMEOUT", "The server did not take the connection in time"));
+  const cancel = () => late.abort(new NexusError("CANCELLED", "Connecting was cancelled", { cause: signal?.reason }));
+  const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    return await run(late.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+  }
 }
 
 function reportProgress({ params }: Notification, scope: CallScope | undefined): void {

@@ -76,7 +76,7 @@ export class Conversation {
         : peer.sessionHeaders;
     }
     const cancelBy = modern && peer.kind === "http" ? "stream" : "notification";
-    return peer.exchange({ id, method, params: full, headers, cancelBy }, scope);
+    return peer.exchange({ id, method, params: full, headers, cancelBy, resumable: !modern }, scope);
   }
 
   #modernMeta(input: InputProvider | undefined): Record<string, unknown> {

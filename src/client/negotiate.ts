@@ -14,6 +14,7 @@ import {
   type Discovery,
   type Introduction,
 } from "./handshake.ts";
+import type { Transport } from "../transport/transport.ts";
 import type { Peer } from "./peer.ts";
 import { retryDelayMs, type RetrySettings } from "./retry.ts";
 
@@ -26,8 +27,9 @@ export interface Verdict {
 }
 
 export interface NegotiateOptions {
-  /** Opens a connection of the same transport; called again only for a child that ended on the probe. */
-  open: () => Promise<Peer>;
+  transport: Transport;
+  /** Opens a connection; again only for a child that ended on the probe, or for the transport's fallback. */
+  open: (way: Transport) => Promise<Peer>;
   introduction: Introduction;
   /** A revision to use without asking. */
   pinned?: string | undefined;
@@ -46,8 +48,8 @@ export interface Negotiated {
 /** Connects and finds out which era and revision the server speaks. */
 export async function negotiate(options: NegotiateOptions): Promise<Negotiated> {
   const opened: Peer[] = [];
-  const open = async () => {
-    const peer = await options.open();
+  const open = async (way: Transport) => {
+    const peer = await options.open(way);
     opened.push(peer);
     return peer;
   };
@@ -65,18 +67,17 @@ export async function negotiate(options: NegotiateOptions): Promise<Negotiated> 
 
 async function agree(options: NegotiateOptions): Promise<Negotiated> {
   const { pinned, era, introduction } = options;
-  if (pinned !== undefined) return agreeOnPinned(pinned, options);
-  if (era === "legacy") {
-    const peer = await options.open();
+  const peer = await options.open(options.transport);
+  if (pinned !== undefined) return agreeOnPinned(peer, pinned, options);
+  if (era === "legacy")
     return { peer, agreement: await initialize(peer, introduction), verdict: { era, how: "given" } };
-  }
-  const peer = await options.open();
   if (era === "modern") return agreeOnGivenModern(peer, options);
+  // The transport of 2024-11-05 has no modern revision to ask for.
+  if (peer.kind === "sse") return probed(peer, await initialize(peer, introduction));
   return peer.kind === "http" ? agreeOverHttp(peer, options) : agreeOverPipe(peer, options);
 }
 
-async function agreeOnPinned(version: string, { open, introduction }: NegotiateOptions): Promise<Negotiated> {
-  const peer = await open();
+async function agreeOnPinned(peer: Peer, version: string, { introduction }: NegotiateOptions): Promise<Negotiated> {
   if (isModernRevision(version)) {
     return { peer, agreement: { era: "modern", version }, verdict: { era: "modern", how: "pinned" } };
   }
@@ -112,7 +113,7 @@ async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Neg
     case "legacy-only":
       return probed(peer, await initialize(peer, introduction, found.version));
     case "not-modern":
-      return initializeOrListTools(peer, introduction);
+      return initializeOrFallBack(peer, options);
     case "no-evidence": {
       const { status, rpc } = found.error.details;
       if (status !== 500 || !rpc) throw found.error;
@@ -151,7 +152,7 @@ async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Neg
     case "no-evidence": {
       if (found.error.code !== "SERVER_EXITED") throw found.error;
       // Some servers end on any request before `initialize`: a fresh one gets it at once.
-      const fresh = await options.open();
+      const fresh = await options.open(options.transport);
       return probed(fresh, await initialize(fresh, introduction));
     }
   }
@@ -199,6 +200,23 @@ async function initializeWhileProbing(
     const agreement = await listsToolsTheModernWay(peer, introduction);
     if (agreement) return probed(peer, agreement);
     throw error;
+  }
+}
+
+/** The statuses with which a server of 2024-11-05 turns a POST away. */
+const NO_POST_HERE = new Set([400, 404, 405]);
+
+async function initializeOrFallBack(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  const { transport, introduction } = options;
+  try {
+    return await initializeOrListTools(peer, introduction);
+  } catch (error) {
+    const status = error instanceof NexusError ? error.details.status : undefined;
+    if (!transport.fallback || status === undefined || !NO_POST_HERE.has(status)) throw error;
+    await peer.close();
+    const other = await options.open(transport.fallback).catch(() => undefined);
+    if (!other) throw error;
+    return probed(other, await initialize(other, introduction));
   }
 }
 

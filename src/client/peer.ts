@@ -20,6 +20,7 @@ import type {
   HttpSessionChannel,
   Receiver,
   ResponseHeaders,
+  ResumePoint,
   Sending,
   StreamEnd,
   Transport,
@@ -27,12 +28,19 @@ import type {
 import type { CallScope, Stoppable } from "./call-scope.ts";
 import { IdTable } from "./id-table.ts";
 import type { Logger } from "./logger.ts";
+import { ResumableStream } from "./resumable-stream.ts";
 import { refusalError } from "./refusal.ts";
 
 /** Who hears what the server says by itself. */
 export interface PeerListener {
   request(request: Request, scope: CallScope | undefined): void;
   notification(notification: Notification, scope: CallScope | undefined): void;
+}
+
+export interface PeerOptions {
+  logger: Logger;
+  /** Abandons connecting. */
+  signal: AbortSignal;
 }
 
 export interface Outgoing {
@@ -42,6 +50,8 @@ export interface Outgoing {
   params?: Params | undefined;
   headers?: Record<string, string> | undefined;
   onHead?: ((headers: ResponseHeaders) => void) | undefined;
+  /** Whether a stream that broke off may be taken up again where it ended. */
+  resumable?: boolean;
   /** How the server learns that nobody waits any more: a notification, the end of the stream, or not at all. */
   cancelBy: "notification" | "stream" | "nothing";
 }
@@ -58,9 +68,9 @@ export class Peer {
   /** Headers for messages that are no requests of a caller: cancellations, answers to the server. */
   sessionHeaders: Record<string, string> = {};
 
-  static async open(transport: Transport, listener: PeerListener, logger: Logger): Promise<Peer> {
+  static async open(transport: Transport, listener: PeerListener, { logger, signal }: PeerOptions): Promise<Peer> {
     const pending = new IdTable<Pending>();
-    const connection = await transport.connect(receiverFor(pending, listener, logger));
+    const connection = await transport.connect(receiverFor(pending, listener, logger), signal);
     return new Peer(transport, connection, pending, logger);
   }
 
@@ -133,6 +143,15 @@ export class Peer {
     this.#pending.delete(pending.outgoing.id);
   }
 
+  /** Goes on listening for an answer whose stream broke off; the call's own clock bounds it. */
+  resume(pending: Pending, point: ResumePoint): Sending | undefined {
+    const channel = this.http;
+    if (!channel) return undefined;
+    const onGivenUp = () => pending.fail(endedWithoutAnswer(pending.outgoing.method));
+    const headers = () => this.sessionHeaders;
+    return new ResumableStream({ channel, headers, streamOf: pending.outgoing.id, point, maxFailures: 3, onGivenUp });
+  }
+
   /** Nobody waits for this answer any more. */
   cancel(pending: Pending, reason: string): void {
     const { id, cancelBy } = pending.outgoing;
@@ -154,7 +173,6 @@ export class Peer {
         resolve();
       };
       this.#connection.send(message, { headers, onEnd });
-      if (this.kind !== "http") resolve();
     });
   }
 
@@ -199,7 +217,9 @@ class Pending implements Delivery, Stoppable {
 
   onEnd(end: StreamEnd): void {
     if (this.#isOver) return;
-    if (end.kind === "refused") this.fail(refusalError(end));
+    const point = end.kind !== "refused" && this.outgoing.resumable ? end.resume : undefined;
+    if (point) this.sending = this.#peer.resume(this, point) ?? this.sending;
+    else if (end.kind === "refused") this.fail(refusalError(end));
     else if (end.kind === "failed") this.fail(end.error);
     else this.fail(endedWithoutAnswer(this.outgoing.method));
   }
@@ -223,6 +243,7 @@ class Pending implements Delivery, Stoppable {
   #over(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
+    if (this.sending instanceof ResumableStream) this.sending.abandon();
     this.#peer.forget(this);
     this.scope.inFlight(undefined);
     return true;
@@ -294,6 +315,10 @@ function lossError(reason: CloseReason): NexusError {
   switch (reason.kind) {
     case "closed":
       return new NexusError("CLOSED", "The connection was closed");
+    case "stream-ended":
+      return (
+        reason.error ?? new NexusError("CONNECTION_LOST", "The server ended the stream that carries its answers", {})
+      );
     case "stdout-closed":
       return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer");
     case "exited": {

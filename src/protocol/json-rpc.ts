@@ -79,6 +79,31 @@ export function asMessage(value: unknown): Message | undefined {
     if ("id" in value && !isRequestId(value["id"])) return undefined;
     return value as unknown as Request | Notification;
   }
-  // An answer may be malformed; it is still the answer to its request, which would wait in vain without it.
+  if (isRecord(value["error"])) {
+    const { code, message } = value["error"];
+    return typeof code === "number" && typeof message === "string" ? (value as unknown as ErrorResponse) : undefined;
+  }
+  return "result" in value && isRequestId(value["id"]) ? (value as unknown as SuccessResponse) : undefined;
+}
+
+/**
+ * The messages in one JSON text from a server: one, or those of a batch (2025-03-26); none where it is no JSON or no
+ * message. A malformed answer counts: the request it belongs to would wait in vain without it.
+ */
+export function parseMessages(json: string): Message[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return [];
+  }
+  if (Array.isArray(value)) return value.map(asMessageOrAnswer).filter((message) => message !== undefined);
+  const message = asMessageOrAnswer(value);
+  return message ? [message] : [];
+}
+
+function asMessageOrAnswer(value: unknown): Message | undefined {
+  const message = asMessage(value);
+  if (message || !isRecord(value) || "method" in value) return message;
   return isRequestId(value["id"]) || "error" in value ? (value as unknown as Response) : undefined;
 }

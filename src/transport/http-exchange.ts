@@ -1,8 +1,8 @@
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
-import { asMessage, isRecord, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
+import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
 import { SseParser } from "./sse-parser.ts";
-import type { Delivery, Receiver, ResponseHeaders, Sending, StreamEnd } from "./transport.ts";
+import type { Delivery, Receiver, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "./transport.ts";
 
 export interface HttpExchangeOptions {
   dispatcher: Dispatcher;
@@ -11,16 +11,19 @@ export interface HttpExchangeOptions {
   receiver: Receiver;
   delivery: Delivery;
   maxMessageBytes: number;
+  /** False: whatever a 2xx answer holds is only an acknowledgement. */
+  answersInBody: boolean;
 }
 
 /** How the body of an answer is read, decided by its head. */
 type Reading =
   | { kind: "waiting" }
   | { kind: "json"; chunks: Buffer[]; bytes: number }
-  | { kind: "events"; parser: SseParser }
+  | { kind: "events"; parser: SseParser; retryMs?: number }
   | { kind: "refusal"; status: number; headers: ResponseHeaders; chunks: Buffer[]; bytes: number }
   | { kind: "other"; contentType: string; chunks: Buffer[]; bytes: number }
   | { kind: "redirect"; location: string }
+  | { kind: "acknowledged" }
   | { kind: "over" };
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -70,7 +73,9 @@ export class HttpExchange implements DispatchHandler, Sending {
       this.#reading = { kind: "refusal", status, headers, chunks: [], bytes: 0 };
     } else {
       this.#setup.delivery.onHead?.(headers);
-      this.#reading = this.#readingOf(contentTypeOf(headers));
+      // 202 takes a message without an answer; what some servers write beside it means nothing.
+      const isAnswer = status !== 202 && this.#setup.answersInBody;
+      this.#reading = isAnswer ? this.#readingOf(contentTypeOf(headers)) : { kind: "acknowledged" };
     }
   }
 
@@ -93,6 +98,7 @@ export class HttpExchange implements DispatchHandler, Sending {
         break;
       case "waiting":
       case "redirect":
+      case "acknowledged":
       case "over":
         break;
     }
@@ -115,7 +121,8 @@ export class HttpExchange implements DispatchHandler, Sending {
         break;
       case "events":
       case "waiting":
-        this.#end({ kind: "ended" });
+      case "acknowledged":
+        this.#end({ kind: "ended", ...this.#resumable() });
         break;
       case "over":
         break;
@@ -123,7 +130,15 @@ export class HttpExchange implements DispatchHandler, Sending {
   }
 
   onResponseError(_controller: DispatchController | undefined, error: Error): void {
-    this.#fail(this.#networkFailure(error));
+    this.#end({ kind: "failed", error: this.#networkFailure(error), ...this.#resumable() });
+  }
+
+  /** A stream whose events have ids can be taken up after the last one. */
+  #resumable(): { resume?: ResumePoint } {
+    if (this.#reading.kind !== "events") return {};
+    const { parser, retryMs } = this.#reading;
+    if (parser.lastEventId === "") return {};
+    return { resume: { lastEventId: parser.lastEventId, ...(retryMs === undefined ? {} : { retryMs }) } };
   }
 
   #readingOf(contentType: string): Reading {
@@ -135,18 +150,21 @@ export class HttpExchange implements DispatchHandler, Sending {
   #eventParser(): SseParser {
     return new SseParser(this.#setup.maxMessageBytes, {
       event: ({ type, data }) => {
+        if (type !== "" && type !== "message") this.#setup.delivery.onOtherEvent?.(type, data);
         // An event without data opens a resumable stream and says nothing else.
-        if ((type === "" || type === "message") && data !== "") this.#deliver(data);
+        else if (data !== "") this.#deliver(data);
+      },
+      retry: (ms) => {
+        if (this.#reading.kind === "events") this.#reading.retryMs = ms;
       },
       tooLarge: (bytes) => this.#tooLarge(bytes),
     });
   }
 
-  /** A batch (2025-03-26) is several messages. False if there was none to deliver. */
+  /** False if there was nothing to deliver. */
   #deliver(json: string): boolean {
     const { receiver, streamOf } = this.#setup;
-    const value = parse(json);
-    const messages = (Array.isArray(value) ? value : [value]).map(asMessage).filter((message) => message !== undefined);
+    const messages = parseMessages(json);
     for (const message of messages) receiver.message(message, streamOf);
     if (messages.length === 0) receiver.discarded({ kind: "noise", excerpt: json.slice(0, 200) });
     return messages.length > 0;

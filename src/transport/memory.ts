@@ -1,4 +1,4 @@
-import type { Message } from "../protocol/json-rpc.ts";
+import { isRequest, type Message } from "../protocol/json-rpc.ts";
 import { NOTHING_TO_ABANDON, type CloseReason, type Connection, type Receiver, type Transport } from "./transport.ts";
 
 /** The other end of a memory transport: what a server in this process holds. */
@@ -45,8 +45,9 @@ function memoryPair(receiver: Receiver): [Connection, MemoryPeer] {
   };
   const connection: Connection = {
     closed,
-    send(message) {
+    send(message, delivery) {
       queueMicrotask(() => open && peer.onMessage(message));
+      if (!isRequest(message)) delivery?.onEnd?.({ kind: "ended" });
       return NOTHING_TO_ABANDON;
     },
     close: async () => end(),

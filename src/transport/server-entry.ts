@@ -16,8 +16,9 @@ export interface ServerEntry {
   env_passthrough?: readonly string[];
   url?: string;
   headers?: Readonly<Record<string, string>>;
-  type?: "stdio" | "http";
-  transport?: "stdio" | "http";
+  /** Normally inferred; "sse" is the HTTP transport of 2024-11-05, which "http" falls back to by itself. */
+  type?: "stdio" | "http" | "sse";
+  transport?: "stdio" | "http" | "sse";
   /** Of a call: "30s" or milliseconds. */
   timeout?: string | number;
   connection_timeout?: string | number;
@@ -39,7 +40,7 @@ export interface ResolvedEntry {
         env: Record<string, string>;
         passthrough: readonly string[];
       }
-    | { kind: "http"; url: string; headers: Record<string, string> };
+    | { kind: "http" | "sse"; url: string; headers: Record<string, string> };
   timeoutMs?: number;
   connectTimeoutMs?: number;
   maxRetries?: number;
@@ -76,7 +77,7 @@ function reachOf(entry: ServerEntry, id: string): ResolvedEntry["reach"] {
     if (typeof entry.url !== "string") throw invalid(id, `has a "url" that is no text`);
     if (type === "stdio")
       throw invalid(id, `has a "url" and the type "stdio"`, `Leave "type" out: it follows from "url".`);
-    return { kind: "http", url: entry.url, headers: strings(entry.headers, "headers", id) };
+    return { kind: type === "sse" ? "sse" : "http", url: entry.url, headers: strings(entry.headers, "headers", id) };
   }
   const words = typeof entry.command === "string" ? [entry.command] : entry.command;
   const [command, ...rest] = [...(words ?? []), ...(entry.args ?? [])];
@@ -84,8 +85,8 @@ function reachOf(entry: ServerEntry, id: string): ResolvedEntry["reach"] {
   if (!rest.every((word) => typeof word === "string")) {
     throw invalid(id, `has an argument that is no text`, `Write every argument as text: "8080", not 8080.`);
   }
-  if (type === "http")
-    throw invalid(id, `has a "command" and the type "http"`, `Leave "type" out: it follows from "command".`);
+  if (type === "http" || type === "sse")
+    throw invalid(id, `has a "command" and the type "${type}"`, `Leave "type" out: it follows from "command".`);
   const cwd = entry.cwd ?? entry.workdir;
   const env = strings(entry.env, "env", id);
   return {

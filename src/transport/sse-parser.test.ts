@@ -2,10 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SseParser, type SseEvent } from "./sse-parser.ts";
 
-function parse(
-  chunks: readonly Buffer[],
-  maxBytes = 10_000,
-): { events: SseEvent[]; retries: number[]; tooLarge: boolean } {
+function parse(chunks: readonly Buffer[], maxBytes = 10_000) {
   const seen = { events: [] as SseEvent[], retries: [] as number[], tooLarge: false };
   const parser = new SseParser(maxBytes, {
     event: (event) => seen.events.push(event),
@@ -13,17 +10,18 @@ function parse(
     tooLarge: () => (seen.tooLarge = true),
   });
   for (const chunk of chunks) parser.push(chunk);
-  return seen;
+  return { ...seen, lastEventId: parser.lastEventId };
 }
 
 test("fields, comments, several data lines and ids are read as the standard says", () => {
   const stream = `\uFEFF: hello\nretry: 250\nid: 1\nevent: message\ndata: {"a":\ndata:  1}\n\nid: 2\n\ndata:x\ndata\n\ndata: unfinished`;
   expect(parse([Buffer.from(stream)])).toEqual({
     events: [
-      { type: "message", data: '{"a":\n 1}', lastId: "1" },
-      { type: "", data: "x\n", lastId: "2" },
+      { type: "message", data: '{"a":\n 1}' },
+      { type: "", data: "x\n" },
     ],
     retries: [250],
+    lastEventId: "2",
     tooLarge: false,
   });
 });

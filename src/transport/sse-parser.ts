@@ -3,8 +3,6 @@ export interface SseEvent {
   /** Empty for an event of the default kind. */
   type: string;
   data: string;
-  /** Of this event or the last one that had an id. */
-  lastId: string;
 }
 
 export interface SseHandler {
@@ -28,11 +26,17 @@ export class SseParser {
   #stopped = false;
   #type = "";
   #data: string | undefined;
-  #lastId = "";
+  #id = "";
+  #lastEventId = "";
 
   constructor(maxBytes: number, handler: SseHandler) {
     this.#maxBytes = maxBytes;
     this.#handler = handler;
+  }
+
+  /** The id of the last event that arrived whole. */
+  get lastEventId(): string {
+    return this.#lastEventId;
   }
 
   push(chunk: Buffer): void {
@@ -92,7 +96,7 @@ export class SseParser {
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     if (field === "data") this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     else if (field === "event") this.#type = value;
-    else if (field === "id" && !value.includes("\0")) this.#lastId = value;
+    else if (field === "id" && !value.includes("\0")) this.#id = value;
     else if (field === "retry" && /^\d+$/.test(value)) this.#handler.retry?.(Number(value));
   }
 
@@ -101,6 +105,7 @@ export class SseParser {
     this.#type = "";
     this.#data = undefined;
     this.#bytes = 0;
-    if (data !== undefined) this.#handler.event({ type, data, lastId: this.#lastId });
+    this.#lastEventId = this.#id;
+    if (data !== undefined) this.#handler.event({ type, data });
   }
 }

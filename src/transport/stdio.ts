@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import type { ChildProcess } from "node:child_process";
 import spawn from "cross-spawn";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
-import { asMessage, type Message } from "../protocol/json-rpc.ts";
+import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
 import { LineReader } from "./line-reader.ts";
 import { endGroup, liveChildren, signalTree } from "./process-tree.ts";
 import { StderrTail } from "./stderr-tail.ts";
@@ -11,6 +11,7 @@ import {
   type ChildView,
   type CloseReason,
   type Connection,
+  type Delivery,
   type Receiver,
   type Sending,
   type Transport,
@@ -87,13 +88,14 @@ class StdioConnection implements Connection {
     if (child.pid !== undefined) this.#superviseExit(child.pid);
   }
 
-  send(message: Message): Sending {
+  send(message: Message, delivery?: Delivery): Sending {
     if (!this.#open) return NOTHING_TO_ABANDON;
     // Messages sent in one turn leave together: the system call costs more than the message. Not too many,
     // so that the server has something to do meanwhile.
     if (this.#outbox === "") process.nextTick(() => this.#flush());
     this.#outbox += `${JSON.stringify(message)}\n`;
     if (this.#outbox.length >= BATCH_LENGTH) this.#flush();
+    if (delivery?.onEnd && !isRequest(message)) delivery.onEnd({ kind: "ended" });
     return NOTHING_TO_ABANDON;
   }
 
@@ -114,9 +116,11 @@ class StdioConnection implements Connection {
   #readMessages(receiver: Receiver, maxLineBytes: number): void {
     const reader = new LineReader(maxLineBytes, {
       line(text) {
-        const message = parse(text);
-        if (message) receiver.message(message);
-        else if (text.trim() !== "") receiver.discarded({ kind: "noise", excerpt: text.slice(0, 200) });
+        const messages = parseMessages(text);
+        for (const message of messages) receiver.message(message);
+        if (messages.length === 0 && text.trim() !== "") {
+          receiver.discarded({ kind: "noise", excerpt: text.slice(0, 200) });
+        }
       },
       tooLong(bytes, answered) {
         const error = new NexusError(
@@ -205,14 +209,6 @@ function watchStderr(child: ChildProcess): ChildView {
     wrote();
   });
   return { pid: child.pid, stderr: () => tail.lines(), firstStderr };
-}
-
-function parse(line: string): Message | undefined {
-  try {
-    return asMessage(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }
 
 function startFailure(error: Error, { command, cwd, platform }: StdioOptions): NexusError {

@@ -4,7 +4,9 @@ import type { ErrorObject, Message, RequestId } from "../protocol/json-rpc.ts";
 
 /** Knows how to reach one server. It moves messages and never looks inside them. */
 export interface Transport {
-  readonly kind: "stdio" | "http" | "memory";
+  readonly kind: "stdio" | "http" | "sse" | "memory";
+  /** Another way to the same server, for when it turns out not to speak this one. */
+  readonly fallback?: Transport;
   /** What error reports name. */
   readonly target: { command?: string; url?: string };
   connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection>;
@@ -41,17 +43,29 @@ export interface Delivery {
   readonly headers?: Record<string, string> | undefined;
   /** HTTP only: the server accepted the message and answers with these headers. */
   readonly onHead?: ((headers: ResponseHeaders) => void) | undefined;
-  /** No more messages will come on this message's own stream. Not called by transports without such streams. */
+  /** HTTP only: an event of another kind than "message" came on the stream. */
+  onOtherEvent?(type: string, data: string): void;
+  /**
+   * No more messages will come on this message's own stream. Of a message that expects no answer: it was taken, or
+   * could not be. A request on a transport without streams of their own hears it only when it could not be sent.
+   */
   onEnd?(end: StreamEnd): void;
 }
 
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 export type StreamEnd =
-  | { kind: "ended" }
-  | { kind: "failed"; error: NexusError }
+  | { kind: "ended"; resume?: ResumePoint }
+  | { kind: "failed"; error: NexusError; resume?: ResumePoint }
   /** The server answered with a status outside 2xx; `rpc` is the JSON-RPC error in the body, if there was one. */
   | { kind: "refused"; status: number; headers: ResponseHeaders; body: string; rpc?: ErrorObject };
+
+/** Where a stream of a legacy HTTP server can be taken up again. */
+export interface ResumePoint {
+  lastEventId: string;
+  /** How long the server asked to wait. */
+  retryMs?: number;
+}
 
 export interface Sending {
   /** Stop listening to this message's stream. */
@@ -59,8 +73,8 @@ export interface Sending {
 }
 
 export interface HttpSessionChannel {
-  /** Opens the stream on which a legacy server speaks outside any request. */
-  listen(delivery: Delivery): Sending;
+  /** Opens the stream on which a legacy server speaks outside any request, or goes on with that of a request. */
+  listen(delivery: Delivery, streamOf?: RequestId): Sending;
   /** Tells a legacy server that the session is over. */
   endSession(headers: Record<string, string>): Promise<void>;
 }
@@ -76,7 +90,8 @@ export interface ChildView {
 export type CloseReason =
   | { kind: "closed" }
   | { kind: "exited"; exitCode: number | undefined; signal: string | undefined }
-  | { kind: "stdout-closed" };
+  | { kind: "stdout-closed" }
+  | { kind: "stream-ended"; error?: NexusError };
 
 /** A sending that has no stream of its own. */
 export const NOTHING_TO_ABANDON: Sending = { abandon() {} };

@@ -1,0 +1,34 @@
+/** The name among `known` that `given` was probably meant to be. */
+export function nearestName(given: string, known: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let smallest = Math.max(1, Math.floor(given.length / 3)) + 1;
+  for (const name of known) {
+    const distance = plain(given) === plain(name) ? 0 : editDistance(given, name, smallest);
+    if (distance < smallest) [nearest, smallest] = [name, distance];
+  }
+  return nearest;
+}
+
+/** `maxResults`, `max_results` and `max-results` are the same word. */
+function plain(name: string): string {
+  return name.replaceAll(/[-_\s]/g, "").toLowerCase();
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours; `limit` where there are that many or more. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      next.push(cost);
+    }
+    [before, row] = [row, next];
+    if (Math.min(...row) >= limit) return limit;
+  }
+  return row[b.length] ?? limit;
+}

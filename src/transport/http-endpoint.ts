@@ -1,0 +1,115 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
+import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
+import { HttpExchange } from "./http-exchange.ts";
+import type { Delivery, Receiver, Sending } from "./transport.ts";
+
+export interface HttpOptions {
+  url: string;
+  /** Sent with everything; what a message brings along wins. */
+  headers: Record<string, string>;
+  network: Network;
+  maxMessageBytes: number;
+  /** Called when a connection has closed. */
+  release?: () => Promise<void>;
+}
+
+export interface HttpStart {
+  method: DispatchOptions["method"];
+  message?: Message;
+  delivery: Delivery;
+  /** Whose stream this is, if not the message's own. */
+  streamOf?: RequestId | undefined;
+  /** Another path than the endpoint's own. */
+  path?: string | undefined;
+  answersInBody?: boolean;
+}
+
+/** One URL, with the sockets and headers for it: where every HTTP exchange of a connection starts. */
+export class HttpEndpoint {
+  /** Read off the URL once: its getters cost more than a message. */
+  readonly origin: string;
+  readonly #path: string;
+  readonly #dispatcher: Dispatcher;
+  readonly #receiver: Receiver;
+  readonly #maxMessageBytes: number;
+  readonly #postHeaders: Record<string, string>;
+  readonly #getHeaders: Record<string, string>;
+
+  static async open(
+    url: URL,
+    { network, headers, maxMessageBytes }: HttpOptions,
+    receiver: Receiver,
+  ): Promise<HttpEndpoint> {
+    network.guard?.check(url);
+    const own = lowerCased(headers);
+    const dispatcher = await network.dispatcher(url.origin, credentialOf(own));
+    return new HttpEndpoint(url, { dispatcher, headers: own, maxMessageBytes, receiver });
+  }
+
+  private constructor(
+    url: URL,
+    parts: { dispatcher: Dispatcher; headers: Record<string, string>; maxMessageBytes: number; receiver: Receiver },
+  ) {
+    this.origin = url.origin;
+    this.#path = url.pathname + url.search;
+    this.#dispatcher = parts.dispatcher;
+    this.#receiver = parts.receiver;
+    this.#maxMessageBytes = parts.maxMessageBytes;
+    this.#getHeaders = { accept: "text/event-stream", ...parts.headers };
+    this.#postHeaders = {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      ...parts.headers,
+    };
+  }
+
+  start({ method, message, delivery, streamOf, path, answersInBody = true }: HttpStart): Sending {
+    const base = method === "POST" ? this.#postHeaders : this.#getHeaders;
+    const options: DispatchOptions = {
+      origin: this.origin,
+      path: path ?? this.#path,
+      method,
+      headers: delivery.headers ? { ...base, ...delivery.headers } : base,
+      // Every call has a clock of its own; undici's would cut long ones short.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    if (message) options.body = JSON.stringify(message);
+    const exchange = new HttpExchange({
+      dispatcher: this.#dispatcher,
+      options,
+      streamOf: streamOf ?? (message && isRequest(message) ? message.id : undefined),
+      receiver: this.#receiver,
+      delivery,
+      maxMessageBytes: this.#maxMessageBytes,
+      answersInBody,
+    });
+    exchange.start();
+    return exchange;
+  }
+}
+
+export function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new NexusError("CONFIG_INVALID", `Not an http or https URL: ${text}`, {
+    phase: "config",
+    hint: `Write the whole address, for example "https://example.com/mcp".`,
+    mayHaveReached: false,
+  });
+}
+
+/** For error reports: a URL may carry a password or a key in its query. */
+export function withoutSecrets(url: URL): string {
+  return `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
+}
+
+/** Which headers make two callers different people at the same origin. */
+function credentialOf(headers: Record<string, string>): string {
+  return JSON.stringify(Object.entries(headers).sort(([a], [b]) => a.localeCompare(b)));
+}
+
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,126 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { isRequest, type Message } from "../protocol/json-rpc.ts";
+import { HttpEndpoint, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
+import type { CloseReason, Connection, Delivery, Receiver, Sending, StreamEnd, Transport } from "./transport.ts";
+
+/** HTTP+SSE of 2024-11-05: one stream for everything the server says, which names the path to post to. */
+export class SseTransport implements Transport {
+  readonly kind = "sse";
+  readonly target: { url: string };
+  readonly #url: URL;
+  readonly #options: HttpOptions;
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    this.#url = parseUrl(options.url);
+    this.target = { url: withoutSecrets(this.#url) };
+  }
+
+  async connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection> {
+    const endpoint = await HttpEndpoint.open(this.#url, this.#options, receiver);
+    let settle: (reason: CloseReason) => void = () => {};
+    const closed = new Promise<CloseReason>((resolve) => (settle = resolve));
+    let stream: Sending | undefined;
+    try {
+      const path = await new Promise<string>((resolve, reject) => {
+        const delivery: Delivery = {
+          onOtherEvent: (type, data) => {
+            if (type === "endpoint") answerTo(resolve, reject, () => postPath(this.#url, data));
+          },
+          onEnd: (end) => {
+            reject(openingFailure(end));
+            settle({ kind: "stream-ended", ...(end.kind === "failed" ? { error: end.error } : {}) });
+          },
+        };
+        signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+        stream = endpoint.start({ method: "GET", delivery });
+      });
+      return new SseConnection({ endpoint, path, stream, closed, settle, release: this.#options.release });
+    } catch (error) {
+      stream?.abandon();
+      throw error;
+    }
+  }
+}
+
+interface SseParts {
+  endpoint: HttpEndpoint;
+  path: string;
+  stream: Sending | undefined;
+  closed: Promise<CloseReason>;
+  settle: (reason: CloseReason) => void;
+  release: (() => Promise<void>) | undefined;
+}
+
+class SseConnection implements Connection {
+  readonly closed: Promise<CloseReason>;
+  readonly #parts: SseParts;
+  #open = true;
+
+  constructor(parts: SseParts) {
+    this.closed = parts.closed;
+    this.#parts = parts;
+  }
+
+  send(message: Message, delivery: Delivery = {}): Sending {
+    const { endpoint, path } = this.#parts;
+    const onEnd = (end: StreamEnd) => {
+      // A request that was taken is answered on the common stream.
+      if (end.kind !== "ended" || !isRequest(message)) delivery.onEnd?.(end);
+    };
+    return endpoint.start({
+      method: "POST",
+      message,
+      path,
+      delivery: { headers: delivery.headers, onEnd },
+      answersInBody: false,
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#parts.settle({ kind: "closed" });
+    this.#parts.stream?.abandon();
+    await this.#parts.release?.();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Posts go where the stream said, but never to another origin: they carry the credentials of this one. */
+function postPath(url: URL, endpoint: string): string {
+  const target = URL.canParse(endpoint, url.href) ? new URL(endpoint, url.href) : undefined;
+  if (target?.origin === url.origin) return target.pathname + target.search;
+  throw new NexusError(
+    "REDIRECT_REFUSED",
+    `The server wants messages posted to ${target?.origin ?? "an invalid address"}`,
+    {
+      phase: "connect",
+      hint: "Use that address as the server's URL, if you trust it.",
+      mayHaveReached: false,
+    },
+  );
+}
+
+function answerTo<T>(resolve: (value: T) => void, reject: (error: unknown) => void, run: () => T): void {
+  try {
+    resolve(run());
+  } catch (error) {
+    reject(error);
+  }
+}
+
+function openingFailure(end: StreamEnd): NexusError {
+  if (end.kind === "failed") return end.error;
+  const status = end.kind === "refused" ? end.status : undefined;
+  const how = status === undefined ? "ended before it named one" : `was refused with HTTP ${status}`;
+  return new NexusError("NOT_MCP", `The event stream that should name an endpoint ${how}`, {
+    phase: "connect",
+    status,
+    hint: "Check that the URL is the server's MCP endpoint.",
+    mayHaveReached: false,
+  });
+}
