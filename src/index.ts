@@ -10,7 +10,13 @@ import { StdioTransport } from "./transport/stdio.ts";
 import type { Transport } from "./transport/transport.ts";
 
 export type { KnownLists } from "./client/lists.ts";
-export { Client, type ClientOptions, type NotificationListener } from "./client/client.ts";
+export type { NotificationListener } from "./client/inbox.ts";
+export { MemoryCache, type CachedAnswer, type CacheStore } from "./client/response-cache.ts";
+export type { Skill, SkillEntry } from "./client/skills.ts";
+export type { Change, ChangeListener, ChangingList, Interests } from "./client/feed.ts";
+export type { Subscription } from "./client/subscriptions.ts";
+export type { Started, Task, TaskOptions, TaskStatus } from "./client/tasks.ts";
+export { Client, type CallToolOptions, type ClientOptions } from "./client/client.ts";
 export type { CallInfo, CallOptions } from "./client/call-scope.ts";
 export type { InputContext, InputProvider } from "./client/input.ts";
 export type { Logger } from "./client/logger.ts";

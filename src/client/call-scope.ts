@@ -20,12 +20,21 @@ export interface CallOptions {
   trace?: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
   /** Further `_meta` of the request. */
   meta?: Record<string, unknown> | undefined;
+  /** Asks the server even if a cached answer is still good. */
+  fresh?: boolean | undefined;
 }
 
 /** What a question tells about the call it belongs to. */
 export interface CallInfo {
   method: string;
   params?: Params | undefined;
+}
+
+export interface ScopeSettings {
+  deadlines: Deadlines;
+  timeoutMs: number;
+  /** Declared for this call beside the client's own: the call can handle what they bring. */
+  extensions?: Record<string, unknown> | undefined;
 }
 
 /** Something that can be told to stop because its call is over. */
@@ -43,6 +52,7 @@ const DEFAULT_TOTAL_MS = 600_000;
 export class CallScope implements Timed {
   readonly call: CallInfo;
   readonly options: CallOptions;
+  readonly extensions: Record<string, unknown> | undefined;
   /** Why the call was stopped. */
   stopped: NexusError | undefined;
   slot = -1;
@@ -57,13 +67,10 @@ export class CallScope implements Timed {
   #handlers: AbortController | undefined;
   #onAbort: (() => void) | undefined;
 
-  constructor(
-    call: CallInfo,
-    options: CallOptions,
-    { deadlines, timeoutMs }: { deadlines: Deadlines; timeoutMs: number },
-  ) {
+  constructor(call: CallInfo, options: CallOptions, { deadlines, timeoutMs, extensions }: ScopeSettings) {
     this.call = call;
     this.options = options;
+    this.extensions = extensions;
     this.#deadlines = deadlines;
     this.#timeoutMs = options.timeoutMs ?? timeoutMs;
     this.#totalMs = options.totalTimeoutMs ?? Math.max(DEFAULT_TOTAL_MS, this.#timeoutMs);

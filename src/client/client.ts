@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import type { Notification, Params, Result } from "../protocol/json-rpc.ts";
+import type { Params, Result } from "../protocol/json-rpc.ts";
 import type {
   CallToolResult,
   CompleteResult,
@@ -7,7 +7,6 @@ import type {
   GetPromptResult,
   Implementation,
   LogLevel,
-  Progress,
   Prompt,
   ReadResourceResult,
   Resource,
@@ -19,19 +18,24 @@ import type {
 import { atLeast, type Era } from "../protocol/revisions.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { CloseReason, Transport } from "../transport/transport.ts";
-import { CallScope, DEFAULT_TIMEOUT_MS, type CallOptions } from "./call-scope.ts";
+import { DEFAULT_TIMEOUT_MS, type CallOptions, type CallScope } from "./call-scope.ts";
+import { Caller } from "./caller.ts";
 import { Conversation } from "./conversation.ts";
 import { Deadlines } from "./deadlines.ts";
-import { initialize, type Introduction } from "./handshake.ts";
+import type { ChangeListener, Interests } from "./feed.ts";
+import { initialize, type Agreement, type Introduction } from "./handshake.ts";
+import { Inbox, type NotificationListener } from "./inbox.ts";
 import { InputDesk, type InputProvider } from "./input.ts";
-import { forgetLists, LISTS, readList, type KnownLists } from "./lists.ts";
+import { LISTS, readList, type KnownLists } from "./lists.ts";
 import { SILENT, type Logger } from "./logger.ts";
-import { negotiate, type Verdict } from "./negotiate.ts";
-import { Peer, type PeerListener } from "./peer.ts";
-import { Questions } from "./questions.ts";
-import { DEFAULT_RETRY, type RetrySettings } from "./retry.ts";
-import { runRounds } from "./rounds.ts";
+import { negotiate, type Negotiated, type Verdict } from "./negotiate.ts";
+import { Peer } from "./peer.ts";
+import { MemoryCache, ResponseCache, type CacheStore } from "./response-cache.ts";
 import { ResumableStream } from "./resumable-stream.ts";
+import { DEFAULT_RETRY, type RetrySettings } from "./retry.ts";
+import { Skills } from "./skills.ts";
+import { Subscriptions, type Subscription } from "./subscriptions.ts";
+import { Tasks, type TaskOptions } from "./tasks.ts";
 import { factsOf } from "./tool-facts.ts";
 
 export interface ClientOptions {
@@ -58,23 +62,33 @@ export interface ClientOptions {
   logger?: Logger | undefined;
   /** Abandons connecting. */
   signal?: AbortSignal | undefined;
+  /** Keeps answers that the server says stay good; in memory unless given. */
+  cache?: CacheStore | undefined;
+  /** Who this client speaks for, where a cache is shared: private answers are kept apart by it. */
+  principal?: string | undefined;
   /** Hears notifications from the first one on. */
   onNotification?: NotificationListener | undefined;
 }
 
-/** `method` and `params` of a notification, exactly as the server sent them. */
-export type NotificationListener = (notification: Notification) => void;
+export interface CallToolOptions extends CallOptions {
+  /** Wait for a task, if the server makes one of the call. */
+  task?: true | Pick<TaskOptions, "ttlMs" | "onStatus"> | undefined;
+}
 
 /** One conversation with one server, of whatever revision. */
 export class Client implements AsyncDisposable {
   readonly verdict: Verdict;
   readonly server: string;
+  /** Work that goes on at the server, and is waited for or come back to. */
+  readonly tasks: Tasks;
+  /** Instructions for agents that the server offers, checked as they are read. */
+  readonly skills: Skills;
+  readonly #caller: Caller;
   readonly #conversation: Conversation;
-  readonly #desk: InputDesk;
   readonly #settings: Settings;
-  readonly #listeners: Set<NotificationListener>;
-  readonly #questions: Questions;
-  readonly #known: KnownLists;
+  readonly #inbox: Inbox;
+  readonly #cache: ResponseCache;
+  readonly #subscriptions: Subscriptions;
   #stream: ResumableStream | undefined;
   #closing: Promise<void> | undefined;
 
@@ -82,52 +96,33 @@ export class Client implements AsyncDisposable {
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
     const settings = settingsOf(options);
     const desk = new InputDesk(settings.server, options.input, options.roots);
-    const questions = new Questions(desk);
-    const listeners = new Set(options.onNotification ? [options.onNotification] : []);
-    const known: KnownLists = {};
-    let peer: Peer | undefined;
-    const listener: PeerListener = {
-      request: (request, scope) => {
-        if (peer) void questions.answer(peer, request, scope);
-      },
-      notification: (notification, scope) => {
-        if (notification.method === "notifications/progress") reportProgress(notification, scope);
-        else if (notification.method === "notifications/cancelled")
-          questions.withdraw(notification.params?.["requestId"]);
-        else forgetLists(known, notification.method);
-        for (const each of listeners) guard(() => each(notification), settings.logger);
-      },
-    };
+    const inbox = new Inbox(desk, settings.logger);
+    if (options.onNotification) inbox.listeners.add(options.onNotification);
     const introduction = introduce(settings, desk, options.signal);
     try {
       const negotiated = await negotiate({
         transport,
-        open: async (way) => {
-          peer = await withinTime(introduction, (signal) =>
-            Peer.open(way, listener, { logger: settings.logger, signal }),
-          );
-          return peer;
-        },
+        open: (way) =>
+          withinTime(introduction, async (signal) => {
+            return (inbox.peer = await Peer.open(way, inbox, { logger: settings.logger, signal }));
+          }),
         introduction,
         pinned: options.protocolVersion,
         era: options.era,
         probeMs: settings.probeMs,
         retry: settings.retry,
       });
-      return new Client({ ...negotiated, desk, questions, listeners, known, settings });
+      return new Client(negotiated, { transport, desk, inbox, settings });
     } catch (error) {
       settings.deadlines.close();
       throw error instanceof NexusError ? error.with({ server: settings.server, phase: "handshake" }) : error;
     }
   }
 
-  private constructor({ peer, agreement, verdict, desk, questions, listeners, known, settings }: ClientParts) {
+  private constructor({ peer, agreement, verdict }: Negotiated, { transport, desk, inbox, settings }: ClientParts) {
     this.server = settings.server;
     this.verdict = verdict;
-    this.#desk = desk;
-    this.#questions = questions;
-    this.#listeners = listeners;
-    this.#known = known;
+    this.#inbox = inbox;
     this.#settings = settings;
     this.#conversation = new Conversation(peer, agreement, {
       clientInfo: settings.clientInfo,
@@ -136,6 +131,19 @@ export class Client implements AsyncDisposable {
       renew: () => this.#renew(),
       reloadTools: (scope) => this.#reloadTools(scope),
     });
+    this.#caller = new Caller({ ...settings, conversation: this.#conversation, desk });
+    this.tasks = new Tasks(this.#caller, (name) => this.#takesTasks(name));
+    this.skills = new Skills(this.#caller);
+    this.#subscriptions = new Subscriptions(this.#caller, settings.logger);
+    const { command, url } = transport.target;
+    this.#cache = new ResponseCache(settings.cache, {
+      server: url ?? command ?? settings.server,
+      principal: settings.principal,
+    });
+    inbox.onChange = (notification) => {
+      this.#subscriptions.notified(notification);
+      void this.#cache.invalidate(notification.method);
+    };
     this.#listen();
   }
 
@@ -174,13 +182,14 @@ export class Client implements AsyncDisposable {
     return this.#conversation.peer.closed;
   }
 
+  /** The lists as last read, until the server says that they changed. */
   get known(): Readonly<KnownLists> {
-    return this.#known;
+    return this.#inbox.known;
   }
 
   /** One exchange; the result as it came, `input_required` included. */
-  async request(method: string, params?: Params, options?: CallOptions): Promise<Result> {
-    return this.#inScope(method, params, options, (scope) => this.#conversation.exchange(method, params, scope));
+  request(method: string, params?: Params, options?: CallOptions): Promise<Result> {
+    return this.#caller.request({ method, params, options });
   }
 
   async notify(method: string, params?: Params): Promise<void> {
@@ -188,35 +197,45 @@ export class Client implements AsyncDisposable {
   }
 
   /** Every page. Tools that HTTP clients must not offer are left out, with a warning that says why. */
-  async listTools(options?: CallOptions): Promise<Tool[]> {
-    return this.#inScope("tools/list", undefined, options, (scope) => this.#reloadTools(scope));
+  listTools(options?: CallOptions): Promise<Tool[]> {
+    return this.#caller.inScope({ method: "tools/list", options }, (scope) => this.#loadTools(scope));
   }
 
-  async listResources(options?: CallOptions): Promise<Resource[]> {
+  listResources(options?: CallOptions): Promise<Resource[]> {
     return this.#list("resources", options);
   }
 
-  async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
+  listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
     return this.#list("resourceTemplates", options);
   }
 
-  async listPrompts(options?: CallOptions): Promise<Prompt[]> {
+  listPrompts(options?: CallOptions): Promise<Prompt[]> {
     return this.#list("prompts", options);
   }
 
-  /** A tool's own failure is a result with `isError`, not an exception. */
-  async callTool(name: string, args?: Params, options?: CallOptions): Promise<CallToolResult> {
+  /** A tool's own failure is a result with `isError`, not an exception. With `task`, waits for one if the server makes one. */
+  async callTool(name: string, args?: Params, options?: CallToolOptions): Promise<CallToolResult> {
+    if (options?.task)
+      return this.tasks.run(name, args, options.task === true ? options : { ...options, ...options.task });
     const params = args === undefined ? { name } : { name, arguments: args };
-    return (await this.#rounds("tools/call", params, options)) as CallToolResult;
+    return (await this.#caller.rounds({ method: "tools/call", params, options })) as CallToolResult;
   }
 
   async readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult> {
-    return (await this.#rounds("resources/read", { uri }, options)) as ReadResourceResult;
+    const [method, params] = ["resources/read", { uri }];
+    const cached = options?.fresh ? undefined : await this.#cache.find(method, params);
+    if (cached) return cached as ReadResourceResult;
+    const ask = async () => {
+      let cacheable = true;
+      const result = await this.#caller.rounds({ method, params, options }, () => (cacheable = false));
+      return { result, cacheable };
+    };
+    return (await this.#cache.load(method, params, ask)) as ReadResourceResult;
   }
 
   async getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
     const params = args === undefined ? { name } : { name, arguments: args };
-    return (await this.#rounds("prompts/get", params, options)) as GetPromptResult;
+    return (await this.#caller.rounds({ method: "prompts/get", params, options })) as GetPromptResult;
   }
 
   /** Suggestions for an argument of a prompt or a variable of a resource template. */
@@ -226,7 +245,7 @@ export class Client implements AsyncDisposable {
     options: CallOptions & { context?: { arguments: Record<string, string> } } = {},
   ): Promise<CompleteResult> {
     // Before 2025-03-26 there was the method, but no capability to declare it.
-    if (atLeast(this.protocolVersion, "2025-03-26")) this.#require("completions", "completion/complete");
+    if (atLeast(this.protocolVersion, "2025-03-26")) this.#caller.require("completions", "completion/complete");
     const { context, ...rest } = options;
     const params = context ? { ref, argument, context } : { ref, argument };
     return (await this.request("completion/complete", params, rest)) as CompleteResult;
@@ -234,7 +253,7 @@ export class Client implements AsyncDisposable {
 
   /** Which log messages the server sends from now on. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
-    this.#require("logging", "logging/setLevel");
+    this.#caller.require("logging", "logging/setLevel");
     if (this.era === "modern") this.#conversation.logLevel = level;
     else await this.request("logging/setLevel", { level }, options);
   }
@@ -246,14 +265,21 @@ export class Client implements AsyncDisposable {
 
   /** Replaces the roots given at the start, and tells a legacy server. */
   async setRoots(roots: readonly Root[]): Promise<void> {
-    this.#desk.roots = roots;
-    if (this.era === "legacy" && this.#desk.capabilities().roots) await this.notify("notifications/roots/list_changed");
+    this.#caller.desk.roots = roots;
+    this.#conversation.capabilitiesChanged();
+    if (this.era === "legacy" && this.#caller.desk.capabilities().roots)
+      await this.notify("notifications/roots/list_changed");
+  }
+
+  /** Hears of changes to lists, resources and tasks, in whichever way the server's era tells them. */
+  subscribe(interests: Interests, listener: ChangeListener): Promise<Subscription> {
+    return this.#subscriptions.open(interests, listener);
   }
 
   /** Hears every notification of the server; call what it returns to stop. */
   onNotification(listener: NotificationListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#inbox.listeners.add(listener);
+    return () => this.#inbox.listeners.delete(listener);
   }
 
   /** Ends the conversation and what was started for it, within five seconds. */
@@ -266,50 +292,24 @@ export class Client implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#questions.close();
+    this.#inbox.close();
     this.#stream?.abandon();
+    this.#subscriptions.abandon();
     await this.#conversation.peer.close();
     this.#settings.deadlines.close();
   }
 
-  async #rounds(method: string, params: Params, options: CallOptions | undefined): Promise<Result> {
-    return this.#inScope(method, params, options, (scope) =>
-      runRounds(params, {
-        exchange: (full) => this.#conversation.exchange(method, full, scope),
-        desk: this.#desk,
-        scope,
-        maxRounds: this.#settings.maxRounds,
-      }),
-    );
-  }
-
-  async #inScope<T>(
-    method: string,
-    params: Params | undefined,
-    options: CallOptions | undefined,
-    run: (scope: CallScope) => Promise<T>,
-  ): Promise<T> {
-    const scope = new CallScope({ method, params }, options ?? {}, this.#settings);
-    try {
-      return await run(scope);
-    } catch (error) {
-      throw error instanceof NexusError ? error.with({ server: this.server, method, phase: "request" }) : error;
-    } finally {
-      scope.finish();
-    }
-  }
-
   async #list<K extends keyof KnownLists>(kind: K, options?: CallOptions): Promise<Required<KnownLists>[K]> {
-    const list = await this.#inScope(LISTS[kind].method, undefined, options, (scope) =>
-      readList(kind, this.#conversation, scope),
+    const list = await this.#caller.inScope({ method: LISTS[kind].method, options }, (scope) =>
+      readList(kind, { conversation: this.#conversation, cache: this.#cache, scope }),
     );
-    this.#known[kind] = list;
+    this.#inbox.known[kind] = list;
     return list;
   }
 
-  async #reloadTools(scope: CallScope): Promise<Tool[]> {
+  async #loadTools(scope: CallScope): Promise<Tool[]> {
     const conversation = this.#conversation;
-    const listed = await readList("tools", conversation, scope);
+    const listed = await readList("tools", { conversation, cache: this.#cache, scope });
     // The rules for headers bind HTTP clients of modern servers; a pipe has no headers to break.
     const strict = conversation.peer.kind === "http" && this.era === "modern";
     conversation.tools = new Map();
@@ -322,18 +322,21 @@ export class Client implements AsyncDisposable {
       conversation.tools.set(tool.name, facts);
       return true;
     });
-    return (this.#known.tools = tools);
+    return (this.#inbox.known.tools = tools);
   }
 
-  #require(capability: keyof ServerCapabilities, method: string): void {
-    const declared = this.serverCapabilities;
-    if (!declared || declared[capability]) return;
-    throw new NexusError("CAPABILITY_MISSING", `Server "${this.server}" does not offer ${method}`, {
-      server: this.server,
-      method,
-      mayHaveReached: false,
-      hint: `It declares: ${Object.keys(declared).join(", ") || "nothing"}.`,
-    });
+  /** The server says that what is known of its tools is wrong. */
+  async #reloadTools(scope: CallScope): Promise<void> {
+    await this.#cache.invalidate("notifications/tools/list_changed");
+    await this.#loadTools(scope);
+  }
+
+  /** Whether a legacy server takes this tool as a task. */
+  async #takesTasks(name: string): Promise<boolean> {
+    const tasks = this.serverCapabilities?.["tasks"] as { requests?: { tools?: { call?: unknown } } } | undefined;
+    if (!tasks?.requests?.tools?.call) return false;
+    if (!this.#conversation.tools.has(name)) await this.listTools();
+    return this.#conversation.tools.get(name)?.takesTasks ?? false;
   }
 
   /** Only legacy servers on HTTP have something to say outside a request. */
@@ -349,12 +352,13 @@ export class Client implements AsyncDisposable {
     });
   }
 
-  async #renew() {
+  async #renew(): Promise<Agreement> {
     const { peer } = this.#conversation;
     this.#settings.logger.info(`"${this.server}" forgot its session; opening a new one`);
     peer.sessionHeaders = {};
-    const agreement = await initialize(peer, introduce(this.#settings, this.#desk, undefined));
+    const agreement = await initialize(peer, introduce(this.#settings, this.#caller.desk, undefined));
     this.#listen();
+    void this.#subscriptions.renewed();
     return agreement;
   }
 }
@@ -370,15 +374,16 @@ interface Settings {
   logger: Logger;
   /** Of this client's calls. */
   deadlines: Deadlines;
+  cache: CacheStore;
+  principal: string;
 }
 
-type ClientParts = Awaited<ReturnType<typeof negotiate>> & {
+interface ClientParts {
+  transport: Transport;
   desk: InputDesk;
-  questions: Questions;
-  listeners: Set<NotificationListener>;
-  known: KnownLists;
+  inbox: Inbox;
   settings: Settings;
-};
+}
 
 function settingsOf(options: ClientOptions): Settings {
   return {
@@ -391,6 +396,8 @@ function settingsOf(options: ClientOptions): Settings {
     retry: { ...DEFAULT_RETRY, ...options.retry },
     logger: options.logger ?? SILENT,
     deadlines: new Deadlines(),
+    cache: options.cache ?? new MemoryCache(),
+    principal: options.principal ?? "",
   };
 }
 
@@ -412,20 +419,5 @@ async function withinTime<T>({ deadline, signal }: Introduction, run: (signal: A
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
-  }
-}
-
-function reportProgress({ params }: Notification, scope: CallScope | undefined): void {
-  if (!scope || typeof params?.["progress"] !== "number") return;
-  scope.touch();
-  scope.options.onProgress?.(params as unknown as Progress);
-}
-
-/** A listener that throws must not take the connection with it. */
-function guard(run: () => void, logger: Logger): void {
-  try {
-    run();
-  } catch (error) {
-    logger.error("a notification listener threw", { error });
   }
 }

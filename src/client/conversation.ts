@@ -1,7 +1,7 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "../protocol/mcp.ts";
-import { HEADER_MISMATCH } from "../protocol/meta.ts";
+import { HEADER_MISMATCH, TASKS_EXTENSION } from "../protocol/meta.ts";
 import { modernHeaders, modernMeta } from "../protocol/modern.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Agreement } from "./handshake.ts";
@@ -20,8 +20,6 @@ export interface ConversationOptions {
   /** Reads the tool list anew, because the server says our headers do not fit it. */
   reloadTools: (scope: CallScope) => Promise<unknown>;
 }
-
-const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /** Requests in the manner of the agreed era: what is added to them, and when one may be sent again. */
 export class Conversation {
@@ -47,7 +45,7 @@ export class Conversation {
     for (;;) {
       const session = this.agreement;
       try {
-        const result = await this.#send(method, params, scope);
+        const result = await this.send(method, params, scope);
         if (session.era === "modern") this.#checkKind(method, result, scope);
         return result;
       } catch (error) {
@@ -59,12 +57,12 @@ export class Conversation {
     }
   }
 
-  #send(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
+  /** One exchange, made once. */
+  send(method: string, params: Params | undefined, scope: CallScope, id = this.peer.reserveId()): Promise<Result> {
     const { peer, agreement } = this;
-    const id = peer.reserveId();
     const modern = agreement.era === "modern";
-    const { onProgress, trace, meta: extra, input } = scope.options;
-    let meta = modern ? this.#modernMeta(input) : undefined;
+    const { onProgress, trace, meta: extra } = scope.options;
+    let meta = modern ? this.#modernMeta(scope) : undefined;
     if (onProgress || trace || extra) {
       meta = { ...extra, ...trace, ...meta, ...(onProgress ? { progressToken: id } : {}) };
     }
@@ -79,16 +77,27 @@ export class Conversation {
     return peer.exchange({ id, method, params: full, headers, cancelBy, resumable: !modern }, scope);
   }
 
-  #modernMeta(input: InputProvider | undefined): Record<string, unknown> {
-    if (!input && this.#usualMeta?.logLevel === this.logLevel && this.#usualMeta) return this.#usualMeta.meta;
+  /** What is declared from now on differs from what was. */
+  capabilitiesChanged(): void {
+    this.#usualMeta = undefined;
+  }
+
+  #modernMeta(scope: CallScope): Record<string, unknown> {
+    const isUsual = !scope.options.input && !scope.extensions;
+    if (isUsual && this.#usualMeta?.logLevel === this.logLevel && this.#usualMeta) return this.#usualMeta.meta;
     const meta = modernMeta({
       version: this.agreement.version,
       clientInfo: this.#options.clientInfo,
-      capabilities: this.#options.capabilities(input),
+      capabilities: this.#capabilities(scope),
       logLevel: this.logLevel,
     });
-    if (!input) this.#usualMeta = { logLevel: this.logLevel, meta };
+    if (isUsual) this.#usualMeta = { logLevel: this.logLevel, meta };
     return meta;
+  }
+
+  #capabilities({ options, extensions }: CallScope): ClientCapabilities {
+    const declared = this.#options.capabilities(options.input);
+    return extensions ? { ...declared, extensions: { ...declared.extensions, ...extensions } } : declared;
   }
 
   #factsFor(method: string, params: Params | undefined): ToolFacts {
@@ -136,7 +145,7 @@ export class Conversation {
     const kind = result.resultType;
     if (kind === undefined || kind === "complete") return;
     if (kind === "input_required" && INTERACTIVE.has(method)) return;
-    const { extensions } = this.#options.capabilities(scope.options.input);
+    const { extensions } = this.#capabilities(scope);
     if (kind === "task" && isRecord(extensions) && TASKS_EXTENSION in extensions) return;
     throw new NexusError("PROTOCOL_VIOLATION", `The server answered ${method} with the unknown result type "${kind}"`, {
       raw: result,

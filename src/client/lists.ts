@@ -3,6 +3,7 @@ import type { Params } from "../protocol/json-rpc.ts";
 import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../protocol/mcp.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
+import type { ResponseCache } from "./response-cache.ts";
 
 /** The lists as last read, until the server says that they changed. */
 export interface KnownLists {
@@ -23,8 +24,7 @@ export const LISTS = {
 /** Every page of a list; nothing is asked of a server that does not declare it. */
 export async function readList<K extends keyof KnownLists>(
   kind: K,
-  conversation: Conversation,
-  scope: CallScope,
+  { conversation, cache, scope }: { conversation: Conversation; cache: ResponseCache; scope: CallScope },
 ): Promise<Required<KnownLists>[K]> {
   const { method, member, capability } = LISTS[kind];
   const items: unknown[] = [];
@@ -32,7 +32,10 @@ export async function readList<K extends keyof KnownLists>(
   if (declared && !declared[capability]) return items as Required<KnownLists>[K];
   const seen = new Set<unknown>();
   for (let params: Params | undefined; ;) {
-    const page = await conversation.exchange(method, params, scope);
+    const cursor = params;
+    const cached = scope.options.fresh ? undefined : await cache.find(method, cursor);
+    const ask = async () => ({ result: await conversation.exchange(method, cursor, scope), cacheable: true });
+    const page = cached ?? (await cache.load(method, cursor, ask));
     scope.touch();
     const found = page[member];
     if (!Array.isArray(found)) {
@@ -40,13 +43,13 @@ export async function readList<K extends keyof KnownLists>(
     }
     for (const item of found) items.push(item);
     // An empty cursor is a cursor; only a missing one ends the list.
-    const cursor = page["nextCursor"];
-    if (typeof cursor !== "string") return items as Required<KnownLists>[K];
-    if (seen.has(cursor)) {
+    const next = page["nextCursor"];
+    if (typeof next !== "string") return items as Required<KnownLists>[K];
+    if (seen.has(next)) {
       throw new NexusError("PROTOCOL_VIOLATION", `${method} gives the same cursor twice and would never end`);
     }
-    seen.add(cursor);
-    params = { cursor };
+    seen.add(next);
+    params = { cursor: next };
   }
 }
 

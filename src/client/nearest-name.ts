@@ -1,7 +1,8 @@
 /** The name among `known` that `given` was probably meant to be. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;
-  let smallest = Math.max(1, Math.floor(given.length / 3)) + 1;
+  // One difference in three letters: of shorter names, any two would be near each other.
+  let smallest = Math.floor(given.length / 3) + 1;
   for (const name of known) {
     const distance = plain(given) === plain(name) ? 0 : editDistance(given, name, smallest);
     if (distance < smallest) [nearest, smallest] = [name, distance];
@@ -24,7 +25,8 @@ function editDistance(a: string, b: string, limit: number): number {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
       next.push(cost);
     }
     [before, row] = [row, next];

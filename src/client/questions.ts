@@ -1,18 +1,22 @@
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import {
   INTERNAL_ERROR,
+  isRecord,
   METHOD_NOT_FOUND,
   type ErrorObject,
+  type Params,
   type Request,
   type RequestId,
 } from "../protocol/json-rpc.ts";
-import { USER_REJECTED } from "../protocol/meta.ts";
+import { META, USER_REJECTED } from "../protocol/meta.ts";
 import type { CallScope } from "./call-scope.ts";
 import { isInputMethod, type InputDesk } from "./input.ts";
 import type { Peer } from "./peer.ts";
 
 /** Calls during which a server may ask. */
 export const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
+/** While a client waits for a task of 2025-11-25, too. */
+const ASKED_DURING = new Set([...INTERACTIVE, "tasks/result"]);
 
 /** What a legacy server asks with requests of its own, and the answers that are being worked on. */
 export class Questions {
@@ -38,7 +42,7 @@ export class Questions {
     const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
     scope?.pause();
     const answer = await this.#desk.answer(request, context, scope?.options.input).then(
-      (result) => ({ result }),
+      (result) => ({ result: withRelatedTask(request, result) }),
       (error: unknown) => ({ error: refusal(request.method, error) }),
     );
     scope?.resume();
@@ -59,7 +63,16 @@ export class Questions {
 
 /** A pipe does not say whose question it is: the newest call that may be asked during is the best guess. */
 function newestInteractive(peer: Peer): CallScope | undefined {
-  return peer.scopes().findLast((scope) => INTERACTIVE.has(scope.call.method));
+  return peer.scopes().findLast((scope) => ASKED_DURING.has(scope.call.method));
+}
+
+/** 2025-11-25: every message about a task MUST name it. */
+function withRelatedTask({ params }: Request, result: Params): Params {
+  const asked = params?.["_meta"];
+  const related = isRecord(asked) ? asked[META.relatedTask] : undefined;
+  if (related === undefined) return result;
+  const own = isRecord(result["_meta"]) ? result["_meta"] : {};
+  return { ...result, _meta: { ...own, [META.relatedTask]: related } };
 }
 
 function refusal(method: string, error: unknown): ErrorObject {

@@ -46,8 +46,8 @@ function isInputRequired(result: Result): result is InputRequiredResult {
   return result.resultType === "input_required";
 }
 
-/** All questions of a round at once; one that fails calls the others off. */
-async function answerAll(
+/** All questions of a round at once; one that fails calls the others off. `accepted` are URLs that were visited. */
+export async function answerAll(
   questions: Record<string, InputRequest>,
   accepted: Set<string>,
   { desk, scope }: { desk: InputDesk; scope: CallScope },

@@ -108,7 +108,8 @@ function mapOf(clean: Cleaner): Cleaner {
 }
 
 const names: Cleaner = (value, place) => {
-  if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) throw misshapen(place, "a list of names");
+  if (!Array.isArray(value) || !value.every((name) => typeof name === "string"))
+    throw misshapen(place, "a list of names");
   return value;
 };
 
@@ -169,10 +170,17 @@ const COMMON: readonly [string, Cleaner][] = [
   ["required", names],
   ["pattern", pattern],
   ["uniqueItems", ofType("boolean")],
-  ...[
-    ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"],
-    ...["minItems", "maxItems", "minProperties", "maxProperties"],
-  ].map((name): [string, Cleaner] => [name, number]),
+  ["minimum", number],
+  ["maximum", number],
+  ["exclusiveMinimum", number],
+  ["exclusiveMaximum", number],
+  ["multipleOf", number],
+  ["minLength", number],
+  ["maxLength", number],
+  ["minItems", number],
+  ["maxItems", number],
+  ["minProperties", number],
+  ["maxProperties", number],
 ];
 
 const DRAFT_07 = new Map<string, Cleaner>([

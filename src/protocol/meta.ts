@@ -6,7 +6,12 @@ export const META = {
   serverInfo: "io.modelcontextprotocol/serverInfo",
   logLevel: "io.modelcontextprotocol/logLevel",
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
+  relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
+
+/** Extensions that code here knows. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 /** Error codes that only 2026-07-28 has. */
 export const HEADER_MISMATCH = -32020;

@@ -1,0 +1,63 @@
+import type { Notification, Request } from "../protocol/json-rpc.ts";
+import type { Progress } from "../protocol/mcp.ts";
+import type { CallScope } from "./call-scope.ts";
+import type { InputDesk } from "./input.ts";
+import { forgetLists, type KnownLists } from "./lists.ts";
+import type { Logger } from "./logger.ts";
+import type { Peer, PeerListener } from "./peer.ts";
+import { Questions } from "./questions.ts";
+
+/** Hears a notification exactly as the server sent it. */
+export type NotificationListener = (notification: Notification) => void;
+
+/** What the server says by itself, and where it goes: progress to its call, questions to the desk, the rest to listeners. */
+export class Inbox implements PeerListener {
+  /** Whom questions are answered to; set as soon as there is a connection. */
+  peer: Peer | undefined;
+  readonly known: KnownLists = {};
+  readonly listeners = new Set<NotificationListener>();
+  /** For what a client keeps up to date by itself. */
+  onChange: NotificationListener = () => {};
+  readonly #questions: Questions;
+  readonly #logger: Logger;
+
+  constructor(desk: InputDesk, logger: Logger) {
+    this.#questions = new Questions(desk);
+    this.#logger = logger;
+  }
+
+  request(request: Request, scope: CallScope | undefined): void {
+    if (this.peer) void this.#questions.answer(this.peer, request, scope);
+  }
+
+  notification(notification: Notification, scope: CallScope | undefined): void {
+    const { method, params } = notification;
+    if (method === "notifications/progress") {
+      if (scope) this.#guarded(() => reportProgress(params, scope));
+    } else {
+      if (method === "notifications/cancelled") this.#questions.withdraw(params?.["requestId"]);
+      forgetLists(this.known, method);
+      this.onChange(notification);
+    }
+    for (const listener of this.listeners) this.#guarded(() => listener(notification));
+  }
+
+  close(): void {
+    this.#questions.close();
+  }
+
+  /** A listener that throws must not take the connection with it. */
+  #guarded(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#logger.error("a listener threw", { error });
+    }
+  }
+}
+
+function reportProgress(params: Notification["params"], scope: CallScope): void {
+  if (typeof params?.["progress"] !== "number") return;
+  scope.touch();
+  scope.options.onProgress?.(params as unknown as Progress);
+}

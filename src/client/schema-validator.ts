@@ -1,0 +1,79 @@
+import { createContext, Script } from "node:vm";
+import { dereference, validate, type ValidationResult } from "@cfworker/json-schema";
+import { prepareSchema, UnusableSchema, type CleanSchema } from "./schema-preparation.ts";
+import { problemsIn, type SchemaProblem } from "./schema-problems.ts";
+
+/** What came of checking a value against a schema. */
+export type SchemaCheck =
+  | { kind: "valid" }
+  /** The first fifty problems. */
+  | { kind: "invalid"; problems: SchemaProblem[] }
+  /** Nothing was checked: the dialect is unknown, the schema refers to the network, something is too large … */
+  | { kind: "unusable"; reason: string };
+
+export type SchemaValidator = (value: unknown) => SchemaCheck;
+
+const MAX_PROBLEMS = 50;
+/** A hostile schema's patterns and references can keep a processor busy for years. */
+const MAX_MS = 1_000;
+
+/** Loaded when the first value is checked. Neither compiling nor the validator throws. */
+export function compileSchema(schema: object): SchemaValidator {
+  try {
+    const { root, draft, references } = prepareSchema(schema);
+    const lookup = dereference(root) as Record<string, CleanSchema>;
+    requireLocal(references, lookup);
+    return (value) => {
+      const run = (stopEarly: boolean) => validate(value, root, draft, lookup, stopEarly);
+      try {
+        const { valid, errors } = runBounded(run);
+        if (valid) return { kind: "valid" };
+        return { kind: "invalid", problems: problemsIn(errors, { root, lookup, value }).slice(0, MAX_PROBLEMS) };
+      } catch (error) {
+        return unusable(error);
+      }
+    };
+  } catch (error) {
+    return () => unusable(error);
+  }
+}
+
+/** The validator knows only what is inside the schema; what is not there would have to be fetched. */
+function requireLocal(references: readonly CleanSchema[], lookup: Record<string, CleanSchema>): void {
+  for (const { $ref, __absolute_ref__: uri } of references) {
+    if (typeof uri === "string" && lookup[uri] !== undefined) continue;
+    throw new UnusableSchema(`it refers to ${JSON.stringify($ref)}, which is not inside it and is never fetched`);
+  }
+}
+
+const context = createContext({});
+const script = new Script("run()");
+
+/** The only way to stop a synchronous computation, a regular expression included, is the timeout of a script. */
+function runBounded(run: (stopEarly: boolean) => ValidationResult): ValidationResult {
+  const within = (task: () => ValidationResult) => {
+    context["run"] = task;
+    try {
+      return script.runInContext(context, { timeout: MAX_MS }) as ValidationResult;
+    } finally {
+      delete context["run"];
+    }
+  };
+  try {
+    return within(() => run(false));
+  } catch (error) {
+    // More errors than the validator can pass on; the first of each kind are enough.
+    if (error instanceof RangeError) return within(() => run(true));
+    throw error;
+  }
+}
+
+function unusable(error: unknown): SchemaCheck {
+  return { kind: "unusable", reason: `the schema cannot be used: ${reasonOf(error)}` };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof RangeError) return "it refers to itself without end";
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? `checking took longer than ${MAX_MS} ms` : String(message);
+}

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { NexusError } from "../errors/nexus-error.ts";
+import { isRecord, type Params } from "../protocol/json-rpc.ts";
+import type { ResourceContents } from "../protocol/mcp.ts";
+import { SKILLS_EXTENSION } from "../protocol/meta.ts";
+import type { CallOptions } from "./call-scope.ts";
+import type { Caller } from "./caller.ts";
+
+/** A skill as its server lists it: what it is, and what its files must be. */
+export interface SkillEntry {
+  /** Of its SKILL.md. */
+  uri: string;
+  frontmatter: Record<string, unknown>;
+  resources?: { uri: string; digest?: string; size?: number; [member: string]: unknown }[];
+  [member: string]: unknown;
+}
+
+/** A skill whose SKILL.md was read and found to be what the list promised. */
+export interface Skill {
+  entry: SkillEntry;
+  /** SKILL.md without its front matter. */
+  body: string;
+  /** Reads another file of the skill, and checks it likewise. */
+  read(uri: string, options?: CallOptions): Promise<ResourceContents>;
+}
+
+const FRONT_MATTER = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+
+/** The skills extension: listing fetches no file; what is fetched is checked before anybody sees it. */
+export class Skills {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  async list(options?: CallOptions): Promise<SkillEntry[]> {
+    const skills: SkillEntry[] = [];
+    for (let params: Params | undefined; ;) {
+      const page = await this.#caller.request({ method: "skills/list", params, options, extensions: EXTENSION });
+      if (Array.isArray(page["skills"])) skills.push(...(page["skills"].filter(isRecord) as SkillEntry[]));
+      if (typeof page["nextCursor"] !== "string") return skills;
+      params = { cursor: page["nextCursor"] };
+    }
+  }
+
+  /** Reads a skill's SKILL.md; throws if its size, digest or front matter are not those of the entry. */
+  async load(entry: SkillEntry, options?: CallOptions): Promise<Skill> {
+    const { text = "" } = await this.#read(entry, entry.uri, options);
+    const [whole = "", yaml = ""] = FRONT_MATTER.exec(text) ?? [];
+    const { parse } = await import("yaml");
+    const found: unknown = parseOr(() => parse(yaml), {});
+    for (const name of new Set([...Object.keys(entry.frontmatter), ...Object.keys(isRecord(found) ? found : {})])) {
+      const value = isRecord(found) ? found[name] : undefined;
+      if (!isDeepStrictEqual(value, entry.frontmatter[name])) throw mismatch(entry.uri, `front matter "${name}"`);
+    }
+    return { entry, body: text.slice(whole.length), read: (uri, more) => this.#read(entry, uri, more) };
+  }
+
+  async #read(entry: SkillEntry, uri: string, options: CallOptions | undefined): Promise<ResourceContents> {
+    const listed = entry.resources?.find((resource) => resource.uri === uri);
+    if (!listed && uri !== entry.uri) {
+      throw new NexusError("CONFIG_INVALID", `${uri} is no file of the skill ${entry.uri}`, { mayHaveReached: false });
+    }
+    const result = await this.#caller.rounds({ method: "resources/read", params: { uri }, options });
+    const contents = (result["contents"] as ResourceContents[] | undefined)?.[0];
+    if (!contents) throw new NexusError("PROTOCOL_VIOLATION", `${uri} came without contents`, { raw: result });
+    const bytes =
+      contents.blob === undefined ? Buffer.from(contents.text ?? "", "utf8") : Buffer.from(contents.blob, "base64");
+    if (listed?.size !== undefined && listed.size !== bytes.length) throw mismatch(uri, "size");
+    if (listed?.digest !== undefined && listed.digest !== digestOf(bytes, listed.digest)) throw mismatch(uri, "digest");
+    return contents;
+  }
+}
+
+const EXTENSION = { [SKILLS_EXTENSION]: {} };
+
+/** In the manner of the expected one, "sha256:…"; an unknown kind matches nothing. */
+function digestOf(bytes: Buffer, expected: string): string {
+  const [kind = ""] = expected.split(":", 1);
+  if (kind !== "sha256" && kind !== "sha512") return "";
+  return `${kind}:${createHash(kind).update(bytes).digest("hex")}`;
+}
+
+function mismatch(uri: string, what: string): NexusError {
+  return new NexusError("PROTOCOL_VIOLATION", `${uri} is not what its server listed: the ${what} differs`, {
+    hint: "Do not use it. List the skills again; if it persists, the server or somebody on the way changes its files.",
+    mayHaveReached: true,
+  });
+}
+
+function parseOr<T>(run: () => T, otherwise: T): T {
+  try {
+    return run();
+  } catch {
+    return otherwise;
+  }
+}

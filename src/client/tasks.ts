@@ -1,0 +1,175 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
+import type { CallToolResult, InputRequest } from "../protocol/mcp.ts";
+import { TASKS_EXTENSION } from "../protocol/meta.ts";
+import type { CallOptions, CallScope } from "./call-scope.ts";
+import type { Caller } from "./caller.ts";
+import { answerAll } from "./rounds.ts";
+
+export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+
+/** Work that goes on at the server. Members are those of the newest specification, whatever the server's revision. */
+export interface Task {
+  taskId: string;
+  status: TaskStatus;
+  statusMessage?: string;
+  createdAt?: string;
+  lastUpdatedAt?: string;
+  /** How long the server keeps it; null for as long as it likes. */
+  ttlMs?: number | null;
+  pollIntervalMs?: number;
+  [member: string]: unknown;
+}
+
+export interface TaskOptions extends CallOptions {
+  /** How long the server shall keep the task; only legacy servers let the client say. */
+  ttlMs?: number | undefined;
+  /** Hears each state of the task that is seen. */
+  onStatus?: ((task: Task) => void) | undefined;
+}
+
+/** What came of a call: its result, or a task that will have it. */
+export type Started = { kind: "result"; result: CallToolResult } | { kind: "task"; task: Task };
+
+const POLL_MS = { default: 1_000, shortest: 20, longest: 60_000 };
+
+/** Tasks of 2025-11-25 (core) and of the 2026 extension, behind one interface. */
+export class Tasks {
+  readonly #caller: Caller;
+  readonly #prepareTool: (name: string) => Promise<boolean>;
+
+  /** `prepareTool` tells whether a legacy server takes this tool as a task. */
+  constructor(caller: Caller, prepareTool: (name: string) => Promise<boolean>) {
+    this.#caller = caller;
+    this.#prepareTool = prepareTool;
+  }
+
+  /** Calls a tool, as a task if the server can and will; it alone decides in the modern era. */
+  async start(name: string, args?: Params, options: TaskOptions = {}): Promise<Started> {
+    const params: Params = args === undefined ? { name } : { name, arguments: args };
+    if (!this.#caller.isModern && (await this.#prepareTool(name))) {
+      params["task"] = options.ttlMs === undefined ? {} : { ttl: options.ttlMs };
+    }
+    const extensions = { [TASKS_EXTENSION]: {} };
+    const result = await this.#caller.rounds({ method: "tools/call", params, options, extensions });
+    const isTask = result.resultType === "task" || (params["task"] !== undefined && isRecord(result["task"]));
+    return isTask ? { kind: "task", task: taskIn(result) } : { kind: "result", result: result as CallToolResult };
+  }
+
+  async get(taskId: string, options?: CallOptions): Promise<Task> {
+    return taskIn(await this.#request("tasks/get", taskId, options));
+  }
+
+  /** Waits until the task is over, answering what it asks, and gives its result. Aborting stops the waiting only. */
+  wait(taskId: string, options: TaskOptions = {}): Promise<CallToolResult> {
+    const { totalTimeoutMs = Infinity } = options;
+    const method = this.#caller.isModern ? "tasks/get" : "tasks/result";
+    const call = { method, params: { taskId }, options: { ...options, totalTimeoutMs }, extensions: EXTENSION };
+    return this.#caller.inScope(call, (scope) => this.#poll(taskId, scope, options));
+  }
+
+  /** Asks the server to give up; it may finish all the same. */
+  async cancel(taskId: string, options?: CallOptions): Promise<void> {
+    await this.#request("tasks/cancel", taskId, options);
+  }
+
+  /** The tasks of this session; the modern extension has no such list. */
+  async list(options?: CallOptions): Promise<Task[]> {
+    if (this.#caller.isModern) throw this.#caller.missing("tasks/list", "Keep the ids of the tasks you start.");
+    const tasks: Task[] = [];
+    for (let params: Params | undefined; ;) {
+      const page = await this.#caller.request({ method: "tasks/list", params, options });
+      if (Array.isArray(page["tasks"])) tasks.push(...page["tasks"].filter(isRecord).map(canonical));
+      if (typeof page["nextCursor"] !== "string") return tasks;
+      params = { cursor: page["nextCursor"] };
+    }
+  }
+
+  /** Starts and waits. Aborting cancels the task, too. */
+  async run(name: string, args: Params | undefined, options: TaskOptions): Promise<CallToolResult> {
+    const started = await this.start(name, args, options);
+    if (started.kind === "result") return started.result;
+    const { taskId } = started.task;
+    try {
+      return await this.wait(taskId, options);
+    } catch (error) {
+      if (options.signal?.aborted) await this.cancel(taskId).catch(() => {});
+      throw error;
+    }
+  }
+
+  #request(method: string, taskId: string, options: CallOptions | undefined): Promise<Result> {
+    return this.#caller.request({ method, params: { taskId }, options, extensions: EXTENSION });
+  }
+
+  async #poll(taskId: string, scope: CallScope, { onStatus }: TaskOptions): Promise<CallToolResult> {
+    const { conversation, isModern } = this.#caller;
+    const answered = new Set<string>();
+    for (;;) {
+      const task = taskIn(await conversation.exchange("tasks/get", { taskId }, scope));
+      scope.touch();
+      onStatus?.(task);
+      if (task.status === "cancelled") throw new NexusError("CANCELLED", `Task ${taskId} was cancelled`, { raw: task });
+      if (isModern && task.status === "completed") return task["result"] as CallToolResult;
+      if (isModern && task.status === "failed") throw failureOf(task);
+      if (!isModern && task.status !== "working") return await this.#legacyResult(taskId, scope);
+      await this.#answer(task, answered, scope);
+      await scope.sleep(pollMs(task));
+      scope.touch();
+    }
+  }
+
+  /** A legacy server holds the answer back until it has one, and asks its questions meanwhile. */
+  async #legacyResult(taskId: string, scope: CallScope): Promise<CallToolResult> {
+    return (await this.#caller.conversation.exchange("tasks/result", { taskId }, scope)) as CallToolResult;
+  }
+
+  /** Questions repeat on every poll until they are answered: each key is asked once. */
+  async #answer(task: Task, answered: Set<string>, scope: CallScope): Promise<void> {
+    const asked = isRecord(task["inputRequests"]) ? (task["inputRequests"] as Record<string, InputRequest>) : {};
+    const open = Object.entries(asked).filter(([key]) => !answered.has(key));
+    if (open.length === 0) return;
+    for (const [key] of open) answered.add(key);
+    const inputResponses = await answerAll(Object.fromEntries(open), new Set(), { desk: this.#caller.desk, scope });
+    await this.#caller.conversation.exchange("tasks/update", { taskId: task.taskId, inputResponses }, scope);
+  }
+}
+
+const EXTENSION = { [TASKS_EXTENSION]: {} };
+
+function pollMs({ pollIntervalMs = POLL_MS.default }: Task): number {
+  return Math.min(Math.max(pollIntervalMs, POLL_MS.shortest), POLL_MS.longest);
+}
+
+function failureOf(task: Task): NexusError {
+  const { error } = task;
+  if (isRecord(error) && typeof error["code"] === "number" && typeof error["message"] === "string") {
+    const rpc = { code: error["code"], message: error["message"], data: error["data"] };
+    return new NexusError("SERVER_ERROR", rpc.message, { rpc, raw: task, mayHaveReached: true });
+  }
+  return new NexusError("SERVER_ERROR", task.statusMessage ?? `Task ${task.taskId} failed`, {
+    raw: task,
+    mayHaveReached: true,
+  });
+}
+
+/** The task in an answer: flat in the newest revision, under `task` in 2025-11-25 and in some texts of the extension. */
+function taskIn(result: Result): Task {
+  const task = isRecord(result["task"]) ? result["task"] : result;
+  if (typeof task["taskId"] !== "string" || typeof task["status"] !== "string") {
+    throw new NexusError("PROTOCOL_VIOLATION", "The server's answer holds no task", {
+      raw: result,
+      mayHaveReached: true,
+    });
+  }
+  return canonical(task);
+}
+
+/** 2025-11-25 says `ttl` and `pollInterval`. */
+function canonical({ ttl, pollInterval, ...task }: Record<string, unknown>): Task {
+  return {
+    ...task,
+    ...(ttl === undefined ? {} : { ttlMs: ttl as number | null }),
+    ...(pollInterval === undefined ? {} : { pollIntervalMs: pollInterval as number }),
+  } as Task;
+}
