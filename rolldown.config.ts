@@ -8,6 +8,7 @@ const published = defineConfig({
     index: "src/index.ts",
     "cli/main": "src/cli/main.ts",
     "demo/main": "src/demo/main.ts",
+    "testing/index": "src/testing/index.ts",
   },
   platform: "node",
   transform: { target: "node20" },

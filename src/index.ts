@@ -4,7 +4,7 @@ import { AddressGuard } from "./net/address-guard.ts";
 import { Network } from "./net/network.ts";
 import { childEnvironment } from "./transport/child-environment.ts";
 import { HttpTransport } from "./transport/http.ts";
-import { resolveEntry, type ResolvedEntry, type ServerEntry } from "./transport/server-entry.ts";
+import { resolveEntry, type HttpReach, type ServerEntry, type StdioReach } from "./transport/server-entry.ts";
 import { SseTransport } from "./transport/sse.ts";
 import { StdioTransport } from "./transport/stdio.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -22,6 +22,9 @@ export type { InputContext, InputProvider } from "./client/input.ts";
 export type { Logger } from "./client/logger.ts";
 export type { Verdict } from "./client/negotiate.ts";
 export type { RetrySettings } from "./client/retry.ts";
+export { checkArguments, checkResult } from "./client/schema-check.ts";
+export type { SchemaProblem } from "./client/schema-problems.ts";
+export type { SchemaCheck } from "./client/schema-validator.ts";
 export { NexusError, type ErrorCode, type ErrorDetails, type ErrorPhase } from "./errors/nexus-error.ts";
 export type * from "./protocol/json-rpc.ts";
 export type * from "./protocol/mcp.ts";
@@ -43,27 +46,37 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
-  if ("connect" in server) return Client.open(server, options);
+  if (isTransport(server)) return Client.open(server, options);
   const entry = resolveEntry(server);
-  const settings = {
-    server: entry.id,
-    roots: entry.roots,
-    timeoutMs: entry.timeoutMs,
-    connectTimeoutMs: entry.connectTimeoutMs,
+  const settings: ClientOptions = {
     ...options,
-    retry: retryOf(entry, options),
+    server: options.server ?? entry.id,
+    roots: options.roots ?? entry.roots,
+    timeoutMs: options.timeoutMs ?? entry.timeoutMs,
+    connectTimeoutMs: options.connectTimeoutMs ?? entry.connectTimeoutMs,
+    retry: {
+      ...options.retry,
+      maxRetries: options.retry?.maxRetries ?? entry.maxRetries,
+      backoffMs: options.retry?.backoffMs ?? entry.retryBackoffMs,
+    },
   };
-  if (entry.reach.kind === "stdio") return Client.open(stdioTransport(entry.reach, options), settings);
-
-  const network = networkFor(options, settings.connectTimeoutMs);
-  const { url, headers } = entry.reach;
-  const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
-  const release = () => network.close();
-  const Reach = entry.reach.kind === "sse" ? SseTransport : HttpTransport;
-  return Client.open(new Reach({ url, headers, network, maxMessageBytes, release }), settings);
+  const transport =
+    entry.reach.kind === "stdio" ? stdioTransport(entry.reach, options) : httpTransport(entry.reach, settings);
+  return Client.open(transport, settings);
 }
 
-function stdioTransport(reach: ResolvedEntry["reach"] & { kind: "stdio" }, options: ConnectOptions): StdioTransport {
+function isTransport(server: ServerEntry | Transport): server is Transport {
+  return typeof server === "object" && server !== null && "connect" in server;
+}
+
+function httpTransport({ kind, url, headers }: HttpReach, options: ConnectOptions): Transport {
+  const network = networkFor(options);
+  const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+  const Reach = kind === "sse" ? SseTransport : HttpTransport;
+  return new Reach({ url, headers, network, maxMessageBytes, release: () => network.close() });
+}
+
+function stdioTransport(reach: StdioReach, options: ConnectOptions): StdioTransport {
   const { variables, platform } = readEnvironment();
   const { command, args, cwd, env, passthrough } = reach;
   return new StdioTransport({
@@ -76,7 +89,7 @@ function stdioTransport(reach: ResolvedEntry["reach"] & { kind: "stdio" }, optio
   });
 }
 
-function networkFor({ ca, publicOnly }: ConnectOptions, connectTimeoutMs: number | undefined): Network {
+function networkFor({ ca, publicOnly, connectTimeoutMs }: ConnectOptions): Network {
   const { proxy, extraCertificates } = readEnvironment();
   return new Network({
     proxy,
@@ -84,15 +97,4 @@ function networkFor({ ca, publicOnly }: ConnectOptions, connectTimeoutMs: number
     guard: publicOnly ? new AddressGuard(publicOnly === true ? {} : publicOnly) : undefined,
     connectTimeoutMs,
   });
-}
-
-function retryOf(
-  { maxRetries, retryBackoffMs }: ResolvedEntry,
-  { retry }: ConnectOptions,
-): NonNullable<ClientOptions["retry"]> {
-  return {
-    ...(maxRetries === undefined ? {} : { maxRetries }),
-    ...(retryBackoffMs === undefined ? {} : { backoffMs: retryBackoffMs }),
-    ...retry,
-  };
 }

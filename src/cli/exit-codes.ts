@@ -2,6 +2,7 @@ import type { ErrorCode, NexusError } from "../errors/nexus-error.ts";
 
 /** Exit codes of the command line: 3 configuration, 4 server away, 5 server's error, 7 time, 8 denied, 9 needs an answer. */
 const EXIT_CODES: Record<ErrorCode, number> = {
+  ARGUMENTS_INVALID: 2,
   CONFIG_INVALID: 3,
   COMMAND_NOT_FOUND: 4,
   PERMISSION_DENIED: 4,

@@ -91,8 +91,12 @@ export class CallScope implements Timed {
     return Math.min(this.#activeAt + this.#timeoutMs, this.#startedAt + this.#totalMs) - performance.now();
   }
 
+  get isPaused(): boolean {
+    return this.#pauses > 0;
+  }
+
   /** From now on, `target` is what a stop reaches; undefined when nothing is in flight. */
-  inFlight(target: Stoppable | undefined): void {
+  setInFlight(target: Stoppable | undefined): void {
     this.#inFlight = target;
   }
 
@@ -132,17 +136,22 @@ export class CallScope implements Timed {
 
   /** Waits, unless the call is stopped first. */
   async sleep(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await this.until(new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Waits for something that is not this call's own, unless the call is stopped first. */
+  async until<T>(promise: Promise<T>): Promise<T> {
     if (this.stopped) throw this.stopped;
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      this.inFlight({
-        stop(error) {
-          clearTimeout(timer);
-          reject(error);
-        },
-      });
-    });
-    this.inFlight(undefined);
+    try {
+      return await Promise.race([promise, new Promise<never>((_, reject) => this.setInFlight({ stop: reject }))]);
+    } finally {
+      this.setInFlight(undefined);
+    }
   }
 
   /** The call is over: nothing of it may stay behind. */

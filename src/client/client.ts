@@ -1,4 +1,4 @@
-import { NexusError } from "../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
 import type {
   CallToolResult,
@@ -56,7 +56,7 @@ export interface ClientOptions {
   connectTimeoutMs?: number | undefined;
   /** How long a child may be silent on the era probe: 2 seconds. */
   probeTimeoutMs?: number | undefined;
-  retry?: Partial<RetrySettings> | undefined;
+  retry?: { [K in keyof RetrySettings]?: RetrySettings[K] | undefined } | undefined;
   /** Rounds of questions that one call may have: 50. */
   maxRounds?: number | undefined;
   logger?: Logger | undefined;
@@ -89,6 +89,10 @@ export class Client implements AsyncDisposable {
   readonly #inbox: Inbox;
   readonly #cache: ResponseCache;
   readonly #subscriptions: Subscriptions;
+  /** Whether the server was told at the start that roots may change. */
+  readonly #announcesRoots: boolean;
+  /** Of a legacy session. */
+  #logLevel: LogLevel | undefined;
   #stream: ResumableStream | undefined;
   #closing: Promise<void> | undefined;
 
@@ -114,7 +118,7 @@ export class Client implements AsyncDisposable {
       });
       return new Client(negotiated, { transport, desk, inbox, settings });
     } catch (error) {
-      settings.deadlines.close();
+      settings.deadlines.stopAll(new NexusError("CLOSED", "Connecting failed"));
       throw error instanceof NexusError ? error.with({ server: settings.server, phase: "handshake" }) : error;
     }
   }
@@ -126,7 +130,7 @@ export class Client implements AsyncDisposable {
     this.#settings = settings;
     this.#conversation = new Conversation(peer, agreement, {
       clientInfo: settings.clientInfo,
-      capabilities: (provider) => desk.capabilities(provider),
+      capabilities: (provider) => desk.capabilities("modern", provider),
       retry: settings.retry,
       renew: () => this.#renew(),
       reloadTools: (scope) => this.#reloadTools(scope),
@@ -144,6 +148,12 @@ export class Client implements AsyncDisposable {
       this.#subscriptions.notified(notification);
       void this.#cache.invalidate(notification.method);
     };
+    this.#announcesRoots = agreement.era === "legacy" && desk.capabilities("legacy").roots?.listChanged === true;
+    inbox.isModern = agreement.era === "modern";
+    if (inbox.isModern && peer.kind === "http") peer.standingHeaders = { "mcp-protocol-version": agreement.version };
+    void peer.closed.then(() => {
+      if (peer.gone) this.#endAll(peer.gone);
+    });
     this.#listen();
   }
 
@@ -192,8 +202,10 @@ export class Client implements AsyncDisposable {
     return this.#caller.request({ method, params, options });
   }
 
-  async notify(method: string, params?: Params): Promise<void> {
-    await this.#conversation.peer.notify(method, params);
+  /** Rejects if the server did not take it. */
+  async notify(method: string, params?: Params, options?: CallOptions): Promise<void> {
+    const { peer } = this.#conversation;
+    await this.#caller.inScope({ method, params, options }, (scope) => peer.notify(method, params, { scope }));
   }
 
   /** Every page. Tools that HTTP clients must not offer are left out, with a warning that says why. */
@@ -254,8 +266,12 @@ export class Client implements AsyncDisposable {
   /** Which log messages the server sends from now on. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
     this.#caller.require("logging", "logging/setLevel");
-    if (this.era === "modern") this.#conversation.logLevel = level;
-    else await this.request("logging/setLevel", { level }, options);
+    if (this.era === "modern") {
+      this.#conversation.logLevel = level;
+      return;
+    }
+    await this.request("logging/setLevel", { level }, options);
+    this.#logLevel = level;
   }
 
   /** Is the server there? Modern revisions have no `ping`; they are asked what they are. */
@@ -267,8 +283,7 @@ export class Client implements AsyncDisposable {
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#caller.desk.roots = roots;
     this.#conversation.capabilitiesChanged();
-    if (this.era === "legacy" && this.#caller.desk.capabilities().roots)
-      await this.notify("notifications/roots/list_changed");
+    if (this.#announcesRoots) await this.notify("notifications/roots/list_changed");
   }
 
   /** Hears of changes to lists, resources and tasks, in whichever way the server's era tells them. */
@@ -292,23 +307,30 @@ export class Client implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#endAll(new NexusError("CLOSED", "The connection was closed"));
+    await this.#conversation.peer.close();
+  }
+
+  /** Nothing that belongs to this conversation goes on without its connection. */
+  #endAll(error: NexusError): void {
     this.#inbox.close();
     this.#stream?.abandon();
     this.#subscriptions.abandon();
-    await this.#conversation.peer.close();
-    this.#settings.deadlines.close();
+    this.#settings.deadlines.stopAll(error);
   }
 
   async #list<K extends keyof KnownLists>(kind: K, options?: CallOptions): Promise<Required<KnownLists>[K]> {
+    const { changes } = this.#inbox;
     const list = await this.#caller.inScope({ method: LISTS[kind].method, options }, (scope) =>
       readList(kind, { conversation: this.#conversation, cache: this.#cache, scope }),
     );
-    this.#inbox.known[kind] = list;
+    if (changes === this.#inbox.changes) this.#inbox.known[kind] = list;
     return list;
   }
 
   async #loadTools(scope: CallScope): Promise<Tool[]> {
     const conversation = this.#conversation;
+    const { changes } = this.#inbox;
     const listed = await readList("tools", { conversation, cache: this.#cache, scope });
     // The rules for headers bind HTTP clients of modern servers; a pipe has no headers to break.
     const strict = conversation.peer.kind === "http" && this.era === "modern";
@@ -322,7 +344,8 @@ export class Client implements AsyncDisposable {
       conversation.tools.set(tool.name, facts);
       return true;
     });
-    return (this.#inbox.known.tools = tools);
+    if (changes === this.#inbox.changes) this.#inbox.known.tools = tools;
+    return tools;
   }
 
   /** The server says that what is known of its tools is wrong. */
@@ -342,24 +365,40 @@ export class Client implements AsyncDisposable {
   /** Only legacy servers on HTTP have something to say outside a request. */
   #listen(): void {
     const { peer, agreement } = this.#conversation;
+    const { logger } = this.#settings;
     this.#stream?.abandon();
     if (agreement.era !== "legacy" || !peer.http) return;
     this.#stream = new ResumableStream({
       channel: peer.http,
-      headers: () => peer.sessionHeaders,
+      headers: () => peer.standingHeaders,
       maxFailures: Infinity,
-      onGivenUp: (end) => this.#settings.logger.debug(`"${this.server}" has no stream of its own`, { end }),
+      onGivenUp: (end) => {
+        const isForgotten = end.kind === "refused" && end.status === 404 && agreement.sessionId !== undefined;
+        if (isForgotten) this.#conversation.renew(agreement).catch((error: unknown) => logger.warn(messageOf(error)));
+        else logger.debug(`"${this.server}" has no stream of its own`);
+      },
     });
   }
 
   async #renew(): Promise<Agreement> {
     const { peer } = this.#conversation;
     this.#settings.logger.info(`"${this.server}" forgot its session; opening a new one`);
-    peer.sessionHeaders = {};
     const agreement = await initialize(peer, introduce(this.#settings, this.#caller.desk, undefined));
-    this.#listen();
-    void this.#subscriptions.renewed();
+    // Behind the answer: these are calls of their own, and wait until the new session is in use.
+    queueMicrotask(() => void this.#restore());
     return agreement;
+  }
+
+  /** What the forgotten session knew is told to the new one. */
+  async #restore(): Promise<void> {
+    this.#listen();
+    const level = this.#logLevel;
+    try {
+      if (level) await this.request("logging/setLevel", { level });
+      await this.#subscriptions.renewed();
+    } catch (error) {
+      this.#settings.logger.warn(`a renewed session could not be restored: ${messageOf(error)}`);
+    }
   }
 }
 
@@ -393,7 +432,11 @@ function settingsOf(options: ClientOptions): Settings {
     connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
     probeMs: options.probeTimeoutMs ?? 2_000,
     maxRounds: options.maxRounds ?? 50,
-    retry: { ...DEFAULT_RETRY, ...options.retry },
+    retry: {
+      maxRetries: options.retry?.maxRetries ?? DEFAULT_RETRY.maxRetries,
+      backoffMs: options.retry?.backoffMs ?? DEFAULT_RETRY.backoffMs,
+      trustToolHints: options.retry?.trustToolHints ?? DEFAULT_RETRY.trustToolHints,
+    },
     logger: options.logger ?? SILENT,
     deadlines: new Deadlines(),
     cache: options.cache ?? new MemoryCache(),
@@ -404,7 +447,7 @@ function settingsOf(options: ClientOptions): Settings {
 function introduce(settings: Settings, desk: InputDesk, signal: AbortSignal | undefined): Introduction {
   const { clientInfo, connectTimeoutMs, deadlines } = settings;
   const deadline = performance.now() + connectTimeoutMs;
-  return { clientInfo, capabilities: desk.capabilities(), deadline, signal, deadlines };
+  return { clientInfo, capabilities: (era) => desk.capabilities(era), deadline, signal, deadlines };
 }
 
 /** For what has no scope yet: a signal that fires when the caller, or the time for connecting, says so. */

@@ -41,19 +41,34 @@ export class Conversation {
 
   /** One exchange, made again where that is safe. The result is as it came. */
   async exchange(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
-    const history = { tries: 1, renewed: false, reloaded: false };
+    const history: History = { tries: 1, renewed: false, reloaded: false, reached: false };
     for (;;) {
-      const session = this.agreement;
       try {
-        const result = await this.send(method, params, scope);
-        if (session.era === "modern") this.#checkKind(method, result, scope);
-        return result;
+        if (this.#renewing) await scope.until(this.#renewing);
+        const session = this.agreement;
+        const result = await this.#tryOnce({ method, params, scope, session, history });
+        if (result) return result;
       } catch (error) {
         if (!(error instanceof NexusError)) throw error;
-        if (scope.stopped || !(await this.#recover(error, { method, params, scope, session, history }))) {
-          throw this.peer.describe(error);
-        }
+        // Whatever the last try got: an earlier one may have reached the server.
+        const described = this.peer.describe(error);
+        throw history.reached ? described.amended({ mayHaveReached: true }) : described.with({ mayHaveReached: false });
       }
+    }
+  }
+
+  /** Undefined if it failed and may be tried again. */
+  async #tryOnce(attempt: Attempt): Promise<Result | undefined> {
+    const { method, params, scope, session, history } = attempt;
+    try {
+      const result = await this.send(method, params, scope);
+      if (session.era === "modern") this.#checkKind(method, result, scope);
+      return result;
+    } catch (error) {
+      if (!(error instanceof NexusError)) throw error;
+      if (mayHaveRun(error, session)) history.reached = true;
+      if (scope.stopped || !(await this.#recover(error, attempt))) throw error;
+      return undefined;
     }
   }
 
@@ -71,7 +86,7 @@ export class Conversation {
     if (peer.kind === "http") {
       headers = modern
         ? modernHeaders(agreement.version, method, full, this.#factsFor(method, params).paramHeaders)
-        : peer.sessionHeaders;
+        : peer.standingHeaders;
     }
     const cancelBy = modern && peer.kind === "http" ? "stream" : "notification";
     return peer.exchange({ id, method, params: full, headers, cancelBy, resumable: !modern }, scope);
@@ -106,12 +121,12 @@ export class Conversation {
   }
 
   /** True if the request may be sent once more, after whatever had to be done first. */
-  async #recover(error: NexusError, attempt: FailedAttempt): Promise<boolean> {
+  async #recover(error: NexusError, attempt: Attempt): Promise<boolean> {
     const { method, params, scope, session, history } = attempt;
     const { status, rpc } = error.details;
     if (status === 404 && session.sessionId !== undefined && !history.renewed) {
       history.renewed = true;
-      await this.#renew(session);
+      await scope.until(this.renew(session));
       return true;
     }
     if (rpc?.code === HEADER_MISMATCH && method === "tools/call" && !history.reloaded) {
@@ -119,7 +134,7 @@ export class Conversation {
       await this.#options.reloadTools(scope);
       return true;
     }
-    if (!this.peer.isOpen) return false;
+    if (this.peer.gone) return false;
     const harmlessTool = this.#factsFor(method, params).harmless;
     const delayMs = retryDelayMs(error, { method, tries: history.tries++, harmlessTool }, this.#options.retry);
     if (delayMs === undefined || delayMs >= scope.remainingMs) return false;
@@ -127,9 +142,9 @@ export class Conversation {
     return true;
   }
 
-  /** Calls that find the session gone at the same time share one new session. */
-  #renew(forgotten: Agreement): Promise<void> {
-    if (this.agreement !== forgotten) return this.#renewing ?? Promise.resolve();
+  /** Opens a new session; whoever finds the old one gone at the same time shares it. */
+  renew(forgotten: Agreement): Promise<void> {
+    if (this.agreement !== forgotten) return Promise.resolve();
     this.#renewing ??= this.#options
       .renew()
       .then((agreement) => {
@@ -154,12 +169,26 @@ export class Conversation {
   }
 }
 
-interface FailedAttempt {
+interface History {
+  tries: number;
+  renewed: boolean;
+  reloaded: boolean;
+  /** A try may have had its effect. */
+  reached: boolean;
+}
+
+interface Attempt {
   method: string;
   params: Params | undefined;
   scope: CallScope;
   session: Agreement;
-  history: { tries: number; renewed: boolean; reloaded: boolean };
+  history: History;
+}
+
+/** 429 turns a request away unread, and so does a server that has forgotten the session. */
+function mayHaveRun({ details: { status, mayHaveReached } }: NexusError, { sessionId }: Agreement): boolean {
+  if (status === 429 || (status === 404 && sessionId !== undefined)) return false;
+  return mayHaveReached ?? true;
 }
 
 /** Reserved keys are ours; what the caller put beside them stays. */

@@ -1,8 +1,11 @@
+import type { NexusError } from "../errors/nexus-error.ts";
+
 /** Something whose time runs out unless it is removed first. */
 export interface Timed {
   /** How long it still has; infinite while its clock stands. */
   readonly remainingMs: number;
   expire(): void;
+  stop(error: NexusError): void;
   /** Where it stands in the list; kept by Deadlines. */
   slot: number;
 }
@@ -40,9 +43,11 @@ export class Deadlines {
     this.#timer = setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS))).unref();
   }
 
-  close(): void {
+  /** Everything that still runs is over. */
+  stopAll(error: NexusError): void {
     clearTimeout(this.#timer);
     this.#wakeAt = Infinity;
+    for (const timed of this.#watched.slice()) timed.stop(error);
   }
 
   readonly #wake = () => {

@@ -31,7 +31,7 @@ export interface Agreement {
 /** Who introduces itself, and how long it waits. */
 export interface Introduction {
   clientInfo: Implementation;
-  capabilities: ClientCapabilities;
+  capabilities: (era: Era) => ClientCapabilities;
   /** When the whole of connecting has to be done, on the clock of `performance.now`. */
   deadline: number;
   signal: AbortSignal | undefined;
@@ -100,11 +100,8 @@ export async function initialize(
 
 async function initializeOnce(peer: Peer, introduction: Introduction, version: LegacyRevision): Promise<Agreement> {
   let sessionId: string | undefined;
-  const params = {
-    protocolVersion: version,
-    capabilities: introduction.capabilities,
-    clientInfo: introduction.clientInfo,
-  };
+  const { clientInfo, capabilities } = introduction;
+  const params = { protocolVersion: version, capabilities: capabilities("legacy"), clientInfo };
   const result = await withScope(introduction, "initialize", (scope) =>
     peer.exchange(
       {
@@ -115,8 +112,8 @@ async function initializeOnce(peer: Peer, introduction: Introduction, version: L
           const value = headers["mcp-session-id"];
           if (typeof value === "string") sessionId = value;
         },
-        // The specification: `initialize` MUST NOT be cancelled.
-        cancelBy: "nothing",
+        // The specification: `initialize` MUST NOT be cancelled. Leaving its stream is no cancelling in this era.
+        cancelBy: "stream",
       },
       scope,
     ),
@@ -133,8 +130,11 @@ async function initializeOnce(peer: Peer, introduction: Introduction, version: L
       },
     );
   }
-  peer.sessionHeaders = legacyHeaders(answered, sessionId);
-  await peer.notify("notifications/initialized");
+  const headers = legacyHeaders(answered, sessionId);
+  await withScope(introduction, "notifications/initialized", (scope) => {
+    return peer.notify("notifications/initialized", undefined, { headers, scope });
+  });
+  peer.standingHeaders = headers;
   return { era: "legacy", version: answered, ...introductionOf(result), sessionId };
 }
 
@@ -143,14 +143,16 @@ async function modernRequest(
   introduction: Introduction,
   { id, method }: { id: RequestId; method: string },
 ): Promise<Result> {
-  const params = { _meta: modernMeta({ version: LATEST, ...introduction }) };
+  const { clientInfo, capabilities } = introduction;
+  const params = { _meta: modernMeta({ version: LATEST, clientInfo, capabilities: capabilities("modern") }) };
   const headers = peer.kind === "http" ? modernHeaders(LATEST, method, params) : undefined;
   return withScope(introduction, method, (scope) =>
     peer.exchange({ id, method, params, headers, cancelBy: "stream" }, scope),
   );
 }
 
-async function withScope<T>(
+/** Runs a part of connecting under the clock and signal of the whole. */
+export async function withScope<T>(
   { deadline, signal, deadlines }: Introduction,
   method: string,
   run: (scope: CallScope) => Promise<T>,
@@ -203,7 +205,9 @@ const SILENT_STATUS = new Set([401, 403, 407, 408, 425, 429]);
 
 function judgeError(error: NexusError): Discovery | AskAgain {
   const { status, rpc } = error.details;
-  if (status !== undefined && (SILENT_STATUS.has(status) || status >= 500)) return { kind: "no-evidence", error };
+  const isSilent =
+    status !== undefined && (SILENT_STATUS.has(status) || status >= 500 || (status >= 300 && status < 400));
+  if (isSilent) return { kind: "no-evidence", error };
   if (error.code !== "SERVER_ERROR" && error.code !== "HTTP_STATUS") return { kind: "no-evidence", error };
   const supported = rpc?.code === UNSUPPORTED_VERSION ? supportedIn(error) : undefined;
   if (supported)

@@ -10,38 +10,40 @@ const FIRST_SIZE = 64;
 export class IdTable<V> {
   #ids: (number | undefined)[] = empty(FIRST_SIZE);
   #values: (V | undefined)[] = empty(FIRST_SIZE);
-  /** The few ids with names of their own. */
-  readonly #named = new Map<RequestId, V>();
+  #count = 0;
+  /** Ids with names of their own, and those whose call outlived a whole turn of the array. */
+  readonly #others = new Map<RequestId, V>();
 
   get(id: RequestId): V | undefined {
-    if (!isIndex(id)) return this.#named.get(id);
-    const slot = id & (this.#ids.length - 1);
-    return this.#ids[slot] === id ? this.#values[slot] : undefined;
+    const slot = isIndex(id) ? id & (this.#ids.length - 1) : -1;
+    return this.#ids[slot] === id ? this.#values[slot] : this.#others.get(id);
   }
 
   set(id: RequestId, value: V): void {
     if (!isIndex(id)) {
-      this.#named.set(id, value);
+      this.#others.set(id, value);
       return;
     }
-    while (this.#isTaken(id)) this.#grow();
+    if (this.#count * 2 >= this.#ids.length) this.#grow();
+    this.#displace(id);
     const slot = id & (this.#ids.length - 1);
     this.#ids[slot] = id;
     this.#values[slot] = value;
+    this.#count++;
   }
 
   delete(id: RequestId): void {
-    if (!isIndex(id)) {
-      this.#named.delete(id);
+    const slot = isIndex(id) ? id & (this.#ids.length - 1) : -1;
+    if (this.#ids[slot] !== id) {
+      this.#others.delete(id);
       return;
     }
-    const slot = id & (this.#ids.length - 1);
-    if (this.#ids[slot] !== id) return;
     this.#ids[slot] = undefined;
     this.#values[slot] = undefined;
+    this.#count--;
   }
 
-  /** Lowest id first, then the named ones. */
+  /** Oldest first, as far as ids tell. */
   values(): V[] {
     const entries: [number, V][] = [];
     for (const [slot, id] of this.#ids.entries()) {
@@ -49,15 +51,18 @@ export class IdTable<V> {
       if (id !== undefined && value !== undefined) entries.push([id, value]);
     }
     entries.sort(([a], [b]) => a - b);
-    return [...entries.map(([, value]) => value), ...this.#named.values()];
+    return [...this.#others.values(), ...entries.map(([, value]) => value)];
   }
 
-  #isTaken(id: number): boolean {
-    const holder = this.#ids[id & (this.#ids.length - 1)];
-    return holder !== undefined && holder !== id;
+  /** Makes room: whoever sits in the slot of a new id has been waiting for long. */
+  #displace(id: number): void {
+    const slot = id & (this.#ids.length - 1);
+    const [holder, value] = [this.#ids[slot], this.#values[slot]];
+    if (holder === undefined || value === undefined) return;
+    if (holder !== id) this.#others.set(holder, value);
+    this.#count--;
   }
 
-  /** Ids that met in one slot part when the size doubles: they differ, so some bit tells them apart. */
   #grow(): void {
     const [ids, values] = [this.#ids, this.#values];
     const size = ids.length * 2;

@@ -14,7 +14,10 @@ export type NotificationListener = (notification: Notification) => void;
 export class Inbox implements PeerListener {
   /** Whom questions are answered to; set as soon as there is a connection. */
   peer: Peer | undefined;
+  isModern = false;
   readonly known: KnownLists = {};
+  /** Counts what may have made a list stale, so that one that was on its way then is not kept. */
+  changes = 0;
   readonly listeners = new Set<NotificationListener>();
   /** For what a client keeps up to date by itself. */
   onChange: NotificationListener = () => {};
@@ -22,12 +25,14 @@ export class Inbox implements PeerListener {
   readonly #logger: Logger;
 
   constructor(desk: InputDesk, logger: Logger) {
-    this.#questions = new Questions(desk);
+    this.#questions = new Questions(desk, logger);
     this.#logger = logger;
   }
 
   request(request: Request, scope: CallScope | undefined): void {
-    if (this.peer) void this.#questions.answer(this.peer, request, scope);
+    // Modern clients MUST NOT write responses, so there is no way to refuse either.
+    if (this.isModern) this.#logger.warn(`a modern server sent a request, which none may: ${request.method}`);
+    else if (this.peer) void this.#questions.answer(this.peer, request, scope);
   }
 
   notification(notification: Notification, scope: CallScope | undefined): void {
@@ -36,7 +41,7 @@ export class Inbox implements PeerListener {
       if (scope) this.#guarded(() => reportProgress(params, scope));
     } else {
       if (method === "notifications/cancelled") this.#questions.withdraw(params?.["requestId"]);
-      forgetLists(this.known, method);
+      if (forgetLists(this.known, method)) this.changes++;
       this.onChange(notification);
     }
     for (const listener of this.listeners) this.#guarded(() => listener(notification));
@@ -59,5 +64,7 @@ export class Inbox implements PeerListener {
 function reportProgress(params: Notification["params"], scope: CallScope): void {
   if (typeof params?.["progress"] !== "number") return;
   scope.touch();
-  scope.options.onProgress?.(params as unknown as Progress);
+  const reported: unknown = scope.options.onProgress?.(params as unknown as Progress);
+  // An async listener that rejects must not end the process either.
+  if (reported instanceof Promise) reported.catch(() => {});
 }

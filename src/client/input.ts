@@ -1,6 +1,7 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, type Params, type RequestId } from "../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, Root } from "../protocol/mcp.ts";
+import type { Era } from "../protocol/revisions.ts";
 import type { CallInfo } from "./call-scope.ts";
 
 /** Answers what a server asks of the user or the user's model: elicitation, sampling, roots. */
@@ -22,15 +23,10 @@ export interface InputContext {
   signal: AbortSignal;
 }
 
-/** Which capability makes a client answer which request. */
-const CAPABILITY: Record<string, keyof ClientCapabilities> = {
-  "elicitation/create": "elicitation",
-  "sampling/createMessage": "sampling",
-  "roots/list": "roots",
-};
+const INPUT_METHODS = new Set(["elicitation/create", "sampling/createMessage", "roots/list"]);
 
 export function isInputMethod(method: string): boolean {
-  return Object.hasOwn(CAPABILITY, method);
+  return INPUT_METHODS.has(method);
 }
 
 /** Roots from the server's entry are answered here; everything else is the provider's. */
@@ -49,22 +45,40 @@ export class InputDesk {
     this.#roots = roots;
   }
 
-  /** What is declared to the server for a call with this provider. */
-  capabilities(provider = this.#provider): ClientCapabilities {
+  /** What is declared to the server for a call with this provider. Only legacy servers are told that roots change. */
+  capabilities(era: Era, provider = this.#provider): ClientCapabilities {
     const declared = provider?.capabilities ?? {};
-    return this.#roots && !declared.roots ? { ...declared, roots: {} } : declared;
+    if (!this.#roots || declared.roots) return declared;
+    return { ...declared, roots: era === "legacy" ? { listChanged: true } : {} };
   }
 
-  /** Throws METHOD_NOT_FOUND-worthy errors as CAPABILITY_MISSING; whatever the provider throws as INPUT_FAILED. */
+  /** Whether such a question may be asked of this provider: its kind, and its mode, were declared. */
+  declares(request: InputRequest, provider = this.#provider): boolean {
+    const { elicitation, sampling, roots } = provider?.capabilities ?? {};
+    switch (request.method) {
+      case "elicitation/create":
+        if (!elicitation) return false;
+        // Before there were modes, and where none is named, everything is a form.
+        return request.params?.["mode"] === "url"
+          ? elicitation.url !== undefined
+          : !elicitation.url || elicitation.form !== undefined;
+      case "sampling/createMessage":
+        return sampling !== undefined && (request.params?.["tools"] === undefined || sampling.tools !== undefined);
+      case "roots/list":
+        return roots !== undefined || this.#roots !== undefined;
+      default:
+        return false;
+    }
+  }
+
+  /** CAPABILITY_MISSING for what was not declared; INPUT_FAILED for whatever the provider throws, or fails to answer. */
   async answer(
     request: InputRequest,
     context: Omit<InputContext, "server">,
     provider = this.#provider,
   ): Promise<Params> {
-    const capability = CAPABILITY[request.method];
-    const declared = capability === undefined ? undefined : provider?.capabilities[capability];
-    if (capability === "roots" && declared === undefined && this.#roots) return { roots: this.#roots };
-    if (declared === undefined || !provider) {
+    if (request.method === "roots/list" && !provider?.capabilities.roots && this.#roots) return { roots: this.#roots };
+    if (!provider || !this.declares(request, provider)) {
       throw new NexusError(
         "CAPABILITY_MISSING",
         `Server "${this.#server}" asked for ${request.method}, which was not declared`,
@@ -74,7 +88,9 @@ export class InputDesk {
       );
     }
     try {
-      const answer = await provider.handle(request, { ...context, server: this.#server });
+      const answer: unknown = await provider.handle(request, { ...context, server: this.#server });
+      if (!isRecord(answer))
+        throw new Error(`handle() returned ${answer === null ? "null" : typeof answer}, not an object`);
       return request.method === "elicitation/create" ? withDefaults(request, answer, provider.capabilities) : answer;
     } catch (cause) {
       if (cause instanceof NexusError) throw cause;
@@ -91,7 +107,8 @@ function withDefaults(request: InputRequest, answer: Params, { elicitation }: Cl
   if (!isRecord(schema) || !isRecord(schema["properties"])) return answer;
   const content: Params = isRecord(answer["content"]) ? { ...answer["content"] } : {};
   for (const [name, property] of Object.entries(schema["properties"])) {
-    if (content[name] === undefined && isRecord(property) && "default" in property) content[name] = property["default"];
+    const isMissing = !Object.hasOwn(content, name) || content[name] === undefined;
+    if (isMissing && isRecord(property) && "default" in property) content[name] = property["default"];
   }
   return { ...answer, content };
 }

@@ -56,7 +56,7 @@ export class LegacyFeed implements Feed {
   async close(): Promise<void> {
     const gone = [...this.#subscribed];
     this.#interests = {};
-    if (this.#caller.conversation.peer.isOpen) await Promise.all(gone.map((uri) => this.#unsubscribe(uri)));
+    if (!this.#caller.conversation.peer.gone) await Promise.all(gone.map((uri) => this.#unsubscribe(uri)));
   }
 
   get #canSubscribe(): boolean {

@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import type { Params } from "../protocol/json-rpc.ts";
+import { isRecord, type Params } from "../protocol/json-rpc.ts";
 import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../protocol/mcp.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
@@ -41,6 +41,11 @@ export async function readList<K extends keyof KnownLists>(
     if (!Array.isArray(found)) {
       throw new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} has no "${member}"`, { raw: page });
     }
+    if (!found.every(isRecord)) {
+      throw new NexusError("PROTOCOL_VIOLATION", `"${member}" of ${method} holds something that is no object`, {
+        raw: page,
+      });
+    }
     for (const item of found) items.push(item);
     // An empty cursor is a cursor; only a missing one ends the list.
     const next = page["nextCursor"];
@@ -53,12 +58,10 @@ export async function readList<K extends keyof KnownLists>(
   }
 }
 
-/** Drops what a notification makes stale. */
-export function forgetLists(known: KnownLists, method: string): void {
-  if (method === "notifications/tools/list_changed") delete known.tools;
-  else if (method === "notifications/prompts/list_changed") delete known.prompts;
-  else if (method === "notifications/resources/list_changed") {
-    delete known.resources;
-    delete known.resourceTemplates;
-  }
+/** Drops what a notification makes stale; true if it makes anything so. */
+export function forgetLists(known: KnownLists, method: string): boolean {
+  const list = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1];
+  if (list === "resources") delete known.resourceTemplates;
+  if (list) delete known[list as keyof KnownLists];
+  return list !== undefined;
 }

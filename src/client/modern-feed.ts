@@ -93,7 +93,7 @@ export class ModernFeed implements Feed {
     } catch (thrown) {
       const error =
         thrown instanceof NexusError ? thrown : new NexusError("INTERNAL", String(thrown), { cause: thrown });
-      const isFinal = !this.#caller.conversation.peer.isOpen || error.details.rpc?.code === METHOD_NOT_FOUND;
+      const isFinal = this.#caller.conversation.peer.gone !== undefined || error.details.rpc?.code === METHOD_NOT_FOUND;
       if (isFinal) this.#tell({ kind: "ended", error });
       else this.#reopenLater();
     }

@@ -10,6 +10,7 @@ import {
   discover,
   initialize,
   listsToolsTheModernWay,
+  withScope,
   type Agreement,
   type Discovery,
   type Introduction,
@@ -59,7 +60,8 @@ export async function negotiate(options: NegotiateOptions): Promise<Negotiated> 
     return negotiated;
   } catch (error) {
     const last = opened.at(-1);
-    const described = error instanceof NexusError && last ? last.describe(error) : error;
+    const described =
+      error instanceof NexusError ? (last?.describe(error) ?? error.with(options.transport.target)) : error;
     await Promise.all(opened.map((peer) => peer.close()));
     throw described;
   }
@@ -97,8 +99,8 @@ async function agreeOnPinned(peer: Peer, version: string, { introduction }: Nego
 }
 
 /** A remembered "modern" that is no longer true fails loudly; whoever remembered it asks again. */
-async function agreeOnGivenModern(peer: Peer, { introduction }: NegotiateOptions): Promise<Negotiated> {
-  const found = await discover(peer, introduction, "nexus-probe-1");
+async function agreeOnGivenModern(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  const found = await discoverPatiently(peer, options);
   if (found.kind === "modern") return { peer, agreement: found.agreement, verdict: { era: "modern", how: "given" } };
   if (found.kind !== "legacy-only") throw found.error;
   throw new NexusError("VERSION_UNSUPPORTED", "The server no longer speaks a modern revision", { phase: "handshake" });
@@ -113,7 +115,7 @@ async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Neg
     case "legacy-only":
       return probed(peer, await initialize(peer, introduction, found.version));
     case "not-modern":
-      return initializeOrFallBack(peer, options);
+      return initializeOrFallBack(peer, options, found);
     case "no-evidence": {
       const { status, rpc } = found.error.details;
       if (status !== 500 || !rpc) throw found.error;
@@ -127,11 +129,12 @@ async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Neg
 async function discoverPatiently(peer: Peer, { introduction, retry }: NegotiateOptions): Promise<Discovery> {
   for (let tries = 1; ; tries++) {
     const found = await discover(peer, introduction, `nexus-probe-${tries}`);
-    if (found.kind !== "no-evidence" || found.error.details.rpc) return found;
+    if (found.kind !== "no-evidence") return found;
+    const { status, rpc } = found.error.details;
+    if (status === 500 && rpc) return found;
     const delayMs = retryDelayMs(found.error, { method: "server/discover", tries, harmlessTool: false }, retry);
-    if (delayMs === undefined || performance.now() + delayMs > introduction.deadline || introduction.signal?.aborted)
-      return found;
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (delayMs === undefined || performance.now() + delayMs > introduction.deadline) return found;
+    await withScope(introduction, "server/discover", (scope) => scope.sleep(delayMs));
   }
 }
 
@@ -141,19 +144,17 @@ async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Neg
   const silence = new Silence(peer, options.probeMs);
   const found = await Promise.race([probe, silence.tooLong]);
   silence.cancel();
-  if (found === "silence") return initializeWhileProbing(peer, probe, introduction);
+  if (found === "silence") return initializeWhileProbing(peer, probe, options);
   switch (found.kind) {
     case "modern":
       return probed(peer, found.agreement);
     case "legacy-only":
       return probed(peer, await initialize(peer, introduction, found.version));
     case "not-modern":
-      return initializeOrListTools(peer, introduction);
+      return initializeOrListTools(peer, introduction, found);
     case "no-evidence": {
       if (found.error.code !== "SERVER_EXITED") throw found.error;
-      // Some servers end on any request before `initialize`: a fresh one gets it at once.
-      const fresh = await options.open(options.transport);
-      return probed(fresh, await initialize(fresh, introduction));
+      return startAnew(options);
     }
   }
 }
@@ -180,36 +181,44 @@ class Silence {
   }
 }
 
+/** Some servers end on any request before `initialize`: a fresh one gets it at once. */
+async function startAnew({ open, transport, introduction }: NegotiateOptions): Promise<Negotiated> {
+  const fresh = await open(transport);
+  return probed(fresh, await initialize(fresh, introduction));
+}
+
 /** The probe is still out. Its late answer is kept: it settles what `initialize` leaves open. */
 async function initializeWhileProbing(
   peer: Peer,
   probe: Promise<Discovery>,
-  introduction: Introduction,
+  options: NegotiateOptions,
 ): Promise<Negotiated> {
+  const { introduction } = options;
   try {
-    const agreement = await initialize(peer, introduction);
-    const negotiated = probed(peer, agreement);
+    const negotiated = probed(peer, await initialize(peer, introduction));
     void probe.then((late) => {
       if (late.kind === "modern") negotiated.verdict.remember = "modern";
     });
     return negotiated;
   } catch (error) {
+    // A slow starter that ends on the probe does so only now.
+    if (error instanceof NexusError && error.code === "SERVER_EXITED") return startAnew(options);
     if (!wasRefused(error)) throw error;
     const late = await Promise.race([probe, discover(peer, introduction, "nexus-probe-2")]);
     if (late.kind === "modern") return probed(peer, late.agreement);
     const agreement = await listsToolsTheModernWay(peer, introduction);
     if (agreement) return probed(peer, agreement);
-    throw error;
+    throw refusedBothWays(error, late);
   }
 }
 
 /** The statuses with which a server of 2024-11-05 turns a POST away. */
 const NO_POST_HERE = new Set([400, 404, 405]);
 
-async function initializeOrFallBack(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+async function initializeOrFallBack(peer: Peer, options: NegotiateOptions, found: Discovery): Promise<Negotiated> {
   const { transport, introduction } = options;
   try {
-    return await initializeOrListTools(peer, introduction);
+    return await initializeOrListTools(peer, introduction, found);
   } catch (error) {
     const status = error instanceof NexusError ? error.details.status : undefined;
     if (!transport.fallback || status === undefined || !NO_POST_HERE.has(status)) throw error;
@@ -220,15 +229,21 @@ async function initializeOrFallBack(peer: Peer, options: NegotiateOptions): Prom
   }
 }
 
-async function initializeOrListTools(peer: Peer, introduction: Introduction): Promise<Negotiated> {
+async function initializeOrListTools(peer: Peer, introduction: Introduction, found: Discovery): Promise<Negotiated> {
   try {
     return probed(peer, await initialize(peer, introduction));
   } catch (error) {
     if (!wasRefused(error)) throw error;
     const agreement = await listsToolsTheModernWay(peer, introduction);
-    if (!agreement) throw error;
+    if (!agreement) throw refusedBothWays(error, found);
     return probed(peer, agreement);
   }
+}
+
+/** What each attempt got, for the one who has to find out why. */
+function refusedBothWays(error: NexusError, found: Discovery): NexusError {
+  if (!("error" in found)) return error;
+  return error.with({ hint: `It refused both eras; server/discover was answered with: ${found.error.message}` });
 }
 
 /** The server answered, and the answer was no. */

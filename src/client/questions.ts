@@ -11,6 +11,7 @@ import {
 import { META, USER_REJECTED } from "../protocol/meta.ts";
 import type { CallScope } from "./call-scope.ts";
 import { isInputMethod, type InputDesk } from "./input.ts";
+import type { Logger } from "./logger.ts";
 import type { Peer } from "./peer.ts";
 
 /** Calls during which a server may ask. */
@@ -21,10 +22,13 @@ const ASKED_DURING = new Set([...INTERACTIVE, "tasks/result"]);
 /** What a legacy server asks with requests of its own, and the answers that are being worked on. */
 export class Questions {
   readonly #desk: InputDesk;
+  readonly #logger: Logger;
   readonly #open = new Map<RequestId, AbortController>();
+  #closed = false;
 
-  constructor(desk: InputDesk) {
+  constructor(desk: InputDesk, logger: Logger) {
     this.#desk = desk;
+    this.#logger = logger;
   }
 
   /** `stream` is the call on whose stream the question came, where the transport can tell. */
@@ -35,7 +39,8 @@ export class Questions {
         error: { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` },
       });
     }
-    const scope = stream ?? newestInteractive(peer);
+    if (this.#closed) return;
+    const scope = stream ?? this.#likeliest(peer, request);
     const withdrawn = new AbortController();
     this.#open.set(request.id, withdrawn);
     const signal = scope ? AbortSignal.any([withdrawn.signal, scope.handlerSignal]) : withdrawn.signal;
@@ -43,11 +48,37 @@ export class Questions {
     scope?.pause();
     const answer = await this.#desk.answer(request, context, scope?.options.input).then(
       (result) => ({ result: withRelatedTask(request, result) }),
-      (error: unknown) => ({ error: refusal(request.method, error) }),
+      (error: unknown) => {
+        this.#logger.error(`a question of the server was not answered: ${messageOf(error)}`, { error });
+        return { error: refusal(request.method, error) };
+      },
     );
     scope?.resume();
     this.#open.delete(request.id);
-    if (!withdrawn.signal.aborted) await peer.respond(request.id, answer);
+    if (!withdrawn.signal.aborted) await this.#respond(peer, request, answer);
+  }
+
+  /** An answer that cannot be written as JSON must not leave the server waiting. */
+  async #respond(peer: Peer, { id, method }: Request, answer: Parameters<Peer["respond"]>[1]): Promise<void> {
+    try {
+      await peer.respond(id, answer);
+    } catch (error) {
+      this.#logger.error(`the answer to ${method} could not be sent: ${messageOf(error)}`);
+      if (!peer.gone && !(error instanceof NexusError)) {
+        await peer.respond(id, { error: { code: INTERNAL_ERROR, message: NOT_ANSWERED } }).catch(() => {});
+      }
+    }
+  }
+
+  /**
+   * A pipe does not say whose question it is: it belongs to a call that declared such questions, and rather to one
+   * that is not being asked already; of several, to the newest.
+   */
+  #likeliest(peer: Peer, request: Request): CallScope | undefined {
+    const candidates = peer.scopes().filter((scope) => {
+      return ASKED_DURING.has(scope.call.method) && this.#desk.declares(request, scope.options.input);
+    });
+    return candidates.findLast((scope) => !scope.isPaused) ?? candidates.at(-1);
   }
 
   /** The server no longer wants the answer. */
@@ -57,13 +88,9 @@ export class Questions {
   }
 
   close(): void {
+    this.#closed = true;
     for (const open of this.#open.values()) open.abort(new NexusError("CLOSED", "The connection was closed"));
   }
-}
-
-/** A pipe does not say whose question it is: the newest call that may be asked during is the best guess. */
-function newestInteractive(peer: Peer): CallScope | undefined {
-  return peer.scopes().findLast((scope) => ASKED_DURING.has(scope.call.method));
 }
 
 /** 2025-11-25: every message about a task MUST name it. */
@@ -79,6 +106,8 @@ function refusal(method: string, error: unknown): ErrorObject {
   if (error instanceof NexusError && error.code === "CAPABILITY_MISSING") {
     return { code: METHOD_NOT_FOUND, message: `This client does not answer ${method}` };
   }
-  const code = method === "sampling/createMessage" ? USER_REJECTED : INTERNAL_ERROR;
-  return { code, message: messageOf(error) };
+  // What went wrong inside the client is none of the server's business.
+  return { code: method === "sampling/createMessage" ? USER_REJECTED : INTERNAL_ERROR, message: NOT_ANSWERED };
 }
+
+const NOT_ANSWERED = "The client could not answer";

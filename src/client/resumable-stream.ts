@@ -27,6 +27,8 @@ export class ResumableStream implements Sending {
   #sending: Sending | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
+  /** Openings in a row that brought nothing. */
+  #vain = 0;
   #abandoned = false;
 
   constructor(options: ResumableStreamOptions) {
@@ -45,16 +47,12 @@ export class ResumableStream implements Sending {
   #open(): void {
     const { channel, headers, streamOf } = this.#options;
     const resuming = this.#point ? { "last-event-id": this.#point.lastEventId } : {};
-    const delivery = {
-      headers: { ...headers(), ...resuming },
-      onHead: () => (this.#failures = 0),
-      onEnd: (end: StreamEnd) => this.#ended(end),
-    };
+    const delivery = { headers: { ...headers(), ...resuming }, onEnd: (end: StreamEnd) => this.#ended(end) };
     this.#sending = channel.listen(delivery, streamOf);
   }
 
   #openLater(): void {
-    const grown = Math.min(REOPEN_MS.first * 2 ** this.#failures, REOPEN_MS.longest);
+    const grown = Math.min(REOPEN_MS.first * 2 ** this.#vain, REOPEN_MS.longest);
     this.#timer = setTimeout(() => this.#open(), this.#point?.retryMs ?? grown);
     // Waiting for what a server may say some day keeps no process alive; waiting for an answer does.
     if (this.#options.streamOf === undefined) this.#timer.unref();
@@ -62,10 +60,17 @@ export class ResumableStream implements Sending {
 
   #ended(end: StreamEnd): void {
     if (this.#abandoned) return;
-    const isFinal = end.kind === "refused" && end.status < 500 && end.status !== 429;
-    if (end.kind !== "ended") this.#failures++;
-    if (isFinal || this.#failures > this.#options.maxFailures) return this.#options.onGivenUp(end);
-    if (end.kind !== "refused" && end.resume) this.#point = end.resume;
+    this.#failures = end.kind === "ended" ? 0 : this.#failures + 1;
+    if (isFinal(end) || this.#failures > this.#options.maxFailures) return this.#options.onGivenUp(end);
+    const point = end.kind === "refused" ? undefined : end.resume;
+    this.#vain = point ? 0 : this.#vain + 1;
+    this.#point = point ?? this.#point;
     this.#openLater();
   }
+}
+
+/** Asking again would get the same answer. */
+function isFinal(end: StreamEnd): boolean {
+  if (end.kind === "refused") return end.status < 500 && end.status !== 429;
+  return end.kind === "failed" && end.error.code === "NOT_MCP";
 }

@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
-import type { InputRequest, InputRequiredResult } from "../protocol/mcp.ts";
+import type { InputRequest } from "../protocol/mcp.ts";
 import { URL_ELICITATION_REQUIRED } from "../protocol/meta.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { InputDesk } from "./input.ts";
@@ -24,11 +24,10 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
   let answers: Params = {};
   let waitMs = WAIT_MS.first;
   for (let asked = 0; ;) {
-    const result = await exchangeOrUrlQuestions(() => exchange({ ...params, ...answers }), scope);
-    if (!isInputRequired(result)) return result;
+    const { result, questions } = await ask(() => exchange({ ...params, ...answers }), { desk, scope });
+    if (!questions) return result;
     scope.touch();
 
-    const questions = result.inputRequests ?? {};
     const isWait = Object.values(questions).every((question) => accepted.has(urlOf(question) ?? ""));
     if (isWait) {
       await scope.sleep(waitMs);
@@ -37,13 +36,41 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
       throw new NexusError("INPUT_FAILED", `The server asked ${asked} times without finishing ${scope.call.method}`);
     }
     const inputResponses = await answerAll(questions, accepted, { desk, scope });
-    answers = Object.keys(questions).length > 0 ? { inputResponses } : {};
-    if (result.requestState !== undefined) answers["requestState"] = result.requestState;
+    answers = result["inputRequests"] === undefined ? {} : { inputResponses };
+    if (result["requestState"] !== undefined) answers["requestState"] = result["requestState"];
   }
 }
 
-function isInputRequired(result: Result): result is InputRequiredResult {
-  return result.resultType === "input_required";
+type Asked = { result: Result; questions?: Record<string, InputRequest> };
+
+/** One exchange, and what the server asks with its answer: an `input_required`, or 2025-11-25's error with URLs. */
+async function ask(
+  exchange: () => Promise<Result>,
+  { desk, scope }: { desk: InputDesk; scope: CallScope },
+): Promise<Asked> {
+  try {
+    const result = await exchange();
+    return result.resultType === "input_required" ? { result, questions: questionsIn(result) } : { result };
+  } catch (error) {
+    const visits = error instanceof NexusError ? urlQuestions(error) : undefined;
+    // The call did not run, and is made again unchanged after the visit; nobody to ask means that the error stands.
+    if (!visits || scope.stopped || !Object.values(visits).every((visit) => desk.declares(visit, scope.options.input)))
+      throw error;
+    return { result: {}, questions: visits };
+  }
+}
+
+function questionsIn(result: Result): Record<string, InputRequest> {
+  const { inputRequests, requestState } = result;
+  const isFine = inputRequests === undefined ? requestState !== undefined : isRecord(inputRequests);
+  const questions = isRecord(inputRequests) ? Object.entries(inputRequests) : [];
+  if (isFine && questions.every(([, question]) => isRecord(question) && typeof question["method"] === "string")) {
+    return Object.fromEntries(questions) as Record<string, InputRequest>;
+  }
+  throw new NexusError("PROTOCOL_VIOLATION", "The server asks for input without saying what for", {
+    raw: result,
+    mayHaveReached: true,
+  });
 }
 
 /** All questions of a round at once; one that fails calls the others off. `accepted` are URLs that were visited. */
@@ -87,17 +114,6 @@ export async function answerAll(
 function urlOf({ params }: InputRequest): string | undefined {
   const url = params?.["mode"] === "url" ? params["url"] : undefined;
   return typeof url === "string" ? url : undefined;
-}
-
-/** 2025-11-25 asks for a visit to a URL with an error: the call did not run and is made again afterwards. */
-async function exchangeOrUrlQuestions(exchange: () => Promise<Result>, scope: CallScope): Promise<Result> {
-  try {
-    return await exchange();
-  } catch (error) {
-    const questions = error instanceof NexusError ? urlQuestions(error) : undefined;
-    if (!questions || scope.stopped) throw error;
-    return { resultType: "input_required", inputRequests: questions };
-  }
 }
 
 function urlQuestions({ details: { rpc } }: NexusError): Record<string, InputRequest> | undefined {

@@ -1,4 +1,3 @@
-import type { OutputUnit } from "@cfworker/json-schema";
 import type { CleanSchema } from "./schema-preparation.ts";
 
 /** One run of the validator: the schema, its schemas by URI, and the value. */
@@ -6,6 +5,13 @@ export interface Checked {
   root: CleanSchema;
   lookup: Record<string, CleanSchema>;
   value: unknown;
+}
+
+/** What the validator reports: a keyword that was not met, and where. */
+export interface OutputUnit {
+  keyword: string;
+  keywordLocation: string;
+  instanceLocation: string;
 }
 
 /** Where in the schema and where in the value something was found. */

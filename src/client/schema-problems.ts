@@ -1,7 +1,6 @@
-import type { OutputUnit } from "@cfworker/json-schema";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { nearestName } from "./nearest-name.ts";
-import { escapePart, placeOf, type Checked, type Place } from "./schema-place.ts";
+import { escapePart, placeOf, type Checked, type OutputUnit, type Place } from "./schema-place.ts";
 import { nameOf, oneOf, shown, typeOf } from "./schema-words.ts";
 
 /** One thing that is wrong with a value. */

@@ -1,6 +1,7 @@
 /** What went wrong, for programs. Every edge maps each of these to its own exit code or status. */
 export type ErrorCode =
   | "CONFIG_INVALID"
+  | "ARGUMENTS_INVALID"
   | "COMMAND_NOT_FOUND"
   | "PERMISSION_DENIED"
   | "SERVER_EXITED"
@@ -76,14 +77,23 @@ export class NexusError extends Error {
 
   /** The same failure with more known about it; what was known already wins. */
   with(more: ErrorDetails): NexusError {
-    const details: ErrorDetails = { ...more };
-    for (const [key, value] of Object.entries(this.details)) {
-      if (value !== undefined) Object.assign(details, { [key]: value });
-    }
+    return this.#copy({ ...more, ...known(this.details) });
+  }
+
+  /** The same failure, known better: what is given now wins. */
+  amended(better: ErrorDetails): NexusError {
+    return this.#copy({ ...this.details, ...known(better) });
+  }
+
+  #copy(details: ErrorDetails): NexusError {
     const error = new NexusError(this.code, this.message, details);
     if (this.stack) error.stack = this.stack;
     return error;
   }
+}
+
+function known(details: ErrorDetails): ErrorDetails {
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
 /** Anything thrown, as an Error: for the message of something that was not ours. */

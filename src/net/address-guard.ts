@@ -50,7 +50,10 @@ export class AddressGuard {
   /** Checks what can be told from the URL alone; sockets skip `lookup` for literal addresses. */
   check(url: URL): void {
     if (url.protocol !== "http:" && url.protocol !== "https:") {
-      throw new NexusError("ADDRESS_REFUSED", `Only http and https addresses are allowed, not ${url.protocol}`);
+      throw new NexusError("ADDRESS_REFUSED", `Only http and https addresses are allowed, not ${url.protocol}`, {
+        phase: "connect",
+        mayHaveReached: false,
+      });
     }
     const host = url.hostname.replace(/^\[|\]$/g, "");
     if (isIP(host) && !this.#permits(host, host)) throw refusal(host, host);
@@ -78,6 +81,7 @@ export class AddressGuard {
 function refusal(hostname: string, address: string): NexusError {
   const name = hostname === address ? address : `${hostname} (${address})`;
   return new NexusError("ADDRESS_REFUSED", `${name} is not a public address`, {
+    phase: "connect",
     hint: "Allow the host explicitly if this server is meant to be reached.",
     mayHaveReached: false,
   });

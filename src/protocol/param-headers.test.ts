@@ -31,11 +31,13 @@ test.each([
   ["names equal but for case", { properties: { a: region, b: { ...region, "x-mcp-header": "REGION" } } }, "used twice"],
   ["an item of an array", { properties: { a: { type: "array", items: region } } }, "only properties"],
   ["a branch of anyOf", { properties: { a: { anyOf: [region] } } }, "only properties"],
+  ["its whole input", { type: "string", "x-mcp-header": "A" }, "whole input"],
 ])("a tool that annotates %s is refused with the reason", (_case, schema, reason) => {
   expect(paramHeadersOf(schema)).toEqual({ ok: false, reason: expect.stringContaining(reason) as string });
 });
 
 test("the annotation's name as plain data does no harm", () => {
-  const schema = { properties: { a: { type: "object", default: { "x-mcp-header": "A" } } } };
-  expect(paramHeadersOf(schema)).toEqual({ ok: true, headers: [] });
+  const data = { properties: { a: { type: "object", default: { "x-mcp-header": "A" } } } };
+  const property = { properties: { a: { items: { properties: { "x-mcp-header": { type: "string" } } } } } };
+  for (const schema of [data, property]) expect(paramHeadersOf(schema)).toEqual({ ok: true, headers: [] });
 });

@@ -20,6 +20,9 @@ const MAX_DEPTH = 64;
 /** The headers a tool's input schema asks for, or why the tool must not be offered. */
 export function paramHeadersOf(inputSchema: unknown): ParamHeaders {
   const headers: ParamHeader[] = [];
+  if (isRecord(inputSchema) && "x-mcp-header" in inputSchema) {
+    return { ok: false, reason: "x-mcp-header stands on the whole input, where only properties may carry it" };
+  }
   const reason = collect(inputSchema, [], headers) ?? repeated(headers);
   return reason === undefined ? { ok: true, headers } : { ok: false, reason };
 }
@@ -71,9 +74,13 @@ function collectProperty(property: unknown, path: readonly string[], found: Para
 function mentionsHeader(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return false;
   if (Array.isArray(value)) return value.some((item) => mentionsHeader(item, depth + 1));
-  return Object.entries(value).some(
-    ([key, inside]) => key === "x-mcp-header" || (!LITERALS.has(key) && mentionsHeader(inside, depth + 1)),
-  );
+  return Object.entries(value).some(([key, inside]) => {
+    if (key === "x-mcp-header") return true;
+    // Names of properties are the tool's own, and one may be called like the annotation.
+    if (key === "properties" && isRecord(inside))
+      return Object.values(inside).some((each) => mentionsHeader(each, depth + 1));
+    return !LITERALS.has(key) && mentionsHeader(inside, depth + 1);
+  });
 }
 
 function repeated(headers: readonly ParamHeader[]): string | undefined {

@@ -1,13 +1,12 @@
 import { INTERNAL_ERROR, isNotification, isRecord, isRequest, isRequestId, isResponse } from "../protocol/json-rpc.ts";
-import type { Message, Params, Request, RequestId, Response, Result } from "../protocol/json-rpc.ts";
+import type { ErrorObject, Message, Params, Request, RequestId, Response, Result } from "../protocol/json-rpc.ts";
 import type { Progress } from "../protocol/mcp.ts";
 import { META } from "../protocol/meta.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { MemoryPeer } from "../transport/memory.ts";
-import { ScriptedError } from "./scripted-error.ts";
 
 /** A result; nothing at all leaves the request without an answer. */
-export type Answer = Params | undefined;
+export type Answer = Params | undefined | void;
 export type Handler = (params: Params, context: ScriptContext) => Answer | Promise<Answer>;
 
 /** What a handler knows of the request it answers. */
@@ -15,39 +14,52 @@ export interface ScriptContext {
   /** In which the request was written. */
   readonly era: Era;
   readonly request: Request;
-  /** How many requests of this method came, this one included. */
-  readonly times: number;
   /** Fires when the client cancels, or is gone. */
   readonly signal: AbortSignal;
   /** Sent only if the client gave a token. */
-  progress(progress: Progress): void;
-  /**
-   * Asks the client, in the way of the era. A modern client calls again with the answer, so that the handler runs once
-   * more up to here: ask first, act afterwards.
-   */
-  ask(method: string, params?: Params): Promise<Result>;
-  /** Keeps the request open and tells on its stream what it wants to hear; `subscriptions/listen` does so by itself. */
-  listen(): Promise<Answer>;
+  readonly progress: (progress: Progress) => void;
+  /** Asks the client. A modern one calls again with the answer: the handler runs anew, so ask first, act afterwards. */
+  readonly ask: (method: string, params?: Params) => Promise<Result>;
+  /** Keeps a `subscriptions/listen` open and tells on its stream what it wants to hear. */
+  readonly listen: () => void;
 }
 
-type Run = (request: Request, context: Omit<ScriptContext, "times">) => Promise<Answer>;
+/** Thrown by a handler, it becomes the JSON-RPC error that the client gets. */
+export class ScriptedError extends Error {
+  override readonly name = "ScriptedError";
+  readonly rpc: ErrorObject;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.rpc = { code, message, ...(data === undefined ? {} : { data }) };
+  }
+}
+
+/** Ends a modern handler that asks: the client gets the question in place of an answer. */
+class InputNeeded extends Error {
+  override readonly name = "InputNeeded";
+  readonly result: Params;
+
+  constructor(inputRequests: Params, answered: Params) {
+    super("the client is asked first");
+    this.result = { resultType: "input_required", inputRequests, requestState: JSON.stringify(answered) };
+  }
+}
 
 /** One client of a scripted server. */
 export class ScriptedConnection {
   readonly #peer: MemoryPeer;
-  readonly #run: Run;
+  readonly #handle: Handler;
   readonly #running = new Map<RequestId, AbortController>();
   readonly #questions = new Map<RequestId, (response: Response) => void>();
   /** What each open `subscriptions/listen` wants. */
   readonly #listening = new Map<RequestId, Params>();
   #asked = 0;
 
-  constructor(peer: MemoryPeer, run: Run) {
+  constructor(peer: MemoryPeer, handle: Handler) {
     this.#peer = peer;
-    this.#run = run;
-    void peer.closed.then(() => {
-      for (const running of this.#running.values()) running.abort();
-    });
+    this.#handle = handle;
+    void peer.closed.then(() => this.#running.forEach((running) => running.abort()));
   }
 
   send(message: Message): void {
@@ -71,86 +83,70 @@ export class ScriptedConnection {
     for (const [id] of streams) {
       this.send({ jsonrpc: "2.0", method, params: { ...params, _meta: { [META.subscriptionId]: id } } });
     }
-    if (streams.length === 0) this.send({ jsonrpc: "2.0", method, ...(params ? { params } : {}) });
+    if (streams.length === 0) this.send({ jsonrpc: "2.0", method, ...(params && { params }) });
   }
 
   async request(method: string, params?: Params): Promise<Result> {
     const id = `server-${++this.#asked}`;
     const answered = new Promise<Response>((resolve) => this.#questions.set(id, resolve));
-    this.send({ jsonrpc: "2.0", id, method, ...(params ? { params } : {}) });
+    this.send({ jsonrpc: "2.0", id, method, ...(params && { params }) });
     const response = await answered;
-    this.#questions.delete(id);
     if ("result" in response) return response.result;
     throw new ScriptedError(response.error.code, response.error.message, response.error.data);
   }
 
   async #answer(request: Request): Promise<void> {
-    const cancelled = new AbortController();
-    this.#running.set(request.id, cancelled);
-    const answer = await this.#run(request, this.#context(request, cancelled.signal)).then(resultOf, errorOf);
-    this.#running.delete(request.id);
-    this.#listening.delete(request.id);
-    // A request that was cancelled gets no answer any more.
-    if (answer && !cancelled.signal.aborted) this.send({ jsonrpc: "2.0", id: request.id, ...answer });
-  }
-
-  #context(request: Request, signal: AbortSignal): Omit<ScriptContext, "times"> {
     const { id, params = {} } = request;
-    const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
-    const era = META.protocolVersion in meta ? "modern" : "legacy";
-    const given = {
-      ...earlierAnswers(params),
-      ...(isRecord(params["inputResponses"]) ? params["inputResponses"] : {}),
-    };
+    const cancelled = new AbortController();
+    this.#running.set(id, cancelled);
+    const context = this.#context(request, cancelled.signal);
+    const answer = await (async () => this.#handle(params, context))().then(
+      (result) => result && { result: context.era === "modern" ? { resultType: "complete", ...result } : result },
+      failureOf,
+    );
+    // What is left without an answer can still be cancelled.
+    if (!answer) return;
+    this.#running.delete(id);
+    if (!cancelled.signal.aborted) this.send({ jsonrpc: "2.0", id, ...answer });
+  }
+
+  #context(request: Request, signal: AbortSignal): ScriptContext {
+    const { id, params = {} } = request;
+    const { progressToken, ...meta } = recordIn(params, "_meta");
+    const { requestState } = params;
+    const earlier = typeof requestState === "string" ? (JSON.parse(requestState) as Params) : {};
+    const answered = { ...earlier, ...recordIn(params, "inputResponses") };
     let asked = 0;
-    return {
-      era,
-      request,
-      signal,
-      progress: (progress) => {
-        const progressToken = meta["progressToken"];
-        if (isRequestId(progressToken)) this.notify("notifications/progress", { progressToken, ...progress });
-      },
-      ask: async (method, question) => {
-        if (era === "legacy") return this.request(method, question);
-        const key = `question-${++asked}`;
-        if (isRecord(given[key])) return given[key];
-        throw new InputNeeded({ [key]: { method, params: question ?? {} } }, JSON.stringify(given));
-      },
-      listen: () => {
-        const notifications = isRecord(params["notifications"]) ? params["notifications"] : {};
-        this.#listening.set(id, notifications);
-        const acknowledged = { notifications, _meta: { [META.subscriptionId]: id } };
-        this.send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: acknowledged });
-        return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
-      },
+    const era = META.protocolVersion in meta ? "modern" : "legacy";
+    const progress = (step: Progress) => {
+      if (isRequestId(progressToken)) this.notify("notifications/progress", { progressToken, ...step });
     };
+    const ask = async (method: string, question: Params = {}) => {
+      if (era === "legacy") return this.request(method, question);
+      const key = `question-${++asked}`;
+      if (!(key in answered)) throw new InputNeeded({ [key]: { method, params: question } }, answered);
+      return recordIn(answered, key);
+    };
+    const listen = () => {
+      const notifications = recordIn(params, "notifications");
+      this.#listening.set(id, notifications);
+      const acknowledged = { notifications, _meta: { [META.subscriptionId]: id } };
+      this.send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: acknowledged });
+      signal.addEventListener("abort", () => this.#listening.delete(id), { once: true });
+    };
+    return { era, request, signal, progress, ask, listen };
   }
 }
 
-/** Ends a modern handler that asks: the client gets the question, and calls again. */
-class InputNeeded extends Error {
-  override readonly name = "InputNeeded";
-  readonly result: Params;
-
-  constructor(inputRequests: Params, requestState: string) {
-    super("the client is asked first");
-    this.result = { resultType: "input_required", inputRequests, requestState };
-  }
+export function recordIn(params: Params, member: string): Params {
+  const value = params[member];
+  return isRecord(value) ? value : {};
 }
 
-function earlierAnswers({ requestState }: Params): Params {
-  return typeof requestState === "string" ? (JSON.parse(requestState) as Params) : {};
-}
-
-function resultOf(result: Answer) {
-  return result && { result };
-}
-
-function errorOf(thrown: unknown) {
+function failureOf(thrown: unknown) {
   if (thrown instanceof InputNeeded) return { result: thrown.result };
   const error = thrown instanceof ScriptedError ? thrown : new ScriptedError(INTERNAL_ERROR, String(thrown));
-  return { error: error.toObject() };
+  return { error: error.rpc };
 }
 
 function wants(wanted: Params, method: string, params: Params = {}): boolean {

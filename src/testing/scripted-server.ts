@@ -1,17 +1,16 @@
-import { METHOD_NOT_FOUND, type Message, type Notification, type Params } from "../protocol/json-rpc.ts";
-import { INTERNAL_ERROR, type Request, type Result } from "../protocol/json-rpc.ts";
+import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../protocol/json-rpc.ts";
+import type { Message, Notification, Params, Request, Result } from "../protocol/json-rpc.ts";
 import { MemoryTransport } from "../transport/memory.ts";
-import { ScriptedConnection, type Answer, type Handler, type ScriptContext } from "./scripted-connection.ts";
-import { ScriptedError } from "./scripted-error.ts";
-import { handlersOf, type ServerScript } from "./scripted-features.ts";
-
-/** What happens to a request in place of, or before, its answer. */
-type Twist = () => Promise<Answer | "go on"> | Answer | "go on";
+import { ScriptedConnection, ScriptedError, type Handler } from "./scripted-connection.ts";
+import { handlersOf, type ServerScript } from "./server-script.ts";
 
 /** A server in this process that does as it is told: `await connect(server.transport)`. */
 export class ScriptedServer {
   readonly transport = new MemoryTransport((peer) => {
-    const connection = new ScriptedConnection(peer, (request, context) => this.#run(request, context));
+    const connection = new ScriptedConnection(peer, (params, context) => {
+      const { method } = context.request;
+      return (this.#once.get(method)?.shift() ?? this.#handler(method))(params, context);
+    });
     peer.onMessage = (message) => this.#receive(connection, message);
     this.#connections.add(connection);
     void peer.closed.then(() => this.#connections.delete(connection));
@@ -20,7 +19,7 @@ export class ScriptedServer {
   readonly received: Message[] = [];
   readonly #connections = new Set<ScriptedConnection>();
   readonly #handlers: Map<string, Handler>;
-  readonly #twists = new Map<string, Twist[]>();
+  readonly #once = new Map<string, Handler[]>();
   readonly #waiting = new Set<() => void>();
 
   constructor(script: ServerScript = {}) {
@@ -38,11 +37,34 @@ export class ScriptedServer {
     return this;
   }
 
+  /** Answers the next request of this method only; called twice, the next two. */
+  once(method: string, handler: Handler): this {
+    this.#once.set(method, [...(this.#once.get(method) ?? []), handler]);
+    return this;
+  }
+
+  failNext(method: string, error = new ScriptedError(INTERNAL_ERROR, "The script says so")): this {
+    return this.once(method, () => Promise.reject(error));
+  }
+
+  /** The next request of this method ends the connection in place of an answer. */
+  disconnectNext(method: string): this {
+    return this.once(method, () => this.disconnect());
+  }
+
+  /** The next request of this method is answered only after the returned function was called. */
+  holdNext(method: string): () => void {
+    let release: () => void = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    this.once(method, (params, context) => released.then(() => this.#handler(method)(params, context)));
+    return release;
+  }
+
   /** The first message of this method, or the `nth`; waits until it comes. */
   async receive(method: string, nth = 1): Promise<Request | Notification> {
     for (;;) {
-      const found = this.#messagesOf(method)[nth - 1];
-      if (found) return found;
+      const found = this.received.filter((message) => "method" in message && message.method === method)[nth - 1];
+      if (found) return found as Request | Notification;
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
   }
@@ -64,41 +86,14 @@ export class ScriptedServer {
     for (const connection of this.#connections) connection.send(message);
   }
 
-  /** The next request of this method gets an error. */
-  failNext(method: string, error = new ScriptedError(INTERNAL_ERROR, "The script says so")): void {
-    this.#twist(method, () => Promise.reject(error));
-  }
-
-  /** The next request of this method is answered only after the returned function was called. */
-  holdNext(method: string): () => void {
-    let release: () => void = () => {};
-    const released = new Promise<void>((resolve) => (release = resolve));
-    this.#twist(method, () => released.then(() => "go on" as const));
-    return release;
-  }
-
-  /** The next request of this method ends the connection in place of an answer. */
-  disconnectNext(method: string): void {
-    this.#twist(method, () => {
-      this.disconnect();
-      return undefined;
-    });
-  }
-
   /** Ends all connections; clients may connect again. */
   disconnect(): void {
     for (const connection of this.#connections) connection.close();
   }
 
-  #twist(method: string, twist: Twist): void {
-    this.#twists.set(method, [...(this.#twists.get(method) ?? []), twist]);
-  }
-
-  #messagesOf(method: string): (Request | Notification)[] {
-    return this.received.filter((message) => "method" in message && message.method === method) as (
-      | Request
-      | Notification
-    )[];
+  #handler(method: string): Handler {
+    const missing = () => Promise.reject(new ScriptedError(METHOD_NOT_FOUND, `Method not found: ${method}`));
+    return this.#handlers.get(method) ?? missing;
   }
 
   #receive(connection: ScriptedConnection, message: Message): void {
@@ -106,16 +101,5 @@ export class ScriptedServer {
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
     connection.receive(message);
-  }
-
-  async #run(request: Request, context: Omit<ScriptContext, "times">): Promise<Answer> {
-    const { method, params = {} } = request;
-    const times = this.#messagesOf(method).indexOf(request) + 1;
-    const twisted = await (this.#twists.get(method)?.shift()?.() ?? "go on");
-    if (twisted !== "go on") return twisted;
-    const handler = this.#handlers.get(method);
-    if (!handler) throw new ScriptedError(METHOD_NOT_FOUND, `Method not found: ${method}`);
-    const answer = await handler(params, { ...context, times });
-    return answer && context.era === "modern" ? { resultType: "complete", ...answer } : answer;
   }
 }

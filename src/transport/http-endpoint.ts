@@ -42,7 +42,8 @@ export class HttpEndpoint {
     receiver: Receiver,
   ): Promise<HttpEndpoint> {
     network.guard?.check(url);
-    const own = lowerCased(headers);
+    const own = { ...basicAuthorization(url), ...lowerCased(headers) };
+    for (const [name, value] of Object.entries(own)) checkHeader(name, value);
     const dispatcher = await network.dispatcher(url.origin, credentialOf(own));
     return new HttpEndpoint(url, { dispatcher, headers: own, maxMessageBytes, receiver });
   }
@@ -93,7 +94,8 @@ export class HttpEndpoint {
 export function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new NexusError("CONFIG_INVALID", `Not an http or https URL: ${text}`, {
+  // Only its beginning: what follows may be a password or a key.
+  throw new NexusError("CONFIG_INVALID", `Not an http or https URL: ${text.slice(0, text.indexOf(":") + 1)}…`, {
     phase: "config",
     hint: `Write the whole address, for example "https://example.com/mcp".`,
     mayHaveReached: false,
@@ -108,6 +110,22 @@ export function withoutSecrets(url: URL): string {
 /** Which headers make two callers different people at the same origin. */
 function credentialOf(headers: Record<string, string>): string {
   return JSON.stringify(Object.entries(headers).sort(([a], [b]) => a.localeCompare(b)));
+}
+
+/** A name and password in the URL, as a browser sends them. */
+function basicAuthorization({ username, password }: URL): Record<string, string> {
+  if (username === "" && password === "") return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
+}
+
+function checkHeader(name: string, value: string): void {
+  if (/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return;
+  throw new NexusError("CONFIG_INVALID", `The header "${name}" has a name or value that HTTP cannot carry`, {
+    phase: "config",
+    hint: "Look for line breaks and characters outside Latin-1.",
+    mayHaveReached: false,
+  });
 }
 
 function lowerCased(headers: Record<string, string>): Record<string, string> {

@@ -2,6 +2,7 @@ import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
 import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
 import { SseParser } from "./sse-parser.ts";
+import { tooLarge } from "./too-large.ts";
 import type { Delivery, Receiver, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "./transport.ts";
 
 export interface HttpExchangeOptions {
@@ -27,6 +28,8 @@ type Reading =
   | { kind: "over" };
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
+/** How long a stream may stay open after what it was for has come. */
+const GRACE_MS = 1_000;
 const MAX_REDIRECTS = 5;
 /** 303 means "done, look elsewhere": following it with the same POST would do it twice. */
 const REDIRECTS = [301, 302, 307, 308];
@@ -35,6 +38,7 @@ const REDIRECTS = [301, 302, 307, 308];
 export class HttpExchange implements DispatchHandler, Sending {
   readonly #setup: HttpExchangeOptions;
   #options: DispatchOptions;
+  #grace: NodeJS.Timeout | undefined;
   #controller: DispatchController | undefined;
   #reading: Reading = { kind: "waiting" };
   #started = false;
@@ -53,10 +57,19 @@ export class HttpExchange implements DispatchHandler, Sending {
     }
   }
 
+  get started(): boolean {
+    return this.#started;
+  }
+
   abandon(): void {
     if (this.#reading.kind === "over") return;
-    this.#reading = { kind: "over" };
+    this.#over();
     this.#controller?.abort(new Error("abandoned"));
+  }
+
+  /** Servers SHOULD end the stream after the answer; some leave it, and its socket, open. */
+  finish(): void {
+    if (this.#reading.kind === "events") this.#grace = setTimeout(() => this.abandon(), GRACE_MS);
   }
 
   onRequestStart(controller: DispatchController): void {
@@ -67,10 +80,14 @@ export class HttpExchange implements DispatchHandler, Sending {
 
   onResponseStart(controller: DispatchController, status: number, headers: ResponseHeaders): void {
     if (status < 200 || this.#reading.kind === "over") return;
-    if (REDIRECTS.includes(status) && typeof headers["location"] === "string") {
-      this.#reading = { kind: "redirect", location: headers["location"] };
-    } else if (status >= 300) {
-      this.#reading = { kind: "refusal", status, headers, chunks: [], bytes: 0 };
+    if (status >= 300) {
+      const { location } = headers;
+      const isRedirect = REDIRECTS.includes(status) && typeof location === "string";
+      this.#reading = isRedirect
+        ? { kind: "redirect", location }
+        : { kind: "refusal", status, headers, chunks: [], bytes: 0 };
+      // The status has said it; a body that does not come to an end adds nothing.
+      this.#grace = setTimeout(() => this.#cutShort(), GRACE_MS);
     } else {
       this.#setup.delivery.onHead?.(headers);
       // 202 takes a message without an answer; what some servers write beside it means nothing.
@@ -94,7 +111,7 @@ export class HttpExchange implements DispatchHandler, Sending {
       case "other":
         reading.bytes += chunk.length;
         if (reading.bytes <= MAX_REFUSAL_BYTES) reading.chunks.push(chunk);
-        else this.onResponseEnd();
+        else this.#cutShort();
         break;
       case "waiting":
       case "redirect":
@@ -131,6 +148,13 @@ export class HttpExchange implements DispatchHandler, Sending {
 
   onResponseError(_controller: DispatchController | undefined, error: Error): void {
     this.#end({ kind: "failed", error: this.#networkFailure(error), ...this.#resumable() });
+  }
+
+  /** Enough was read to tell. */
+  #cutShort(): void {
+    const controller = this.#controller;
+    this.onResponseEnd();
+    controller?.abort(new Error("abandoned"));
   }
 
   /** A stream whose events have ids can be taken up after the last one. */
@@ -195,6 +219,7 @@ export class HttpExchange implements DispatchHandler, Sending {
       );
       return;
     }
+    clearTimeout(this.#grace);
     this.#options = { ...this.#options, path: target.pathname + target.search };
     this.#reading = { kind: "waiting" };
     this.#controller = undefined;
@@ -204,14 +229,7 @@ export class HttpExchange implements DispatchHandler, Sending {
 
   #tooLarge(bytes: number): void {
     const { maxMessageBytes } = this.#setup;
-    const error = new NexusError(
-      "MESSAGE_TOO_LARGE",
-      `The server sent a message of more than ${bytes} bytes; the limit is ${maxMessageBytes}`,
-      {
-        hint: "Ask for less at once, or raise the limit with maxMessageBytes.",
-        mayHaveReached: true,
-      },
-    );
+    const error = tooLarge(bytes, maxMessageBytes);
     const controller = this.#controller;
     this.#fail(error);
     controller?.abort(error);
@@ -220,6 +238,12 @@ export class HttpExchange implements DispatchHandler, Sending {
   #networkFailure(error: unknown): NexusError {
     if (error instanceof NexusError) return error;
     const code = codeOf(error);
+    if (code === "UND_ERR_INVALID_ARG") {
+      return new NexusError("ARGUMENTS_INVALID", `This cannot be sent over HTTP: ${messageOf(error)}`, {
+        cause: error,
+        mayHaveReached: false,
+      });
+    }
     const place = this.#options.origin;
     const started = this.#started;
     return new NexusError(started ? "CONNECTION_LOST" : "CONNECTION_FAILED", describe(code, place, error, started), {
@@ -236,8 +260,13 @@ export class HttpExchange implements DispatchHandler, Sending {
 
   #end(end: StreamEnd): void {
     if (this.#reading.kind === "over") return;
-    this.#reading = { kind: "over" };
+    this.#over();
     this.#setup.delivery.onEnd?.(end);
+  }
+
+  #over(): void {
+    clearTimeout(this.#grace);
+    this.#reading = { kind: "over" };
   }
 }
 
@@ -297,7 +326,7 @@ function describe(code: string, place: string, error: unknown, started: boolean)
     case "UND_ERR_SOCKET":
       return `${place} closed the connection before the answer was complete`;
     default:
-      return `${started ? "The connection to" : "Could not connect to"} ${place} failed: ${messageOf(error)}`;
+      return `${started ? "The connection to" : "Connecting to"} ${place} failed: ${messageOf(error)}`;
   }
 }
 

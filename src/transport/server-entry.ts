@@ -1,140 +1,198 @@
-import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Root } from "../protocol/mcp.ts";
 
 /** One server as users write it: the same object in a configuration file, the library and the gateway. */
 export interface ServerEntry {
-  id?: string;
-  name?: string;
-  command?: string | readonly string[];
-  args?: readonly string[];
-  cwd?: string;
-  workdir?: string;
-  env?: Readonly<Record<string, string>>;
-  env_passthrough?: readonly string[];
-  url?: string;
-  headers?: Readonly<Record<string, string>>;
+  id?: string | undefined;
+  name?: string | undefined;
+  command?: string | readonly string[] | undefined;
+  args?: readonly string[] | undefined;
+  cwd?: string | undefined;
+  workdir?: string | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+  env_passthrough?: readonly string[] | undefined;
+  url?: string | URL | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Normally inferred; "sse" is the HTTP transport of 2024-11-05, which "http" falls back to by itself. */
-  type?: "stdio" | "http" | "sse";
-  transport?: "stdio" | "http" | "sse";
+  type?: "stdio" | "http" | "sse" | undefined;
+  transport?: "stdio" | "http" | "sse" | undefined;
   /** Of a call: "30s" or milliseconds. */
-  timeout?: string | number;
-  connection_timeout?: string | number;
-  http_max_retries?: number;
-  http_retry_backoff?: string | number;
+  timeout?: string | number | undefined;
+  connection_timeout?: string | number | undefined;
+  http_max_retries?: number | undefined;
+  http_retry_backoff?: string | number | undefined;
   /** Paths or `file:` URIs the server may know of. */
-  roots?: readonly (string | Root)[];
+  roots?: readonly (string | Root)[] | undefined;
 }
 
 /** An entry after its spellings are settled and its values checked. */
 export interface ResolvedEntry {
   id: string;
-  reach:
-    | {
-        kind: "stdio";
-        command: string;
-        args: readonly string[];
-        cwd?: string;
-        env: Record<string, string>;
-        passthrough: readonly string[];
-      }
-    | { kind: "http" | "sse"; url: string; headers: Record<string, string> };
-  timeoutMs?: number;
-  connectTimeoutMs?: number;
-  maxRetries?: number;
-  retryBackoffMs?: number;
-  roots?: Root[];
+  reach: StdioReach | HttpReach;
+  timeoutMs: number | undefined;
+  connectTimeoutMs: number | undefined;
+  maxRetries: number | undefined;
+  retryBackoffMs: number | undefined;
+  roots: Root[] | undefined;
+}
+
+export interface StdioReach {
+  kind: "stdio";
+  command: string;
+  args: readonly string[];
+  cwd: string | undefined;
+  env: Record<string, string>;
+  passthrough: readonly string[];
+}
+
+export interface HttpReach {
+  kind: "http" | "sse";
+  url: string;
+  headers: Record<string, string>;
 }
 
 /** Checks an entry and settles its spellings; says what is wrong with a bad one and how to write it. */
 export function resolveEntry(entry: ServerEntry): ResolvedEntry {
-  const id = entry.id ?? entry.name ?? "server";
-  const resolved: ResolvedEntry = { id, reach: reachOf(entry, id) };
-  const timeoutMs = milliseconds(entry.timeout, "timeout", id);
-  const connectTimeoutMs = milliseconds(entry.connection_timeout, "connection_timeout", id);
-  const retryBackoffMs = milliseconds(entry.http_retry_backoff, "http_retry_backoff", id);
-  if (timeoutMs !== undefined) resolved.timeoutMs = timeoutMs;
-  if (connectTimeoutMs !== undefined) resolved.connectTimeoutMs = connectTimeoutMs;
-  if (retryBackoffMs !== undefined) resolved.retryBackoffMs = retryBackoffMs;
-  if (entry.http_max_retries !== undefined) resolved.maxRetries = entry.http_max_retries;
-  if (entry.roots) resolved.roots = entry.roots.map(asRoot);
-  return resolved;
-}
-
-function reachOf(entry: ServerEntry, id: string): ResolvedEntry["reach"] {
-  if ((entry.command === undefined) === (entry.url === undefined)) {
-    const found = entry.url === undefined ? `neither "command" nor "url"` : `both "command" and "url"`;
-    throw invalid(
-      id,
-      `has ${found}`,
-      `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`,
-    );
-  }
-  const type = entry.type ?? entry.transport;
-  if (entry.url !== undefined) {
-    if (typeof entry.url !== "string") throw invalid(id, `has a "url" that is no text`);
-    if (type === "stdio")
-      throw invalid(id, `has a "url" and the type "stdio"`, `Leave "type" out: it follows from "url".`);
-    return { kind: type === "sse" ? "sse" : "http", url: entry.url, headers: strings(entry.headers, "headers", id) };
-  }
-  const words = typeof entry.command === "string" ? [entry.command] : entry.command;
-  const [command, ...rest] = [...(words ?? []), ...(entry.args ?? [])];
-  if (typeof command !== "string" || command.trim() === "") throw invalid(id, `has an empty "command"`);
-  if (!rest.every((word) => typeof word === "string")) {
-    throw invalid(id, `has an argument that is no text`, `Write every argument as text: "8080", not 8080.`);
-  }
-  if (type === "http" || type === "sse")
-    throw invalid(id, `has a "command" and the type "${type}"`, `Leave "type" out: it follows from "command".`);
-  const cwd = entry.cwd ?? entry.workdir;
-  const env = strings(entry.env, "env", id);
-  return {
-    kind: "stdio",
-    command,
-    args: rest,
-    ...(cwd === undefined ? {} : { cwd }),
-    env,
-    passthrough: entry.env_passthrough ?? [],
-  };
-}
-
-function strings(value: unknown, key: string, id: string): Record<string, string> {
-  if (value === undefined) return {};
-  if (!isRecord(value)) throw invalid(id, `has a "${key}" that is no object`);
-  for (const [name, text] of Object.entries(value)) {
-    if (typeof text !== "string")
-      throw invalid(id, `has a "${key}.${name}" that is no text`, `Put its value in quotes.`);
-  }
-  return value as Record<string, string>;
+  return new EntryReader(entry).resolve();
 }
 
 const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const ONE_OF_BOTH = `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
 
-function milliseconds(value: string | number | undefined, key: string, id: string): number | undefined {
-  if (value === undefined) return undefined;
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(String(value)) ?? [];
-  const factor = UNITS[unit ?? "ms"];
-  if (amount === undefined || factor === undefined) {
-    throw invalid(
-      id,
-      `has a "${key}" that is no duration: ${String(value)}`,
-      `Write "30s", "2m" or a number of milliseconds.`,
+/** Entries come from files and from JavaScript: nothing about them is taken for granted. */
+class EntryReader {
+  readonly #entry: Record<string, unknown>;
+  readonly #id: string;
+
+  constructor(entry: unknown) {
+    this.#id = "server";
+    if (!isRecord(entry)) throw this.#invalid("is no object", ONE_OF_BOTH);
+    // Null, which files use for "nothing", is the same as absent.
+    this.#entry = Object.fromEntries(
+      Object.entries(entry).filter(([, value]) => value !== null && value !== undefined),
     );
+    this.#id = this.#text("id") ?? this.#text("name") ?? "server";
   }
-  return Number(amount) * factor;
+
+  resolve(): ResolvedEntry {
+    const retries = this.#entry["http_max_retries"];
+    if (retries !== undefined && !(Number.isInteger(retries) && Number(retries) >= 0)) {
+      throw this.#invalid(`"http_max_retries" is no whole number`, "Write 0 for no retries.");
+    }
+    return {
+      id: this.#id,
+      reach: this.#reach(),
+      timeoutMs: this.#duration("timeout"),
+      connectTimeoutMs: this.#duration("connection_timeout"),
+      maxRetries: retries as number | undefined,
+      retryBackoffMs: this.#duration("http_retry_backoff"),
+      roots: this.#roots(),
+    };
+  }
+
+  #reach(): StdioReach | HttpReach {
+    const { command, url } = this.#entry;
+    if ((command === undefined) === (url === undefined)) {
+      throw this.#invalid(
+        url === undefined ? `has neither "command" nor "url"` : `has both "command" and "url"`,
+        ONE_OF_BOTH,
+      );
+    }
+    const type = this.#entry["type"] ?? this.#entry["transport"];
+    const types = url === undefined ? ["stdio"] : ["http", "sse"];
+    if (type !== undefined && !types.includes(type as string)) {
+      const key = url === undefined ? "command" : "url";
+      throw this.#invalid(
+        `has a "${key}" and the type ${JSON.stringify(type)}`,
+        `Leave "type" out: it follows from "${key}".`,
+      );
+    }
+    return url === undefined ? this.#stdio() : this.#http(type === "sse" ? "sse" : "http");
+  }
+
+  #stdio(): StdioReach {
+    const { command: given } = this.#entry;
+    const words = typeof given === "string" ? [given] : this.#texts("command");
+    const [command, ...args] = [...words, ...this.#texts("args")];
+    if (command === undefined || command.trim() === "") throw this.#invalid(`has an empty "command"`);
+    const cwd = this.#text("cwd") ?? this.#text("workdir");
+    return {
+      kind: "stdio",
+      command,
+      args,
+      cwd,
+      env: this.#textRecord("env"),
+      passthrough: this.#texts("env_passthrough"),
+    };
+  }
+
+  #http(kind: "http" | "sse"): HttpReach {
+    const { url } = this.#entry;
+    const text = url instanceof URL ? url.href : this.#text("url");
+    return { kind, url: text ?? "", headers: this.#textRecord("headers") };
+  }
+
+  #text(key: string): string | undefined {
+    const value = this.#entry[key];
+    if (value === undefined || typeof value === "string") return value;
+    throw this.#invalid(`"${key}" is ${kindOf(value)}, not text`, "Put it in quotes.");
+  }
+
+  #texts(key: string): string[] {
+    const value = this.#entry[key] ?? [];
+    if (!Array.isArray(value)) {
+      throw this.#invalid(`"${key}" is ${kindOf(value)}, not a list`, `Write it as a list: ["--port", "8080"].`);
+    }
+    if (value.every((item) => typeof item === "string")) return value;
+    throw this.#invalid(`"${key}" holds something that is not text`, `Put every item in quotes: "8080", not 8080.`);
+  }
+
+  #textRecord(key: string): Record<string, string> {
+    const value = this.#entry[key] ?? {};
+    if (!isRecord(value) || value instanceof Headers) throw this.#invalid(`"${key}" is no plain object`);
+    for (const [name, text] of Object.entries(value)) {
+      if (typeof text !== "string")
+        throw this.#invalid(`"${key}.${name}" is ${kindOf(text)}, not text`, "Put its value in quotes.");
+    }
+    return value as Record<string, string>;
+  }
+
+  #duration(key: string): number | undefined {
+    const value = this.#entry[key];
+    if (value === undefined) return undefined;
+    const text = typeof value === "number" || typeof value === "string" ? String(value) : "";
+    const [, amount, unit = "ms"] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text) ?? [];
+    if (amount !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
+    throw this.#invalid(`"${key}" is no duration`, `Write "30s", "2m" or a number of milliseconds.`);
+  }
+
+  #roots(): Root[] | undefined {
+    const value = this.#entry["roots"];
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value))
+      throw this.#invalid(`"roots" is ${kindOf(value)}, not a list`, `Write it as a list: ["."].`);
+    return value.map((root: unknown) => {
+      if (typeof root === "string") return { uri: root.startsWith("file:") ? root : pathToFileURL(resolve(root)).href };
+      if (isRecord(root) && typeof root["uri"] === "string") return root as Root;
+      throw this.#invalid(`"roots" holds something that is neither a path nor an object with a "uri"`);
+    });
+  }
+
+  #invalid(problem: string, hint?: string): NexusError {
+    const message = `Server "${this.#id}": ${problem.startsWith('"') ? problem : `the entry ${problem}`}`;
+    return new NexusError("CONFIG_INVALID", message, {
+      phase: "config",
+      server: this.#id,
+      hint,
+      mayHaveReached: false,
+    });
+  }
 }
 
-function asRoot(root: string | Root): Root {
-  if (typeof root !== "string") return root;
-  return { uri: root.startsWith("file:") ? root : pathToFileURL(resolve(root)).href };
-}
-
-function invalid(id: string, problem: string, hint?: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `Server "${id}" ${problem}`, {
-    phase: "config",
-    server: id,
-    hint,
-    mayHaveReached: false,
-  });
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -5,6 +5,7 @@ import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
 import { LineReader } from "./line-reader.ts";
 import { endGroup, liveChildren, signalTree } from "./process-tree.ts";
+import { tooLarge } from "./too-large.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import {
   NOTHING_TO_ABANDON,
@@ -32,6 +33,8 @@ const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
 /** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
 const DRAIN_MS = 500;
 const BATCH_LENGTH = 2_048;
+/** What may wait for a server that does not read. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** A server as a child process: one JSON message a line on stdin and stdout. */
 export class StdioTransport implements Transport {
@@ -45,21 +48,25 @@ export class StdioTransport implements Transport {
   }
 
   async connect(receiver: Receiver): Promise<Connection> {
-    const { command, args, cwd, env, platform } = this.#options;
-    const child = spawn(command, [...args], {
-      cwd,
-      env,
-      stdio: ["pipe", "pipe", "pipe"],
-      // Its own process group, so that the whole tree can be ended, and Ctrl-C in the terminal is ours to pass on.
-      detached: platform !== "win32",
-      windowsHide: true,
-    });
+    const child = this.#spawn();
     const connection = new StdioConnection(child, this.#options, receiver);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", (error) => reject(startFailure(error, this.#options)));
     });
     return connection;
+  }
+
+  #spawn(): ChildProcess {
+    const { command, args, cwd, env, platform } = this.#options;
+    try {
+      // A process group of its own, so that the whole tree can be ended. Ctrl-C in the terminal does not reach it:
+      // whoever uses the library closes its clients then.
+      const detached = platform !== "win32";
+      return spawn(command, [...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached, windowsHide: true });
+    } catch (error) {
+      throw startFailure(error, this.#options);
+    }
   }
 }
 
@@ -82,14 +89,16 @@ class StdioConnection implements Connection {
     this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
     this.child = watchStderr(child);
     this.#readMessages(receiver, maxLineBytes);
-    // Writing to a process that went away: its exit is what gets reported.
-    child.stdin?.on("error", () => {});
     child.on("error", () => {});
     if (child.pid !== undefined) this.#superviseExit(child.pid);
   }
 
   send(message: Message, delivery?: Delivery): Sending {
     if (!this.#open) return NOTHING_TO_ABANDON;
+    if ((this.#process.stdin?.writableLength ?? 0) > MAX_UNREAD_BYTES) {
+      delivery?.onEnd?.({ kind: "failed", error: notReading() });
+      return NOTHING_TO_ABANDON;
+    }
     // Messages sent in one turn leave together: the system call costs more than the message. Not too many,
     // so that the server has something to do meanwhile.
     if (this.#outbox === "") process.nextTick(() => this.#flush());
@@ -123,14 +132,7 @@ class StdioConnection implements Connection {
         }
       },
       tooLong(bytes, answered) {
-        const error = new NexusError(
-          "MESSAGE_TOO_LARGE",
-          `The server sent a message of ${bytes} bytes; the limit is ${maxLineBytes}`,
-          {
-            hint: "Ask for less at once, or raise the limit with maxMessageBytes.",
-            mayHaveReached: true,
-          },
-        );
+        const error = tooLarge(bytes, maxLineBytes);
         receiver.discarded({ kind: "too-large", answered, error });
       },
     });
@@ -141,6 +143,15 @@ class StdioConnection implements Connection {
     liveChildren.add(pid);
     const child = this.#process;
     let drain: NodeJS.Timeout | undefined;
+    /** A pipe that ends alone is a fault; usually the exit follows at once, and says more. */
+    const pipeEnded = (kind: "stdin-closed" | "stdout-closed") => {
+      if (child.exitCode !== null || child.signalCode !== null || this.#closing) return;
+      clearTimeout(drain);
+      drain = setTimeout(() => {
+        finish({ kind });
+        void this.close();
+      }, DRAIN_MS / 2);
+    };
     const finish = (reason: CloseReason) => {
       clearTimeout(drain);
       this.#open = false;
@@ -165,13 +176,8 @@ class StdioConnection implements Connection {
       liveChildren.remove(pid);
       finish(exitReason());
     });
-    child.stdout?.once("end", () => {
-      if (child.exitCode !== null || child.signalCode !== null || this.#closing) return;
-      drain = setTimeout(() => {
-        finish({ kind: "stdout-closed" });
-        void this.close();
-      }, DRAIN_MS / 2);
-    });
+    child.stdout?.once("end", () => pipeEnded("stdout-closed"));
+    child.stdin?.on("error", () => pipeEnded("stdin-closed"));
   }
 
   async #close(): Promise<void> {
@@ -211,8 +217,15 @@ function watchStderr(child: ChildProcess): ChildView {
   return { pid: child.pid, stderr: () => tail.lines(), firstStderr };
 }
 
-function startFailure(error: Error, { command, cwd, platform }: StdioOptions): NexusError {
-  const code = "code" in error ? error.code : undefined;
+function notReading(): NexusError {
+  return new NexusError("CONNECTION_LOST", "The server does not read what it is sent", {
+    hint: "It may hang: look at what it is doing, or start it anew.",
+    mayHaveReached: false,
+  });
+}
+
+function startFailure(error: unknown, { command, cwd, platform }: StdioOptions): NexusError {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (cwd !== undefined && !isFolder(cwd)) {
     return new NexusError("CONFIG_INVALID", `The working folder ${cwd} does not exist`, {
       cause: error,

@@ -70,6 +70,10 @@ export interface ResumePoint {
 export interface Sending {
   /** Stop listening to this message's stream. */
   abandon(): void;
+  /** The answer came: the stream may end by itself, but not leave its connection open for ever. */
+  finish?(): void;
+  /** False while nothing has been written yet; transports that cannot tell leave it out. */
+  readonly started?: boolean;
 }
 
 export interface HttpSessionChannel {
@@ -90,7 +94,7 @@ export interface ChildView {
 export type CloseReason =
   | { kind: "closed" }
   | { kind: "exited"; exitCode: number | undefined; signal: string | undefined }
-  | { kind: "stdout-closed" }
+  | { kind: "stdin-closed" | "stdout-closed" }
   | { kind: "stream-ended"; error?: NexusError };
 
 /** A sending that has no stream of its own. */

@@ -4,161 +4,120 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { connect, MemoryTransport, type ConnectOptions, type Message } from "../../src/index.ts";
+import { connect, type ConnectOptions } from "../../src/index.ts";
+import { ScriptedError, ScriptedServer } from "../../src/testing/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
 const FAST: ConnectOptions = { retry: { backoffMs: 1 }, probeTimeoutMs: 100 };
 
-const INITIALIZED = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" } };
-const DISCOVERED = {
-  resultType: "complete",
-  supportedVersions: ["2026-07-28"],
-  capabilities: {},
-  ttlMs: 0,
-  cacheScope: "private",
+/** Refuses a request with this code. */
+const refuse = (code: number, data?: unknown) => (): never => {
+  throw new ScriptedError(code, "no", data);
 };
 
-/** A server in this process that answers each method as told; what is not told is never answered. */
-function scripted(answers: Record<string, (tries: number) => object | undefined>) {
-  const methods: string[] = [];
-  const transport = new MemoryTransport((peer) => {
-    peer.onMessage = (message: Message) => {
-      if (!("method" in message)) return;
-      methods.push(message.method);
-      const tries = methods.filter((method) => method === message.method).length;
-      const answer = "id" in message ? answers[message.method]?.(tries) : undefined;
-      if (answer && "id" in message) peer.send({ jsonrpc: "2.0", id: message.id, ...answer } as Message);
-    };
-  });
-  return { transport, methods };
-}
-
-const error = (code: number, data?: unknown) => ({ error: { code, message: "no", data } });
-
 test("a dual server is modern, at the first try (G1)", async () => {
-  const { transport, methods } = scripted({ "server/discover": () => ({ result: DISCOVERED }) });
-  await using client = await connect(transport, FAST);
+  const server = new ScriptedServer({ era: "both" });
+  await using client = await connect(server.transport, FAST);
   expect(client.verdict).toEqual({ era: "modern", how: "probed", remember: "modern" });
-  expect(methods).toEqual(["server/discover"]);
+  expect(server.methods).toEqual(["server/discover"]);
 });
 
 test.each([-32601, -32602, -32000, -32600, 7])("any other error, such as %d, means legacy", async (code) => {
-  const { transport, methods } = scripted({
-    "server/discover": () => error(code),
-    initialize: () => ({ result: INITIALIZED }),
-  });
-  await using client = await connect(transport, FAST);
+  const server = new ScriptedServer({ era: "legacy" }).on("server/discover", refuse(code));
+  await using client = await connect(server.transport, FAST);
   expect(client.verdict).toEqual({ era: "legacy", how: "probed", remember: "legacy" });
-  expect(methods).toEqual(["server/discover", "initialize", "notifications/initialized"]);
+  expect(server.methods).toEqual(["server/discover", "initialize", "notifications/initialized"]);
 });
 
 test("a version error that names our version is asked again once, not for ever", async () => {
-  const once = scripted({
-    "server/discover": (tries) =>
-      tries === 1 ? error(-32022, { supported: ["2026-07-28"], requested: "x" }) : { result: DISCOVERED },
-  });
+  const refusal = refuse(-32022, { supported: ["2026-07-28"], requested: "x" });
+  const once = new ScriptedServer({ era: "modern" }).once("server/discover", refusal);
   await using client = await connect(once.transport, FAST);
   expect(client.era).toBe("modern");
 
-  const always = scripted({ "server/discover": () => error(-32022, { supported: ["2026-07-28"] }) });
+  const always = new ScriptedServer({ era: "modern" }).on("server/discover", refusal);
   expect((await failure(connect(always.transport, FAST))).code).toBe("SERVER_ERROR");
   expect(always.methods).toHaveLength(2);
 });
 
 test("a version error that names legacy versions only leads to initialize with the newest common one", async () => {
-  const versions: unknown[] = [];
-  const transport = new MemoryTransport((peer) => {
-    peer.onMessage = (message) => {
-      if (!("method" in message) || !("id" in message)) return;
-      versions.push(message.params?.["protocolVersion"]);
-      const answer =
-        message.method === "initialize"
-          ? { result: { ...INITIALIZED, protocolVersion: "2025-06-18" } }
-          : error(-32022, { supported: ["2025-06-18", "2024-11-05"] });
-      peer.send({ jsonrpc: "2.0", id: message.id, ...answer });
-    };
-  });
-  await using client = await connect(transport, FAST);
+  const refusal = refuse(-32022, { supported: ["2025-06-18", "2024-11-05"] });
+  const server = new ScriptedServer({ era: "legacy" }).on("server/discover", refusal);
+  await using client = await connect(server.transport, FAST);
   expect(client.protocolVersion).toBe("2025-06-18");
-  expect(versions).toEqual([undefined, "2025-06-18"]);
+  expect(server.received).toMatchObject([
+    { method: "server/discover" },
+    { method: "initialize", params: { protocolVersion: "2025-06-18" } },
+    { method: "notifications/initialized" },
+  ]);
 });
 
 test("no common version fails, naming both lists", async () => {
-  const { transport } = scripted({ "server/discover": () => error(-32022, { supported: ["2031-01-01"] }) });
-  const refused = await failure(connect(transport, FAST));
+  const server = new ScriptedServer().on("server/discover", refuse(-32022, { supported: ["2031-01-01"] }));
+  const refused = await failure(connect(server.transport, FAST));
   expect(refused.code).toBe("VERSION_UNSUPPORTED");
   expect(refused.message).toContain("2031-01-01");
   expect(refused.message).toContain("2026-07-28");
 });
 
 test.each([-32020, -32021])("%d is a modern server's error", async (code) => {
-  const { transport } = scripted({ "server/discover": () => error(code, {}) });
-  await using client = await connect(transport, FAST);
+  const server = new ScriptedServer().on("server/discover", refuse(code, {}));
+  await using client = await connect(server.transport, FAST);
   expect(client.era).toBe("modern");
 });
 
 test("a modern server without server/discover is found by listing its tools", async () => {
-  const { transport, methods } = scripted({
-    "server/discover": () => error(-32601),
-    initialize: () => error(-32601),
-    "tools/list": () => ({ result: { resultType: "complete", tools: [] } }),
-  });
-  await using client = await connect(transport, FAST);
+  const server = new ScriptedServer({ era: "modern" }).on("server/discover", refuse(-32601));
+  await using client = await connect(server.transport, FAST);
   expect(client.era).toBe("modern");
-  expect(methods).toEqual(["server/discover", "initialize", "tools/list"]);
+  expect(server.methods).toEqual(["server/discover", "initialize", "tools/list"]);
 });
 
 test("a server that refuses everything is reported with its own words", async () => {
-  const { transport } = scripted({
-    "server/discover": () => error(-32601),
-    initialize: () => error(-32000),
-    "tools/list": () => error(-32000),
-  });
-  expect(await failure(connect(transport, FAST))).toMatchObject({
+  const server = new ScriptedServer()
+    .on("server/discover", refuse(-32601))
+    .on("initialize", refuse(-32000))
+    .on("tools/list", refuse(-32000));
+  expect(await failure(connect(server.transport, FAST))).toMatchObject({
     code: "SERVER_ERROR",
     details: { rpc: { code: -32000 }, phase: "handshake" },
   });
 });
 
 test("an initialize refused with a list of versions is tried once more with one of them", async () => {
-  const { transport } = scripted({
-    initialize: (tries) =>
-      tries === 1
-        ? error(-32602, { supported: ["2024-11-05"] })
-        : { result: { ...INITIALIZED, protocolVersion: "2024-11-05" } },
-  });
-  await using client = await connect(transport, { era: "legacy" });
+  const server = new ScriptedServer().once("initialize", refuse(-32602, { supported: ["2024-11-05"] }));
+  await using client = await connect(server.transport, { era: "legacy" });
   expect(client.protocolVersion).toBe("2024-11-05");
 });
 
 test("an initialize answered with an unknown version ends the connection", async () => {
-  const { transport } = scripted({ initialize: () => ({ result: { ...INITIALIZED, protocolVersion: "1999-01-01" } }) });
-  expect((await failure(connect(transport, { era: "legacy" }))).code).toBe("VERSION_UNSUPPORTED");
+  const server = new ScriptedServer().on("initialize", () => ({ protocolVersion: "1999-01-01", capabilities: {} }));
+  expect((await failure(connect(server.transport, { era: "legacy" }))).code).toBe("VERSION_UNSUPPORTED");
 });
 
 test("a revision can be pinned: nothing is probed, and another answer is an error (P1.7)", async () => {
-  const modern = scripted({});
+  const modern = new ScriptedServer();
   await using client = await connect(modern.transport, { protocolVersion: "2026-07-28" });
   expect(client.verdict).toEqual({ era: "modern", how: "pinned" });
   expect(modern.methods).toEqual([]);
 
-  const legacy = scripted({ initialize: () => ({ result: INITIALIZED }) });
+  const other = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" } };
+  const legacy = new ScriptedServer().on("initialize", () => other);
   expect((await failure(connect(legacy.transport, { protocolVersion: "2024-11-05" }))).code).toBe(
     "VERSION_UNSUPPORTED",
   );
-  expect((await failure(connect(scripted({}).transport, { protocolVersion: "1" }))).code).toBe("VERSION_UNSUPPORTED");
+  expect((await failure(connect(modern.transport, { protocolVersion: "1" }))).code).toBe("VERSION_UNSUPPORTED");
 });
 
 test("an era that was passed in is used without a probe, and a stale one fails loudly", async () => {
-  const legacy = scripted({ initialize: () => ({ result: INITIALIZED }) });
+  const legacy = new ScriptedServer({ era: "legacy" });
   await using client = await connect(legacy.transport, { era: "legacy" });
   expect(client.verdict).toEqual({ era: "legacy", how: "given" });
   expect(legacy.methods[0]).toBe("initialize");
 
-  const stale = scripted({ "server/discover": () => error(-32601), initialize: () => ({ result: INITIALIZED }) });
-  expect((await failure(connect(stale.transport, { era: "modern" }))).code).toBe("SERVER_ERROR");
+  expect((await failure(connect(legacy.transport, { era: "modern" }))).code).toBe("SERVER_ERROR");
 });
 
 test("a server that ends on the probe is started once more and spoken to in the legacy way", async () => {
@@ -232,6 +191,7 @@ test("429 to the probe is waited out, and then it is asked again", async () => {
 });
 
 test("500 with a JSON-RPC error is worth one initialize, which is not remembered", async () => {
+  const initialized = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" } };
   const server = createServer((request, response) => {
     void bodyOf(request).then((message) => {
       const send = (status: number, body: object) => {
@@ -239,8 +199,8 @@ test("500 with a JSON-RPC error is worth one initialize, which is not remembered
           .writeHead(status, { "Content-Type": "application/json" })
           .end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...body }));
       };
-      if (message.method === "initialize") send(200, { result: INITIALIZED });
-      else if (message.method === "server/discover") send(500, error(-32603));
+      if (message.method === "initialize") send(200, { result: initialized });
+      else if (message.method === "server/discover") send(500, { error: { code: -32603, message: "no" } });
       else response.writeHead(202).end();
     });
   });

@@ -66,6 +66,7 @@ test("closing fails what is pending, once, and may be asked for twice", async ()
     await using server = await startHttpFixture({ revision });
     const client = await connect({ id: "web", url: server.url });
     const pending = failure(client.callTool("sleep", { ms: 60_000 }));
+    await client.callTool("echo", { text: "it is under way" });
     await Promise.all([client.close(), client.close()]);
     expect(await pending).toMatchObject({
       code: "CLOSED",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { connect, MemoryTransport, type Message, type Params } from "../../src/index.ts";
+import { connect, type Params } from "../../src/index.ts";
+import { ScriptedError, ScriptedServer } from "../../src/testing/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { startHttpFixture, type HttpFixture } from "../fixtures/servers/http-fixture.ts";
 
@@ -128,65 +129,43 @@ test("trace context and further _meta travel with the call, and cannot replace w
 });
 
 test("nothing is asked of a server that does not declare it (G1, P1.3)", async () => {
-  const methods: string[] = [];
-  const transport = new MemoryTransport((peer) => {
-    peer.onMessage = (message: Message) => {
-      if (!("method" in message)) return;
-      methods.push(message.method);
-      if (message.method === "initialize" && "id" in message) {
-        const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" } };
-        peer.send({ jsonrpc: "2.0", id: message.id, result });
-      }
-    };
-  });
-  await using client = await connect(transport, { era: "legacy" });
+  const server = new ScriptedServer({ era: "legacy" });
+  await using client = await connect(server.transport, { era: "legacy" });
   expect(await client.listTools()).toEqual([]);
   expect(await client.listResources()).toEqual([]);
   expect(await client.listPrompts()).toEqual([]);
   expect(await failure(client.setLogLevel("info"))).toMatchObject({ code: "CAPABILITY_MISSING" });
   const ref = { type: "ref/prompt", name: "p" } as const;
   expect(await failure(client.complete(ref, { name: "a", value: "" }))).toMatchObject({ code: "CAPABILITY_MISSING" });
-  expect(methods).toEqual(["initialize", "notifications/initialized"]);
+  expect(server.methods).toEqual(["initialize", "notifications/initialized"]);
 });
 
 test("a list whose cursors go round in a circle is an error, not a loop (P1.4)", async () => {
-  const transport = new MemoryTransport((peer) => {
-    peer.onMessage = (message) => {
-      if ("id" in message && "method" in message)
-        peer.send({ jsonrpc: "2.0", id: message.id, result: { tools: [], nextCursor: "a" } });
-    };
-  });
-  await using client = await connect(transport, { protocolVersion: "2026-07-28" });
+  const server = new ScriptedServer({ tools: {} }).on("tools/list", () => ({ tools: [], nextCursor: "a" }));
+  await using client = await connect(server.transport);
   expect(await failure(client.listTools())).toMatchObject({ code: "PROTOCOL_VIOLATION" });
 });
 
 test("every optional field of tools, resources and prompts arrives (P1.5)", async () => {
-  const lists: Record<string, object> = {
-    "tools/list": {
-      tools: [
-        {
-          name: "t",
-          title: "T",
-          icons: [{ src: "data:," }],
-          annotations: { x: 1 },
-          inputSchema: {},
-          execution: { taskSupport: "optional" },
-          _meta: { ui: {} },
-          more: [],
-        },
-      ],
-    },
+  const tool = {
+    name: "t",
+    title: "T",
+    icons: [{ src: "data:," }],
+    annotations: { x: 1 },
+    inputSchema: {},
+    execution: { taskSupport: "optional" },
+    _meta: { ui: {} },
+    more: [],
+  };
+  const lists: Record<string, Record<string, unknown>> = {
+    "tools/list": { tools: [tool] },
     "resources/list": { resources: [{ uri: "a:b", name: "r", size: 5, annotations: { priority: 1 }, more: {} }] },
     "resources/templates/list": { resourceTemplates: [{ uriTemplate: "a:{b}", name: "t", more: null }] },
     "prompts/list": { prompts: [{ name: "p", arguments: [{ name: "a", title: "A", more: 1 }] }] },
   };
-  const transport = new MemoryTransport((peer) => {
-    peer.onMessage = (message) => {
-      if ("id" in message && "method" in message)
-        peer.send({ jsonrpc: "2.0", id: message.id, result: { ...lists[message.method] } });
-    };
-  });
-  await using client = await connect(transport, { protocolVersion: "2026-07-28" });
+  const server = new ScriptedServer({ tools: {}, resources: {}, prompts: {} });
+  for (const [method, list] of Object.entries(lists)) server.on(method, () => list);
+  await using client = await connect(server.transport);
   expect({ tools: await client.listTools() }).toEqual(lists["tools/list"]);
   expect({ resources: await client.listResources() }).toEqual(lists["resources/list"]);
   expect({ resourceTemplates: await client.listResourceTemplates() }).toEqual(lists["resources/templates/list"]);
@@ -194,25 +173,11 @@ test("every optional field of tools, resources and prompts arrives (P1.5)", asyn
 });
 
 test("a visit that 2025-11-25 demands with an error is asked for once, then the call is made again (R5)", async () => {
-  let calls = 0;
-  const transport = new MemoryTransport((peer) => {
-    peer.onMessage = (message) => {
-      if (!("id" in message) || !("method" in message)) return;
-      const send = (answer: object) => peer.send({ jsonrpc: "2.0", id: message.id, ...answer } as Message);
-      if (message.method === "initialize") {
-        return send({
-          result: {
-            protocolVersion: "2025-11-25",
-            capabilities: { tools: {} },
-            serverInfo: { name: "s", version: "1" },
-          },
-        });
-      }
-      const elicitations = [{ mode: "url", elicitationId: "e1", url: "https://example.com/a", message: "Log in" }];
-      if (++calls < 3) send({ error: { code: -32042, message: "visit first", data: { elicitations } } });
-      else send({ result: { content: [] } });
-    };
-  });
+  const elicitations = [{ mode: "url", elicitationId: "e1", url: "https://example.com/a", message: "Log in" }];
+  const visitFirst = new ScriptedError(-32042, "visit first", { elicitations });
+  const server = new ScriptedServer({ era: "legacy", tools: { x: () => "done" } })
+    .failNext("tools/call", visitFirst)
+    .failNext("tools/call", visitFirst);
   const asked: unknown[] = [];
   const input = {
     capabilities: { elicitation: { url: {} } },
@@ -221,11 +186,11 @@ test("a visit that 2025-11-25 demands with an error is asked for once, then the 
       return { action: "accept" };
     },
   };
-  await using client = await connect(transport, { era: "legacy", input });
-  expect(await client.callTool("x")).toEqual({ content: [] });
+  await using client = await connect(server.transport, { era: "legacy", input });
+  expect(await client.callTool("x")).toMatchObject({ content: [{ text: "done" }] });
   expect(asked).toHaveLength(1);
   expect(asked).toMatchObject([
     { method: "elicitation/create", params: { mode: "url", url: "https://example.com/a" } },
   ]);
-  expect(calls).toBe(3);
+  expect(server.methods.filter((method) => method === "tools/call")).toHaveLength(3);
 });
