@@ -62,14 +62,26 @@ function licences(): Plugin {
   };
 }
 
+interface Manifest {
+  name: string;
+  version: string;
+  license?: string;
+  author?: string | { name: string };
+}
+
 function licenceOf(folder: string): string {
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    name: string;
-    version: string;
-    license?: string;
-  };
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+  const heading = `## ${manifest.name} ${manifest.version} (${manifest.license ?? "see text"})`;
   const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
-  const text = file ? readFileSync(join(folder, file), "utf8").trim() : "";
-  if (!text && !manifest.license) throw new Error(`no licence found for ${manifest.name}`);
-  return [`## ${manifest.name} ${manifest.version} (${manifest.license ?? "see text"})`, "", text, ""].join("\n");
+  const text = file ? readFileSync(join(folder, file), "utf8").trim() : standardText(manifest);
+  return [heading, "", text, ""].join("\n");
+}
+
+/** Some packages name their licence without shipping its text; ours is the same licence, with another holder. */
+function standardText({ name, license, author }: Manifest): string {
+  if (license !== "MIT") throw new Error(`no licence text found for ${name}`);
+  const holder = typeof author === "object" ? author.name : (author ?? `the authors of ${name}`);
+  return readFileSync("LICENSE", "utf8")
+    .replace(/^Copyright .*$/m, `Copyright (c) ${holder}`)
+    .trim();
 }

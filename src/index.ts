@@ -12,10 +12,10 @@ import type { Transport } from "./transport/transport.ts";
 export type { KnownLists } from "./client/lists.ts";
 export type { NotificationListener } from "./client/inbox.ts";
 export { MemoryCache, type CachedAnswer, type CacheStore } from "./client/response-cache.ts";
-export type { Skill, SkillEntry } from "./client/skills.ts";
-export type { Change, ChangeListener, ChangingList, Interests } from "./client/feed.ts";
+export type { Skill, SkillEntry, Skills } from "./client/skills.ts";
+export type { Change, ChangeListener, ChangingList, Feed, Interests } from "./client/feed.ts";
 export type { Subscription } from "./client/subscriptions.ts";
-export type { Started, Task, TaskOptions, TaskStatus } from "./client/tasks.ts";
+export type { Started, Task, TaskOptions, Tasks, TaskStatus } from "./client/tasks.ts";
 export { Client, type CallToolOptions, type ClientOptions } from "./client/client.ts";
 export type { CallInfo, CallOptions } from "./client/call-scope.ts";
 export type { InputContext, InputProvider } from "./client/input.ts";
@@ -25,13 +25,31 @@ export type { RetrySettings } from "./client/retry.ts";
 export { checkArguments, checkResult } from "./client/schema-check.ts";
 export type { SchemaProblem } from "./client/schema-problems.ts";
 export type { SchemaCheck } from "./client/schema-validator.ts";
-export { NexusError, type ErrorCode, type ErrorDetails, type ErrorPhase } from "./errors/nexus-error.ts";
+export {
+  NexusError,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorPhase,
+  type RpcErrorBody,
+} from "./errors/nexus-error.ts";
 export type * from "./protocol/json-rpc.ts";
 export type * from "./protocol/mcp.ts";
-export type { Era, Revision } from "./protocol/revisions.ts";
+export type { Era, LegacyRevision, ModernRevision, Revision } from "./protocol/revisions.ts";
 export { MemoryTransport, type MemoryPeer } from "./transport/memory.ts";
 export type { ServerEntry } from "./transport/server-entry.ts";
-export type { CloseReason, Transport } from "./transport/transport.ts";
+export type {
+  ChildView,
+  CloseReason,
+  Connection,
+  Delivery,
+  Discarded,
+  HttpSessionChannel,
+  Receiver,
+  ResumePoint,
+  Sending,
+  StreamEnd,
+  Transport,
+} from "./transport/transport.ts";
 
 export interface ConnectOptions extends ClientOptions {
   /** The longest message taken from the server: 10 MB. */

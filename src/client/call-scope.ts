@@ -74,6 +74,11 @@ export class CallScope implements Timed {
     this.#deadlines = deadlines;
     this.#timeoutMs = options.timeoutMs ?? timeoutMs;
     this.#totalMs = options.totalTimeoutMs ?? Math.max(DEFAULT_TOTAL_MS, this.#timeoutMs);
+    if (!(this.#timeoutMs >= 0 && this.#totalMs >= 0)) {
+      throw new NexusError("ARGUMENTS_INVALID", "A timeout is a number of milliseconds, from 0 up", {
+        mayHaveReached: false,
+      });
+    }
     this.#startedAt = this.#activeAt = performance.now();
     deadlines.add(this);
     if (options.signal) this.#obey(options.signal);

@@ -119,7 +119,7 @@ export class Client implements AsyncDisposable {
       return new Client(negotiated, { transport, desk, inbox, settings });
     } catch (error) {
       settings.deadlines.stopAll(new NexusError("CLOSED", "Connecting failed"));
-      throw error instanceof NexusError ? error.with({ server: settings.server, phase: "handshake" }) : error;
+      throw error instanceof NexusError ? connectingFailed(error, settings) : error;
     }
   }
 
@@ -226,9 +226,10 @@ export class Client implements AsyncDisposable {
   }
 
   /** A tool's own failure is a result with `isError`, not an exception. With `task`, waits for one if the server makes one. */
-  async callTool(name: string, args?: Params, options?: CallToolOptions): Promise<CallToolResult> {
-    if (options?.task)
+  async callTool(name: string, args?: object, options?: CallToolOptions): Promise<CallToolResult> {
+    if (options?.task) {
       return this.tasks.run(name, args, options.task === true ? options : { ...options, ...options.task });
+    }
     const params = args === undefined ? { name } : { name, arguments: args };
     return (await this.#caller.rounds({ method: "tools/call", params, options })) as CallToolResult;
   }
@@ -450,11 +451,21 @@ function introduce(settings: Settings, desk: InputDesk, signal: AbortSignal | un
   return { clientInfo, capabilities: (era) => desk.capabilities(era), deadline, signal, deadlines };
 }
 
+function connectingFailed(error: NexusError, { server, connectTimeoutMs }: Settings): NexusError {
+  const known = { server, phase: "handshake" } as const;
+  if (error.code !== "TIMEOUT") return error.with(known);
+  // The clock that ran out is that of the whole, not of the last thing that was tried.
+  const message = `Not connected within ${connectTimeoutMs / 1_000} s. ${error.message}`;
+  return new NexusError("TIMEOUT", message, { ...error.with(known).details, cause: error });
+}
+
 /** For what has no scope yet: a signal that fires when the caller, or the time for connecting, says so. */
 async function withinTime<T>({ deadline, signal }: Introduction, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const late = new AbortController();
   const giveUp = () => late.abort(new NexusError("TIMEOUT", "The server did not take the connection in time"));
   const cancel = () => late.abort(new NexusError("CANCELLED", "Connecting was cancelled", { cause: signal?.reason }));
+  if (signal?.aborted)
+    throw new NexusError("CANCELLED", "Connecting was cancelled", { cause: signal.reason as unknown });
   const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
   signal?.addEventListener("abort", cancel, { once: true });
   try {

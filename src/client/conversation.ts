@@ -51,8 +51,7 @@ export class Conversation {
       } catch (error) {
         if (!(error instanceof NexusError)) throw error;
         // Whatever the last try got: an earlier one may have reached the server.
-        const described = this.peer.describe(error);
-        throw history.reached ? described.amended({ mayHaveReached: true }) : described.with({ mayHaveReached: false });
+        throw this.peer.describe(error).amended({ mayHaveReached: history.reached });
       }
     }
   }

@@ -5,6 +5,7 @@ import {
   MODERN_REVISIONS,
   LEGACY_REVISIONS,
   type Era,
+  type Revision,
 } from "../protocol/revisions.ts";
 import {
   discover,
@@ -60,15 +61,31 @@ export async function negotiate(options: NegotiateOptions): Promise<Negotiated> 
     return negotiated;
   } catch (error) {
     const last = opened.at(-1);
-    const described =
-      error instanceof NexusError ? (last?.describe(error) ?? error.with(options.transport.target)) : error;
+    const described = error instanceof NexusError ? explain(error, last, options.transport) : error;
     await Promise.all(opened.map((peer) => peer.close()));
     throw described;
   }
 }
 
+/** What is known about the server that could not be connected to. */
+function explain(error: NexusError, peer: Peer | undefined, { target }: Transport): NexusError {
+  if (!peer) return error.with(target);
+  const [noise] = peer.noise;
+  if (noise === undefined || (error.code !== "TIMEOUT" && error.code !== "SERVER_EXITED")) return peer.describe(error);
+  const hint = `It wrote to stdout what is no MCP message: ${JSON.stringify(noise)}. Servers log to stderr; check that the command starts the server itself.`;
+  return peer.describe(error).amended({ hint, raw: peer.noise });
+}
+
 async function agree(options: NegotiateOptions): Promise<Negotiated> {
   const { pinned, era, introduction } = options;
+  if (pinned !== undefined && !isModernRevision(pinned) && !isLegacyRevision(pinned)) {
+    const known = [...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ");
+    throw new NexusError("VERSION_UNSUPPORTED", `No protocol version ${pinned} is known`, {
+      phase: "config",
+      hint: `Use one of ${known}.`,
+      mayHaveReached: false,
+    });
+  }
   const peer = await options.open(options.transport);
   if (pinned !== undefined) return agreeOnPinned(peer, pinned, options);
   if (era === "legacy")
@@ -79,15 +96,9 @@ async function agree(options: NegotiateOptions): Promise<Negotiated> {
   return peer.kind === "http" ? agreeOverHttp(peer, options) : agreeOverPipe(peer, options);
 }
 
-async function agreeOnPinned(peer: Peer, version: string, { introduction }: NegotiateOptions): Promise<Negotiated> {
+async function agreeOnPinned(peer: Peer, version: Revision, { introduction }: NegotiateOptions): Promise<Negotiated> {
   if (isModernRevision(version)) {
     return { peer, agreement: { era: "modern", version }, verdict: { era: "modern", how: "pinned" } };
-  }
-  if (!isLegacyRevision(version)) {
-    const known = [...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ");
-    throw new NexusError("VERSION_UNSUPPORTED", `No protocol version ${version} is known`, {
-      hint: `Use one of ${known}.`,
-    });
   }
   const agreement = await initialize(peer, introduction, version);
   if (agreement.version !== version) {

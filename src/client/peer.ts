@@ -53,6 +53,8 @@ const RESUME_FAILURES = 3;
 /** JSON-RPC over one connection: matches answers to requests, and knows no MCP beyond cancelling and progress. */
 export class Peer implements PendingOwner {
   readonly closed: Promise<CloseReason>;
+  /** The first things the server wrote that were no messages. */
+  readonly noise: readonly string[];
   /** Why nothing can be sent any more. */
   gone: NexusError | undefined;
   /** Headers of messages that are no requests: notifications, cancellations, answers to the server. */
@@ -65,11 +67,13 @@ export class Peer implements PendingOwner {
 
   static async open(transport: Transport, listener: PeerListener, { logger, signal }: PeerOptions): Promise<Peer> {
     const pending = new IdTable<PendingRequest>();
-    const connection = await transport.connect(receiverFor(pending, listener, logger), signal);
-    return new Peer(transport, connection, pending, logger);
+    const noise: string[] = [];
+    const connection = await transport.connect(receiverFor({ pending, noise, listener, logger }), signal);
+    return new Peer({ transport, connection, pending, noise, logger });
   }
 
-  private constructor(transport: Transport, connection: Connection, pending: IdTable<PendingRequest>, logger: Logger) {
+  private constructor({ transport, connection, pending, noise, logger }: PeerParts) {
+    this.noise = noise;
     this.#transport = transport;
     this.#connection = connection;
     this.#pending = pending;
@@ -195,7 +199,12 @@ export class Peer implements PendingOwner {
 
   #lose(reason: CloseReason): void {
     if (this.gone) return;
-    this.gone = this.describe(lossError(reason));
+    this.gone = this.describe(
+      lossError(
+        reason,
+        this.child?.stderr().findLast((line) => line.trim() !== ""),
+      ),
+    );
     for (const pending of this.#pending.values()) {
       pending.fail(this.gone.with({ mayHaveReached: true }));
       pending.sending?.abandon();
@@ -203,7 +212,22 @@ export class Peer implements PendingOwner {
   }
 }
 
-function receiverFor(pending: IdTable<PendingRequest>, listener: PeerListener, logger: Logger): Receiver {
+interface PeerParts {
+  transport: Transport;
+  connection: Connection;
+  pending: IdTable<PendingRequest>;
+  noise: string[];
+  logger: Logger;
+}
+
+const MAX_NOISE = 20;
+
+function receiverFor({
+  pending,
+  noise,
+  listener,
+  logger,
+}: Omit<PeerParts, "transport" | "connection"> & { listener: PeerListener }): Receiver {
   return {
     message(message, streamOf) {
       if ("method" in message) {
@@ -232,7 +256,10 @@ function receiverFor(pending: IdTable<PendingRequest>, listener: PeerListener, l
 
   function receiveDiscarded(what: Discarded): void {
     if (what.kind === "noise") {
-      logger.warn("the server wrote something that is no MCP message", { excerpt: what.excerpt });
+      // A server that floods its stdout is reported, not echoed.
+      if (noise.push(what.excerpt) <= MAX_NOISE) {
+        logger.warn("the server wrote something that is no MCP message", { excerpt: what.excerpt });
+      } else noise.pop();
       return;
     }
     logger.warn(what.error.message);
@@ -253,7 +280,7 @@ function unwritable(method: string, error: unknown): NexusError {
   );
 }
 
-function lossError(reason: CloseReason): NexusError {
+function lossError(reason: CloseReason, lastWords: string | undefined): NexusError {
   switch (reason.kind) {
     case "closed":
       return new NexusError("CLOSED", "The connection was closed");
@@ -265,7 +292,10 @@ function lossError(reason: CloseReason): NexusError {
       return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer");
     case "exited": {
       const how = reason.signal ? `was ended by ${reason.signal}` : `exited with code ${reason.exitCode ?? "unknown"}`;
-      return new NexusError("SERVER_EXITED", `The server ${how}`, { exitCode: reason.exitCode, signal: reason.signal });
+      return new NexusError("SERVER_EXITED", `The server ${how}${lastWords ? `: ${lastWords.trim()}` : ""}`, {
+        exitCode: reason.exitCode,
+        signal: reason.signal,
+      });
     }
   }
 }

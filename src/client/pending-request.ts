@@ -9,7 +9,7 @@ import {
 } from "../protocol/json-rpc.ts";
 import type { Delivery, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "../transport/transport.ts";
 import type { CallScope, Stoppable } from "./call-scope.ts";
-import { refusalError } from "./refusal.ts";
+import { refusalError, rpcHint } from "./refusal.ts";
 import { ResumableStream } from "./resumable-stream.ts";
 
 export interface Outgoing {
@@ -111,10 +111,8 @@ export function endedWithoutAnswer(method: string): NexusError {
 function answerError(response: Response, method: string): NexusError {
   const error: unknown = "error" in response ? response.error : undefined;
   if (isRecord(error) && typeof error["code"] === "number" && typeof error["message"] === "string") {
-    return new NexusError("SERVER_ERROR", error["message"], {
-      rpc: error as unknown as ErrorObject,
-      mayHaveReached: true,
-    });
+    const rpc = error as unknown as ErrorObject;
+    return new NexusError("SERVER_ERROR", rpc.message, { rpc, hint: rpcHint(rpc.code), mayHaveReached: true });
   }
   return new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} is neither a result nor an error`, {
     raw: response,

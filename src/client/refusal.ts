@@ -1,4 +1,5 @@
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
+import { MISSING_CLIENT_CAPABILITY } from "../protocol/meta.ts";
 import type { ResponseHeaders, StreamEnd } from "../transport/transport.ts";
 
 /** What an HTTP status outside 2xx means. 401 and 403 outrank whatever their body says. */
@@ -8,10 +9,17 @@ export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind:
     status,
     rpc,
     retryAfterMs: retryAfterMs(headers),
-    hint: hintFor(status),
+    hint: rpcHint(rpc?.code) ?? hintFor(status),
     raw: rpc ? undefined : body.slice(0, 500),
     mayHaveReached: true,
   });
+}
+
+/** What to do about errors that MCP itself defines. */
+export function rpcHint(code: number | undefined): string | undefined {
+  return code === MISSING_CLIENT_CAPABILITY
+    ? `The server wants to ask something: give connect() an "input" that declares it.`
+    : undefined;
 }
 
 function codeOf(status: number, hasRpcError: boolean): ErrorCode {

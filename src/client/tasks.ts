@@ -45,7 +45,7 @@ export class Tasks {
   }
 
   /** Calls a tool, as a task if the server can and will; it alone decides in the modern era. */
-  async start(name: string, args?: Params, options: TaskOptions = {}): Promise<Started> {
+  async start(name: string, args?: object, options: TaskOptions = {}): Promise<Started> {
     const params: Params = args === undefined ? { name } : { name, arguments: args };
     if (!this.#caller.isModern && (await this.#prepareTool(name))) {
       params["task"] = options.ttlMs === undefined ? {} : { ttl: options.ttlMs };
@@ -86,7 +86,7 @@ export class Tasks {
   }
 
   /** Starts and waits. Aborting cancels the task, too. */
-  async run(name: string, args: Params | undefined, options: TaskOptions): Promise<CallToolResult> {
+  async run(name: string, args: object | undefined, options: TaskOptions): Promise<CallToolResult> {
     const started = await this.start(name, args, options);
     if (started.kind === "result") return started.result;
     const { taskId } = started.task;

@@ -28,7 +28,7 @@ export type ErrorCode =
 export type ErrorPhase = "config" | "start" | "connect" | "handshake" | "request" | "close";
 
 /** A JSON-RPC error object, exactly as the server sent it. */
-interface RpcErrorBody {
+export interface RpcErrorBody {
   code: number;
   message: string;
   data?: unknown;

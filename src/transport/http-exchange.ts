@@ -333,6 +333,9 @@ function describe(code: string, place: string, error: unknown, started: boolean)
 function hintFor(code: string, place: string): string | undefined {
   if (code === "ECONNREFUSED") return "Start the server, or correct the port in its URL.";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "Check the spelling of the host, and the network.";
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "EPROTO") {
+    return "The server may speak http, not https: look at the URL.";
+  }
   if (code.includes("CERT") || code.includes("SIGNED")) {
     return `The certificate of ${place} is not trusted: give its authority in NODE_EXTRA_CA_CERTS.`;
   }

@@ -32,15 +32,15 @@ function memoryPair(receiver: Receiver): [Connection, MemoryPeer] {
   let open = true;
   let settle: (reason: CloseReason) => void = () => {};
   const closed = new Promise<CloseReason>((resolve) => (settle = resolve));
-  const end = () => {
+  const end = (reason: CloseReason) => {
     open = false;
-    settle({ kind: "closed" });
+    settle(reason);
   };
 
   const peer: MemoryPeer = {
     onMessage: () => {},
     send: (message) => queueMicrotask(() => open && receiver.message(message)),
-    close: end,
+    close: () => end({ kind: "stream-ended" }),
     closed: closed.then(() => {}),
   };
   const connection: Connection = {
@@ -50,8 +50,8 @@ function memoryPair(receiver: Receiver): [Connection, MemoryPeer] {
       if (!isRequest(message)) delivery?.onEnd?.({ kind: "ended" });
       return NOTHING_TO_ABANDON;
     },
-    close: async () => end(),
-    [Symbol.asyncDispose]: async () => end(),
+    close: async () => end({ kind: "closed" }),
+    [Symbol.asyncDispose]: async () => end({ kind: "closed" }),
   };
   return [connection, peer];
 }

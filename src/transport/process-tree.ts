@@ -37,26 +37,45 @@ function isGroupAlive(leader: number): boolean {
   }
 }
 
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 /**
- * Ends children that are still running when this process exits without having closed them.
- * One listener for the whole process, present only while there are children.
+ * Ends children that are still running when this process exits, or is ended by a signal, without having closed them:
+ * they are in groups of their own, so the terminal's Ctrl-C does not reach them. Listens only while there are children.
  */
 class LiveChildren {
   readonly #pids = new Set<number>();
-  readonly #endAll = () => {
-    for (const pid of this.#pids) signalTree(pid, "SIGKILL");
-  };
 
   add(pid: number): void {
-    if (this.#pids.size === 0) process.on("exit", this.#endAll);
+    if (this.#pids.size === 0) {
+      process.on("exit", this.#onExit);
+      for (const signal of ENDING_SIGNALS) process.on(signal, this.#onSignal);
+    }
     this.#pids.add(pid);
   }
 
   remove(pid: number): void {
     this.#pids.delete(pid);
-    if (this.#pids.size === 0) process.off("exit", this.#endAll);
+    if (this.#pids.size === 0) this.#stopListening();
+  }
+
+  readonly #onExit = () => {
+    for (const pid of this.#pids) signalTree(pid, "SIGKILL");
+  };
+
+  /** A program with a handler of its own decides; otherwise the signal does what it would have done without us. */
+  readonly #onSignal = (signal: NodeJS.Signals) => {
+    if (process.listenerCount(signal) > 1) return;
+    for (const pid of this.#pids) signalTree(pid, "SIGTERM");
+    this.#stopListening();
+    process.kill(process.pid, signal);
+  };
+
+  #stopListening(): void {
+    process.off("exit", this.#onExit);
+    for (const signal of ENDING_SIGNALS) process.off(signal, this.#onSignal);
   }
 }
 
-/** Process-wide by nature, like the exit event it listens to. */
+/** Process-wide by nature, like the events it listens to. */
 export const liveChildren = new LiveChildren();

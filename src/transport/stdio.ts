@@ -30,6 +30,8 @@ export interface StdioOptions {
 
 /** How long a child gets to end by itself after its stdin closed, then after SIGTERM, then after SIGKILL. */
 const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
+/** A child that never said anything of use has nothing to finish. */
+const HURRIED_MS = 250;
 /** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
 const DRAIN_MS = 500;
 const BATCH_LENGTH = 2_048;
@@ -60,8 +62,7 @@ export class StdioTransport implements Transport {
   #spawn(): ChildProcess {
     const { command, args, cwd, env, platform } = this.#options;
     try {
-      // A process group of its own, so that the whole tree can be ended. Ctrl-C in the terminal does not reach it:
-      // whoever uses the library closes its clients then.
+      // A process group of its own, so that the whole tree can be ended.
       const detached = platform !== "win32";
       return spawn(command, [...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached, windowsHide: true });
     } catch (error) {
@@ -79,6 +80,7 @@ class StdioConnection implements Connection {
   #settle: (reason: CloseReason) => void = () => {};
   #outbox = "";
   #open = true;
+  #spoke = false;
   #closing: Promise<void> | undefined;
   #swept: Promise<void> | undefined;
 
@@ -123,11 +125,13 @@ class StdioConnection implements Connection {
   }
 
   #readMessages(receiver: Receiver, maxLineBytes: number): void {
+    const spoke = () => (this.#spoke = true);
     const reader = new LineReader(maxLineBytes, {
       line(text) {
         const messages = parseMessages(text);
         for (const message of messages) receiver.message(message);
-        if (messages.length === 0 && text.trim() !== "") {
+        if (messages.length > 0) spoke();
+        else if (text.trim() !== "") {
           receiver.discarded({ kind: "noise", excerpt: text.slice(0, 200) });
         }
       },
@@ -185,7 +189,7 @@ class StdioConnection implements Connection {
     if (pid === undefined) return;
     this.#flush();
     this.#process.stdin?.end();
-    if (!(await this.#exitsWithin(GRACE_MS.stdinEnd))) {
+    if (!(await this.#exitsWithin(this.#spoke ? GRACE_MS.stdinEnd : HURRIED_MS))) {
       signalTree(pid, "SIGTERM", this.#platform);
       if (!(await this.#exitsWithin(GRACE_MS.terminate))) {
         signalTree(pid, "SIGKILL", this.#platform);
@@ -238,8 +242,9 @@ function startFailure(error: unknown, { command, cwd, platform }: StdioOptions):
     return new NexusError("COMMAND_NOT_FOUND", `Command not found: ${command}`, {
       cause: error,
       phase: "start",
-      hint:
-        platform === "win32"
+      hint: /\s/.test(command)
+        ? `Put its arguments in "args": { "command": ${JSON.stringify(command.split(/\s+/)[0])}, "args": […] }.`
+        : platform === "win32"
           ? `Install it, or give its full path. "where ${command}" shows what Windows finds.`
           : `Install it, or give its full path. "command -v ${command}" shows what the shell finds.`,
       mayHaveReached: false,

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { childrenOf, isRunning } from "../fixtures/processes.ts";
 
 async function nexus(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, ["dist/cli/main.js", ...args], { stdio: ["ignore", "pipe", "pipe"] });
@@ -30,6 +31,37 @@ test("help helps, and a wrong command says so with exit code 2", async () => {
     stdout: "",
     stderr: expect.stringContaining(`There is no command "demmo"`) as string,
   });
+  for (const wrong of [["demo", "--frob"], ["--frob"], ["demo", "extra"]]) {
+    expect(await nexus(...wrong)).toMatchObject({ code: 2, stdout: "" });
+  }
+  expect((await nexus("help", "demo")).stdout).toContain("Usage: nexus demo");
+  expect((await nexus("--json", "demo")).stdout).toMatch(/^\{/);
   const { stderr } = await nexus("demmo", "--json");
   expect(JSON.parse(stderr)).toMatchObject({ error: { message: `There is no command "demmo"` } });
+});
+
+test("a reader that stops reading is no fault", async () => {
+  const child = spawn("sh", ["-c", `"$0" dist/cli/main.js demo | head -1`, process.execPath], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  await once(child, "close");
+  expect({ lines: stdout.trim().split("\n").length, stderr }).toEqual({ lines: 1, stderr: "" });
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s ends it cleanly with exit code %d, and its server with it", async (signal, code) => {
+  const child = spawn(process.execPath, ["dist/cli/main.js", "demo"], { stdio: ["ignore", "pipe", "pipe"] });
+  await once(child, "spawn");
+  while (childrenOf(child.pid ?? 0).length === 0 && child.exitCode === null)
+    await new Promise((resolve) => setImmediate(resolve));
+  const servers = childrenOf(child.pid ?? 0);
+  child.kill(signal);
+  const [exitCode] = (await once(child, "close")) as [number | null];
+  expect(exitCode).toBe(process.platform === "linux" ? code : exitCode);
+  await expect.poll(() => servers.filter(isRunning)).toEqual([]);
 });

@@ -168,7 +168,7 @@ test("batches of 2025-03-26 are taken apart, over a pipe and over HTTP (G7)", as
 test("what a closed memory or stdio connection is still asked to send is refused, not lost", async () => {
   const memory = new MemoryTransport((peer) => (peer.onMessage = () => peer.close()));
   await using client = await connect(memory, { protocolVersion: "2026-07-28" });
-  expect(await failure(client.callTool("x"))).toMatchObject({ code: "CLOSED" });
+  expect(await failure(client.callTool("x"))).toMatchObject({ code: "CONNECTION_LOST" });
   const process = await connect(stdioFixture());
   await process.close();
   expect(await failure(process.callTool("x"))).toMatchObject({ code: "CLOSED", details: { mayHaveReached: false } });

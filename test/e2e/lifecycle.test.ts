@@ -1,9 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { expect, test } from "vitest";
-import { connect, NexusError } from "../../src/index.ts";
+import { connect } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
-import { runningChildren } from "../fixtures/processes.ts";
+import { childrenOf, isRunning } from "../fixtures/processes.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
-import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
 /** A server that is a shell, answers the handshake, and ends with its stdin. */
 const SHELL = {
@@ -18,7 +19,8 @@ const SHELL = {
 function resources(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of process.getActiveResourcesInfo()) counts[name] = (counts[name] ?? 0) + 1;
-  return { ...counts, exitListeners: process.listenerCount("exit") };
+  const listeners = ["exit", "SIGINT", "SIGTERM", "SIGHUP"].map((event) => process.listenerCount(event));
+  return { ...counts, listeners: listeners.reduce((sum, count) => sum + count, 0) };
 }
 
 /** Of what there is more now than before. */
@@ -37,13 +39,13 @@ async function inLanes(times: number, lanes: number, run: () => Promise<void>): 
 
 test("1,000 processes opened and closed leave no process, pipe, timer or listener behind (N2, N4)", async () => {
   const before = resources();
-  const children = runningChildren();
+  const children = childrenOf(process.pid);
   await inLanes(1_000, 8, async () => {
     const client = await connect(SHELL, { protocolVersion: "2025-11-25" });
     await client.close();
     expect(await client.closed).toMatchObject({ kind: "exited" });
   });
-  expect(runningChildren()).toEqual(children);
+  expect(childrenOf(process.pid)).toEqual(children);
   await expect.poll(() => leaked(before)).toEqual({});
 }, 60_000);
 
@@ -87,20 +89,24 @@ test("a session is ended at the server with DELETE (P1.8)", async () => {
   expect(last[0]?.headers).toHaveProperty("mcp-session-id");
 });
 
-test("a process that exits without closing takes its servers along", async () => {
-  const { command, args } = stdioFixture(["--misbehave", "ignore-stdin-end"]);
-  const script = `
+test.each(["exit", "SIGINT", "SIGTERM", "SIGHUP"])(
+  "a process that ends without closing takes its servers along: %s",
+  async (end) => {
+    const script = `
     const { connect } = await import(${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)});
-    const client = await connect(${JSON.stringify({ command, args })});
+    const server = { command: "sh", args: ["-c", ${JSON.stringify(SHELL.args[1])} + "; sleep 600"] };
+    const client = await connect(server, { protocolVersion: "2025-11-25" });
     console.log(client.pid);
-    process.exit(0);`;
-  await using outer = await connect(
-    { command: process.execPath, args: ["--input-type=module", "-e", script] },
-    { protocolVersion: "2025-11-25", connectTimeoutMs: 5_000 },
-  ).catch((error: unknown) => {
-    if (!(error instanceof NexusError)) throw error;
-    return { error, [Symbol.asyncDispose]: async () => {} };
-  });
-  expect("error" in outer && outer.error.code).toBe("SERVER_EXITED");
-  await expect.poll(runningChildren).toEqual([]);
-});
+    if (${JSON.stringify(end)} === "exit") process.exit(0);
+    await new Promise(() => setInterval(() => {}, 1e6));`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const server = Number(String(line));
+    if (end !== "exit") child.kill(end as NodeJS.Signals);
+    const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+    expect(end === "exit" ? code : signal).toBe(end === "exit" ? 0 : end);
+    await expect.poll(() => isRunning(server)).toBe(false);
+  },
+);

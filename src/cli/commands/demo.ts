@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { connect } from "../../index.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import type { Command } from "../main.ts";
+import type { Command } from "../command.ts";
 import { printLine } from "../output.ts";
 
 const HELP = `nexus demo – connect to the bundled demo server and show what it offers
@@ -16,7 +16,7 @@ any program can with connect() of the library, lists what it has, calls a tool, 
 export const demo: Command = {
   help: HELP,
 
-  async run(args, signal) {
+  async run({ json, signal }) {
     const server = fileURLToPath(new URL("../demo/main.js", import.meta.url));
     await using client = await connect({ id: "demo", command: process.execPath, args: [server] }, { signal });
     const [tools, resources, templates, prompts] = await Promise.all([
@@ -27,7 +27,7 @@ export const demo: Command = {
     ]);
     const greeting = await client.callTool("echo", { text: "Hello from Nexus" }, { signal });
 
-    if (args.includes("--json")) {
+    if (json) {
       const { era, protocolVersion, serverInfo } = client;
       return printLine(
         JSON.stringify({ serverInfo, era, protocolVersion, tools, resources, templates, prompts, greeting }),
@@ -53,7 +53,9 @@ export const demo: Command = {
       prompts.map((prompt) => [prompt.name, prompt.description]),
     );
     printLine(`\necho(text: "Hello from Nexus") answers: ${greeting.content.map(({ text }) => text ?? "").join(" ")}`);
-    printLine(`\nNext: import { connect } from "nexus-mcp" and give it your own server; README.md has an example.`);
+    printLine(
+      `\nNext: import { connect } from "nexus-mcp" and give it your own server; docs/guide/client.md shows how.`,
+    );
   },
 };
 

@@ -1,0 +1,161 @@
+// Writes docs/reference/library.md from the emitted declarations; `--check` fails where the file is not what it would write.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { parseSync } from "oxc-parser";
+
+const REFERENCE = "docs/reference/library.md";
+
+const ENTRIES = [
+  {
+    name: "nexus-mcp",
+    file: "dist/index.d.ts",
+    about: "The library. [The guide](../guide/client.md) explains how it is used.",
+  },
+  {
+    name: "nexus-mcp/testing",
+    file: "dist/testing/index.d.ts",
+    about: "Servers for the tests of your own program. [The guide](../guide/testing.md) has examples.",
+  },
+];
+
+/** Which heading a declaration stands under, by the file it comes from. */
+const GROUPS = [
+  [/^index/, "Connecting"],
+  [/^client\/client\./, "The client"],
+  [/^client\/schema-/, "Checking arguments and results"],
+  [/^client\//, "What a client takes and tells"],
+  [/^errors\//, "Errors"],
+  [/^transport\//, "Servers and transports"],
+  [/^protocol\/json-rpc/, "JSON-RPC"],
+  [/^protocol\//, "MCP"],
+  [/^testing\//, "Scripted servers"],
+];
+
+const text = render();
+if (!process.argv.includes("--check")) {
+  writeFileSync(REFERENCE, text);
+} else if (!existsSync(REFERENCE) || readFileSync(REFERENCE, "utf8") !== text) {
+  console.error(`${REFERENCE} is not what the declarations say. Run: npm run build && node scripts/reference.mjs`);
+  process.exit(1);
+}
+
+function render() {
+  const described = new Set();
+  const sections = ENTRIES.map(({ name, file, about }) => {
+    const exported = [...exportsOf(file)].map(([as, found]) => ({ as, ...found }));
+    const known = exported.filter(({ as }) => described.has(as)).map(({ as }) => `[${as}](#${as.toLowerCase()})`);
+    const fresh = exported.filter(({ as }) => !described.has(as));
+    for (const { as } of fresh) described.add(as);
+    const groups = GROUPS.map(([, title]) => title).flatMap((title) => {
+      const members = fresh.filter(({ from }) => groupOf(from) === title);
+      return members.length === 0 ? [] : [`### ${title}`, ...members.sort(byKind).map(describe)];
+    });
+    const again = known.length > 0 ? [`It has these, too: ${known.join(", ")}.`] : [];
+    return [`## \`${name}\``, about, ...again, ...groups].join("\n\n");
+  });
+  const head = "# Library reference\n\nGenerated from the declarations by `scripts/reference.mjs`; do not edit.";
+  return `${[head, ...sections].join("\n\n")}\n`;
+}
+
+function groupOf(file) {
+  const place = relative("dist", file).replaceAll("\\", "/");
+  const group = GROUPS.find(([pattern]) => pattern.test(place));
+  if (!group) throw new Error(`scripts/reference.mjs has no group for ${place}`);
+  return group[1];
+}
+
+/** Functions and classes first: they are what one begins with. */
+function byKind(a, b) {
+  const order = ["function", "class", "const", "interface", "type"];
+  return order.indexOf(a.kind) - order.indexOf(b.kind);
+}
+
+function describe({ as, doc, code }) {
+  return [`#### ${as}`, ...(doc ? [doc] : []), `\`\`\`ts\n${code}\n\`\`\``].join("\n\n");
+}
+
+/** What a file exports: name → where it is declared, its comment, its code. */
+function exportsOf(file) {
+  const { source, program, comments } = parse(file);
+  const found = new Map();
+  for (const node of program.body) {
+    const from = node.source ? join(dirname(file), node.source.value.replace(/\.[jt]s$/, ".d.ts")) : undefined;
+    if (node.type === "ExportAllDeclaration") {
+      const typesOnly = node.exportKind === "type";
+      for (const [name, declared] of exportsOf(from)) {
+        if (!typesOnly || declared.kind === "interface" || declared.kind === "type") found.set(name, declared);
+      }
+    } else if (node.type === "ExportNamedDeclaration" && node.declaration) {
+      for (const [name, declared] of declarations(node, { source, comments, file })) found.set(name, declared);
+    } else if (node.type === "ExportNamedDeclaration") {
+      for (const { local, exported } of node.specifiers) found.set(exported.name, lookUp(from ?? file, local.name));
+    }
+  }
+  return found;
+}
+
+function lookUp(file, name) {
+  const declared = exportsOf(file).get(name);
+  if (!declared) throw new Error(`${file} does not export ${name}`);
+  return declared;
+}
+
+function* declarations(node, { source, comments, file }) {
+  const { declaration } = node;
+  const names = declaration.declarations?.map(({ id }) => id.name) ?? [declaration.id.name];
+  const kind = kindOf(declaration);
+  const code = publicPart(node, { source, comments });
+  for (const name of names) yield [name, { from: file, kind, code, doc: docBefore(node.start, source, comments) }];
+}
+
+function kindOf({ type, kind }) {
+  if (type === "VariableDeclaration") return kind;
+  return (
+    { ClassDeclaration: "class", TSDeclareFunction: "function", TSInterfaceDeclaration: "interface" }[type] ?? "type"
+  );
+}
+
+/** The declaration without what is private, and without words that say only that it is one. */
+function publicPart({ start, end, declaration }, { source, comments }) {
+  const isHidden = ({ accessibility, key }) => accessibility === "private" || key?.type === "PrivateIdentifier";
+  const hidden = declaration.type === "ClassDeclaration" ? declaration.body.body.filter(isHidden) : [];
+  let code = "";
+  let position = start;
+  for (const member of hidden) {
+    const comment = commentBefore(member.start, source, comments);
+    code += source.slice(position, comment?.start ?? member.start);
+    position = member.end;
+  }
+  code += source.slice(position, end);
+  return code
+    .replace(/^export (declare )?/, "")
+    .replaceAll(/\n\s*(?=\n)/g, "")
+    .replaceAll(/^( {4})+/gm, (indent) => indent.slice(indent.length / 2));
+}
+
+function docBefore(position, source, comments) {
+  const comment = commentBefore(position, source, comments);
+  if (!comment) return undefined;
+  return comment.value
+    .slice(1)
+    .split("\n")
+    .map((line) => line.replace(/^\s*\* ?/, "").trim())
+    .join("\n")
+    .trim();
+}
+
+/** The doc comment that ends where this begins. */
+function commentBefore(position, source, comments) {
+  return comments.find(
+    ({ type, value, end }) =>
+      type === "Block" && value.startsWith("*") && end <= position && source.slice(end, position).trim() === "",
+  );
+}
+
+function parse(file) {
+  if (!existsSync(file)) throw new Error(`${file} is missing. Run: npm run build`);
+  const source = readFileSync(file, "utf8");
+  const { program, comments, errors } = parseSync(file, source);
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
+  return { source, program, comments };
+}
