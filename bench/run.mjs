@@ -1,8 +1,19 @@
 // npm run bench -- <subject> [options]
 import { parseArgs } from "node:util";
 import { compareClients } from "./client/compare.mjs";
+import { measureLists, measureResults } from "./client/large.mjs";
+import { connectMany } from "./client/many.mjs";
+import { weighConnections } from "./client/memory.mjs";
 
-const SUBJECTS = { client: compareClients };
+const SUBJECTS = {
+  client: {
+    calls: compareClients,
+    lists: measureLists,
+    results: measureResults,
+    many: connectMany,
+    memory: weighConnections,
+  },
+};
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -11,13 +22,16 @@ const { values: options, positionals } = parseArgs({
     profile: { type: "boolean", default: false },
     transport: { type: "string" },
     era: { type: "string" },
+    only: { type: "string" },
   },
 });
-const subject = SUBJECTS[positionals[0]];
-if (!subject) {
+const parts = SUBJECTS[positionals[0]];
+const chosen = options.only === undefined ? Object.values(parts ?? {}) : [parts?.[options.only]];
+if (!parts || chosen.includes(undefined)) {
+  const only = Object.keys(parts ?? SUBJECTS.client).join("|");
   console.error(
-    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--quick] [--profile] [--transport stdio|http] [--era legacy|modern]`,
+    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern]`,
   );
   process.exit(2);
 }
-await subject(options);
+for (const part of chosen) await part(options);

@@ -18,20 +18,38 @@ export async function open({ transport, era, version, target }) {
     await request("initialize", { protocolVersion: version, capabilities: {}, clientInfo });
     await wire.notify("notifications/initialized");
   }
-  await request("tools/list", {});
+  const listTools = async () => {
+    const tools = [];
+    for (let params = {}; ;) {
+      const page = await request("tools/list", params);
+      tools.push(...page.tools);
+      if (page.nextCursor === undefined) return tools;
+      params = { cursor: page.nextCursor };
+    }
+  };
+  await listTools();
   return {
-    call: (text) => request("tools/call", { name: "echo", arguments: { text } }),
+    call: (name, args) => request("tools/call", { name, arguments: args }),
+    listTools,
     close: () => wire.close(),
   };
 }
 
 function openStdio(target) {
-  const child = spawn(process.execPath, [target], { stdio: ["pipe", "pipe", "inherit"] });
+  // A short environment and a session of its own, as the others give their servers: some variables make node start
+  // slowly, and schedulers share the processor out by session.
+  const env = { PATH: process.env.PATH };
+  const child = spawn(process.execPath, target, { stdio: ["pipe", "pipe", "inherit"], env, detached: true });
   const pending = new Map();
   let lastId = 0;
   let rest = "";
   child.stdout.setEncoding("utf8");
   child.stdout.on("data", (chunk) => {
+    // A long line comes in many chunks: splitting what has come each time would be quadratic.
+    if (!chunk.includes("\n")) {
+      rest += chunk;
+      return;
+    }
     const lines = (rest + chunk).split("\n");
     rest = lines.pop();
     for (const line of lines) receive(JSON.parse(line));
@@ -107,6 +125,10 @@ async function responseIn(body, id) {
   let rest = "";
   body.setEncoding("utf8");
   for await (const chunk of body) {
+    if (!chunk.includes("\n")) {
+      rest += chunk;
+      continue;
+    }
     const events = (rest + chunk).split("\n\n");
     rest = events.pop();
     for (const event of events) {

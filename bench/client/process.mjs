@@ -1,23 +1,31 @@
 // One client in a process of its own: node process.mjs <ours|sdk|bare>. Opens, measures and profiles when told to.
 import { Session } from "node:inspector/promises";
+import { listAnswers, TOOLS } from "../servers/large.mjs";
+import { obey } from "./obey.mjs";
 
 const TEXT = "x".repeat(64);
 const variant = process.argv[2];
 const { open } = await import(`./${variant}.mjs`);
 let client;
+/** What was read or parsed last stays, as it would with a user of the client. */
+let last;
+let texts;
 
 const commands = {
   async open(target) {
     client = await open(target);
   },
   measure,
+  measureList,
+  measureResult,
+  /** `work` is another command with its argument. */
   async profile(work) {
     const session = new Session();
     session.connect();
     await session.post("Profiler.enable");
     await session.post("Profiler.setSamplingInterval", { interval: 200 });
     await session.post("Profiler.start");
-    const figures = await measure(work);
+    const figures = await commands[work.command](work.argument);
     const { profile } = await session.post("Profiler.stop");
     session.disconnect();
     return { ...figures, profile };
@@ -26,17 +34,7 @@ const commands = {
     await client?.close();
   },
 };
-
-process.on("message", (message) => void obey(message));
-
-async function obey({ command, argument }) {
-  try {
-    process.send({ value: await commands[command](argument) });
-  } catch (error) {
-    process.send({ error: error.stack });
-  }
-  if (command === "close") process.disconnect();
-}
+obey(commands);
 
 /** Calls for a while, `concurrency` at a time; CPU is all this process used, its garbage collector included. */
 async function measure({ durationMs, concurrency }) {
@@ -45,7 +43,7 @@ async function measure({ durationMs, concurrency }) {
   const cpu = process.cpuUsage();
   const lane = async () => {
     while (performance.now() - started < durationMs) {
-      const result = await client.call(TEXT);
+      const result = await client.call("echo", { text: TEXT });
       if (result.content[0].text.length !== TEXT.length) throw new Error("a wrong echo");
       calls++;
     }
@@ -54,4 +52,34 @@ async function measure({ durationMs, concurrency }) {
   const { user, system } = process.cpuUsage(cpu);
   const seconds = (performance.now() - started) / 1000;
   return { cpuUs: (user + system) / calls, perSecond: calls / seconds, calls };
+}
+
+/** Lists all tools a few times, and then as often does nothing but parse the same text. */
+async function measureList({ calls, pageSize }) {
+  const listed = await costOf(calls, async () => {
+    last = await client.listTools();
+    if (last.length !== TOOLS) throw new Error(`${last.length} tools`);
+  });
+  texts ??= listAnswers(pageSize);
+  const parsed = await costOf(calls, async () => {
+    last = texts.map((text) => JSON.parse(text));
+  });
+  return { ...listed, parseCpuMs: parsed.cpuMs, calls };
+}
+
+/** Calls a tool whose result has so many bytes. */
+async function measureResult({ calls, bytes }) {
+  const figures = await costOf(calls, async () => {
+    last = await client.call("read", { bytes });
+    if (last.content[0].text.length < bytes / 2) throw new Error("a short result");
+  });
+  return { ...figures, calls };
+}
+
+async function costOf(times, run) {
+  const started = performance.now();
+  const cpu = process.cpuUsage();
+  for (let time = 0; time < times; time++) await run();
+  const { user, system } = process.cpuUsage(cpu);
+  return { cpuMs: (user + system) / 1000 / times, wallMs: (performance.now() - started) / times };
 }

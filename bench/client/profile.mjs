@@ -1,7 +1,18 @@
+import { writeFile } from "node:fs/promises";
+
 const TOP = 30;
 
+/** Has a client do its work under the profiler, keeps the profile in a file and prints what cost most. */
+export async function profileWork(client, work, name) {
+  const { profile, calls } = await client.tell("profile", work);
+  const file = `bench-${name}.cpuprofile`;
+  await writeFile(file, JSON.stringify(profile));
+  console.log(`\n${name}, ${calls} calls; ${file}`);
+  console.log(topFunctions(profile, calls));
+}
+
 /** The functions of a CPU profile by the time spent in themselves, per call. */
-export function topFunctions({ nodes, samples, timeDeltas }, calls) {
+function topFunctions({ nodes, samples, timeDeltas }, calls) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const selfUs = new Map();
   let busyUs = 0;

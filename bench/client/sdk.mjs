@@ -9,12 +9,12 @@ export async function open({ transport, version, era, target }) {
   );
   await client.connect(
     transport === "stdio"
-      ? new StdioClientTransport({ command: process.execPath, args: [target] })
+      ? new StdioClientTransport({ command: process.execPath, args: target })
       : new StreamableHTTPClientTransport(new URL(target)),
   );
   await client.listTools();
   return {
-    call: (text) => client.callTool({ name: "echo", arguments: { text } }),
+    call: (name, args) => client.callTool({ name, arguments: args }),
     close: () => client.close(),
   };
 }

@@ -8,11 +8,15 @@ const tools = [
     description: "Says it again",
     inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
   },
+  { name: "cpu", description: "Tells how much CPU this process has used", inputSchema: { type: "object" } },
 ];
 
-/** The response to one message, none for a notification. Modern requests are known by their `_meta`. */
-export function answer({ id, method, params }) {
-  if (id === undefined) return undefined;
+/** The text of the answer to one message, none for a notification. Modern requests are known by their `_meta`. */
+export function respond(message) {
+  return message.id === undefined ? undefined : JSON.stringify(answer(message));
+}
+
+function answer({ id, method, params }) {
   const modern = params?._meta?.["io.modelcontextprotocol/protocolVersion"] === MODERN;
   const result = resultOf(method, params, modern);
   if (!result) return { jsonrpc: "2.0", id, error: { code: -32601, message: `no method "${method}"` } };
@@ -22,7 +26,7 @@ export function answer({ id, method, params }) {
 function resultOf(method, params, modern) {
   switch (method) {
     case "tools/call":
-      return { content: [{ type: "text", text: params.arguments.text }] };
+      return { content: [{ type: "text", text: params.name === "cpu" ? cpuUs() : params.arguments.text }] };
     case "tools/list":
       return modern ? { tools, ...cacheable } : { tools };
     case "server/discover":
@@ -41,4 +45,10 @@ function resultOf(method, params, modern) {
     default:
       return undefined;
   }
+}
+
+/** Microseconds since the process began, its start included. */
+function cpuUs() {
+  const { user, system } = process.cpuUsage();
+  return String(user + system);
 }

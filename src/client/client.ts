@@ -337,8 +337,8 @@ export class Client implements AsyncDisposable {
     const strict = conversation.peer.kind === "http" && this.era === "modern";
     conversation.tools = new Map();
     const tools = listed.filter((tool) => {
-      const { facts, reason } = factsOf(tool);
-      if (strict && reason !== undefined) {
+      const { facts, reason } = factsOf(tool, strict);
+      if (reason !== undefined) {
         this.#settings.logger.warn(`tool "${tool.name}" of "${this.server}" is left out: ${reason}`);
         return false;
       }

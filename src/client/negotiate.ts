@@ -88,25 +88,23 @@ async function agree(options: NegotiateOptions): Promise<Negotiated> {
   }
   const peer = await options.open(options.transport);
   if (pinned !== undefined) return agreeOnPinned(peer, pinned, options);
-  if (era === "legacy")
-    return { peer, agreement: await initialize(peer, introduction), verdict: { era, how: "given" } };
+  if (era === "legacy") return { ...(await orFallBack(options, peer, initialize)), verdict: { era, how: "given" } };
   if (era === "modern") return agreeOnGivenModern(peer, options);
   // The transport of 2024-11-05 has no modern revision to ask for.
   if (peer.kind === "sse") return probed(peer, await initialize(peer, introduction));
   return peer.kind === "http" ? agreeOverHttp(peer, options) : agreeOverPipe(peer, options);
 }
 
-async function agreeOnPinned(peer: Peer, version: Revision, { introduction }: NegotiateOptions): Promise<Negotiated> {
+async function agreeOnPinned(peer: Peer, version: Revision, options: NegotiateOptions): Promise<Negotiated> {
   if (isModernRevision(version)) {
     return { peer, agreement: { era: "modern", version }, verdict: { era: "modern", how: "pinned" } };
   }
-  const agreement = await initialize(peer, introduction, version);
-  if (agreement.version !== version) {
-    throw new NexusError("VERSION_UNSUPPORTED", `The server speaks ${agreement.version}, not ${version}`, {
-      phase: "handshake",
-    });
+  const reached = await orFallBack(options, peer, (way, introduction) => initialize(way, introduction, version));
+  const spoken = reached.agreement.version;
+  if (spoken !== version) {
+    throw new NexusError("VERSION_UNSUPPORTED", `The server speaks ${spoken}, not ${version}`, { phase: "handshake" });
   }
-  return { peer, agreement, verdict: { era: "legacy", how: "pinned" } };
+  return { ...reached, verdict: { era: "legacy", how: "pinned" } };
 }
 
 /** A remembered "modern" that is no longer true fails loudly; whoever remembered it asks again. */
@@ -126,7 +124,7 @@ async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Neg
     case "legacy-only":
       return probed(peer, await initialize(peer, introduction, found.version));
     case "not-modern":
-      return initializeOrFallBack(peer, options, found);
+      return reached(await orFallBack(options, peer, (way, who) => initializeOrListTools(way, who, found)));
     case "no-evidence": {
       const { status, rpc } = found.error.details;
       if (status !== 500 || !rpc) throw found.error;
@@ -162,7 +160,7 @@ async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Neg
     case "legacy-only":
       return probed(peer, await initialize(peer, introduction, found.version));
     case "not-modern":
-      return initializeOrListTools(peer, introduction, found);
+      return probed(peer, await initializeOrListTools(peer, introduction, found));
     case "no-evidence": {
       if (found.error.code !== "SERVER_EXITED") throw found.error;
       return startAnew(options);
@@ -226,28 +224,35 @@ async function initializeWhileProbing(
 /** The statuses with which a server of 2024-11-05 turns a POST away. */
 const NO_POST_HERE = new Set([400, 404, 405]);
 
-async function initializeOrFallBack(peer: Peer, options: NegotiateOptions, found: Discovery): Promise<Negotiated> {
-  const { transport, introduction } = options;
+type Handshake = (peer: Peer, introduction: Introduction) => Promise<Agreement>;
+
+/** Shakes hands over HTTP; where the server takes no POST, with it over the transport of 2024-11-05. */
+async function orFallBack(
+  { transport, open, introduction }: NegotiateOptions,
+  peer: Peer,
+  handshake: Handshake,
+): Promise<{ peer: Peer; agreement: Agreement }> {
   try {
-    return await initializeOrListTools(peer, introduction, found);
+    return { peer, agreement: await handshake(peer, introduction) };
   } catch (error) {
     const status = error instanceof NexusError ? error.details.status : undefined;
     if (!transport.fallback || status === undefined || !NO_POST_HERE.has(status)) throw error;
     await peer.close();
-    const other = await options.open(transport.fallback).catch(() => undefined);
+    const other = await open(transport.fallback).catch(() => undefined);
     if (!other) throw error;
-    return probed(other, await initialize(other, introduction));
+    return { peer: other, agreement: await initialize(other, introduction) };
   }
 }
 
-async function initializeOrListTools(peer: Peer, introduction: Introduction, found: Discovery): Promise<Negotiated> {
+/** Legacy first; modern servers that do not know `server/discover` refuse that, too. */
+async function initializeOrListTools(peer: Peer, introduction: Introduction, found: Discovery): Promise<Agreement> {
   try {
-    return probed(peer, await initialize(peer, introduction));
+    return await initialize(peer, introduction);
   } catch (error) {
     if (!wasRefused(error)) throw error;
     const agreement = await listsToolsTheModernWay(peer, introduction);
     if (!agreement) throw refusedBothWays(error, found);
-    return probed(peer, agreement);
+    return agreement;
   }
 }
 
@@ -262,6 +267,10 @@ function wasRefused(error: unknown): error is NexusError {
   if (!(error instanceof NexusError)) return false;
   const { status } = error.details;
   return error.code === "SERVER_ERROR" || (error.code === "HTTP_STATUS" && status !== undefined && status < 500);
+}
+
+function reached({ peer, agreement }: { peer: Peer; agreement: Agreement }): Negotiated {
+  return probed(peer, agreement);
 }
 
 function probed(peer: Peer, agreement: Agreement): Negotiated {

@@ -25,7 +25,7 @@ import type { CallScope } from "./call-scope.ts";
 import { IdTable } from "./id-table.ts";
 import type { Logger } from "./logger.ts";
 import { endedWithoutAnswer, PendingRequest, type Outgoing, type PendingOwner } from "./pending-request.ts";
-import { refusalError } from "./refusal.ts";
+import { refusalError } from "../transport/refusal.ts";
 import { ResumableStream } from "./resumable-stream.ts";
 
 /** Who hears what the server says by itself. */

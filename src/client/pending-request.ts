@@ -9,7 +9,7 @@ import {
 } from "../protocol/json-rpc.ts";
 import type { Delivery, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "../transport/transport.ts";
 import type { CallScope, Stoppable } from "./call-scope.ts";
-import { refusalError, rpcHint } from "./refusal.ts";
+import { refusalError, rpcHint } from "../transport/refusal.ts";
 import { ResumableStream } from "./resumable-stream.ts";
 
 export interface Outgoing {

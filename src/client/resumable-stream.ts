@@ -53,7 +53,9 @@ export class ResumableStream implements Sending {
 
   #openLater(): void {
     const grown = Math.min(REOPEN_MS.first * 2 ** this.#vain, REOPEN_MS.longest);
-    this.#timer = setTimeout(() => this.#open(), this.#point?.retryMs ?? grown);
+    const asked = this.#point?.retryMs ?? grown;
+    // The server's word counts as long as it leads anywhere; a "retry: 0" that does not must not become a storm.
+    this.#timer = setTimeout(() => this.#open(), this.#vain > 0 ? Math.max(asked, grown) : asked);
     // Waiting for what a server may say some day keeps no process alive; waiting for an answer does.
     if (this.#options.streamOf === undefined) this.#timer.unref();
   }
@@ -63,7 +65,7 @@ export class ResumableStream implements Sending {
     this.#failures = end.kind === "ended" ? 0 : this.#failures + 1;
     if (isFinal(end) || this.#failures > this.#options.maxFailures) return this.#options.onGivenUp(end);
     const point = end.kind === "refused" ? undefined : end.resume;
-    this.#vain = point ? 0 : this.#vain + 1;
+    this.#vain = point && point.lastEventId !== this.#point?.lastEventId ? 0 : this.#vain + 1;
     this.#point = point ?? this.#point;
     this.#openLater();
   }

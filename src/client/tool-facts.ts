@@ -1,6 +1,6 @@
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Tool } from "../protocol/mcp.ts";
-import { paramHeadersOf, type ParamHeader } from "../protocol/param-headers.ts";
+import { NO_PARAM_HEADERS, paramHeadersOf, type ParamHeader } from "../protocol/param-headers.ts";
 
 /** What a call has to know about its tool beforehand. */
 export interface ToolFacts {
@@ -15,11 +15,13 @@ export const UNKNOWN_TOOL: ToolFacts = { paramHeaders: [], harmless: false, take
 
 const TASK_SUPPORT: ReadonlySet<unknown> = new Set(["optional", "required"]);
 
-/** The facts of a tool, or why it must not be offered over HTTP. */
-export function factsOf(tool: Tool): { facts: ToolFacts; reason?: string } {
+/** The facts of a tool, or why it must not be offered where calls have headers. */
+export function factsOf(tool: Tool, hasHeaders: boolean): { facts: ToolFacts; reason?: string } {
   const harmless = tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true;
   const takesTasks = isRecord(tool["execution"]) && TASK_SUPPORT.has(tool["execution"]["taskSupport"]);
-  const found = paramHeadersOf(tool.inputSchema);
-  if (!found.ok) return { facts: { paramHeaders: [], harmless, takesTasks }, reason: found.reason };
+  const found = hasHeaders ? paramHeadersOf(tool.inputSchema) : NO_PARAM_HEADERS;
+  if (!found.ok) return { facts: UNKNOWN_TOOL, reason: found.reason };
+  // Most tools are alike; ten thousand of them need not be ten thousand objects.
+  if (!harmless && !takesTasks && found.headers.length === 0) return { facts: UNKNOWN_TOOL };
   return { facts: { paramHeaders: found.headers, harmless, takesTasks } };
 }

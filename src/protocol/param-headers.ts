@@ -10,7 +10,10 @@ export interface ParamHeader {
   type: "string" | "integer" | "boolean";
 }
 
-export type ParamHeaders = { ok: true; headers: ParamHeader[] } | { ok: false; reason: string };
+export type ParamHeaders = { ok: true; headers: readonly ParamHeader[] } | { ok: false; reason: string };
+
+/** Of nearly every tool there is. */
+export const NO_PARAM_HEADERS: ParamHeaders = { ok: true, headers: [] };
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = ["string", "integer", "boolean"] as const;
@@ -19,6 +22,7 @@ const MAX_DEPTH = 64;
 
 /** The headers a tool's input schema asks for, or why the tool must not be offered. */
 export function paramHeadersOf(inputSchema: unknown): ParamHeaders {
+  if (!names(inputSchema, 0)) return NO_PARAM_HEADERS;
   const headers: ParamHeader[] = [];
   if (isRecord(inputSchema) && "x-mcp-header" in inputSchema) {
     return { ok: false, reason: "x-mcp-header stands on the whole input, where only properties may carry it" };
@@ -37,6 +41,15 @@ export function paramHeaderValues(headers: readonly ParamHeader[], args: unknown
     else if (typeof value === "boolean" || typeof value === "number") values[header] = String(value);
   }
   return values;
+}
+
+/** Whether the annotation's name stands anywhere: a quick look that makes nothing, because lists can be long. */
+function names(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH * 3) return false;
+  for (const key in value) {
+    if (key === "x-mcp-header" || names((value as Record<string, unknown>)[key], depth + 1)) return true;
+  }
+  return false;
 }
 
 function collect(schema: unknown, path: readonly string[], found: ParamHeader[]): string | undefined {

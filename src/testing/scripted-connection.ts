@@ -113,9 +113,7 @@ export class ScriptedConnection {
   #context(request: Request, signal: AbortSignal): ScriptContext {
     const { id, params = {} } = request;
     const { progressToken, ...meta } = recordIn(params, "_meta");
-    const { requestState } = params;
-    const earlier = typeof requestState === "string" ? (JSON.parse(requestState) as Params) : {};
-    const answered = { ...earlier, ...recordIn(params, "inputResponses") };
+    const answered = { ...answersIn(params["requestState"]), ...recordIn(params, "inputResponses") };
     let asked = 0;
     const era = META.protocolVersion in meta ? "modern" : "legacy";
     const progress = (step: Progress) => {
@@ -141,6 +139,16 @@ export class ScriptedConnection {
 export function recordIn(params: Params, member: string): Params {
   const value = params[member];
   return isRecord(value) ? value : {};
+}
+
+/** The state of `ask` is the answers so far; a script's own state means nothing to it. */
+function answersIn(requestState: unknown): Params {
+  try {
+    const value: unknown = JSON.parse(String(requestState));
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 function failureOf(thrown: unknown) {

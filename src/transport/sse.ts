@@ -1,5 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRequest, type Message } from "../protocol/json-rpc.ts";
+import { refusalError } from "./refusal.ts";
 import { HttpEndpoint, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
 import type { CloseReason, Connection, Delivery, Receiver, Sending, StreamEnd, Transport } from "./transport.ts";
 
@@ -115,11 +116,9 @@ function answerTo<T>(resolve: (value: T) => void, reject: (error: unknown) => vo
 
 function openingFailure(end: StreamEnd): NexusError {
   if (end.kind === "failed") return end.error;
-  const status = end.kind === "refused" ? end.status : undefined;
-  const how = status === undefined ? "ended before it named one" : `was refused with HTTP ${status}`;
-  return new NexusError("NOT_MCP", `The event stream that should name an endpoint ${how}`, {
+  if (end.kind === "refused") return refusalError(end).amended({ phase: "connect", mayHaveReached: false });
+  return new NexusError("NOT_MCP", "The event stream ended before it named an endpoint", {
     phase: "connect",
-    status,
     hint: "Check that the URL is the server's MCP endpoint.",
     mayHaveReached: false,
   });

@@ -42,6 +42,11 @@ const scenarios = {
     input: acceptForm,
     run: (client) => client.callTool("test_client_elicitation_defaults", {}),
   },
+  "sse-retry": { run: (client) => client.callTool("test_reconnection", {}) },
+  "sep-2640-client-no-prefetch": { run: (client) => client.skills.list() },
+  "sep-2640-client-verify-digest": { run: useSkills },
+  "sep-2640-client-verify-size": { run: useSkills },
+  "sep-2640-client-verify-frontmatter": { run: useSkills },
   "request-metadata": { input: everything, run: (client) => client.listTools() },
   "http-standard-headers": {
     async run(client) {
@@ -95,6 +100,14 @@ try {
   await run(client);
 } finally {
   await client.close();
+}
+
+/** Loads each skill and reads all its files; one that is not what it was listed as is left alone. */
+async function useSkills(client) {
+  for (const entry of await client.skills.list()) {
+    const skill = await client.skills.load(entry);
+    for (const { uri } of entry.resources) if (uri !== entry.uri) await skill.read(uri);
+  }
 }
 
 function unknown() {

@@ -5,7 +5,7 @@ import { fixture, packageBin, startServer, type ServerProcess } from "./server-p
 
 const PROGRAM = packageBin("@modelcontextprotocol/server-everything");
 
-describe.each(["stdio", "streamableHttp"])("the public server-everything over %s (R10)", (transport) => {
+describe.each(["stdio", "streamableHttp", "sse"])("the public server-everything over %s (R10)", (transport) => {
   let running: ServerProcess | undefined;
   let client: Client;
   let asked: Asked[];
@@ -18,7 +18,9 @@ describe.each(["stdio", "streamableHttp"])("the public server-everything over %s
       client = await connect({ command: process.execPath, args: [PROGRAM, transport] }, { input: answers.input });
     } else {
       running = await startServer("--import", fixture("any-port.mjs"), PROGRAM, transport);
-      client = await connect({ url: running.url }, { input: answers.input });
+      // Over SSE the transport is found, too: nothing says what the URL is.
+      const url = transport === "sse" ? running.url.replace(/mcp$/, "sse") : running.url;
+      client = await connect({ url }, { input: answers.input });
     }
     rootsLogged = new Promise((resolve) => {
       client.onNotification(({ method, params }) => {
@@ -141,5 +143,65 @@ describe.each(["stdio", "streamableHttp"])("the public server-everything over %s
 
   test("answers a ping (R6)", async () => {
     await client.ping();
+  });
+
+  // These take as long as the server likes: a few seconds each, so they run side by side.
+  test.concurrent("has a task waited for, with the question it asks meanwhile (N1, R5)", async () => {
+    const states: string[] = [];
+    const result = await client.callTool(
+      "simulate-research-query",
+      { topic: "python", ambiguous: true },
+      { task: { onStatus: ({ status }) => states.push(status) } },
+    );
+    expect(result.content[0]?.text).toContain("# Research Report: python");
+    expect(states[0]).toBe("working");
+    expect(asked).toContainEqual(
+      expect.objectContaining({
+        method: "elicitation/create",
+        params: expect.objectContaining({ message: expect.stringContaining("python") as string }) as unknown,
+      }),
+    );
+  });
+
+  test.concurrent("tells of updates to a resource that was subscribed to (R1)", async () => {
+    const uri = "demo://resource/dynamic/text/7";
+    let told: (changed: string) => void = () => {};
+    const updated = new Promise<string>((resolve) => (told = resolve));
+    await using subscription = await client.subscribe({ resources: [uri], lists: ["resources"] }, (change) => {
+      if (change.kind === "resource-updated") told(change.uri);
+    });
+    expect(subscription.accepted.resources).toEqual([uri]);
+    await client.callTool("toggle-subscriber-updates");
+    expect(await updated).toBe(uri);
+    await client.callTool("toggle-subscriber-updates");
+  });
+
+  test.concurrent("tells of a list that changed (R1)", async () => {
+    let told: () => void = () => {};
+    const changed = new Promise<void>((resolve) => (told = resolve));
+    await using _subscription = await client.subscribe(
+      { lists: ["resources"] },
+      (change) => change.kind === "list-changed" && told(),
+    );
+    await client.callTool("gzip-file-as-resource", {
+      name: "hello.gz",
+      data: "data:text/plain,hello",
+      outputType: "resource",
+    });
+    await changed;
+    expect(await client.listResources()).toContainEqual(expect.objectContaining({ name: "hello.gz" }));
+  });
+
+  test.concurrent("logs while it works (R6)", async () => {
+    const logged = new Promise((resolve) => {
+      client.onNotification(
+        ({ method, params }) =>
+          method === "notifications/message" && String(params?.["data"]).includes("message") && resolve(params),
+      );
+    });
+    await client.setLogLevel("debug");
+    await client.callTool("toggle-simulated-logging");
+    expect(await logged).toMatchObject({ level: expect.any(String) as string });
+    await client.callTool("toggle-simulated-logging");
   });
 });

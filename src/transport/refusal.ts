@@ -1,6 +1,6 @@
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../protocol/meta.ts";
-import type { ResponseHeaders, StreamEnd } from "../transport/transport.ts";
+import type { ResponseHeaders, StreamEnd } from "./transport.ts";
 
 /** What an HTTP status outside 2xx means. 401 and 403 outrank whatever their body says. */
 export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind: "refused" }): NexusError {
