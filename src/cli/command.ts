@@ -4,7 +4,7 @@ export interface Command {
   run(context: CommandContext): Promise<void>;
 }
 
-export interface CommandContext {
+interface CommandContext {
   /** Machine output on stdout, nothing else there. */
   json: boolean;
   /** Fires on Ctrl-C. */

@@ -121,15 +121,16 @@ test.each(["stdio", "http"])(
     const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => errors.push(message) };
     await using server = await startHttpFixture();
     await using client = await connect(transport === "http" ? { url: server.url } : stdioFixture(), { logger });
-    for (const onProgress of [
+    const listeners: (() => unknown)[] = [
       () => {
         throw new Error("mine");
       },
       async () => {
         throw new Error("mine, too");
       },
-    ]) {
-      const result = await client.callTool("test_tool_with_progress", {}, { onProgress });
+    ];
+    for (const listener of listeners) {
+      const result = await client.callTool("test_tool_with_progress", {}, { onProgress: () => listener() as void });
       expect(result).toMatchObject({ content: [{ text: "Done." }] });
     }
     expect(errors.length).toBeGreaterThan(0);

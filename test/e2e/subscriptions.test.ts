@@ -64,15 +64,15 @@ test("no change is lost while one stream takes over from the other (R1)", async 
   const { told, listener } = collector();
   await using subscription = await client.subscribe({ resources: [WATCHED] }, listener);
   let updates = 0;
-  let switching = true;
+  const switching = new AbortController();
   const updating = (async () => {
-    while (switching) {
+    while (!switching.signal.aborted) {
       await client.callTool("update_resource", { uri: WATCHED });
       updates++;
     }
   })();
   for (let turn = 0; turn < 20; turn++) await subscription.update({ resources: [WATCHED, `test://other/${turn}`] });
-  switching = false;
+  switching.abort();
   await updating;
   // Told twice where both streams were open; never less than once.
   await expect.poll(() => told().length).toBeGreaterThanOrEqual(updates);
