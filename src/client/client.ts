@@ -36,7 +36,7 @@ import { DEFAULT_RETRY, type RetrySettings } from "./retry.ts";
 import { Skills } from "./skills.ts";
 import { Subscriptions, type Subscription } from "./subscriptions.ts";
 import { Tasks, type TaskOptions } from "./tasks.ts";
-import { factsOf } from "./tool-facts.ts";
+import { factsOf, UNKNOWN_TOOL } from "./tool-facts.ts";
 
 export interface ClientOptions {
   /** How errors and questions name the server. */
@@ -342,7 +342,7 @@ export class Client implements AsyncDisposable {
         this.#settings.logger.warn(`tool "${tool.name}" of "${this.server}" is left out: ${reason}`);
         return false;
       }
-      conversation.tools.set(tool.name, facts);
+      if (facts !== UNKNOWN_TOOL) conversation.tools.set(tool.name, facts);
       return true;
     });
     if (changes === this.#inbox.changes) this.#inbox.known.tools = tools;
@@ -359,7 +359,7 @@ export class Client implements AsyncDisposable {
   async #takesTasks(name: string): Promise<boolean> {
     const tasks = this.serverCapabilities?.["tasks"] as { requests?: { tools?: { call?: unknown } } } | undefined;
     if (!tasks?.requests?.tools?.call) return false;
-    if (!this.#conversation.tools.has(name)) await this.listTools();
+    if (!this.known.tools) await this.listTools();
     return this.#conversation.tools.get(name)?.takesTasks ?? false;
   }
 

@@ -27,7 +27,7 @@ export class Conversation {
   agreement: Agreement;
   /** Modern servers are told with every request. */
   logLevel: LogLevel | undefined;
-  /** Of the tools as last listed. */
+  /** Of those of the tools as last listed that there is something to know about. */
   tools = new Map<string, ToolFacts>();
   readonly #options: ConversationOptions;
   #usualMeta: { logLevel: LogLevel | undefined; meta: Record<string, unknown> } | undefined;

@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, type Params, type RequestId } from "../protocol/json-rpc.ts";
-import type { ClientCapabilities, InputRequest, Root } from "../protocol/mcp.ts";
+import type { ClientCapabilities, InputRequest, InputResult, Question, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { CallInfo } from "./call-scope.ts";
 
@@ -9,7 +9,7 @@ export interface InputProvider {
   /** Declared to the server exactly as given. */
   capabilities: ClientCapabilities;
   /** One request at a time, each with its own invocation. Throwing refuses the question. */
-  handle(request: InputRequest, context: InputContext): Promise<Params> | Params;
+  handle(request: InputRequest, context: InputContext): Promise<InputResult> | InputResult;
 }
 
 export interface InputContext {
@@ -53,7 +53,7 @@ export class InputDesk {
   }
 
   /** Whether such a question may be asked of this provider: its kind, and its mode, were declared. */
-  declares(request: InputRequest, provider = this.#provider): boolean {
+  declares(request: Question, provider = this.#provider): boolean {
     const { elicitation, sampling, roots } = provider?.capabilities ?? {};
     switch (request.method) {
       case "elicitation/create":
@@ -72,11 +72,7 @@ export class InputDesk {
   }
 
   /** CAPABILITY_MISSING for what was not declared; INPUT_FAILED for whatever the provider throws, or fails to answer. */
-  async answer(
-    request: InputRequest,
-    context: Omit<InputContext, "server">,
-    provider = this.#provider,
-  ): Promise<Params> {
+  async answer(request: Question, context: Omit<InputContext, "server">, provider = this.#provider): Promise<Params> {
     if (request.method === "roots/list" && !provider?.capabilities.roots && this.#roots) return { roots: this.#roots };
     if (!provider || !this.declares(request, provider)) {
       throw new NexusError(
@@ -88,7 +84,7 @@ export class InputDesk {
       );
     }
     try {
-      const answer: unknown = await provider.handle(request, { ...context, server: this.#server });
+      const answer: unknown = await provider.handle(request as InputRequest, { ...context, server: this.#server });
       if (!isRecord(answer))
         throw new Error(`handle() returned ${answer === null ? "null" : typeof answer}, not an object`);
       return request.method === "elicitation/create" ? withDefaults(request, answer, provider.capabilities) : answer;
@@ -101,7 +97,7 @@ export class InputDesk {
 }
 
 /** A client that declared `applyDefaults` promised to fill in what the user left out. */
-function withDefaults(request: InputRequest, answer: Params, { elicitation }: ClientCapabilities): Params {
+function withDefaults(request: Question, answer: Params, { elicitation }: ClientCapabilities): Params {
   if (answer["action"] !== "accept" || !(elicitation?.form?.applyDefaults ?? elicitation?.applyDefaults)) return answer;
   const schema = request.params?.["requestedSchema"];
   if (!isRecord(schema) || !isRecord(schema["properties"])) return answer;

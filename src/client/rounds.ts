@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
-import type { InputRequest } from "../protocol/mcp.ts";
+import type { Question } from "../protocol/mcp.ts";
 import { URL_ELICITATION_REQUIRED } from "../protocol/meta.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { InputDesk } from "./input.ts";
@@ -41,7 +41,7 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
   }
 }
 
-type Asked = { result: Result; questions?: Record<string, InputRequest> };
+type Asked = { result: Result; questions?: Record<string, Question> };
 
 /** One exchange, and what the server asks with its answer: an `input_required`, or 2025-11-25's error with URLs. */
 async function ask(
@@ -60,12 +60,12 @@ async function ask(
   }
 }
 
-function questionsIn(result: Result): Record<string, InputRequest> {
+function questionsIn(result: Result): Record<string, Question> {
   const { inputRequests, requestState } = result;
   const isFine = inputRequests === undefined ? requestState !== undefined : isRecord(inputRequests);
   const questions = isRecord(inputRequests) ? Object.entries(inputRequests) : [];
   if (isFine && questions.every(([, question]) => isRecord(question) && typeof question["method"] === "string")) {
-    return Object.fromEntries(questions) as Record<string, InputRequest>;
+    return Object.fromEntries(questions) as Record<string, Question>;
   }
   throw new NexusError("PROTOCOL_VIOLATION", "The server asks for input without saying what for", {
     raw: result,
@@ -75,7 +75,7 @@ function questionsIn(result: Result): Record<string, InputRequest> {
 
 /** All questions of a round at once; one that fails calls the others off. `accepted` are URLs that were visited. */
 export async function answerAll(
-  questions: Record<string, InputRequest>,
+  questions: Record<string, Question>,
   accepted: Set<string>,
   { desk, scope }: { desk: InputDesk; scope: CallScope },
 ): Promise<Params> {
@@ -111,16 +111,16 @@ export async function answerAll(
   }
 }
 
-function urlOf({ params }: InputRequest): string | undefined {
+function urlOf({ params }: Question): string | undefined {
   const url = params?.["mode"] === "url" ? params["url"] : undefined;
   return typeof url === "string" ? url : undefined;
 }
 
-function urlQuestions({ details: { rpc } }: NexusError): Record<string, InputRequest> | undefined {
+function urlQuestions({ details: { rpc } }: NexusError): Record<string, Question> | undefined {
   if (rpc?.code !== URL_ELICITATION_REQUIRED || !isRecord(rpc.data)) return undefined;
   const { elicitations } = rpc.data;
   if (!Array.isArray(elicitations) || elicitations.length === 0) return undefined;
-  const questions = elicitations.filter(isRecord).map((params): [string, InputRequest] => {
+  const questions = elicitations.filter(isRecord).map((params): [string, Question] => {
     return [
       String(params["elicitationId"] ?? params["url"]),
       { method: "elicitation/create", params: { mode: "url", ...params } },

@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
-import type { CallToolResult, InputRequest } from "../protocol/mcp.ts";
+import type { CallToolResult, Question } from "../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../protocol/meta.ts";
 import type { CallOptions, CallScope } from "./call-scope.ts";
 import type { Caller } from "./caller.ts";
@@ -126,7 +126,7 @@ export class Tasks {
 
   /** Questions repeat on every poll until they are answered: each key is asked once. */
   async #answer(task: Task, answered: Set<string>, scope: CallScope): Promise<void> {
-    const asked = isRecord(task["inputRequests"]) ? (task["inputRequests"] as Record<string, InputRequest>) : {};
+    const asked = isRecord(task["inputRequests"]) ? (task["inputRequests"] as Record<string, Question>) : {};
     const open = Object.entries(asked).filter(([key]) => !answered.has(key));
     if (open.length === 0) return;
     for (const [key] of open) answered.add(key);

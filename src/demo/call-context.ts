@@ -1,5 +1,5 @@
 import type { Message, Request, Result, SuccessResponse } from "../protocol/json-rpc.ts";
-import type { ClientCapabilities, InputRequest, LogLevel, Progress } from "../protocol/mcp.ts";
+import type { ClientCapabilities, Question, LogLevel, Progress } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
 
 /** Where the answer to one request goes, together with all that belongs to it: its stream. */
@@ -9,7 +9,7 @@ export interface Exchange {
   readonly signal?: AbortSignal;
 }
 
-export type InputRequests = Record<string, InputRequest>;
+export type InputRequests = Record<string, Question>;
 export type InputAnswers = Record<string, Record<string, unknown>>;
 
 interface AskOptions {

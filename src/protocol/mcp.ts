@@ -136,16 +136,94 @@ export interface Progress {
   [member: string]: unknown;
 }
 
-/** What a server asks of the user or the user's model while it works on a call. */
-export interface InputRequest {
+/** A question of the server as it is carried: the inside of a request, whatever it asks for. */
+export interface Question {
   method: string;
   params?: Params;
+}
+
+/** What a server asks of the user or the user's model while it works on a call. */
+export type InputRequest = ElicitRequest | CreateMessageRequest | ListRootsRequest;
+
+/** What answers it. */
+export type InputResult = ElicitResult | CreateMessageResult | ListRootsResult;
+
+/** A form to fill in, or a page to visit. Before 2025-11-25 there are only forms, and no `mode`. */
+export interface ElicitRequest {
+  method: "elicitation/create";
+  params: ElicitFormParams | ElicitUrlParams;
+}
+
+export interface ElicitFormParams {
+  mode?: "form";
+  message: string;
+  requestedSchema: {
+    type: "object";
+    properties: Record<string, Record<string, unknown>>;
+    required?: string[];
+    [member: string]: unknown;
+  };
+  [member: string]: unknown;
+}
+
+export interface ElicitUrlParams {
+  mode: "url";
+  message: string;
+  url: string;
+  [member: string]: unknown;
+}
+
+export interface ElicitResult {
+  action: "accept" | "decline" | "cancel";
+  content?: Record<string, unknown>;
+  _meta?: Record<string, unknown>;
+}
+
+/** A completion by the user's model. */
+export interface CreateMessageRequest {
+  method: "sampling/createMessage";
+  params: {
+    messages: SamplingMessage[];
+    maxTokens: number;
+    systemPrompt?: string;
+    temperature?: number;
+    stopSequences?: string[];
+    modelPreferences?: Record<string, unknown>;
+    tools?: Tool[];
+    toolChoice?: Record<string, unknown>;
+    [member: string]: unknown;
+  };
+}
+
+export interface SamplingMessage {
+  role: "user" | "assistant";
+  /** A list from 2025-11-25 on. */
+  content: Content | Content[];
+  [member: string]: unknown;
+}
+
+export interface CreateMessageResult {
+  role: "user" | "assistant";
+  content: Content | Content[];
+  model: string;
+  stopReason?: string;
+  _meta?: Record<string, unknown>;
+}
+
+export interface ListRootsRequest {
+  method: "roots/list";
+  params?: Params;
+}
+
+export interface ListRootsResult {
+  roots: readonly Root[];
+  _meta?: Record<string, unknown>;
 }
 
 /** A modern server's answer that asks first: the call is made again with the answers. */
 export interface InputRequiredResult extends Result {
   resultType: "input_required";
-  inputRequests?: Record<string, InputRequest>;
+  inputRequests?: Record<string, Question>;
   requestState?: string;
 }
 

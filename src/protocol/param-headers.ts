@@ -22,9 +22,9 @@ const MAX_DEPTH = 64;
 
 /** The headers a tool's input schema asks for, or why the tool must not be offered. */
 export function paramHeadersOf(inputSchema: unknown): ParamHeaders {
-  if (!names(inputSchema, 0)) return NO_PARAM_HEADERS;
+  if (!isRecord(inputSchema) || !names(inputSchema, 0)) return NO_PARAM_HEADERS;
   const headers: ParamHeader[] = [];
-  if (isRecord(inputSchema) && "x-mcp-header" in inputSchema) {
+  if ("x-mcp-header" in inputSchema) {
     return { ok: false, reason: "x-mcp-header stands on the whole input, where only properties may carry it" };
   }
   const reason = collect(inputSchema, [], headers) ?? repeated(headers);
@@ -44,10 +44,12 @@ export function paramHeaderValues(headers: readonly ParamHeader[], args: unknown
 }
 
 /** Whether the annotation's name stands anywhere: a quick look that makes nothing, because lists can be long. */
-function names(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH * 3) return false;
+function names(value: object, depth: number): boolean {
+  if (depth > MAX_DEPTH * 3) return false;
   for (const key in value) {
-    if (key === "x-mcp-header" || names((value as Record<string, unknown>)[key], depth + 1)) return true;
+    if (key === "x-mcp-header") return true;
+    const inside = (value as Record<string, unknown>)[key];
+    if (typeof inside === "object" && inside !== null && names(inside, depth + 1)) return true;
   }
   return false;
 }

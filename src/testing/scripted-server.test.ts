@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { connect, type Params } from "../index.ts";
+import { connect, type InputProvider } from "../index.ts";
 import { failure } from "../../test/fixtures/failure.ts";
 import { ScriptedError, ScriptedServer, type ServerScript } from "./index.ts";
 
@@ -75,9 +75,9 @@ describe.each(["modern", "legacy", "both"] as const)("a scripted server, %s", (e
 
   test("asks in the way of its era, round after round", async () => {
     const server = new ScriptedServer({ ...script, era });
-    const input = {
+    const input: InputProvider = {
       capabilities: { elicitation: { form: {} } },
-      handle: ({ params }: { params?: Params }) => ({ action: "accept", content: { to: params?.["message"] } }),
+      handle: ({ params }) => ({ action: "accept", content: { to: params?.["message"] } }),
     };
     await using client = await connect(server.transport, { input });
     const { content } = await client.callTool("greet");

@@ -75,7 +75,10 @@ test("a result that took questions is never kept", async () => {
       return { contents: [{ uri: params?.["uri"], text: "x" }], ttlMs: 60_000, cacheScope: "public" };
     },
   );
-  const input = { capabilities: { elicitation: { form: {} } }, handle: () => ({ action: "accept", content: {} }) };
+  const input = {
+    capabilities: { elicitation: { form: {} } },
+    handle: () => ({ action: "accept" as const, content: {} }),
+  };
   await using client = await connect(server.transport, { input });
   await client.readResource("a:1");
   await client.readResource("a:1");

@@ -11,7 +11,7 @@ function answering(handle: Handle, capabilities: InputProvider["capabilities"] =
   return { input: { capabilities, handle } };
 }
 
-const accept = (content: Record<string, unknown>) => ({ action: "accept", content });
+const accept = (content: Record<string, unknown>) => ({ action: "accept" as const, content });
 const textOf = async (result: Promise<{ content: { text?: string }[] }>) => (await result).content[0]?.text;
 
 describe.each(WAYS)("over $transport, $revision", (way) => {
@@ -64,23 +64,26 @@ describe.each(WAYS)("over $transport, $revision", (way) => {
 const ELICITING = WAYS.filter(({ revision }) => revision >= "2025-06-18");
 
 describe.each(ELICITING)("elicitation over $transport, $revision", (way) => {
-  test.each(["accept", "decline", "cancel"])("a form is asked, and %s reaches the server (R5)", async (action) => {
-    let context: InputContext | undefined;
-    await using reached = await reach(
-      way,
-      answering((request, given) => {
-        context = given;
-        expect(request).toMatchObject({ method: "elicitation/create", params: { message: "Who?" } });
-        return action === "accept" ? accept({ username: "ada", email: "a@b.c" }) : { action };
-      }),
-    );
-    const text = await textOf(reached.client.callTool("test_elicitation", { message: "Who?" }));
-    expect(text).toContain(`"action":"${action}"`);
-    expect(context).toMatchObject({
-      server: "fixture",
-      call: { method: "tools/call", params: { name: "test_elicitation", arguments: { message: "Who?" } } },
-    });
-  });
+  test.each(["accept", "decline", "cancel"] as const)(
+    "a form is asked, and %s reaches the server (R5)",
+    async (action) => {
+      let context: InputContext | undefined;
+      await using reached = await reach(
+        way,
+        answering((request, given) => {
+          context = given;
+          expect(request).toMatchObject({ method: "elicitation/create", params: { message: "Who?" } });
+          return action === "accept" ? accept({ username: "ada", email: "a@b.c" }) : { action };
+        }),
+      );
+      const text = await textOf(reached.client.callTool("test_elicitation", { message: "Who?" }));
+      expect(text).toContain(`"action":"${action}"`);
+      expect(context).toMatchObject({
+        server: "fixture",
+        call: { method: "tools/call", params: { name: "test_elicitation", arguments: { message: "Who?" } } },
+      });
+    },
+  );
 
   test("defaults are filled in for a client that promised to (R5)", async () => {
     const declaring = { elicitation: { form: { applyDefaults: true } } };
@@ -146,7 +149,7 @@ const NEWEST_TWO = WAYS.filter(({ revision }) => revision >= "2025-11-25");
 describe.each(NEWEST_TWO)("over $transport, $revision, the newest two revisions", (way) => {
   test("sampling with tools reaches the handler whole", async () => {
     const answer = {
-      role: "assistant",
+      role: "assistant" as const,
       model: "test",
       stopReason: "toolUse",
       content: { type: "tool_use", id: "1", name: "weather", input: { city: "Vienna" } },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { expect, test } from "vitest";
-import { connect, type ConnectOptions, type InputProvider, type Params } from "../../src/index.ts";
+import { connect, type ConnectOptions, type InputProvider, type InputResult, type Params } from "../../src/index.ts";
 import { ScriptedServer } from "../../src/testing/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
@@ -145,7 +145,7 @@ test.each([
   const errors: string[] = [];
   const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => errors.push(message) };
   await using client = await connect(stdioFixture(["--revision", "2025-11-25"]), {
-    ...asking(() => wrong as unknown as Params),
+    ...asking(() => wrong as InputResult),
     logger,
   });
   const result = await client.callTool("test_elicitation", { message: "?" });
@@ -276,7 +276,7 @@ test.each([{}, { inputRequests: null }, { inputRequests: { a: null } }, { inputR
     }));
     await using client = await connect(
       server.transport,
-      asking(() => ({})),
+      asking(() => ({ roots: [] })),
     );
     expect(await failure(client.callTool("x"))).toMatchObject({ code: "PROTOCOL_VIOLATION", details: { raw: asked } });
     expect(server.methods.filter((method) => method === "tools/call")).toHaveLength(1);
@@ -380,7 +380,7 @@ test("of several calls on a pipe, a question goes to one that declared it and is
     }),
   );
   server.on("tools/call", () => undefined);
-  const silent: InputProvider = { capabilities: {}, handle: () => ({}) };
+  const silent: InputProvider = { capabilities: {}, handle: () => ({ roots: [] }) };
   const calls = [client.callTool("a"), client.callTool("b"), client.callTool("c", {}, { input: silent })].map(failure);
   await server.receive("tools/call", 3);
   for (let index = 0; index < 2; index++) server.request("elicitation/create", { message: "?" }).catch(() => {});

@@ -75,7 +75,7 @@ test.each([
 test("a request without parameters has none, and capabilities are exactly those given (P1.1, P1.2)", async () => {
   await using server = await startHttpFixture({ revision: "2025-11-25" });
   const capabilities = { sampling: {}, elicitation: { form: {} } };
-  await using client = await connect({ url: server.url }, { input: { capabilities, handle: () => ({}) } });
+  await using client = await connect({ url: server.url }, { input: { capabilities, handle: () => ({ roots: [] }) } });
   await client.listTools();
   expect(find(server, "tools/list").message).not.toHaveProperty("params");
   expect(find(server, "notifications/initialized").message).not.toHaveProperty("params");
@@ -183,7 +183,7 @@ test("a visit that 2025-11-25 demands with an error is asked for once, then the 
     capabilities: { elicitation: { url: {} } },
     handle: (request: unknown) => {
       asked.push(request);
-      return { action: "accept" };
+      return { action: "accept" as const };
     },
   };
   await using client = await connect(server.transport, { era: "legacy", input });

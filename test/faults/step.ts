@@ -1,5 +1,5 @@
 import { deepStrictEqual as equal, fail, ok } from "node:assert/strict";
-import type { CallToolResult, Client, InputProvider, Params, Progress } from "../../src/index.ts";
+import type { CallToolResult, Client, InputProvider, InputResult, Progress } from "../../src/index.ts";
 import { isRecord } from "../../src/protocol/json-rpc.ts";
 
 /** Something that a client does, whose right answer is known. */
@@ -99,7 +99,7 @@ export const answering: InputProvider = {
   handle: ({ params }) => answerTo(String(params?.["message"])),
 };
 
-function answerTo(message: string): Params {
+function answerTo(message: string): InputResult {
   return { action: "accept", content: { username: message, email: "ada@example.org" } };
 }
 

@@ -12,7 +12,7 @@ const WATCHED = "test://watched-resource";
 export const answerAnything: InputProvider["handle"] = ({ method, params }) => {
   if (method === "roots/list") return { roots: [{ uri: "file:///srv/project", name: "project" }] };
   if (method === "sampling/createMessage") {
-    const answer = { role: "assistant", model: "test" };
+    const answer = { role: "assistant" as const, model: "test" };
     if (!params?.["tools"]) return { ...answer, content: { type: "text", text: "42" } };
     const use = { type: "tool_use", id: "1", name: "weather", input: { city: "Vienna" } };
     return { ...answer, content: use, stopReason: "toolUse" };

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect, type Client, type InputProvider } from "../../src/index.ts";
+import { connect, type Client, type InputProvider, type InputResult } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { readExamples, SPEC_IS_HERE } from "./spec.ts";
 import { tripOf, type Trip } from "./trips.ts";
@@ -55,7 +55,7 @@ describe.runIf(SPEC_IS_HERE)("capabilities arrive as they were declared (P1.2, P
 
   test.each(declared("client capabilities"))("$definition: $name", async ({ value }) => {
     const entry = { command: process.execPath, args: [SERVER] };
-    const input = { capabilities: value as InputProvider["capabilities"], handle: () => ({}) };
+    const input = { capabilities: value as InputProvider["capabilities"], handle: () => ({ roots: [] }) };
     await using legacy = await connect(entry, { protocolVersion: "2025-11-25", input });
     const { received } = await legacy.request("replay/introduction");
     expect(received).toMatchObject({ capabilities: value });
@@ -71,7 +71,7 @@ class Desk {
   asked: unknown;
   readonly handle: InputProvider["handle"] = ({ method, params }) => {
     this.asked = params === undefined ? { method } : { method, params };
-    return this.answer;
+    return this.answer as unknown as InputResult;
   };
 }
 
