@@ -38,7 +38,10 @@ describe.each(documents)("%s", (document) => {
     }
 
     for (const line of blocks(text, "sh").flatMap((block) => block.trim().split("\n"))) {
-      for (const command of (line.split("#")[0] ?? "").split("&&").map((part) => part.trim())) {
+      for (const command of (line.split("#")[0] ?? "")
+        .split("&&")
+        .map((part) => part.trim())
+        .filter((part) => part !== "")) {
         const [, script] = /^npm (?:run )?([\w-]+)/.exec(command) ?? [];
         expect(["ci", ...Object.keys(manifest.scripts)], command).toContain(script);
       }
