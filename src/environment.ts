@@ -1,21 +1,15 @@
 import { readFileSync } from "node:fs";
-import type { ProxySettings } from "./net/network.ts";
+import { homedir } from "node:os";
+import type { Surroundings } from "./transport/surroundings.ts";
 
-/** What the process was started with, read here and passed down as arguments. */
-export interface Environment {
-  variables: Readonly<Record<string, string | undefined>>;
-  platform: NodeJS.Platform;
-  proxy: ProxySettings;
-  /** PEM texts of NODE_EXTRA_CA_CERTS; Node adds them by itself only where nothing else is configured. */
-  extraCertificates: readonly string[];
-}
-
-export function readEnvironment(): Environment {
+/** Reads what the process was started in; the only place that does. */
+export function readEnvironment(): Surroundings {
   const variables = process.env;
   const either = (name: string) => variables[name.toLowerCase()] ?? variables[name];
   return {
     variables,
     platform: process.platform,
+    home: homedir(),
     proxy: { httpProxy: either("HTTP_PROXY"), httpsProxy: either("HTTPS_PROXY"), noProxy: either("NO_PROXY") },
     extraCertificates: readCertificates(variables["NODE_EXTRA_CA_CERTS"]),
   };

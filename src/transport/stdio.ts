@@ -26,6 +26,8 @@ export interface StdioOptions {
   env: Record<string, string>;
   maxLineBytes: number;
   platform: NodeJS.Platform;
+  /** Hears what the child writes to stderr, as it comes. */
+  onStderr?: ((text: string) => void) | undefined;
 }
 
 /** How long a child gets to end by itself after its stdin closed, then after SIGTERM, then after SIGKILL. */
@@ -84,12 +86,12 @@ class StdioConnection implements Connection {
   #closing: Promise<void> | undefined;
   #swept: Promise<void> | undefined;
 
-  constructor(child: ChildProcess, { platform, maxLineBytes }: StdioOptions, receiver: Receiver) {
+  constructor(child: ChildProcess, { platform, maxLineBytes, onStderr }: StdioOptions, receiver: Receiver) {
     this.#process = child;
     this.#platform = platform;
     this.closed = new Promise((resolve) => (this.#settle = resolve));
     this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
-    this.child = watchStderr(child);
+    this.child = watchStderr(child, onStderr);
     this.#readMessages(receiver, maxLineBytes);
     child.on("error", () => {});
     if (child.pid !== undefined) this.#superviseExit(child.pid);
@@ -210,12 +212,13 @@ class StdioConnection implements Connection {
 }
 
 /** Always drained: a child that fills the pipe of its stderr would stop. */
-function watchStderr(child: ChildProcess): ChildView {
+function watchStderr(child: ChildProcess, onStderr: StdioOptions["onStderr"]): ChildView {
   const tail = new StderrTail();
   let wrote: () => void = () => {};
   const firstStderr = new Promise<void>((resolve) => (wrote = resolve));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     tail.push(text);
+    onStderr?.(text);
     wrote();
   });
   return { pid: child.pid, stderr: () => tail.lines(), firstStderr };
