@@ -1,6 +1,7 @@
 import { Client } from "./client/client.ts";
 import { connectEntry, type ConnectOptions } from "./client/connect-entry.ts";
 import { readEnvironment } from "./environment.ts";
+import { Host as RunningHost, type HostOptions } from "./host/host.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -46,6 +47,22 @@ export type {
   Transport,
 } from "./transport/transport.ts";
 export type { ConnectOptions } from "./client/connect-entry.ts";
+export type { Layer, Origin, ServerDefinition } from "./config/server-definition.ts";
+export type { BackoffSettings } from "./host/backoff.ts";
+export type { EraCache } from "./host/era-cache.ts";
+export type { HostEntry, HostEvent, HostOptions, HostTool, ServerStatus } from "./host/host.ts";
+export type { ConsentRequest, PolicySettings } from "./host/policy.ts";
+export {
+  agentTools,
+  aiSdkTools,
+  contextBlocks,
+  type AgentTool,
+  type ContextBlock,
+  type ContextOptions,
+  type ExecuteOptions,
+} from "./host/registry.ts";
+export type { ServerState } from "./host/server-state.ts";
+export type { Lease, LeaseRequest } from "./host/server-supervisor.ts";
 
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
@@ -56,3 +73,10 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
 function isTransport(server: ServerEntry | Transport): server is Transport {
   return typeof server === "object" && server !== null && "connect" in server;
 }
+
+/** Many servers, kept running, as one set. */
+export type Host = RunningHost;
+export const Host = {
+  /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
+  open: (options: HostOptions = {}): Promise<Host> => RunningHost.start(options, readEnvironment()),
+};

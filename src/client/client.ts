@@ -192,6 +192,11 @@ export class Client implements AsyncDisposable {
     return this.#conversation.peer.closed;
   }
 
+  /** Why the connection is gone; undefined while it is there. */
+  get lost(): NexusError | undefined {
+    return this.#conversation.peer.gone;
+  }
+
   /** The lists as last read, until the server says that they changed. */
   get known(): Readonly<KnownLists> {
     return this.#inbox.known;

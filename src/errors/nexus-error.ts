@@ -17,6 +17,9 @@ export type ErrorCode =
   | "VERSION_UNSUPPORTED"
   | "MESSAGE_TOO_LARGE"
   | "CAPABILITY_MISSING"
+  | "NAME_UNKNOWN"
+  | "DENIED"
+  | "UNTRUSTED"
   | "SERVER_ERROR"
   | "INPUT_FAILED"
   | "TIMEOUT"
@@ -34,13 +37,28 @@ export interface RpcErrorBody {
   data?: unknown;
 }
 
+/** The place in a configuration file that an error is about. */
+export interface ErrorSource {
+  file: string;
+  line?: number | undefined;
+  column?: number | undefined;
+  /** Which of the layered configuration files it is: "user", "project" … */
+  layer?: string | undefined;
+}
+
 export interface ErrorDetails {
   cause?: unknown;
+  /** What probably lies behind it, for people: a guess, made from what the server wrote or how it answered. */
+  likelyCause?: string | undefined;
   /** What to do about it, for people. */
   hint?: string | undefined;
+  /** How to write it instead: a few lines of configuration. */
+  snippet?: string | undefined;
   phase?: ErrorPhase | undefined;
   server?: string | undefined;
-  source?: { file: string; line?: number; column?: number } | undefined;
+  source?: ErrorSource | undefined;
+  /** The lines of the file around the mistake, with a caret under it. */
+  excerpt?: string | undefined;
   command?: string | undefined;
   url?: string | undefined;
   method?: string | undefined;
@@ -50,6 +68,14 @@ export interface ErrorDetails {
   stderr?: readonly string[] | undefined;
   /** HTTP status of the answer, where there was one. */
   status?: number | undefined;
+  /** Of an answer 401 or 403: which credentials the server wants, as it said it. */
+  wwwAuthenticate?: string | undefined;
+  /** The proxy on the way, without its password. */
+  proxy?: string | undefined;
+  /** Of a handshake that came to nothing: the methods that were sent. */
+  sent?: readonly string[] | undefined;
+  /** Of a handshake that came to nothing: what arrived meanwhile, in words. */
+  received?: string | undefined;
   retryAfterMs?: number | undefined;
   /** The server's own error. */
   rpc?: RpcErrorBody | undefined;

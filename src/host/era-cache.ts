@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { isRecord } from "../protocol/json-rpc.ts";
+import type { Era } from "../protocol/revisions.ts";
+import type { ResolvedEntry } from "../transport/server-entry.ts";
+
+/** Remembers which era a server speaks, to save the question the next time. */
+export interface EraCache {
+  find(key: string): Promise<Era | undefined>;
+  /** Undefined forgets. */
+  remember(key: string, era: Era | undefined): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+/** A stale "modern" fails loudly and is asked again; a stale "legacy" would succeed silently for ever. */
+const LIFE_MS: Record<Era, number> = { modern: 30 * DAY_MS, legacy: DAY_MS };
+
+/** What makes two servers the same one: how they are started, or where they are reached and as whom. */
+export function eraKey({ reach }: ResolvedEntry): string {
+  return createHash("sha256").update(JSON.stringify(reach)).digest("hex");
+}
+
+/** In memory, for one run. */
+export class MemoryEraCache implements EraCache {
+  readonly #eras = new Map<string, Era>();
+
+  async find(key: string): Promise<Era | undefined> {
+    return this.#eras.get(key);
+  }
+
+  async remember(key: string, era: Era | undefined): Promise<void> {
+    if (era) this.#eras.set(key, era);
+    else this.#eras.delete(key);
+  }
+}
+
+interface Entry {
+  era: Era;
+  expiresAt: number;
+}
+
+/** In a file that only its owner can read. A file that cannot be read is as good as none. */
+export class FileEraCache implements EraCache {
+  readonly #file: string;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async find(key: string): Promise<Era | undefined> {
+    const entry = (await this.#load())[key];
+    return entry && entry.expiresAt > Date.now() ? entry.era : undefined;
+  }
+
+  remember(key: string, era: Era | undefined): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write(key, era)).catch(() => {});
+    return this.#writing;
+  }
+
+  async #write(key: string, era: Era | undefined): Promise<void> {
+    const { [key]: _previous, ...entries } = await this.#load();
+    if (era) entries[key] = { era, expiresAt: Date.now() + LIFE_MS[era] };
+    for (const [other, { expiresAt }] of Object.entries(entries)) if (expiresAt <= Date.now()) delete entries[other];
+    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+    // Another host may write at the same time: each writes a whole file, the last one wins.
+    const draft = `${this.#file}.${process.pid}`;
+    await writeFile(draft, JSON.stringify(entries), { mode: 0o600 });
+    await rename(draft, this.#file);
+  }
+
+  async #load(): Promise<Record<string, Entry>> {
+    try {
+      const value: unknown = JSON.parse(await readFile(this.#file, "utf8"));
+      return isRecord(value) ? (value as Record<string, Entry>) : {};
+    } catch {
+      return {};
+    }
+  }
+}

@@ -1,0 +1,369 @@
+import { join } from "node:path";
+import type { CallOptions } from "../client/call-scope.ts";
+import type { CallToolOptions, Client } from "../client/client.ts";
+import { connectEntry } from "../client/connect-entry.ts";
+import type { InputProvider } from "../client/input.ts";
+import { SILENT, type Logger } from "../client/logger.ts";
+import type { ServerDefinition } from "../config/server-definition.ts";
+import { NexusError } from "../errors/nexus-error.ts";
+import type {
+  CallToolResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from "../protocol/mcp.ts";
+import { resolveEntry, type ServerEntry } from "../transport/server-entry.ts";
+import type { Surroundings } from "../transport/surroundings.ts";
+import { DEFAULT_BACKOFF, type BackoffSettings } from "./backoff.ts";
+import { eraKey, FileEraCache, type EraCache } from "./era-cache.ts";
+import { modelName, resolveName } from "./names.ts";
+import { decide, type Decision, type PolicySettings } from "./policy.ts";
+import { ServerLog } from "./server-log.ts";
+import type { ServerState } from "./server-state.ts";
+import { ServerSupervisor, type Lease, type LeaseRequest } from "./server-supervisor.ts";
+import { StartGate } from "./start-gate.ts";
+import { defaultStateFolder } from "./state-folder.ts";
+
+export interface HostOptions {
+  /** Servers by id, as in a configuration file. */
+  servers?: Readonly<Record<string, HostEntry>> | undefined;
+  /** Answers the servers' questions. */
+  input?: InputProvider | undefined;
+  policy?: PolicySettings | undefined;
+  logger?: Logger | undefined;
+  /** Where logs and eras are kept; a place of the platform's unless given. */
+  stateFolder?: string | undefined;
+  eraCache?: EraCache | undefined;
+  backoff?: Partial<BackoffSettings> | undefined;
+  /** Servers that start at the same time: 8. */
+  startAtOnce?: number | undefined;
+  /** How long an owner's connection is kept after its last use: 5 minutes. */
+  idleMs?: number | undefined;
+  /** Connections of one server: 32. */
+  maxConnections?: number | undefined;
+}
+
+/** An entry with what only a host looks at. */
+export interface HostEntry extends ServerEntry {
+  enabled?: boolean | undefined;
+  disabled?: boolean | undefined;
+  auto_start?: boolean | undefined;
+  fail_if_no_tools?: boolean | undefined;
+  tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
+  isolation?: "owner" | "call" | "shared" | undefined;
+}
+
+/** A tool of some server, named for a model. */
+export interface HostTool {
+  /** `mcp__server__tool`. */
+  name: string;
+  server: string;
+  tool: Tool;
+}
+
+export interface ServerStatus {
+  id: string;
+  state: ServerState;
+  definition: ServerDefinition;
+}
+
+export type HostEvent =
+  | { kind: "state"; server: string; state: ServerState }
+  /** What a server offers changed. */
+  | { kind: "lists"; server: string };
+
+/** Many servers, kept running, as one set. One that fails concerns nobody but its own callers. */
+export class Host implements AsyncDisposable {
+  readonly #options: HostOptions;
+  readonly #surroundings: Surroundings;
+  readonly #supervisors = new Map<string, ServerSupervisor>();
+  readonly #listeners = new Set<(event: HostEvent) => void>();
+  readonly #gate: StartGate;
+  readonly #eras: EraCache;
+  readonly #logger: Logger;
+  #starting: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
+  static async start(options: HostOptions, surroundings: Surroundings): Promise<Host> {
+    const host = new Host(options, surroundings);
+    await host.setServers(options.servers ?? {});
+    return host;
+  }
+
+  private constructor(options: HostOptions, surroundings: Surroundings) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.#gate = new StartGate(options.startAtOnce ?? 8);
+    this.#eras = options.eraCache ?? new FileEraCache(join(this.#stateFolder, "eras.json"));
+    this.#logger = options.logger ?? SILENT;
+  }
+
+  /** Every server that starts by itself is connected, or has failed. */
+  async ready(): Promise<void> {
+    await this.#starting;
+  }
+
+  servers(): ServerStatus[] {
+    return [...this.#supervisors.values()].map(({ definition, state }) => ({ id: definition.id, state, definition }));
+  }
+
+  /** What is known now, in the order of the configuration, as far as this agent may use it. */
+  tools({ agent }: { agent?: string } = {}): HostTool[] {
+    return this.#running().flatMap(({ definition: { id }, lists }) =>
+      lists.tools
+        .filter((tool) => this.#decide(id, tool, agent).kind !== "denied")
+        .map((tool) => ({ name: modelName(id, tool.name), server: id, tool })),
+    );
+  }
+
+  resources(): { server: string; resource: Resource }[] {
+    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+      lists.resources.map((resource) => ({ server, resource })),
+    );
+  }
+
+  templates(): { server: string; template: ResourceTemplate }[] {
+    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+      lists.templates.map((template) => ({ server, template })),
+    );
+  }
+
+  prompts(): { server: string; name: string; prompt: Prompt }[] {
+    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+      lists.prompts.map((prompt) => ({ server, name: prompt.name, prompt })),
+    );
+  }
+
+  /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
+  async getTool(name: string): Promise<HostTool> {
+    await this.#wake(name);
+    const { server, tool } = resolveName(name, this.#allTools(), "tool");
+    return { name: modelName(server, tool.name), server, tool };
+  }
+
+  /** Calls a tool by name (`server.tool`, `mcp__server__tool`, `mcp:server.tool`) or as listed. */
+  async callTool(
+    target: string | HostTool,
+    args?: object,
+    options: CallToolOptions & { agent?: string } = {},
+  ): Promise<CallToolResult> {
+    const { server, tool } = typeof target === "string" ? await this.getTool(target) : target;
+    await this.#permit({ server, tool, args, agent: options.agent });
+    using lease = await this.lease(server, options.signal ? { signal: options.signal } : {});
+    return await lease.client.callTool(tool.name, args, options);
+  }
+
+  async readResource(server: string, uri: string, options?: CallOptions): Promise<ReadResourceResult> {
+    using lease = await this.lease(server);
+    return await lease.client.readResource(uri, options);
+  }
+
+  async getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
+    await this.#wake(name);
+    const { server, prompt } = resolveName(name, this.prompts(), "prompt");
+    using lease = await this.lease(server);
+    return await lease.client.getPrompt(prompt.name, args, options);
+  }
+
+  /** A connection to one server, to be given back. */
+  lease(server: string, request: LeaseRequest = {}): Promise<Lease> {
+    return this.#get(server).lease(request);
+  }
+
+  /** Runs these from now on: what is the same keeps its connection, what is gone is closed, what is new is started. */
+  async setServers(next: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
+    const definitions = Array.isArray(next)
+      ? (next as readonly ServerDefinition[])
+      : Object.entries(next).map(([id, entry]) => define(id, entry));
+    const wanted = new Map(definitions.map((definition) => [definition.id, definition]));
+    const gone = [...this.#supervisors].filter(([id, supervisor]) => {
+      const definition = wanted.get(id);
+      return !definition || !supervisor.adopt(definition);
+    });
+    for (const [id] of gone) this.#supervisors.delete(id);
+    const fresh = definitions.filter(({ id }) => !this.#supervisors.has(id));
+    for (const definition of fresh) this.#supervisors.set(definition.id, this.#supervise(definition));
+    this.#inOrder(definitions);
+    const started = fresh.map(({ id }) => this.#get(id).start());
+    this.#starting = Promise.all([this.#starting, ...started]);
+    await Promise.all(gone.map(([, supervisor]) => supervisor.close()));
+  }
+
+  /** Off: its tools are gone, its connection stays. On: they are back. */
+  async toggle(server: string, enabled: boolean): Promise<void> {
+    const supervisor = this.#get(server);
+    supervisor.toggle(enabled);
+    if (enabled) await supervisor.start();
+  }
+
+  /** Tries a failed server again now, or a degraded one's lists. */
+  async retry(server: string): Promise<void> {
+    await this.#get(server).retry();
+  }
+
+  /** Hears of every change; call what it returns to stop. */
+  on(listener: (event: HostEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#supervisors.values()].map((supervisor) => supervisor.close()));
+  }
+
+  get #stateFolder(): string {
+    return this.#options.stateFolder ?? defaultStateFolder(this.#surroundings);
+  }
+
+  #running(): ServerSupervisor[] {
+    return [...this.#supervisors.values()].filter(({ enabled }) => enabled);
+  }
+
+  #allTools(): { server: string; name: string; tool: Tool }[] {
+    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+      lists.tools.map((tool) => ({ server, name: tool.name, tool })),
+    );
+  }
+
+  #get(server: string): ServerSupervisor {
+    const found = this.#supervisors.get(server);
+    if (found) return found;
+    throw new NexusError("NAME_UNKNOWN", `There is no server "${server}"`, {
+      server,
+      hint: `Configured are: ${[...this.#supervisors.keys()].join(", ") || "none"}.`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** A server named at the beginning of a name is connected before the name is looked up. */
+  async #wake(name: string): Promise<void> {
+    const meant = [...this.#supervisors.values()].filter(({ definition: { id }, enabled, state }) => {
+      const isNamed = [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
+      return isNamed && enabled && state.kind !== "ready" && state.kind !== "degraded";
+    });
+    for (const supervisor of meant) (await supervisor.lease()).release();
+  }
+
+  #decide(server: string, tool: Tool, agent: string | undefined): Decision {
+    const { definition } = this.#get(server);
+    const target = { server, tool: tool.name, annotations: tool.annotations, own: definition.tools };
+    return decide(this.#options.policy ?? {}, target, agent);
+  }
+
+  async #permit({
+    server,
+    tool,
+    args,
+    agent,
+  }: {
+    server: string;
+    tool: Tool;
+    args: unknown;
+    agent: string | undefined;
+  }): Promise<void> {
+    const decision = this.#decide(server, tool, agent);
+    const refuse = (reason: string) =>
+      new NexusError("DENIED", `"${tool.name}" of "${server}" may not be called: ${reason}`, {
+        server,
+        mayHaveReached: false,
+      });
+    if (decision.kind === "denied") throw refuse(decision.reason);
+    if (decision.kind !== "needs-consent") return;
+    const request = { server, tool: tool.name, arguments: args, annotations: tool.annotations, agent };
+    if (!(await this.#options.policy?.consent?.(request))) throw refuse("consent was not given");
+  }
+
+  #supervise(definition: ServerDefinition): ServerSupervisor {
+    const { id } = definition;
+    return new ServerSupervisor(definition, {
+      connect: (wanted, input, signal) => this.#connect(wanted, input, signal),
+      input: this.#options.input,
+      backoff: { ...DEFAULT_BACKOFF, ...this.#options.backoff },
+      idleMs: this.#options.idleMs ?? 300_000,
+      maxConnections: this.#options.maxConnections ?? 32,
+      logger: this.#logger,
+      onState: (state) => this.#tell({ kind: "state", server: id, state }),
+      onLists: () => this.#tell({ kind: "lists", server: id }),
+    });
+  }
+
+  /** With the era as remembered; where that is no longer true, without. */
+  async #connect(definition: ServerDefinition, input: InputProvider | undefined, signal: AbortSignal): Promise<Client> {
+    const { id, entry } = definition;
+    if (!entry)
+      throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
+    const key = eraKey(entry);
+    const remembered = await this.#eras.find(key);
+    const log = new ServerLog(join(this.#stateFolder, "logs", `${id}.log`));
+    const options = { server: id, input, signal, logger: this.#logger, onStderr: (text: string) => log.write(text) };
+    const open = (era: typeof remembered) =>
+      this.#gate.through(() => connectEntry(entry, this.#surroundings, { ...options, era }));
+    try {
+      const client = await open(remembered).catch((error: unknown) => {
+        if (!remembered || !isEraMistake(error)) throw error;
+        return open(undefined);
+      });
+      await this.#eras.remember(key, client.verdict.remember ?? remembered);
+      return client;
+    } catch (error) {
+      throw error instanceof NexusError ? error.with({ source: definition.origin }) : error;
+    }
+  }
+
+  #tell(event: HostEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#logger.error("a host listener threw", { error });
+      }
+    }
+  }
+
+  /** Lists follow the configuration, never who was ready first. */
+  #inOrder(definitions: readonly ServerDefinition[]): void {
+    const order = definitions.map(({ id }) => [id, this.#get(id)] as const);
+    this.#supervisors.clear();
+    for (const [id, supervisor] of order) this.#supervisors.set(id, supervisor);
+  }
+}
+
+/** A server that answered, but not in the era that was remembered. */
+function isEraMistake(error: unknown): boolean {
+  return (
+    error instanceof NexusError &&
+    ["SERVER_ERROR", "VERSION_UNSUPPORTED", "PROTOCOL_VIOLATION", "HTTP_STATUS"].includes(error.code)
+  );
+}
+
+/** A server given by a program: trusted, because the program is. A bad entry is its own problem. */
+function define(id: string, entry: HostEntry): ServerDefinition {
+  const common = {
+    id,
+    enabled: entry.enabled ?? !(entry.disabled ?? false),
+    autoStart: entry.auto_start ?? true,
+    failIfNoTools: entry.fail_if_no_tools ?? false,
+    tools: entry.tools ?? {},
+    isolation: entry.isolation ?? "owner",
+    hides: [],
+    trusted: true,
+  } as const;
+  try {
+    return { ...common, name: entry.name, entry: resolveEntry({ ...entry, id }) };
+  } catch (error) {
+    if (!(error instanceof NexusError)) throw error;
+    return { ...common, problem: error };
+  }
+}

@@ -1,0 +1,58 @@
+import type { ToolAnnotations } from "../protocol/mcp.ts";
+
+/** Who may see and use what. Everything here can only narrow what a server's own entry allows. */
+export interface PolicySettings {
+  /** Names or patterns with `*` of tools as `server.tool`; where given, nothing else is allowed. */
+  allow?: readonly string[] | undefined;
+  deny?: readonly string[] | undefined;
+  /** Only tools that call themselves read-only. */
+  readOnly?: boolean | undefined;
+  /** Which agents see a server; one that is not named is seen by all. */
+  visibleTo?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Asked before a tool that may have effects is called; false denies it. Without it such tools are called. */
+  consent?: ((request: ConsentRequest) => boolean | Promise<boolean>) | undefined;
+}
+
+export interface ConsentRequest {
+  server: string;
+  tool: string;
+  arguments: unknown;
+  annotations: ToolAnnotations | undefined;
+  agent: string | undefined;
+}
+
+export interface Target {
+  server: string;
+  tool: string;
+  annotations?: ToolAnnotations | undefined;
+  /** The server's own allow and deny lists. */
+  own: { allow?: readonly string[]; deny?: readonly string[] };
+}
+
+export type Decision = { kind: "allowed" } | { kind: "needs-consent" } | { kind: "denied"; reason: string };
+
+/** The one decision for listing and calling alike. */
+export function decide(settings: PolicySettings, target: Target, agent: string | undefined): Decision {
+  const { server, tool, annotations, own } = target;
+  const fullName = `${server}.${tool}`;
+  const agents = settings.visibleTo?.[server];
+  if (agents && (agent === undefined || !agents.includes(agent)))
+    return denied("the server is not shared with this agent");
+  if (own.deny?.some((pattern) => matches(pattern, tool))) return denied("the server's entry denies it");
+  if (own.allow && !own.allow.some((pattern) => matches(pattern, tool)))
+    return denied("the server's entry does not allow it");
+  if (settings.deny?.some((pattern) => matches(pattern, fullName))) return denied("it is on the deny list");
+  if (settings.allow && !settings.allow.some((pattern) => matches(pattern, fullName)))
+    return denied("it is not on the allow list");
+  if (settings.readOnly && annotations?.readOnlyHint !== true) return denied("only read-only tools are allowed");
+  return settings.consent && annotations?.readOnlyHint !== true ? { kind: "needs-consent" } : { kind: "allowed" };
+}
+
+function denied(reason: string): Decision {
+  return { kind: "denied", reason };
+}
+
+function matches(pattern: string, name: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join(".*")}$`).test(name);
+}

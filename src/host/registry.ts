@@ -1,0 +1,161 @@
+import { checkArguments } from "../client/schema-check.ts";
+import type { InputProvider } from "../client/input.ts";
+import { NexusError } from "../errors/nexus-error.ts";
+import { isRecord } from "../protocol/json-rpc.ts";
+import type { CallToolResult, ResourceContents, ToolAnnotations } from "../protocol/mcp.ts";
+import type { Host, HostTool } from "./host.ts";
+
+/** A tool as an agent has it: native, whatever server it comes from. */
+export interface AgentTool {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  annotations: ToolAnnotations;
+  execute(args: unknown, options?: ExecuteOptions): Promise<CallToolResult>;
+}
+
+export interface ExecuteOptions {
+  signal?: AbortSignal | undefined;
+  /** Answers the server's questions during this call. */
+  input?: InputProvider | undefined;
+}
+
+/** Every tool the agent may use, and two with which it finds and reads resources. */
+export function agentTools(host: Host, { agent }: { agent?: string } = {}): AgentTool[] {
+  const scope = agent === undefined ? {} : { agent };
+  const tools = host.tools(scope).map((found) => agentTool(host, found, agent));
+  return host.resources().length + host.templates().length > 0
+    ? [...tools, listResources(host), readResource(host)]
+    : tools;
+}
+
+function agentTool(host: Host, found: HostTool, agent: string | undefined): AgentTool {
+  const { name, server, tool } = found;
+  return {
+    name,
+    description: tool.description ?? tool.title ?? `${tool.name} of ${server}`,
+    inputSchema: tool.inputSchema,
+    annotations: tool.annotations ?? {},
+    async execute(args, { signal, input } = {}) {
+      await requireFitting(found, args);
+      const options = { signal, input, ...(agent === undefined ? {} : { agent }) };
+      return host.callTool(found, isRecord(args) ? args : {}, options);
+    },
+  };
+}
+
+/** What a model writes is checked before it is sent; a schema that cannot be used is the server's business. */
+async function requireFitting({ name, server, tool }: HostTool, args: unknown): Promise<void> {
+  const check = await checkArguments(tool, args);
+  if (check.kind !== "invalid") return;
+  const problems = check.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  throw new NexusError("ARGUMENTS_INVALID", `The arguments of ${name} do not fit: ${problems.join("; ")}`, {
+    server,
+    mayHaveReached: false,
+  });
+}
+
+function listResources(host: Host): AgentTool {
+  return {
+    name: "ListMcpResources",
+    description: "Lists the resources of all connected servers: documents, files, records that can be read.",
+    inputSchema: { type: "object", properties: { server: { type: "string", description: "Only of this server" } } },
+    annotations: { readOnlyHint: true },
+    async execute(args) {
+      const only = isRecord(args) ? args["server"] : undefined;
+      const wanted = <T extends { server: string }>(items: T[]) =>
+        items.filter(({ server }) => only === undefined || server === only);
+      const resources = wanted(host.resources()).map(({ server, resource }) => ({ server, ...resource }));
+      const templates = wanted(host.templates()).map(({ server, template }) => ({ server, ...template }));
+      return { content: [{ type: "text", text: JSON.stringify({ resources, templates }) }] };
+    },
+  };
+}
+
+function readResource(host: Host): AgentTool {
+  const properties = { server: { type: "string" }, uri: { type: "string" } };
+  return {
+    name: "ReadMcpResource",
+    description: "Reads a resource of a server by its URI.",
+    inputSchema: { type: "object", properties, required: ["server", "uri"] },
+    annotations: { readOnlyHint: true },
+    async execute(args, { signal, input } = {}) {
+      const { server, uri } = isRecord(args) ? args : {};
+      if (typeof server !== "string" || typeof uri !== "string") {
+        throw new NexusError("ARGUMENTS_INVALID", "ReadMcpResource needs a server and a uri", {
+          mayHaveReached: false,
+        });
+      }
+      const { contents } = await host.readResource(server, uri, { signal, input });
+      return { content: contents.map((resource) => ({ type: "resource", resource })) };
+    },
+  };
+}
+
+/** A resource as context for a model. */
+export interface ContextBlock {
+  server: string;
+  uri: string;
+  text: string;
+}
+
+export interface ContextOptions {
+  /** Characters that all blocks together may have. */
+  budget: number;
+  /** Resources of at least this priority (`annotations.priority`) are taken, the most important first. */
+  minPriority?: number;
+}
+
+/** The important resources as context, as many as fit. One that cannot be read is left out. */
+export async function contextBlocks(
+  host: Host,
+  { budget, minPriority = 0.8 }: ContextOptions,
+): Promise<ContextBlock[]> {
+  const priorityOf = (annotations: Record<string, unknown> | undefined) => {
+    const priority = annotations?.["priority"];
+    return typeof priority === "number" ? priority : 0;
+  };
+  const wanted = host
+    .resources()
+    .map(({ server, resource }) => ({ server, uri: resource.uri, priority: priorityOf(resource.annotations) }))
+    .filter(({ priority }) => priority >= minPriority)
+    .sort((a, b) => b.priority - a.priority);
+  const blocks: ContextBlock[] = [];
+  let left = budget;
+  for (const { server, uri } of wanted) {
+    const contents = await host.readResource(server, uri).then(
+      (result) => result.contents,
+      (): ResourceContents[] => [],
+    );
+    for (const { text } of contents) {
+      if (text === undefined || text.length > left) continue;
+      left -= text.length;
+      blocks.push({ server, uri, text });
+    }
+  }
+  return blocks;
+}
+
+/** The tools in the shape of the Vercel AI SDK; `jsonSchema` is that package's own function. */
+export function aiSdkTools<S>(
+  tools: readonly AgentTool[],
+  { jsonSchema }: { jsonSchema: (schema: Record<string, unknown>) => S },
+): Record<
+  string,
+  {
+    description: string;
+    inputSchema: S;
+    execute(args: unknown, options: { abortSignal?: AbortSignal }): Promise<CallToolResult>;
+  }
+> {
+  return Object.fromEntries(
+    tools.map((tool) => [
+      tool.name,
+      {
+        description: tool.description,
+        inputSchema: jsonSchema(tool.inputSchema),
+        execute: (args, { abortSignal }) => tool.execute(args, { signal: abortSignal }),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,39 @@
+import { appendFile, mkdir, rename, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+
+const MAX_BYTES = 1024 * 1024;
+
+/** What a server writes to stderr, kept in a file that only its owner can read; one older file is kept beside it. */
+export class ServerLog {
+  readonly file: string;
+  #writing: Promise<void> = Promise.resolve();
+  #waiting = "";
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  write(text: string): void {
+    // A server that floods must not fill the memory: what cannot be written in time is cut at the front.
+    const isWriting = this.#waiting !== "";
+    this.#waiting = (this.#waiting + text).slice(-MAX_BYTES);
+    if (!isWriting) this.#writing = this.#writing.then(() => this.#flush()).catch(() => {});
+  }
+
+  /** Everything written so far is in the file. */
+  settled(): Promise<void> {
+    return this.#writing;
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#waiting;
+    this.#waiting = "";
+    await mkdir(dirname(this.file), { recursive: true, mode: 0o700 });
+    const size = await stat(this.file).then(
+      (found) => found.size,
+      () => 0,
+    );
+    if (size + text.length > MAX_BYTES) await rename(this.file, `${this.file}.1`).catch(() => {});
+    await appendFile(this.file, text, { mode: 0o600 });
+  }
+}

@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { agentTools, aiSdkTools, contextBlocks, Host, type HostOptions, type PolicySettings } from "../../src/index.ts";
+import { modelName, resolveName } from "../../src/host/names.ts";
+import { failure } from "../fixtures/failure.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+
+let stateFolder: string;
+beforeAll(async () => {
+  stateFolder = await mkdtemp(join(tmpdir(), "nexus-registry-"));
+});
+afterAll(async () => {
+  await rm(stateFolder, { recursive: true });
+});
+
+async function open(policy: PolicySettings = {}, more: HostOptions = {}): Promise<Host> {
+  const host = await Host.open({ servers: { kit: stdioFixture() }, stateFolder, policy, ...more });
+  await host.ready();
+  return host;
+}
+
+test("names for models are short, plain, and depend on server and tool alone (G2)", () => {
+  expect(modelName("github", "search")).toBe("mcp__github__search");
+  for (const name of ["a.b", "a_b", "a b", "ä", "x".repeat(100)]) {
+    expect(modelName("s", name)).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  }
+  expect(new Set(["a.b", "a_b", "a b", "a/b"].map((name) => modelName("s", name))).size).toBe(4);
+});
+
+test("a name is looked up, never split; one that fits two lists both", () => {
+  const tools = [
+    { server: "a", name: "b.c" },
+    { server: "a", name: "x" },
+    { server: "b", name: "x" },
+  ];
+  expect(resolveName("a.b.c", tools, "tool")).toBe(tools[0]);
+  expect(resolveName("mcp:a.b.c", tools, "tool")).toBe(tools[0]);
+  expect(resolveName(modelName("b", "x"), tools, "tool")).toBe(tools[2]);
+  expect(() => resolveName("a.y", tools, "tool")).toThrow(`There is no tool "a.y"`);
+  const twins = [
+    { server: "a-b", name: "c" },
+    { server: "a", name: "x" },
+  ];
+  expect(() => resolveName("a-b.d", twins, "tool")).toThrow(expect.objectContaining({ hint: `Did you mean "a-b.c"?` }));
+});
+
+test("every tool is native to the agent, with its schema and annotations, and executes (N10, G2)", async () => {
+  await using host = await open();
+  const tools = agentTools(host);
+  const add = tools.find(({ name }) => name === "mcp__kit__add_numbers");
+  expect(add).toMatchObject({
+    description: "Adds two numbers",
+    inputSchema: { required: ["a", "b"] },
+    annotations: { readOnlyHint: true },
+  });
+  expect(await add?.execute({ a: 2, b: 3 })).toMatchObject({ structuredContent: { sum: 5 } });
+  const error = await failure(Promise.resolve(add?.execute({ a: "2", bb: 3 })));
+  expect(error).toMatchObject({ code: "ARGUMENTS_INVALID", details: { mayHaveReached: false } });
+  expect(error.message).toContain("/a");
+});
+
+test("resources are found and read with tools, and the important ones become context (G3, N11)", async () => {
+  await using host = await open();
+  const [list, read] = ["ListMcpResources", "ReadMcpResource"].map((name) =>
+    agentTools(host).find((tool) => tool.name === name),
+  );
+  const listed = await list?.execute({});
+  expect(listed?.content[0]?.text).toContain("test://static-text");
+  expect(await read?.execute({ server: "kit", uri: "test://static-text" })).toMatchObject({
+    content: [{ type: "resource", resource: { text: expect.any(String) as string } }],
+  });
+  const blocks = await contextBlocks(host, { budget: 10_000, minPriority: 0 });
+  expect(blocks.length).toBeGreaterThan(0);
+  expect(await contextBlocks(host, { budget: 3, minPriority: 0 })).toEqual([]);
+});
+
+test("one decision hides a tool and refuses its call (R8)", async () => {
+  await using host = await open({ deny: ["kit.echo"], readOnly: true });
+  const names = host.tools().map(({ tool }) => tool.name);
+  expect(names).not.toContain("echo");
+  expect(names).toContain("add_numbers");
+  expect(names).not.toContain("sleep");
+  for (const name of ["kit.echo", "kit.sleep"])
+    expect(await failure(host.callTool(name, {}))).toMatchObject({ code: "DENIED" });
+});
+
+test("a server's own allow list, deny by default, and visibility per agent narrow further (R8)", async () => {
+  const servers = { kit: { ...stdioFixture(), tools: { allow: ["add_*", "echo"] } } };
+  await using host = await open({ visibleTo: { kit: ["ada"] } }, { servers });
+  expect(host.tools({ agent: "ada" }).map(({ tool }) => tool.name)).toEqual(["echo", "add_numbers"]);
+  expect(host.tools({ agent: "bob" })).toEqual([]);
+  expect(await failure(host.callTool("kit.echo", { text: "x" }, { agent: "bob" }))).toMatchObject({ code: "DENIED" });
+  expect(await host.callTool("kit.echo", { text: "x" }, { agent: "ada" })).toMatchObject({ content: [{ text: "x" }] });
+});
+
+test("tools with effects ask for consent, read-only ones do not", async () => {
+  const asked: unknown[] = [];
+  await using host = await open({
+    consent: (request) => {
+      asked.push([request.tool, request.arguments]);
+      return request.tool !== "sleep";
+    },
+  });
+  await host.callTool("kit.echo", { text: "x" });
+  expect(await failure(host.callTool("kit.sleep", { ms: 1 }))).toMatchObject({ code: "DENIED" });
+  expect(asked).toEqual([["sleep", { ms: 1 }]]);
+});
+
+test("interrupting the agent cancels the call down to the server (G6)", async () => {
+  await using host = await open();
+  const sleep = agentTools(host).find(({ name }) => name === "mcp__kit__sleep");
+  const abort = new AbortController();
+  const call = failure(Promise.resolve(sleep?.execute({ ms: 60_000 }, { signal: abort.signal })));
+  await host.callTool("kit.echo", { text: "under way" });
+  abort.abort();
+  expect((await call).code).toBe("CANCELLED");
+  await expect.poll(async () => (await host.callTool("kit.recorded_cancellations")).content[0]?.text).not.toBe("[]");
+});
+
+test("the tools take the shape of the AI SDK (N10)", async () => {
+  await using host = await open();
+  const tools = aiSdkTools(agentTools(host), { jsonSchema: (schema) => ({ wrapped: schema }) });
+  const echo = tools["mcp__kit__echo"];
+  expect(echo).toMatchObject({ inputSchema: { wrapped: { required: ["text"] } } });
+  expect(await echo?.execute({ text: "hi" }, {})).toMatchObject({ content: [{ text: "hi" }] });
+});
