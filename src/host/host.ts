@@ -17,6 +17,7 @@ import type {
 } from "../protocol/mcp.ts";
 import { resolveEntry, type ServerEntry } from "../transport/server-entry.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
+import { ChildLedger } from "./child-ledger.ts";
 import { DEFAULT_BACKOFF, type BackoffSettings } from "./backoff.ts";
 import { eraKey, FileEraCache, type EraCache } from "./era-cache.ts";
 import { modelName, resolveName } from "./names.ts";
@@ -83,6 +84,7 @@ export class Host implements AsyncDisposable {
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #gate: StartGate;
   readonly #eras: EraCache;
+  readonly #ledger: ChildLedger;
   readonly #logger: Logger;
   #starting: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -90,6 +92,7 @@ export class Host implements AsyncDisposable {
   /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
   static async start(options: HostOptions, surroundings: Surroundings): Promise<Host> {
     const host = new Host(options, surroundings);
+    await host.#ledger.sweep();
     await host.setServers(options.servers ?? {});
     return host;
   }
@@ -99,6 +102,7 @@ export class Host implements AsyncDisposable {
     this.#surroundings = surroundings;
     this.#gate = new StartGate(options.startAtOnce ?? 8);
     this.#eras = options.eraCache ?? new FileEraCache(join(this.#stateFolder, "eras.json"));
+    this.#ledger = new ChildLedger(join(this.#stateFolder, "children"), surroundings.platform);
     this.#logger = options.logger ?? SILENT;
   }
 
@@ -316,10 +320,17 @@ export class Host implements AsyncDisposable {
         return open(undefined);
       });
       await this.#eras.remember(key, client.verdict.remember ?? remembered);
+      await this.#note(client);
       return client;
     } catch (error) {
       throw error instanceof NexusError ? error.with({ source: definition.origin }) : error;
     }
+  }
+
+  async #note({ pid, closed }: Client): Promise<void> {
+    if (pid === undefined) return;
+    await this.#ledger.add(pid);
+    void closed.then(() => this.#ledger.remove(pid));
   }
 
   #tell(event: HostEvent): void {

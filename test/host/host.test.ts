@@ -1,4 +1,6 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -268,5 +270,44 @@ describe("leases", () => {
     one.release();
     two.release();
     await expect.poll(() => pids.some(isRunning), { timeout: 10_000 }).toBe(false);
+  });
+});
+
+describe("what a killed host leaves behind", () => {
+  test("is ended at the next start, and nothing else is (B3)", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "nexus-orphans-"));
+    try {
+      const entry = fixture("--misbehave", "ignore-stdin-end");
+      const program = `
+        const { Host } = await import(${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)});
+        const host = await Host.open({ servers: { stubborn: ${JSON.stringify(entry)} }, stateFolder: ${JSON.stringify(folder)} });
+        await host.ready();
+        console.log((await host.lease("stubborn")).client.pid);
+        setInterval(() => {}, 1e6);`;
+      const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      const orphan = Number(String(line));
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      expect(isRunning(orphan)).toBe(true);
+
+      // A page that names the same process with another start accuses nobody.
+      const [page = ""] = await readdir(join(folder, "children"));
+      const text = await readFile(join(folder, "children", page), "utf8");
+      await writeFile(
+        join(folder, "children", page),
+        text.replace(/"startedAt":"(\d+)","command":"([^"]*everything)/, '"startedAt":"1","command":"$2'),
+      );
+      await (await Host.open({ servers: {}, stateFolder: folder })).close();
+      expect(isRunning(orphan)).toBe(true);
+
+      await writeFile(join(folder, "children", page), text);
+      await (await Host.open({ servers: {}, stateFolder: folder })).close();
+      await expect.poll(() => isRunning(orphan)).toBe(false);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });

@@ -1,0 +1,90 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isRecord } from "../protocol/json-rpc.ts";
+import { signalTree } from "../transport/process-tree.ts";
+import { identify, type ProcessIdentity } from "./process-identity.ts";
+
+interface Page {
+  host: ProcessIdentity & { pid: number };
+  children: (ProcessIdentity & { pid: number })[];
+}
+
+/**
+ * What this host has started, written down, so that the next one can end what a killed one left behind: only a process
+ * whose number, start and command are all the same.
+ */
+export class ChildLedger {
+  readonly #folder: string;
+  readonly #platform: NodeJS.Platform;
+  readonly #children = new Map<number, ProcessIdentity>();
+  #self: ProcessIdentity | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(folder: string, platform: NodeJS.Platform) {
+    this.#folder = folder;
+    this.#platform = platform;
+  }
+
+  /** Ends what hosts that are gone left running. */
+  async sweep(): Promise<void> {
+    const files = await readdir(this.#folder).catch(() => []);
+    await Promise.all(
+      files.filter((file) => file.endsWith(".json")).map((file) => this.#sweepPage(join(this.#folder, file))),
+    );
+  }
+
+  async add(pid: number): Promise<void> {
+    const identity = await identify(pid, this.#platform);
+    if (!identity) return;
+    this.#children.set(pid, identity);
+    await this.#write();
+  }
+
+  async remove(pid: number): Promise<void> {
+    if (this.#children.delete(pid)) await this.#write();
+  }
+
+  async #sweepPage(file: string): Promise<void> {
+    const page = await loadPage(file);
+    if (!page) return;
+    if (await this.#isSame(page.host)) return;
+    for (const child of page.children) if (await this.#isSame(child)) signalTree(child.pid, "SIGKILL", this.#platform);
+    await rm(file, { force: true });
+  }
+
+  async #isSame({ pid, startedAt, command }: ProcessIdentity & { pid: number }): Promise<boolean> {
+    const now = await identify(pid, this.#platform);
+    return now?.startedAt === startedAt && now.command === command;
+  }
+
+  #write(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#writePage()).catch(() => {});
+    return this.#writing;
+  }
+
+  async #writePage(): Promise<void> {
+    this.#self ??= await identify(process.pid, this.#platform);
+    if (!this.#self) return;
+    const file = join(this.#folder, `${process.pid}.json`);
+    if (this.#children.size === 0) return rm(file, { force: true });
+    const page: Page = {
+      host: { pid: process.pid, ...this.#self },
+      children: [...this.#children].map(([pid, identity]) => ({ pid, ...identity })),
+    };
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await writeFile(`${file}.draft`, JSON.stringify(page), { mode: 0o600 });
+    await rename(`${file}.draft`, file);
+  }
+}
+
+/** A page that cannot be read accuses nobody. */
+async function loadPage(file: string): Promise<Page | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(file, "utf8"));
+    return isRecord(value) && isRecord(value["host"]) && Array.isArray(value["children"])
+      ? (value as unknown as Page)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** What tells a process from a later one with the same number. */
+export interface ProcessIdentity {
+  startedAt: string;
+  command: string;
+}
+
+/** Undefined where there is no such process, or no way to tell. */
+export async function identify(pid: number, platform: NodeJS.Platform): Promise<ProcessIdentity | undefined> {
+  try {
+    if (platform === "linux") return await fromProc(pid);
+    if (platform === "darwin") return await fromPs(pid);
+    return undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function fromProc(pid: number): Promise<ProcessIdentity | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  // The command's name may itself contain spaces and brackets; the fields after it are counted from its end.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, startedAt] = [fields[0], fields[19]];
+  const command = await readFile(`/proc/${pid}/cmdline`, "utf8");
+  return startedAt === undefined || state === "Z" ? undefined : { startedAt, command };
+}
+
+async function fromPs(pid: number): Promise<ProcessIdentity | undefined> {
+  const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=,command=", "-p", String(pid)]);
+  const [, startedAt, command] = /^(\S+ +\S+ +\S+ +\S+ +\S+) +(.*)$/.exec(stdout.trim()) ?? [];
+  return startedAt === undefined || command === undefined ? undefined : { startedAt, command };
+}
