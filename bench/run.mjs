@@ -4,6 +4,8 @@ import { compareClients } from "./client/compare.mjs";
 import { measureLists, measureResults } from "./client/large.mjs";
 import { connectMany } from "./client/many.mjs";
 import { weighConnections } from "./client/memory.mjs";
+import { hostMany } from "./host/crowd.mjs";
+import { measureOverhead } from "./host/overhead.mjs";
 
 const SUBJECTS = {
   client: {
@@ -13,6 +15,7 @@ const SUBJECTS = {
     many: connectMany,
     memory: weighConnections,
   },
+  host: { calls: measureOverhead, many: hostMany },
 };
 
 const { values: options, positionals } = parseArgs({
