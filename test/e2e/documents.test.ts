@@ -33,7 +33,8 @@ describe.each(documents)("%s", (document) => {
     for (const [index, program] of blocks(text, "js").entries()) {
       const file = join(folder, `${document.replaceAll("/", "-")}-${index}.mjs`);
       await writeFile(file, program);
-      const { stdout } = await run(process.execPath, [file], { cwd: root });
+      const env = { ...process.env, XDG_STATE_HOME: join(folder, "state") };
+      const { stdout } = await run(process.execPath, [file], { cwd: root, env });
       expect(stdout).not.toBe("");
     }
 
