@@ -24,6 +24,8 @@ const GROUPS = [
   [/^client\/client\./, "The client"],
   [/^client\/schema-/, "Checking arguments and results"],
   [/^client\//, "What a client takes and tells"],
+  [/^host\//, "The host"],
+  [/^config\//, "Configuration"],
   [/^errors\//, "Errors"],
   [/^transport\//, "Servers and transports"],
   [/^protocol\/json-rpc/, "JSON-RPC"],

@@ -26,6 +26,7 @@ export {
   type ErrorCode,
   type ErrorDetails,
   type ErrorPhase,
+  type ErrorSource,
   type RpcErrorBody,
 } from "./errors/nexus-error.ts";
 export type * from "./protocol/json-rpc.ts";

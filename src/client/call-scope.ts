@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import type { Params } from "../protocol/json-rpc.ts";
+import type { Params, RequestId } from "../protocol/json-rpc.ts";
 import type { Progress } from "../protocol/mcp.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { InputProvider } from "./input.ts";
@@ -56,6 +56,8 @@ export class CallScope implements Timed {
   /** Why the call was stopped. */
   stopped: NexusError | undefined;
   slot = -1;
+  /** Of the request that asked for progress last. */
+  progressToken: RequestId | undefined;
   readonly #deadlines: Deadlines;
   readonly #timeoutMs: number;
   readonly #totalMs: number;
@@ -110,6 +112,11 @@ export class CallScope implements Timed {
     this.#activeAt = performance.now();
   }
 
+  /** From here on only the total counts: the server has said that it will take its time. */
+  waitPatiently(): void {
+    this.#activeAt = Infinity;
+  }
+
   pause(): void {
     if (this.#pauses++ === 0) this.#pausedAt = performance.now();
   }
@@ -147,6 +154,14 @@ export class CallScope implements Timed {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Waits because the server asked for it: that is no silence of the server's. */
+  async rest(ms: number): Promise<void> {
+    this.waitPatiently();
+    await this.sleep(ms);
+    this.touch();
+    this.#deadlines.wakeWithin(this.remainingMs);
   }
 
   /** Waits for something that is not this call's own, unless the call is stopped first. */

@@ -61,7 +61,7 @@ export class Caller {
     const { method, params = {} } = scope.call;
     return runRounds(params, {
       exchange: (full) => {
-        if (full["inputResponses"] ?? full["requestState"]) onAsked?.();
+        if (full["inputResponses"] !== undefined || full["requestState"] !== undefined) onAsked?.();
         return this.conversation.exchange(method, full, scope);
       },
       desk: this.desk,

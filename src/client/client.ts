@@ -95,6 +95,7 @@ export class Client implements AsyncDisposable {
   #logLevel: LogLevel | undefined;
   #stream: ResumableStream | undefined;
   #closing: Promise<void> | undefined;
+  #isClosing = false;
 
   /** Connects, finds the era, and is ready for calls when it resolves. */
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
@@ -133,20 +134,19 @@ export class Client implements AsyncDisposable {
       capabilities: (provider) => desk.capabilities("modern", provider),
       retry: settings.retry,
       renew: () => this.#renew(),
+      onRenewed: () => void this.#restore(),
       reloadTools: (scope) => this.#reloadTools(scope),
     });
     this.#caller = new Caller({ ...settings, conversation: this.#conversation, desk });
-    this.tasks = new Tasks(this.#caller, (name) => this.#takesTasks(name));
+    this.tasks = new Tasks(this.#caller, (name) => this.#takesTasks(name), settings.logger);
     this.skills = new Skills(this.#caller);
     this.#subscriptions = new Subscriptions(this.#caller, settings.logger);
-    const { command, url } = transport.target;
-    this.#cache = new ResponseCache(settings.cache, {
-      server: url ?? command ?? settings.server,
-      principal: settings.principal,
-    });
+    const { server, principal } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };
+    const context = { server, principal: settings.principal ?? principal };
+    this.#cache = new ResponseCache(settings.cache, context, settings.logger);
     inbox.onChange = (notification) => {
+      this.#cache.invalidate(notification.method);
       this.#subscriptions.notified(notification);
-      void this.#cache.invalidate(notification.method);
     };
     this.#announcesRoots = agreement.era === "legacy" && desk.capabilities("legacy").roots?.listChanged === true;
     inbox.isModern = agreement.era === "modern";
@@ -313,6 +313,7 @@ export class Client implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#isClosing = true;
     this.#endAll(new NexusError("CLOSED", "The connection was closed"));
     await this.#conversation.peer.close();
   }
@@ -321,7 +322,7 @@ export class Client implements AsyncDisposable {
   #endAll(error: NexusError): void {
     this.#inbox.close();
     this.#stream?.abandon();
-    this.#subscriptions.abandon();
+    this.#subscriptions.abandon(this.#isClosing ? undefined : error);
     this.#settings.deadlines.stopAll(error);
   }
 
@@ -356,7 +357,7 @@ export class Client implements AsyncDisposable {
 
   /** The server says that what is known of its tools is wrong. */
   async #reloadTools(scope: CallScope): Promise<void> {
-    await this.#cache.invalidate("notifications/tools/list_changed");
+    this.#cache.invalidate("notifications/tools/list_changed");
     await this.#loadTools(scope);
   }
 
@@ -378,32 +379,29 @@ export class Client implements AsyncDisposable {
       channel: peer.http,
       headers: () => peer.standingHeaders,
       maxFailures: Infinity,
-      onGivenUp: (end) => {
-        const isForgotten = end.kind === "refused" && end.status === 404 && agreement.sessionId !== undefined;
+      onGivenUp: (end, wasOpen) => {
+        // A server without such a stream may say 404, too; only one that had it has forgotten the session.
+        const isForgotten =
+          wasOpen && end.kind === "refused" && end.status === 404 && agreement.sessionId !== undefined;
         if (isForgotten) this.#conversation.renew(agreement).catch((error: unknown) => logger.warn(messageOf(error)));
         else logger.debug(`"${this.server}" has no stream of its own`);
       },
     });
   }
 
-  async #renew(): Promise<Agreement> {
-    const { peer } = this.#conversation;
+  #renew(): Promise<Agreement> {
     this.#settings.logger.info(`"${this.server}" forgot its session; opening a new one`);
-    const agreement = await initialize(peer, introduce(this.#settings, this.#caller.desk, undefined));
-    // Behind the answer: these are calls of their own, and wait until the new session is in use.
-    queueMicrotask(() => void this.#restore());
-    return agreement;
+    return initialize(this.#conversation.peer, introduce(this.#settings, this.#caller.desk, undefined));
   }
 
   /** What the forgotten session knew is told to the new one. */
   async #restore(): Promise<void> {
     this.#listen();
     const level = this.#logLevel;
-    try {
-      if (level) await this.request("logging/setLevel", { level });
-      await this.#subscriptions.renewed();
-    } catch (error) {
-      this.#settings.logger.warn(`a renewed session could not be restored: ${messageOf(error)}`);
+    const told = level ? this.request("logging/setLevel", { level }) : Promise.resolve();
+    for (const done of await Promise.allSettled([told, this.#subscriptions.renewed()])) {
+      if (done.status === "rejected")
+        this.#settings.logger.warn(`a renewed session lacks something: ${messageOf(done.reason)}`);
     }
   }
 }
@@ -420,7 +418,7 @@ interface Settings {
   /** Of this client's calls. */
   deadlines: Deadlines;
   cache: CacheStore;
-  principal: string;
+  principal: string | undefined;
 }
 
 interface ClientParts {
@@ -446,7 +444,7 @@ function settingsOf(options: ClientOptions): Settings {
     logger: options.logger ?? SILENT,
     deadlines: new Deadlines(),
     cache: options.cache ?? new MemoryCache(),
-    principal: options.principal ?? "",
+    principal: options.principal,
   };
 }
 

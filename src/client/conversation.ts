@@ -17,6 +17,8 @@ export interface ConversationOptions {
   retry: RetrySettings;
   /** Opens a new session in place of one the server forgot. */
   renew: () => Promise<Agreement>;
+  /** The new session is in use. */
+  onRenewed: () => void;
   /** Reads the tool list anew, because the server says our headers do not fit it. */
   reloadTools: (scope: CallScope) => Promise<unknown>;
 }
@@ -75,7 +77,10 @@ export class Conversation {
   send(method: string, params: Params | undefined, scope: CallScope, id = this.peer.reserveId()): Promise<Result> {
     const { peer, agreement } = this;
     const modern = agreement.era === "modern";
-    const { onProgress, trace, meta: extra } = scope.options;
+    const { trace, meta: extra } = scope.options;
+    // A task is asked about, not reported on: its progress comes with the token of the call that made it.
+    const onProgress = method.startsWith("tasks/") ? undefined : scope.options.onProgress;
+    if (onProgress) scope.progressToken = id;
     let meta = modern ? this.#modernMeta(scope) : undefined;
     if (onProgress || trace || extra) {
       meta = { ...extra, ...trace, ...meta, ...(onProgress ? { progressToken: id } : {}) };
@@ -148,6 +153,8 @@ export class Conversation {
       .renew()
       .then((agreement) => {
         this.agreement = agreement;
+        this.#renewing = undefined;
+        this.#options.onRenewed();
       })
       .finally(() => {
         this.#renewing = undefined;

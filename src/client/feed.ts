@@ -32,9 +32,9 @@ export interface Feed {
   /** A notification of the server, whoever it is for. */
   notified(notification: Notification): void;
   /** The session was opened anew: the server knows nothing of this feed any more. */
-  renewed(): Promise<void>;
-  /** Stops by itself, without a word to the server. */
-  abandon(): void;
+  renewed(shared: Map<string, { users: number; subscribed: Promise<boolean> }>): Promise<void>;
+  /** Stops by itself, without a word to the server; `error` is told to the listener. */
+  abandon(error?: NexusError): void;
   close(): Promise<void>;
 }
 

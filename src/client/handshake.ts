@@ -36,6 +36,8 @@ export interface Introduction {
   deadline: number;
   signal: AbortSignal | undefined;
   deadlines: Deadlines;
+  /** Hears the method of each request that is sent, for the report of a handshake that fails. */
+  onSent?: (method: string) => void;
 }
 
 /** What a server's answer to `server/discover` says about it. */
@@ -100,7 +102,8 @@ export async function initialize(
 
 async function initializeOnce(peer: Peer, introduction: Introduction, version: LegacyRevision): Promise<Agreement> {
   let sessionId: string | undefined;
-  const { clientInfo, capabilities } = introduction;
+  const { clientInfo, capabilities, onSent } = introduction;
+  onSent?.("initialize");
   const params = { protocolVersion: version, capabilities: capabilities("legacy"), clientInfo };
   const result = await withScope(introduction, "initialize", (scope) =>
     peer.exchange(
@@ -143,7 +146,8 @@ async function modernRequest(
   introduction: Introduction,
   { id, method }: { id: RequestId; method: string },
 ): Promise<Result> {
-  const { clientInfo, capabilities } = introduction;
+  const { clientInfo, capabilities, onSent } = introduction;
+  onSent?.(method);
   const params = { _meta: modernMeta({ version: LATEST, clientInfo, capabilities: capabilities("modern") }) };
   const headers = peer.kind === "http" ? modernHeaders(LATEST, method, params) : undefined;
   return withScope(introduction, method, (scope) =>

@@ -1,6 +1,7 @@
 import type { Notification, Request } from "../protocol/json-rpc.ts";
 import type { Progress } from "../protocol/mcp.ts";
 import type { CallScope } from "./call-scope.ts";
+import { guarded } from "./guarded.ts";
 import type { InputDesk } from "./input.ts";
 import { forgetLists, type KnownLists } from "./lists.ts";
 import type { Logger } from "./logger.ts";
@@ -38,33 +39,22 @@ export class Inbox implements PeerListener {
   notification(notification: Notification, scope: CallScope | undefined): void {
     const { method, params } = notification;
     if (method === "notifications/progress") {
-      if (scope) this.#guarded(() => reportProgress(params, scope));
+      if (scope) guarded(() => reportProgress(params, scope), this.#logger);
     } else {
       if (method === "notifications/cancelled") this.#questions.withdraw(params?.["requestId"]);
       if (forgetLists(this.known, method)) this.changes++;
       this.onChange(notification);
     }
-    for (const listener of this.listeners) this.#guarded(() => listener(notification));
+    for (const listener of this.listeners) guarded(() => listener(notification), this.#logger);
   }
 
   close(): void {
     this.#questions.close();
   }
-
-  /** A listener that throws must not take the connection with it. */
-  #guarded(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.#logger.error("a listener threw", { error });
-    }
-  }
 }
 
-function reportProgress(params: Notification["params"], scope: CallScope): void {
-  if (typeof params?.["progress"] !== "number") return;
+function reportProgress(params: Notification["params"], scope: CallScope): unknown {
+  if (typeof params?.["progress"] !== "number") return undefined;
   scope.touch();
-  const reported: unknown = scope.options.onProgress?.(params as unknown as Progress);
-  // An async listener that rejects must not end the process either.
-  if (reported instanceof Promise) reported.catch(() => {});
+  return scope.options.onProgress?.(params as unknown as Progress);
 }

@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import { isRecord, type Params } from "../protocol/json-rpc.ts";
+import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
 import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../protocol/mcp.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
@@ -27,29 +27,40 @@ export async function readList<K extends keyof KnownLists>(
   { conversation, cache, scope }: { conversation: Conversation; cache: ResponseCache; scope: CallScope },
 ): Promise<Required<KnownLists>[K]> {
   const { method, member, capability } = LISTS[kind];
-  const items: unknown[] = [];
   const declared = conversation.agreement.capabilities;
-  if (declared && !declared[capability]) return items as Required<KnownLists>[K];
+  if (declared && !declared[capability]) return [];
+  const items = await readPages(method, member, async (params) => {
+    const cached = scope.options.fresh ? undefined : await cache.find(method, params);
+    const ask = async () => ({ result: await conversation.exchange(method, params, scope), cacheable: true });
+    const page = cached ?? (await cache.load(method, params, ask));
+    scope.touch();
+    return page;
+  });
+  return items as unknown as Required<KnownLists>[K];
+}
+
+/** The items of all pages. A server whose cursors go round in a circle would never end. */
+export async function readPages(
+  method: string,
+  member: string,
+  read: (params: Params | undefined) => Promise<Result>,
+): Promise<Record<string, unknown>[]> {
+  const items: Record<string, unknown>[] = [];
   const seen = new Set<unknown>();
   for (let params: Params | undefined; ;) {
-    const cursor = params;
-    const cached = scope.options.fresh ? undefined : await cache.find(method, cursor);
-    const ask = async () => ({ result: await conversation.exchange(method, cursor, scope), cacheable: true });
-    const page = cached ?? (await cache.load(method, cursor, ask));
-    scope.touch();
+    const page = await read(params);
     const found = page[member];
     if (!Array.isArray(found)) {
       throw new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} has no "${member}"`, { raw: page });
     }
     if (!found.every(isRecord)) {
-      throw new NexusError("PROTOCOL_VIOLATION", `"${member}" of ${method} holds something that is no object`, {
-        raw: page,
-      });
+      const message = `"${member}" of ${method} holds something that is no object`;
+      throw new NexusError("PROTOCOL_VIOLATION", message, { raw: page });
     }
     for (const item of found) items.push(item);
     // An empty cursor is a cursor; only a missing one ends the list.
     const next = page["nextCursor"];
-    if (typeof next !== "string") return items as Required<KnownLists>[K];
+    if (typeof next !== "string") return items;
     if (seen.has(next)) {
       throw new NexusError("PROTOCOL_VIOLATION", `${method} gives the same cursor twice and would never end`);
     }

@@ -1,4 +1,4 @@
-import { NexusError } from "../errors/nexus-error.ts";
+import { NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
 import {
   isLegacyRevision,
   isModernRevision,
@@ -55,25 +55,70 @@ export async function negotiate(options: NegotiateOptions): Promise<Negotiated> 
     opened.push(peer);
     return peer;
   };
+  const sent: string[] = [];
+  const introduction: Introduction = { ...options.introduction, onSent: (method) => sent.push(method) };
   try {
-    const negotiated = await agree({ ...options, open });
+    const negotiated = await agree({ ...options, introduction, open });
     await Promise.all(opened.filter((peer) => peer !== negotiated.peer).map((peer) => peer.close()));
     return negotiated;
   } catch (error) {
     const last = opened.at(-1);
-    const described = error instanceof NexusError ? explain(error, last, options.transport) : error;
+    const described =
+      error instanceof NexusError ? explain(error, { peer: last, target: options.transport.target, sent }) : error;
     await Promise.all(opened.map((peer) => peer.close()));
     throw described;
   }
 }
 
+interface Failed {
+  /** Undefined where no connection came about. */
+  peer: Peer | undefined;
+  target: Transport["target"];
+  /** Methods, in order. */
+  sent: readonly string[];
+}
+
 /** What is known about the server that could not be connected to. */
-function explain(error: NexusError, peer: Peer | undefined, { target }: Transport): NexusError {
+function explain(error: NexusError, { peer, target, sent }: Failed): NexusError {
   if (!peer) return error.with(target);
+  const described = peer.describe(error);
+  if (error.code !== "TIMEOUT" && error.code !== "SERVER_EXITED") return described;
   const [noise] = peer.noise;
-  if (noise === undefined || (error.code !== "TIMEOUT" && error.code !== "SERVER_EXITED")) return peer.describe(error);
+  if (noise === undefined) {
+    return error.code === "TIMEOUT"
+      ? described.amended({ sent, received: receivedBy(peer), ...silence(peer) })
+      : described;
+  }
   const hint = `It wrote to stdout what is no MCP message: ${JSON.stringify(noise)}. Servers log to stderr; check that the command starts the server itself.`;
-  return peer.describe(error).amended({ hint, raw: peer.noise });
+  const likelyCause = /^Content-Length:/i.test(noise)
+    ? "It frames its messages as language servers do; MCP wants one JSON message a line."
+    : undefined;
+  return described.amended({ hint, likelyCause, raw: peer.noise, sent, received: receivedBy(peer) });
+}
+
+function receivedBy({ noise, received: { messages } }: Peer): string {
+  const heard = messages === 0 ? "no message" : counted(messages, "message");
+  return noise.length === 0 ? heard : `${heard}, ${counted(noise.length, "line")} of other text`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** Nothing came in time that was any use. */
+function silence({ kind, child }: Peer): Pick<ErrorDetails, "likelyCause" | "hint"> {
+  if (kind !== "stdio") {
+    return {
+      likelyCause: "The server is overloaded or stuck, or something between here and it holds the answer back.",
+      hint: `Look into its log, or give it longer with "connection_timeout".`,
+    };
+  }
+  return {
+    likelyCause: child?.stderr().length
+      ? "It started, and is still busy with what it says below, or it waits for something."
+      : "The command starts no MCP server, still downloads one, or waits for a terminal.",
+    hint: `Run the command by hand: a server waits silently for input. Give a slow one longer with "connection_timeout".`,
+  };
 }
 
 async function agree(options: NegotiateOptions): Promise<Negotiated> {
@@ -102,7 +147,10 @@ async function agreeOnPinned(peer: Peer, version: Revision, options: NegotiateOp
   const reached = await orFallBack(options, peer, (way, introduction) => initialize(way, introduction, version));
   const spoken = reached.agreement.version;
   if (spoken !== version) {
-    throw new NexusError("VERSION_UNSUPPORTED", `The server speaks ${spoken}, not ${version}`, { phase: "handshake" });
+    throw new NexusError("VERSION_UNSUPPORTED", `The server speaks ${spoken}, not ${version}`, {
+      phase: "handshake",
+      hint: `Leave "protocolVersion" out to let both sides agree, or set it to "${spoken}".`,
+    });
   }
   return { ...reached, verdict: { era: "legacy", how: "pinned" } };
 }
@@ -112,7 +160,10 @@ async function agreeOnGivenModern(peer: Peer, options: NegotiateOptions): Promis
   const found = await discoverPatiently(peer, options);
   if (found.kind === "modern") return { peer, agreement: found.agreement, verdict: { era: "modern", how: "given" } };
   if (found.kind !== "legacy-only") throw found.error;
-  throw new NexusError("VERSION_UNSUPPORTED", "The server no longer speaks a modern revision", { phase: "handshake" });
+  throw new NexusError("VERSION_UNSUPPORTED", "The server no longer speaks a modern revision", {
+    phase: "handshake",
+    hint: `Connect without "era": what was remembered is out of date.`,
+  });
 }
 
 async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {

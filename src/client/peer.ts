@@ -1,3 +1,4 @@
+import { likelyCauseOfExit } from "../errors/likely-cause.ts";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import {
   isRequestId,
@@ -55,6 +56,10 @@ export class Peer implements PendingOwner {
   readonly closed: Promise<CloseReason>;
   /** The first things the server wrote that were no messages. */
   readonly noise: readonly string[];
+  /** What has come so far. */
+  readonly received: Readonly<Received>;
+  /** Who hears the progress of a task, by the token of the call that made it. */
+  readonly taskProgress: Map<RequestId, CallScope>;
   /** Why nothing can be sent any more. */
   gone: NexusError | undefined;
   /** Headers of messages that are no requests: notifications, cancellations, answers to the server. */
@@ -68,12 +73,19 @@ export class Peer implements PendingOwner {
   static async open(transport: Transport, listener: PeerListener, { logger, signal }: PeerOptions): Promise<Peer> {
     const pending = new IdTable<PendingRequest>();
     const noise: string[] = [];
-    const connection = await transport.connect(receiverFor({ pending, noise, listener, logger }), signal);
-    return new Peer({ transport, connection, pending, noise, logger });
+    const received: Received = { messages: 0 };
+    const tasks = new Map<RequestId, CallScope>();
+    const connection = await transport.connect(
+      receiverFor({ pending, noise, received, tasks, listener, logger }),
+      signal,
+    );
+    return new Peer({ transport, connection, pending, noise, received, tasks, logger });
   }
 
-  private constructor({ transport, connection, pending, noise, logger }: PeerParts) {
+  private constructor({ transport, connection, pending, noise, received, tasks, logger }: PeerParts) {
+    this.taskProgress = tasks;
     this.noise = noise;
+    this.received = received;
     this.#transport = transport;
     this.#connection = connection;
     this.#pending = pending;
@@ -144,13 +156,19 @@ export class Peer implements PendingOwner {
   }
 
   /** Goes on listening for an answer whose stream broke off; the call's own clock bounds it. */
-  resume(pending: PendingRequest, point: ResumePoint): Sending | undefined {
+  resume(pending: PendingRequest, point: ResumePoint, end: StreamEnd): Sending | undefined {
     const channel = this.http;
     if (!channel) return undefined;
     const { id: streamOf, method } = pending.outgoing;
-    const onGivenUp = () => pending.fail(endedWithoutAnswer(method));
-    const headers = () => this.standingHeaders;
-    return new ResumableStream({ channel, headers, streamOf, point, maxFailures: RESUME_FAILURES, onGivenUp });
+    const onGivenUp = (last: StreamEnd) => {
+      const isTooLarge = last.kind === "failed" && last.error.code === "MESSAGE_TOO_LARGE";
+      pending.fail(isTooLarge ? last.error : endedWithoutAnswer(method));
+    };
+    // Events belong to the session they came in: a renewed one knows nothing of them.
+    const session = this.standingHeaders;
+    const headers = () => session;
+    const retryMs = end.kind === "refused" ? undefined : end.retryMs;
+    return new ResumableStream({ channel, headers, streamOf, point, retryMs, maxFailures: RESUME_FAILURES, onGivenUp });
   }
 
   /** Nobody waits for this answer any more. */
@@ -199,12 +217,7 @@ export class Peer implements PendingOwner {
 
   #lose(reason: CloseReason): void {
     if (this.gone) return;
-    this.gone = this.describe(
-      lossError(
-        reason,
-        this.child?.stderr().findLast((line) => line.trim() !== ""),
-      ),
-    );
+    this.gone = this.describe(lossError(reason, this.child?.stderr() ?? []));
     for (const pending of this.#pending.values()) {
       pending.fail(this.gone.with({ mayHaveReached: true }));
       pending.sending?.abandon();
@@ -217,7 +230,14 @@ interface PeerParts {
   connection: Connection;
   pending: IdTable<PendingRequest>;
   noise: string[];
+  received: Received;
   logger: Logger;
+  /** Who hears the progress of a task, by the token of the call that made it. */
+  tasks: Map<RequestId, CallScope>;
+}
+
+interface Received {
+  messages: number;
 }
 
 const MAX_NOISE = 20;
@@ -225,11 +245,14 @@ const MAX_NOISE = 20;
 function receiverFor({
   pending,
   noise,
+  received,
+  tasks,
   listener,
   logger,
 }: Omit<PeerParts, "transport" | "connection"> & { listener: PeerListener }): Receiver {
   return {
     message(message, streamOf) {
+      received.messages += 1;
       if ("method" in message) {
         const scope = streamOf === undefined ? undefined : pending.get(streamOf)?.scope;
         if ("id" in message) listener.request(message, scope);
@@ -249,7 +272,7 @@ function receiverFor({
     let scope = stream;
     if (notification.method === "notifications/progress") {
       const token = notification.params?.["progressToken"];
-      scope = (isRequestId(token) ? pending.get(token)?.scope : undefined) ?? stream;
+      scope = (isRequestId(token) ? (pending.get(token)?.scope ?? tasks.get(token)) : undefined) ?? stream;
     }
     listener.notification(notification, scope);
   }
@@ -269,6 +292,9 @@ function receiverFor({
   }
 }
 
+const STRAY_PIPE =
+  "A server keeps stdin and stdout for messages as long as it runs: check that the command starts it directly.";
+
 function unwritable(method: string, error: unknown): NexusError {
   return new NexusError(
     "ARGUMENTS_INVALID",
@@ -280,21 +306,33 @@ function unwritable(method: string, error: unknown): NexusError {
   );
 }
 
-function lossError(reason: CloseReason, lastWords: string | undefined): NexusError {
+function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
   switch (reason.kind) {
     case "closed":
       return new NexusError("CLOSED", "The connection was closed");
     case "stream-ended":
-      return reason.error ?? new NexusError("CONNECTION_LOST", "The server ended the stream that carries its answers");
+      return (
+        reason.error ??
+        new NexusError("CONNECTION_LOST", "The server ended the stream that carries its answers", {
+          hint: "Connect again; if it happens often, look into the server's log and at proxies on the way.",
+        })
+      );
     case "stdin-closed":
-      return new NexusError("CONNECTION_LOST", "The server closed its stdin and can no longer be asked");
+      return new NexusError("CONNECTION_LOST", "The server closed its stdin and can no longer be asked", {
+        hint: STRAY_PIPE,
+      });
     case "stdout-closed":
-      return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer");
+      return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer", {
+        hint: STRAY_PIPE,
+      });
     case "exited": {
-      const how = reason.signal ? `was ended by ${reason.signal}` : `exited with code ${reason.exitCode ?? "unknown"}`;
+      const { exitCode, signal } = reason;
+      const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
+      const lastWords = stderr.findLast((line) => line.trim() !== "");
       return new NexusError("SERVER_EXITED", `The server ${how}${lastWords ? `: ${lastWords.trim()}` : ""}`, {
-        exitCode: reason.exitCode,
-        signal: reason.signal,
+        exitCode,
+        signal,
+        ...likelyCauseOfExit({ exitCode, signal, stderr }),
       });
     }
   }

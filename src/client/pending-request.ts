@@ -29,7 +29,7 @@ export interface Outgoing {
 export interface PendingOwner {
   forget(pending: PendingRequest): void;
   cancel(pending: PendingRequest, reason: string): void;
-  resume(pending: PendingRequest, point: ResumePoint): Sending | undefined;
+  resume(pending: PendingRequest, point: ResumePoint, end: StreamEnd): Sending | undefined;
   describe(error: NexusError): NexusError;
 }
 
@@ -65,7 +65,7 @@ export class PendingRequest implements Delivery, Stoppable {
   onEnd(end: StreamEnd): void {
     if (this.#isOver) return;
     const point = end.kind !== "refused" && this.outgoing.resumable ? end.resume : undefined;
-    if (point) this.sending = this.#owner.resume(this, point) ?? this.sending;
+    if (point) this.sending = this.#owner.resume(this, point, end) ?? this.sending;
     else if (end.kind === "refused") this.fail(refusalError(end));
     else if (end.kind === "failed") this.fail(end.error);
     else this.fail(endedWithoutAnswer(this.outgoing.method));

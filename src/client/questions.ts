@@ -33,9 +33,9 @@ export class Questions {
 
   /** `stream` is the call on whose stream the question came, where the transport can tell. */
   async answer(peer: Peer, request: Request, stream: CallScope | undefined): Promise<void> {
-    if (request.method === "ping") return peer.respond(request.id, { result: {} });
+    if (request.method === "ping") return this.#respond(peer, request, { result: {} });
     if (!isInputMethod(request.method)) {
-      return peer.respond(request.id, {
+      return this.#respond(peer, request, {
         error: { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` },
       });
     }

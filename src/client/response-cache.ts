@@ -1,4 +1,6 @@
+import { messageOf } from "../errors/nexus-error.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
+import type { Logger } from "./logger.ts";
 
 /** Where cached answers are kept. A shared one may serve several clients; keys keep apart what must not meet. */
 export interface CacheStore {
@@ -58,17 +60,23 @@ export interface CacheContext {
 export class ResponseCache {
   readonly #store: CacheStore;
   readonly #context: CacheContext;
+  readonly #logger: Logger;
   #generation = 0;
+  /** What a change made stale is being forgotten; nothing is read meanwhile. */
+  #forgetting: Promise<unknown> | undefined;
 
-  constructor(store: CacheStore, context: CacheContext) {
+  constructor(store: CacheStore, context: CacheContext, logger: Logger) {
     this.#store = store;
     this.#context = context;
+    this.#logger = logger;
   }
 
+  /** A copy: what the caller does with it is its own business. */
   async find(method: string, params: Params | undefined): Promise<Result | undefined> {
+    await this.#forgetting;
     for (const scope of ["private", "public"] as const) {
-      const answer = await this.#store.get(this.#key(scope, method, params));
-      if (answer && answer.expiresAt > Date.now()) return answer.result;
+      const answer = await this.#guarded(async () => this.#store.get(this.#key(scope, method, params)));
+      if (answer && answer.expiresAt > Date.now()) return structuredClone(answer.result);
     }
     return undefined;
   }
@@ -79,20 +87,31 @@ export class ResponseCache {
     const { result, cacheable } = await ask();
     const { ttlMs, cacheScope } = result;
     if (cacheable && typeof ttlMs === "number" && ttlMs > 0 && generation === this.#generation) {
-      const scope = cacheScope === "public" ? "public" : "private";
-      await this.#store.set(this.#key(scope, method, params), { result, expiresAt: Date.now() + ttlMs });
+      const key = this.#key(cacheScope === "public" ? "public" : "private", method, params);
+      const answer = { result: structuredClone(result), expiresAt: Date.now() + ttlMs };
+      await this.#guarded(async () => this.#store.set(key, answer));
     }
     return result;
   }
 
-  /** What a notification makes stale is forgotten. */
-  async invalidate(notification: string): Promise<void> {
+  /** What a notification makes stale is forgotten, before anybody who heard of it can ask. */
+  invalidate(notification: string): void {
     const methods = STALE[notification];
     if (!methods) return;
     this.#generation++;
-    for (const method of methods) {
-      await this.#store.forget(this.#prefix("private", method));
-      await this.#store.forget(this.#prefix("public", method));
+    const prefixes = methods.flatMap((method) => [this.#prefix("private", method), this.#prefix("public", method)]);
+    const forgetting = Promise.all(prefixes.map((prefix) => this.#guarded(async () => this.#store.forget(prefix))));
+    const before = this.#forgetting;
+    this.#forgetting = before ? Promise.all([before, forgetting]) : forgetting;
+  }
+
+  /** A store that fails is as good as an empty one. */
+  async #guarded<T>(run: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await run();
+    } catch (error) {
+      this.#logger.warn(`the cache could not be used: ${messageOf(error)}`);
+      return undefined;
     }
   }
 

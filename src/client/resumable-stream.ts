@@ -9,13 +9,17 @@ export interface ResumableStreamOptions {
   streamOf?: RequestId;
   /** Where to take it up; absent for one that begins now. */
   point?: ResumePoint;
+  /** How long the server asked to wait before. */
+  retryMs?: number | undefined;
   /** Openings that may fail in a row. */
   maxFailures: number;
   /** The stream will not be opened again. */
-  onGivenUp: (end: StreamEnd) => void;
+  onGivenUp: (end: StreamEnd, wasOpen: boolean) => void;
 }
 
 const REOPEN_MS = { first: 1_000, longest: 30_000 };
+/** However long the server asks to wait. */
+const LONGEST_RETRY_MS = 600_000;
 
 /**
  * A GET stream of a legacy server, opened again whenever it ends: after the pause the server asked for, and with the
@@ -29,11 +33,14 @@ export class ResumableStream implements Sending {
   #failures = 0;
   /** Openings in a row that brought nothing. */
   #vain = 0;
+  #retryMs: number | undefined;
+  #wasOpen = false;
   #abandoned = false;
 
   constructor(options: ResumableStreamOptions) {
     this.#options = options;
     this.#point = options.point;
+    this.#retryMs = options.retryMs;
     if (options.point) this.#openLater();
     else this.#open();
   }
@@ -47,13 +54,17 @@ export class ResumableStream implements Sending {
   #open(): void {
     const { channel, headers, streamOf } = this.#options;
     const resuming = this.#point ? { "last-event-id": this.#point.lastEventId } : {};
-    const delivery = { headers: { ...headers(), ...resuming }, onEnd: (end: StreamEnd) => this.#ended(end) };
+    const delivery = {
+      headers: { ...headers(), ...resuming },
+      onHead: () => (this.#wasOpen = true),
+      onEnd: (end: StreamEnd) => this.#ended(end),
+    };
     this.#sending = channel.listen(delivery, streamOf);
   }
 
   #openLater(): void {
     const grown = Math.min(REOPEN_MS.first * 2 ** this.#vain, REOPEN_MS.longest);
-    const asked = this.#point?.retryMs ?? grown;
+    const asked = Math.min(this.#retryMs ?? grown, LONGEST_RETRY_MS);
     // The server's word counts as long as it leads anywhere; a "retry: 0" that does not must not become a storm.
     this.#timer = setTimeout(() => this.#open(), this.#vain > 0 ? Math.max(asked, grown) : asked);
     // Waiting for what a server may say some day keeps no process alive; waiting for an answer does.
@@ -63,8 +74,9 @@ export class ResumableStream implements Sending {
   #ended(end: StreamEnd): void {
     if (this.#abandoned) return;
     this.#failures = end.kind === "ended" ? 0 : this.#failures + 1;
-    if (isFinal(end) || this.#failures > this.#options.maxFailures) return this.#options.onGivenUp(end);
+    if (isFinal(end) || this.#failures > this.#options.maxFailures) return this.#options.onGivenUp(end, this.#wasOpen);
     const point = end.kind === "refused" ? undefined : end.resume;
+    if (end.kind !== "refused") this.#retryMs = end.retryMs ?? this.#retryMs;
     this.#vain = point && point.lastEventId !== this.#point?.lastEventId ? 0 : this.#vain + 1;
     this.#point = point ?? this.#point;
     this.#openLater();
@@ -74,5 +86,5 @@ export class ResumableStream implements Sending {
 /** Asking again would get the same answer. */
 function isFinal(end: StreamEnd): boolean {
   if (end.kind === "refused") return end.status < 500 && end.status !== 429;
-  return end.kind === "failed" && end.error.code === "NOT_MCP";
+  return end.kind === "failed" && (end.error.code === "NOT_MCP" || end.error.code === "MESSAGE_TOO_LARGE");
 }

@@ -30,7 +30,7 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
 
     const isWait = Object.values(questions).every((question) => accepted.has(urlOf(question) ?? ""));
     if (isWait) {
-      await scope.sleep(waitMs);
+      await scope.rest(waitMs);
       waitMs = Math.min(waitMs * 2, WAIT_MS.longest);
     } else if (++asked > maxRounds) {
       throw new NexusError("INPUT_FAILED", `The server asked ${asked} times without finishing ${scope.call.method}`);

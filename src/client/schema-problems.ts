@@ -1,5 +1,5 @@
 import { isRecord } from "../protocol/json-rpc.ts";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import { escapePart, placeOf, type Checked, type OutputUnit, type Place } from "./schema-place.ts";
 import { nameOf, oneOf, shown, typeOf } from "./schema-words.ts";
 

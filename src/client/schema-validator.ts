@@ -1,5 +1,5 @@
 import { createContext, Script } from "node:vm";
-import { dereference, validate, type ValidationResult } from "@cfworker/json-schema";
+import { dereference, validate } from "@cfworker/json-schema";
 import { prepareSchema, UnusableSchema, type CleanSchema } from "./schema-preparation.ts";
 import { problemsIn, type SchemaProblem } from "./schema-problems.ts";
 
@@ -14,6 +14,8 @@ export type SchemaCheck =
 export type SchemaValidator = (value: unknown) => SchemaCheck;
 
 const MAX_PROBLEMS = 50;
+/** Errors of the validator that are looked at to find them. */
+const MAX_ERRORS = 5_000;
 /** A hostile schema's patterns and references can keep a processor busy for years. */
 const MAX_MS = 1_000;
 
@@ -24,11 +26,13 @@ export function compileSchema(schema: object): SchemaValidator {
     const lookup = dereference(root) as Record<string, CleanSchema>;
     requireLocal(references, lookup);
     return (value) => {
-      const run = (stopEarly: boolean) => validate(value, root, draft, lookup, stopEarly);
+      const run = (stopEarly: boolean): SchemaProblem[] | undefined => {
+        const { valid, errors } = validate(value, root, draft, lookup, stopEarly);
+        return valid ? undefined : problemsIn(errors.slice(0, MAX_ERRORS), { root, lookup, value });
+      };
       try {
-        const { valid, errors } = runBounded(run);
-        if (valid) return { kind: "valid" };
-        return { kind: "invalid", problems: problemsIn(errors, { root, lookup, value }).slice(0, MAX_PROBLEMS) };
+        const problems = runBounded(run);
+        return problems ? { kind: "invalid", problems: problems.slice(0, MAX_PROBLEMS) } : { kind: "valid" };
       } catch (error) {
         return unusable(error);
       }
@@ -46,15 +50,15 @@ function requireLocal(references: readonly CleanSchema[], lookup: Record<string,
   }
 }
 
-const context = createContext({});
 const script = new Script("run()");
 
 /** The only way to stop a synchronous computation, a regular expression included, is the timeout of a script. */
-function runBounded(run: (stopEarly: boolean) => ValidationResult): ValidationResult {
-  const within = (task: () => ValidationResult) => {
+function runBounded<T>(run: (stopEarly: boolean) => T): T {
+  const context = createContext({});
+  const within = (task: () => T) => {
     context["run"] = task;
     try {
-      return script.runInContext(context, { timeout: MAX_MS }) as ValidationResult;
+      return script.runInContext(context, { timeout: MAX_MS }) as T;
     } finally {
       delete context["run"];
     }

@@ -6,6 +6,7 @@ import type { ResourceContents } from "../protocol/mcp.ts";
 import { SKILLS_EXTENSION } from "../protocol/meta.ts";
 import type { CallOptions } from "./call-scope.ts";
 import type { Caller } from "./caller.ts";
+import { readPages } from "./lists.ts";
 
 /** A skill as its server lists it: what it is, and what its files must be. */
 export interface SkillEntry {
@@ -36,18 +37,20 @@ export class Skills {
   }
 
   async list(options?: CallOptions): Promise<SkillEntry[]> {
-    const skills: SkillEntry[] = [];
-    for (let params: Params | undefined; ;) {
-      const page = await this.#caller.request({ method: "skills/list", params, options, extensions: EXTENSION });
-      if (Array.isArray(page["skills"])) skills.push(...(page["skills"].filter(isRecord) as SkillEntry[]));
-      if (typeof page["nextCursor"] !== "string") return skills;
-      params = { cursor: page["nextCursor"] };
-    }
+    const call = { method: "skills/list", options, extensions: EXTENSION };
+    return this.#caller.inScope(call, async (scope) => {
+      const read = (params: Params | undefined) => this.#caller.conversation.exchange(call.method, params, scope);
+      const skills = await readPages(call.method, "skills", read);
+      const broken = skills.find((entry) => typeof entry["uri"] !== "string" || !isRecord(entry["frontmatter"]));
+      if (!broken) return skills as unknown as SkillEntry[];
+      throw new NexusError("PROTOCOL_VIOLATION", "A skill is listed without a uri or front matter", { raw: broken });
+    });
   }
 
   /** Reads a skill's SKILL.md; throws if its size, digest or front matter are not those of the entry. */
   async load(entry: SkillEntry, options?: CallOptions): Promise<Skill> {
-    const { text = "" } = await this.#read(entry, entry.uri, options);
+    const contents = await this.#read(entry, entry.uri, options);
+    const text = contents.text ?? Buffer.from(contents.blob ?? "", "base64").toString("utf8");
     const [whole = "", yaml = ""] = FRONT_MATTER.exec(text) ?? [];
     const { parse } = await import("yaml");
     const found: unknown = parseOr(() => parse(yaml), {});
@@ -65,7 +68,8 @@ export class Skills {
     }
     const result = await this.#caller.rounds({ method: "resources/read", params: { uri }, options });
     const contents = (result["contents"] as ResourceContents[] | undefined)?.[0];
-    if (!contents) throw new NexusError("PROTOCOL_VIOLATION", `${uri} came without contents`, { raw: result });
+    if (contents?.uri !== uri)
+      throw new NexusError("PROTOCOL_VIOLATION", `${uri} came without its contents`, { raw: result });
     const bytes =
       contents.blob === undefined ? Buffer.from(contents.text ?? "", "utf8") : Buffer.from(contents.blob, "base64");
     if (listed?.size !== undefined && listed.size !== bytes.length) throw mismatch(uri, "size");

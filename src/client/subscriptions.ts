@@ -1,34 +1,37 @@
+import type { NexusError } from "../errors/nexus-error.ts";
 import type { Notification } from "../protocol/json-rpc.ts";
 import type { Caller } from "./caller.ts";
 import type { ChangeListener, Feed, Interests } from "./feed.ts";
-import { LegacyFeed } from "./legacy-feed.ts";
+import { LegacyFeed, type SharedResources } from "./legacy-feed.ts";
+import { guarded } from "./guarded.ts";
 import type { Logger } from "./logger.ts";
 import { ModernFeed } from "./modern-feed.ts";
 
 /** One set of interests. It can change while it runs, and no change is lost meanwhile. */
 export class Subscription implements AsyncDisposable {
-  /** What the server agreed to tell. */
-  accepted: Interests = {};
   readonly #feed: Feed;
   readonly #forget: () => void;
-  #updating: Promise<unknown> = Promise.resolve();
+  #accepted: Interests = {};
 
+  /** @internal Made by `client.subscribe`. */
   constructor(feed: Feed, forget: () => void) {
     this.#feed = feed;
     this.#forget = forget;
   }
 
+  /** What the server agreed to tell. */
+  get accepted(): Interests {
+    return this.#accepted;
+  }
+
   /** Replaces the interests; one update at a time. */
   async update(interests: Interests): Promise<void> {
-    const updated = this.#updating.then(() => this.#feed.set(interests));
-    this.#updating = updated.catch(() => {});
-    this.accepted = await updated;
+    this.#accepted = await this.#feed.set(interests);
   }
 
   async close(): Promise<void> {
-    this.#forget();
-    await this.#updating;
     await this.#feed.close();
+    this.#forget();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -41,8 +44,7 @@ export class Subscriptions {
   readonly #caller: Caller;
   readonly #logger: Logger;
   readonly #feeds = new Set<Feed>();
-  /** How many feeds of a legacy session want a resource: the server knows only one subscription each. */
-  readonly #counts = new Map<string, number>();
+  #shared: SharedResources = new Map();
 
   constructor(caller: Caller, logger: Logger) {
     this.#caller = caller;
@@ -50,16 +52,10 @@ export class Subscriptions {
   }
 
   async open(interests: Interests, listener: ChangeListener): Promise<Subscription> {
-    const tell: ChangeListener = (change) => {
-      try {
-        listener(change);
-      } catch (error) {
-        this.#logger.error("a change listener threw", { error });
-      }
-    };
+    const tell: ChangeListener = (change) => guarded(() => listener(change), this.#logger);
     const feed: Feed = this.#caller.isModern
       ? new ModernFeed(this.#caller, tell)
-      : new LegacyFeed(this.#caller, tell, this.#counts);
+      : new LegacyFeed(this.#caller, tell, this.#shared);
     const subscription = new Subscription(feed, () => this.#feeds.delete(feed));
     this.#feeds.add(feed);
     try {
@@ -76,13 +72,13 @@ export class Subscriptions {
   }
 
   async renewed(): Promise<void> {
-    this.#counts.clear();
-    await Promise.all([...this.#feeds].map((feed) => feed.renewed()));
+    this.#shared = new Map();
+    await Promise.all([...this.#feeds].map((feed) => feed.renewed(this.#shared)));
   }
 
-  /** The connection is about to close: nothing is told to the server any more. */
-  abandon(): void {
-    for (const feed of this.#feeds) feed.abandon();
+  /** The connection is about to close, or is lost: then `error` says why, and listeners are told. */
+  abandon(error?: NexusError): void {
+    for (const feed of this.#feeds) feed.abandon(error);
     this.#feeds.clear();
   }
 }

@@ -1,9 +1,12 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
+import { isRecord, type Params, type RequestId, type Result } from "../protocol/json-rpc.ts";
 import type { CallToolResult, Question } from "../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../protocol/meta.ts";
 import type { CallOptions, CallScope } from "./call-scope.ts";
 import type { Caller } from "./caller.ts";
+import { guarded } from "./guarded.ts";
+import { readPages } from "./lists.ts";
+import type { Logger } from "./logger.ts";
 import { answerAll } from "./rounds.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
@@ -37,11 +40,15 @@ const POLL_MS = { default: 1_000, shortest: 20, longest: 60_000 };
 export class Tasks {
   readonly #caller: Caller;
   readonly #prepareTool: (name: string) => Promise<boolean>;
+  readonly #logger: Logger;
+  /** Under which token a task reports its progress. */
+  readonly #tokens = new Map<string, RequestId>();
 
   /** `prepareTool` tells whether a legacy server takes this tool as a task. */
-  constructor(caller: Caller, prepareTool: (name: string) => Promise<boolean>) {
+  constructor(caller: Caller, prepareTool: (name: string) => Promise<boolean>, logger: Logger) {
     this.#caller = caller;
     this.#prepareTool = prepareTool;
+    this.#logger = logger;
   }
 
   /** Calls a tool, as a task if the server can and will; it alone decides in the modern era. */
@@ -51,8 +58,15 @@ export class Tasks {
       params["task"] = options.ttlMs === undefined ? {} : { ttl: options.ttlMs };
     }
     const extensions = { [TASKS_EXTENSION]: {} };
-    const result = await this.#caller.rounds({ method: "tools/call", params, options, extensions });
+    const call = { method: "tools/call", params, options, extensions };
+    let progressToken: RequestId | undefined;
+    const result = await this.#caller.inScope(call, async (scope) => {
+      const answer = await this.#caller.roundsIn(scope);
+      ({ progressToken } = scope);
+      return answer;
+    });
     const isTask = result.resultType === "task" || (params["task"] !== undefined && isRecord(result["task"]));
+    if (isTask && progressToken !== undefined) this.#tokens.set(taskIn(result).taskId, progressToken);
     return isTask ? { kind: "task", task: taskIn(result) } : { kind: "result", result: result as CallToolResult };
   }
 
@@ -65,7 +79,17 @@ export class Tasks {
     const { totalTimeoutMs = Infinity } = options;
     const method = this.#caller.isModern ? "tasks/get" : "tasks/result";
     const call = { method, params: { taskId }, options: { ...options, totalTimeoutMs }, extensions: EXTENSION };
-    return this.#caller.inScope(call, (scope) => this.#poll(taskId, scope, options));
+    const { taskProgress } = this.#caller.conversation.peer;
+    const token = this.#tokens.get(taskId);
+    return this.#caller.inScope(call, async (scope) => {
+      if (token !== undefined) taskProgress.set(token, scope);
+      try {
+        return await this.#poll(taskId, scope, options);
+      } finally {
+        if (token !== undefined) taskProgress.delete(token);
+        this.#tokens.delete(taskId);
+      }
+    });
   }
 
   /** Asks the server to give up; it may finish all the same. */
@@ -76,13 +100,10 @@ export class Tasks {
   /** The tasks of this session; the modern extension has no such list. */
   async list(options?: CallOptions): Promise<Task[]> {
     if (this.#caller.isModern) throw this.#caller.missing("tasks/list", "Keep the ids of the tasks you start.");
-    const tasks: Task[] = [];
-    for (let params: Params | undefined; ;) {
-      const page = await this.#caller.request({ method: "tasks/list", params, options });
-      if (Array.isArray(page["tasks"])) tasks.push(...page["tasks"].filter(isRecord).map(canonical));
-      if (typeof page["nextCursor"] !== "string") return tasks;
-      params = { cursor: page["nextCursor"] };
-    }
+    return this.#caller.inScope({ method: "tasks/list", options }, async (scope) => {
+      const read = (params: Params | undefined) => this.#caller.conversation.exchange("tasks/list", params, scope);
+      return (await readPages("tasks/list", "tasks", read)).map(canonical);
+    });
   }
 
   /** Starts and waits. Aborting cancels the task, too. */
@@ -93,7 +114,8 @@ export class Tasks {
     try {
       return await this.wait(taskId, options);
     } catch (error) {
-      if (options.signal?.aborted) await this.cancel(taskId).catch(() => {});
+      // Not waited for: whoever aborts wants to be rid of it now.
+      if (options.signal?.aborted) void this.cancel(taskId).catch(() => {});
       throw error;
     }
   }
@@ -108,19 +130,19 @@ export class Tasks {
     for (;;) {
       const task = taskIn(await conversation.exchange("tasks/get", { taskId }, scope));
       scope.touch();
-      onStatus?.(task);
-      if (task.status === "cancelled") throw new NexusError("CANCELLED", `Task ${taskId} was cancelled`, { raw: task });
-      if (isModern && task.status === "completed") return task["result"] as CallToolResult;
+      if (onStatus) guarded(() => onStatus(task), this.#logger);
+      if (task.status === "cancelled") throw cancelled(task);
+      if (isModern && task.status === "completed") return resultOf(task);
       if (isModern && task.status === "failed") throw failureOf(task);
       if (!isModern && task.status !== "working") return await this.#legacyResult(taskId, scope);
       await this.#answer(task, answered, scope);
-      await scope.sleep(pollMs(task));
-      scope.touch();
+      await scope.rest(pollMs(task));
     }
   }
 
   /** A legacy server holds the answer back until it has one, and asks its questions meanwhile. */
   async #legacyResult(taskId: string, scope: CallScope): Promise<CallToolResult> {
+    scope.waitPatiently();
     return (await this.#caller.conversation.exchange("tasks/result", { taskId }, scope)) as CallToolResult;
   }
 
@@ -139,6 +161,18 @@ const EXTENSION = { [TASKS_EXTENSION]: {} };
 
 function pollMs({ pollIntervalMs = POLL_MS.default }: Task): number {
   return Math.min(Math.max(pollIntervalMs, POLL_MS.shortest), POLL_MS.longest);
+}
+
+function cancelled(task: Task): NexusError {
+  return new NexusError("CANCELLED", `Task ${task.taskId} was cancelled`, { raw: task, mayHaveReached: true });
+}
+
+function resultOf(task: Task): CallToolResult {
+  if (isRecord(task["result"])) return task["result"] as CallToolResult;
+  throw new NexusError("PROTOCOL_VIOLATION", `Task ${task.taskId} is completed, but has no result`, {
+    raw: task,
+    mayHaveReached: true,
+  });
 }
 
 function failureOf(task: Task): NexusError {
@@ -165,11 +199,12 @@ function taskIn(result: Result): Task {
   return canonical(task);
 }
 
-/** 2025-11-25 says `ttl` and `pollInterval`. */
-function canonical({ ttl, pollInterval, ...task }: Record<string, unknown>): Task {
+/** 2025-11-25 says `ttl` and `pollInterval`. An interval that is no number is none. */
+function canonical({ ttl, pollInterval, pollIntervalMs = pollInterval, ...task }: Record<string, unknown>): Task {
+  const isInterval = typeof pollIntervalMs === "number" && pollIntervalMs >= 0;
   return {
     ...task,
     ...(ttl === undefined ? {} : { ttlMs: ttl as number | null }),
-    ...(pollInterval === undefined ? {} : { pollIntervalMs: pollInterval as number }),
+    ...(isInterval ? { pollIntervalMs } : {}),
   } as Task;
 }

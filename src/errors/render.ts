@@ -1,31 +1,32 @@
-import type { ErrorDetails, NexusError } from "./nexus-error.ts";
+import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
+import { thingsToTry } from "./things-to-try.ts";
 
-/** The error for people: what happened, where, the server's own words, what to do. No colours. */
-export function renderForPeople(error: NexusError): string {
-  const { details } = error;
-  const lines = [error.message];
-  if (details.command) lines.push(`  command: ${details.command}`);
-  if (details.url) lines.push(`  url: ${details.url}`);
-  if (details.source) lines.push(`  configured in: ${place(details.source)}`);
-  if (details.rpc?.data !== undefined) lines.push(`  data: ${JSON.stringify(details.rpc.data)}`);
-  if (details.stderr?.length) {
-    lines.push("  the server's last lines on stderr:", ...details.stderr.slice(-10).map((line) => `    ${line}`));
-  }
-  if (details.hint) lines.push(`  ${details.hint}`);
-  return lines.map(visible).join("\n");
+/** One fact about an error: a label, and one line or more. */
+type Row = readonly [label: string, lines: readonly string[]];
+
+const MAX_STDERR_LINES = 10;
+
+/** The error for people: what happened, where, why, the server's own words, what to do. No colours. */
+export function renderForPeople(error: NexusError, platform: NodeJS.Platform = process.platform): string {
+  const rows = rowsOf(error, platform).filter(([, lines]) => lines.length > 0);
+  const width = Math.max(...rows.map(([label]) => label.length)) + 1;
+  const aligned = rows.flatMap(([label, lines]) => {
+    return lines.map((line, index) => `  ${(index === 0 && label !== "" ? `${label}:` : "").padEnd(width)} ${line}`);
+  });
+  // A server's own message may have many lines: set in, none of them can pass for one of ours.
+  return [asLines(error.message).join("\n  "), ...aligned].flatMap(asLines).map(visible).join("\n");
 }
 
 /** The error for programs: the object that `contract` promises on stderr with `--json`. */
 export function renderForPrograms(error: NexusError): { error: Record<string, unknown> } {
-  const { hint, phase, server, source, command, url, exitCode, signal, stderr, status, rpc, mayHaveReached } =
-    error.details;
+  const { phase, server, command, url, exitCode, signal, stderr, status, rpc, mayHaveReached } = error.details;
   const body = {
     code: error.code,
     message: error.message,
-    hint,
+    hint: explanationOf(error.details),
     phase,
     server,
-    source,
+    source: placeOf(error.details.source),
     command,
     url,
     exitCode,
@@ -35,17 +36,69 @@ export function renderForPrograms(error: NexusError): { error: Record<string, un
     rpc,
     mayHaveReached,
   };
-  return { error: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) };
+  return { error: present(body) };
 }
 
-function place({ file, line, column }: NonNullable<ErrorDetails["source"]>): string {
-  return [file, line, column].filter((part) => part !== undefined).join(":");
+function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
+  const { details } = error;
+  const { server, stderr = [], rpc } = details;
+  return [
+    ["server", server === undefined || error.message.includes(`"${server}"`) ? [] : [server]],
+    ["file", details.source ? [sourceLine(details.source)] : []],
+    ["", asLines(details.excerpt)],
+    ["command", asLines(details.command)],
+    ["url", asLines(details.url)],
+    ["proxy", asLines(details.proxy)],
+    ["asks for", asLines(details.wwwAuthenticate)],
+    ["sent", details.sent?.length ? [details.sent.join(", ")] : []],
+    ["came", asLines(details.received)],
+    ["data", rpc?.data === undefined ? [] : [JSON.stringify(rpc.data)]],
+    ["probably", asLines(details.likelyCause)],
+    ["stderr", stderr.slice(-MAX_STDERR_LINES)],
+    ["note", mayHaveActed(error) ? ["The server may have acted on it before this happened."] : []],
+    ["do", asLines(details.hint)],
+    ["write", asLines(details.snippet)],
+    ["try", thingsToTry(error, platform)],
+  ];
 }
 
-/** Control characters a server sent must not steer the terminal. */
+/** A call that broke off is not a call that never was: who repeats it should know. */
+function mayHaveActed({ code, details }: NexusError): boolean {
+  const brokeOff = code === "CONNECTION_LOST" || code === "SERVER_EXITED" || code === "TIMEOUT";
+  return brokeOff && details.mayHaveReached === true && details.method === "tools/call";
+}
+
+function sourceLine(source: ErrorSource): string {
+  const { file, line, column, layer } = source;
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  return layer === undefined ? place : `${place} (${layer})`;
+}
+
+function placeOf(source: ErrorSource | undefined): Record<string, unknown> | undefined {
+  return source && present({ file: source.file, line: source.line, column: source.column });
+}
+
+/** Programs have one field for what people read in two. */
+function explanationOf({ likelyCause, hint }: ErrorDetails): string | undefined {
+  const parts = [likelyCause, hint].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join(" ");
+}
+
+function present(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function asLines(text: string | undefined): string[] {
+  return text === undefined ? [] : text.split(/\r?\n/);
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Control characters a server sent must not steer the terminal, nor turn the direction of the text. */
 function visible(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => {
-    return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  return text.replace(CONTROL, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
   });
 }

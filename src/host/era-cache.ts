@@ -21,20 +21,6 @@ export function eraKey({ reach }: ResolvedEntry): string {
   return createHash("sha256").update(JSON.stringify(reach)).digest("hex");
 }
 
-/** In memory, for one run. */
-export class MemoryEraCache implements EraCache {
-  readonly #eras = new Map<string, Era>();
-
-  async find(key: string): Promise<Era | undefined> {
-    return this.#eras.get(key);
-  }
-
-  async remember(key: string, era: Era | undefined): Promise<void> {
-    if (era) this.#eras.set(key, era);
-    else this.#eras.delete(key);
-  }
-}
-
 interface Entry {
   era: Era;
   expiresAt: number;

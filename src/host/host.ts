@@ -4,8 +4,12 @@ import type { CallToolOptions, Client } from "../client/client.ts";
 import { connectEntry } from "../client/connect-entry.ts";
 import type { InputProvider } from "../client/input.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
+import { FileSecretStore } from "../auth/secrets.ts";
+import { defineServers, loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
-import { NexusError } from "../errors/nexus-error.ts";
+import { FileTrustStore, TRUST_EVERYTHING } from "../config/trust-store.ts";
+import { ConfigurationWatcher } from "../config/watch.ts";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,
   GetPromptResult,
@@ -15,7 +19,7 @@ import type {
   ResourceTemplate,
   Tool,
 } from "../protocol/mcp.ts";
-import { resolveEntry, type ServerEntry } from "../transport/server-entry.ts";
+import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { ChildLedger } from "./child-ledger.ts";
 import { DEFAULT_BACKOFF, type BackoffSettings } from "./backoff.ts";
@@ -29,8 +33,18 @@ import { StartGate } from "./start-gate.ts";
 import { defaultStateFolder } from "./state-folder.ts";
 
 export interface HostOptions {
-  /** Servers by id, as in a configuration file. */
+  /** Servers by id, as in a configuration file; then no file is read. */
   servers?: Readonly<Record<string, HostEntry>> | undefined;
+  /** This file alone, which is trusted because it was named. Without it and `servers`, all layers are read. */
+  config?: string | undefined;
+  /** Where the project is looked for; the working folder unless given. */
+  cwd?: string | undefined;
+  /** Trust the project's files for this run. */
+  trust?: boolean | undefined;
+  /** Go on reading the files when they change. */
+  watch?: boolean | undefined;
+  /** Answers `${input:id}` in entries. */
+  askInput?: LoadOptions["askInput"];
   /** Answers the servers' questions. */
   input?: InputProvider | undefined;
   policy?: PolicySettings | undefined;
@@ -86,6 +100,9 @@ export class Host implements AsyncDisposable {
   readonly #eras: EraCache;
   readonly #ledger: ChildLedger;
   readonly #logger: Logger;
+  /** What was read, with warnings; undefined for servers given by a program. */
+  configuration: Configuration | undefined;
+  #watcher: ConfigurationWatcher | undefined;
   #starting: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -93,7 +110,7 @@ export class Host implements AsyncDisposable {
   static async start(options: HostOptions, surroundings: Surroundings): Promise<Host> {
     const host = new Host(options, surroundings);
     await host.#ledger.sweep();
-    await host.setServers(options.servers ?? {});
+    await (options.servers ? host.setServers(options.servers) : host.#followFiles());
     return host;
   }
 
@@ -182,7 +199,7 @@ export class Host implements AsyncDisposable {
   async setServers(next: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
     const definitions = Array.isArray(next)
       ? (next as readonly ServerDefinition[])
-      : Object.entries(next).map(([id, entry]) => define(id, entry));
+      : await defineServers(next, this.#loadOptions());
     const wanted = new Map(definitions.map((definition) => [definition.id, definition]));
     const gone = [...this.#supervisors].filter(([id, supervisor]) => {
       const definition = wanted.get(id);
@@ -224,7 +241,38 @@ export class Host implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#watcher?.close();
     await Promise.all([...this.#supervisors.values()].map((supervisor) => supervisor.close()));
+  }
+
+  /** Reads the configuration and, if that is wanted, goes on reading it. */
+  async #followFiles(): Promise<void> {
+    const { config, watch } = this.#options;
+    const load = { ...this.#loadOptions(), explicit: config };
+    const apply = async (configuration: Configuration) => {
+      this.configuration = configuration;
+      await this.setServers(configuration.servers);
+    };
+    if (watch) {
+      this.#watcher = new ConfigurationWatcher({
+        ...load,
+        onChange: (changed) => void apply(changed),
+        onError: (error) => this.#logger.warn(`the configuration could not be read again: ${messageOf(error)}`),
+      });
+    }
+    const configuration = await loadConfiguration(load);
+    const problem = config === undefined ? undefined : configuration.files[0]?.problem;
+    if (problem) throw problem;
+    await apply(configuration);
+  }
+
+  #loadOptions(): LoadOptions {
+    const { platform, home, variables } = this.#surroundings;
+    const folder = this.#stateFolder;
+    const trust = this.#options.trust ? TRUST_EVERYTHING : new FileTrustStore({ folder, platform });
+    const secrets = new FileSecretStore({ folder, platform });
+    const cwd = this.#options.cwd ?? process.cwd();
+    return { cwd, platform, home, variables, trust, secrets, askInput: this.#options.askInput };
   }
 
   get #stateFolder(): string {
@@ -357,24 +405,4 @@ function isEraMistake(error: unknown): boolean {
     error instanceof NexusError &&
     ["SERVER_ERROR", "VERSION_UNSUPPORTED", "PROTOCOL_VIOLATION", "HTTP_STATUS"].includes(error.code)
   );
-}
-
-/** A server given by a program: trusted, because the program is. A bad entry is its own problem. */
-function define(id: string, entry: HostEntry): ServerDefinition {
-  const common = {
-    id,
-    enabled: entry.enabled ?? !(entry.disabled ?? false),
-    autoStart: entry.auto_start ?? true,
-    failIfNoTools: entry.fail_if_no_tools ?? false,
-    tools: entry.tools ?? {},
-    isolation: entry.isolation ?? "owner",
-    hides: [],
-    trusted: true,
-  } as const;
-  try {
-    return { ...common, name: entry.name, entry: resolveEntry({ ...entry, id }) };
-  } catch (error) {
-    if (!(error instanceof NexusError)) throw error;
-    return { ...common, problem: error };
-  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { nearestName } from "../client/nearest-name.ts";
+import { nearestName } from "../errors/nearest-name.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 
 const MAX_LENGTH = 64;

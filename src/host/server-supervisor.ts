@@ -180,6 +180,8 @@ export class ServerSupervisor {
 
   /** While the circuit is open, only the clock tries again. */
   async #startHost(): Promise<Held> {
+    // Nothing starts past this: not by itself, not by a retry, not by a call.
+    this.#refuseIfUnable();
     if (this.#backoff.isOpen && this.#state.kind === "failed") throw this.#state.error;
     clearTimeout(this.#timer);
     this.#set({ kind: "starting" });

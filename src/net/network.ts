@@ -1,6 +1,7 @@
 import { rootCertificates } from "node:tls";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { AddressGuard } from "./address-guard.ts";
+import { proxyFor } from "./proxy-choice.ts";
 
 export interface ProxySettings {
   httpProxy?: string | undefined;
@@ -72,6 +73,12 @@ export class Network implements AsyncDisposable {
       this.#pools.set(key, pool);
     }
     return pool;
+  }
+
+  /** The proxy that requests to an origin go through, without its password. */
+  proxyFor(origin: string): string | undefined {
+    const { guard, proxy } = this.#options;
+    return guard || !proxy ? undefined : proxyFor(origin, proxy);
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
@@ -25,12 +26,21 @@ export interface HttpStart {
   answersInBody?: boolean;
 }
 
+interface EndpointParts {
+  dispatcher: Dispatcher;
+  proxy: string | undefined;
+  headers: Record<string, string>;
+  maxMessageBytes: number;
+  receiver: Receiver;
+}
+
 /** One URL, with the sockets and headers for it: where every HTTP exchange of a connection starts. */
 export class HttpEndpoint {
   /** Read off the URL once: its getters cost more than a message. */
   readonly origin: string;
   readonly #path: string;
   readonly #dispatcher: Dispatcher;
+  readonly #proxy: string | undefined;
   readonly #receiver: Receiver;
   readonly #maxMessageBytes: number;
   readonly #postHeaders: Record<string, string>;
@@ -45,16 +55,15 @@ export class HttpEndpoint {
     const own = { ...basicAuthorization(url), ...lowerCased(headers) };
     for (const [name, value] of Object.entries(own)) checkHeader(name, value);
     const dispatcher = await network.dispatcher(url.origin, credentialOf(own));
-    return new HttpEndpoint(url, { dispatcher, headers: own, maxMessageBytes, receiver });
+    const proxy = network.proxyFor(url.origin);
+    return new HttpEndpoint(url, { dispatcher, proxy, headers: own, maxMessageBytes, receiver });
   }
 
-  private constructor(
-    url: URL,
-    parts: { dispatcher: Dispatcher; headers: Record<string, string>; maxMessageBytes: number; receiver: Receiver },
-  ) {
+  private constructor(url: URL, parts: EndpointParts) {
     this.origin = url.origin;
     this.#path = url.pathname + url.search;
     this.#dispatcher = parts.dispatcher;
+    this.#proxy = parts.proxy;
     this.#receiver = parts.receiver;
     this.#maxMessageBytes = parts.maxMessageBytes;
     this.#getHeaders = { accept: "text/event-stream", ...parts.headers };
@@ -80,6 +89,7 @@ export class HttpEndpoint {
     const exchange = new HttpExchange({
       dispatcher: this.#dispatcher,
       options,
+      proxy: this.#proxy,
       streamOf: streamOf ?? (message && isRequest(message) ? message.id : undefined),
       receiver: this.#receiver,
       delivery,
@@ -97,6 +107,9 @@ export function parseUrl(text: string): URL {
   // Only its beginning: what follows may be a password or a key.
   throw new NexusError("CONFIG_INVALID", `Not an http or https URL: ${text.slice(0, text.indexOf(":") + 1)}…`, {
     phase: "config",
+    likelyCause: /^[\w.-]+:\d+(?:\/|$)/.test(text)
+      ? `The scheme is missing: "http://" or "https://" in front.`
+      : undefined,
     hint: `Write the whole address, for example "https://example.com/mcp".`,
     mayHaveReached: false,
   });
@@ -105,6 +118,15 @@ export function parseUrl(text: string): URL {
 /** For error reports: a URL may carry a password or a key in its query. */
 export function withoutSecrets(url: URL): string {
   return `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
+}
+
+/** The server is the whole URL, its query included; whoever sends other headers is somebody else. */
+export function identityOf(url: URL, headers: Record<string, string>): { server: string; principal: string } {
+  const own = { ...basicAuthorization(url), ...lowerCased(headers) };
+  const place = new URL(url);
+  place.username = "";
+  place.password = "";
+  return { server: place.href, principal: createHash("sha256").update(credentialOf(own)).digest("hex") };
 }
 
 /** Which headers make two callers different people at the same origin. */

@@ -1,13 +1,17 @@
-import { NexusError, messageOf } from "../errors/nexus-error.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
 import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
+import { networkFailure } from "./network-failure.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
 import type { Delivery, Receiver, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "./transport.ts";
+import { titleOfPage } from "./web-page.ts";
 
 export interface HttpExchangeOptions {
   dispatcher: Dispatcher;
   options: DispatchOptions;
+  /** The proxy on the way, for error reports. */
+  proxy: string | undefined;
   streamOf: RequestId | undefined;
   receiver: Receiver;
   delivery: Delivery;
@@ -40,6 +44,8 @@ export class HttpExchange implements DispatchHandler, Sending {
   #options: DispatchOptions;
   #grace: NodeJS.Timeout | undefined;
   #controller: DispatchController | undefined;
+  /** Of the request that was redirected. */
+  #left: DispatchController | undefined;
   #reading: Reading = { kind: "waiting" };
   #started = false;
   #redirects = 0;
@@ -69,7 +75,10 @@ export class HttpExchange implements DispatchHandler, Sending {
 
   /** Servers SHOULD end the stream after the answer; some leave it, and its socket, open. */
   finish(): void {
-    if (this.#reading.kind === "events") this.#grace = setTimeout(() => this.abandon(), GRACE_MS);
+    const { kind } = this.#reading;
+    if (kind === "json" || kind === "over") return;
+    clearTimeout(this.#grace);
+    this.#grace = setTimeout(() => this.abandon(), GRACE_MS);
   }
 
   onRequestStart(controller: DispatchController): void {
@@ -89,10 +98,10 @@ export class HttpExchange implements DispatchHandler, Sending {
       // The status has said it; a body that does not come to an end adds nothing.
       this.#grace = setTimeout(() => this.#cutShort(), GRACE_MS);
     } else {
-      this.#setup.delivery.onHead?.(headers);
       // 202 takes a message without an answer; what some servers write beside it means nothing.
       const isAnswer = status !== 202 && this.#setup.answersInBody;
       this.#reading = isAnswer ? this.#readingOf(contentTypeOf(headers)) : { kind: "acknowledged" };
+      this.#setup.delivery.onHead?.(headers);
     }
   }
 
@@ -146,7 +155,9 @@ export class HttpExchange implements DispatchHandler, Sending {
     }
   }
 
-  onResponseError(_controller: DispatchController | undefined, error: Error): void {
+  onResponseError(controller: DispatchController | undefined, error: Error): void {
+    // A hop that was left behind has nothing more to say.
+    if (controller !== undefined && controller === this.#left) return;
     this.#end({ kind: "failed", error: this.#networkFailure(error), ...this.#resumable() });
   }
 
@@ -158,11 +169,14 @@ export class HttpExchange implements DispatchHandler, Sending {
   }
 
   /** A stream whose events have ids can be taken up after the last one. */
-  #resumable(): { resume?: ResumePoint } {
+  #resumable(): { resume?: ResumePoint; retryMs?: number } {
     if (this.#reading.kind !== "events") return {};
     const { parser, retryMs } = this.#reading;
-    if (parser.lastEventId === "") return {};
-    return { resume: { lastEventId: parser.lastEventId, ...(retryMs === undefined ? {} : { retryMs }) } };
+    const { lastEventId } = parser;
+    return {
+      ...(lastEventId === "" ? {} : { resume: { lastEventId } }),
+      ...(retryMs === undefined ? {} : { retryMs }),
+    };
   }
 
   #readingOf(contentType: string): Reading {
@@ -222,6 +236,7 @@ export class HttpExchange implements DispatchHandler, Sending {
     clearTimeout(this.#grace);
     this.#options = { ...this.#options, path: target.pathname + target.search };
     this.#reading = { kind: "waiting" };
+    this.#left = this.#controller;
     this.#controller = undefined;
     this.#started = false;
     this.start();
@@ -236,21 +251,10 @@ export class HttpExchange implements DispatchHandler, Sending {
   }
 
   #networkFailure(error: unknown): NexusError {
-    if (error instanceof NexusError) return error;
-    const code = codeOf(error);
-    if (code === "UND_ERR_INVALID_ARG") {
-      return new NexusError("ARGUMENTS_INVALID", `This cannot be sent over HTTP: ${messageOf(error)}`, {
-        cause: error,
-        mayHaveReached: false,
-      });
-    }
-    const place = this.#options.origin;
-    const started = this.#started;
-    return new NexusError(started ? "CONNECTION_LOST" : "CONNECTION_FAILED", describe(code, place, error, started), {
-      cause: error,
-      phase: started ? "request" : "connect",
-      hint: hintFor(code, place),
-      mayHaveReached: started,
+    return networkFailure(error, {
+      origin: this.#options.origin,
+      proxy: this.#setup.proxy,
+      started: this.#started,
     });
   }
 
@@ -292,7 +296,10 @@ function parse(json: string): unknown {
 }
 
 function notMcp(kind: string, body: string): NexusError {
-  return new NexusError("NOT_MCP", `The answer is no MCP message (${kind})`, {
+  const title = titleOfPage(body);
+  const page = title ? `a web page titled "${title}"` : "a web page";
+  return new NexusError("NOT_MCP", `The answer is ${title === undefined ? "" : `${page}, `}no MCP message (${kind})`, {
+    likelyCause: title === undefined ? undefined : "The URL is that of a site or a login page, not of an MCP endpoint.",
     hint: "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.",
     raw: body.slice(0, 500),
     mayHaveReached: true,
@@ -307,37 +314,4 @@ function contentTypeOf(headers: ResponseHeaders): string {
 function text(chunks: readonly Buffer[]): string {
   const [only] = chunks;
   return chunks.length === 1 && only ? only.toString("utf8") : Buffer.concat(chunks).toString("utf8");
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-function describe(code: string, place: string, error: unknown, started: boolean): string {
-  switch (code) {
-    case "ECONNREFUSED":
-      return `Nothing is listening at ${place}`;
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return `The host name of ${place} could not be resolved`;
-    case "UND_ERR_CONNECT_TIMEOUT":
-      return `${place} did not accept a connection in time`;
-    case "ECONNRESET":
-    case "UND_ERR_SOCKET":
-      return `${place} closed the connection before the answer was complete`;
-    default:
-      return `${started ? "The connection to" : "Connecting to"} ${place} failed: ${messageOf(error)}`;
-  }
-}
-
-function hintFor(code: string, place: string): string | undefined {
-  if (code === "ECONNREFUSED") return "Start the server, or correct the port in its URL.";
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "Check the spelling of the host, and the network.";
-  if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "EPROTO") {
-    return "The server may speak http, not https: look at the URL.";
-  }
-  if (code.includes("CERT") || code.includes("SIGNED")) {
-    return `The certificate of ${place} is not trusted: give its authority in NODE_EXTRA_CA_CERTS.`;
-  }
-  return undefined;
 }

@@ -1,5 +1,5 @@
 import type { Message } from "../protocol/json-rpc.ts";
-import { HttpEndpoint, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
+import { HttpEndpoint, identityOf, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
 import { SseTransport } from "./sse.ts";
 import {
   NOTHING_TO_ABANDON,
@@ -19,6 +19,7 @@ const END_SESSION_MS = 2_000;
 export class HttpTransport implements Transport {
   readonly kind = "http";
   readonly target: { url: string };
+  readonly identity: { server: string; principal: string };
   /** The transport of 2024-11-05, at the same URL. */
   readonly fallback: Transport;
   readonly #url: URL;
@@ -28,6 +29,7 @@ export class HttpTransport implements Transport {
     this.#options = options;
     this.#url = parseUrl(options.url);
     this.target = { url: withoutSecrets(this.#url) };
+    this.identity = identityOf(this.#url, options.headers);
     this.fallback = new SseTransport(options);
   }
 

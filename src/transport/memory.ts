@@ -14,6 +14,8 @@ export interface MemoryPeer {
 export class MemoryTransport implements Transport {
   readonly kind = "memory";
   readonly target = {};
+  /** A server in memory is like no other. */
+  readonly identity = { server: crypto.randomUUID(), principal: "" };
   readonly #accept: (peer: MemoryPeer) => void;
 
   /** `accept` gets the server's end of every connection that is opened. */

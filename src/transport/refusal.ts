@@ -1,6 +1,7 @@
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../protocol/meta.ts";
 import type { ResponseHeaders, StreamEnd } from "./transport.ts";
+import { titleOfPage } from "./web-page.ts";
 
 /** What an HTTP status outside 2xx means. 401 and 403 outrank whatever their body says. */
 export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind: "refused" }): NexusError {
@@ -8,8 +9,11 @@ export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind:
   return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageFor(status), {
     status,
     rpc,
+    wwwAuthenticate: challenge(headers),
     retryAfterMs: retryAfterMs(headers),
+    likelyCause: causeOf(status, headers, body),
     hint: rpcHint(rpc?.code) ?? hintFor(status),
+    snippet: status === 401 ? `"headers": { "Authorization": "Bearer \${TOKEN}" }` : undefined,
     raw: rpc ? undefined : body.slice(0, 500),
     mayHaveReached: true,
   });
@@ -20,6 +24,24 @@ export function rpcHint(code: number | undefined): string | undefined {
   return code === MISSING_CLIENT_CAPABILITY
     ? `The server wants to ask something: give connect() an "input" that declares it.`
     : undefined;
+}
+
+/** Several challenges may come in several headers. */
+function challenge(headers: ResponseHeaders): string | undefined {
+  const value = headers["www-authenticate"];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+function causeOf(status: number, headers: ResponseHeaders, body: string): string | undefined {
+  if (status === 401 && challenge(headers)?.includes("resource_metadata")) {
+    return "The server wants an OAuth login.";
+  }
+  if (status === 403 && challenge(headers)?.includes("insufficient_scope")) {
+    return "The credentials are good, but lack a scope that this needs.";
+  }
+  const title = titleOfPage(body);
+  if (title === undefined) return undefined;
+  return `It answered with a web page${title === "" ? "" : ` titled "${title}"`}: there may be no MCP endpoint at this URL.`;
 }
 
 function codeOf(status: number, hasRpcError: boolean): ErrorCode {
@@ -47,6 +69,8 @@ function messageFor(status: number): string {
       return "The server knows no such endpoint or session (HTTP 404)";
     case 405:
       return "The server does not take this kind of request here (HTTP 405)";
+    case 407:
+      return "The proxy wants credentials (HTTP 407)";
     case 429:
       return "The server takes no more requests for now (HTTP 429)";
     default:
@@ -63,6 +87,8 @@ function hintFor(status: number): string | undefined {
     case 404:
     case 405:
       return "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.";
+    case 407:
+      return "Put the proxy's name and password into its address: http://name:password@host:port.";
     case 429:
       return "Wait, or ask the server's operator for a higher limit.";
     default:

@@ -1,13 +1,14 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRequest, type Message } from "../protocol/json-rpc.ts";
 import { refusalError } from "./refusal.ts";
-import { HttpEndpoint, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
+import { HttpEndpoint, identityOf, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
 import type { CloseReason, Connection, Delivery, Receiver, Sending, StreamEnd, Transport } from "./transport.ts";
 
 /** HTTP+SSE of 2024-11-05: one stream for everything the server says, which names the path to post to. */
 export class SseTransport implements Transport {
   readonly kind = "sse";
   readonly target: { url: string };
+  readonly identity: { server: string; principal: string };
   readonly #url: URL;
   readonly #options: HttpOptions;
 
@@ -15,6 +16,7 @@ export class SseTransport implements Transport {
     this.#options = options;
     this.#url = parseUrl(options.url);
     this.target = { url: withoutSecrets(this.#url) };
+    this.identity = identityOf(this.#url, options.headers);
   }
 
   async connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection> {
@@ -33,12 +35,14 @@ export class SseTransport implements Transport {
             settle({ kind: "stream-ended", ...(end.kind === "failed" ? { error: end.error } : {}) });
           },
         };
+        signal?.throwIfAborted();
         signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
         stream = endpoint.start({ method: "GET", delivery });
       });
       return new SseConnection({ endpoint, path, stream, closed, settle, release: this.#options.release });
     } catch (error) {
       stream?.abandon();
+      await this.#options.release?.();
       throw error;
     }
   }

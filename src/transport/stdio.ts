@@ -1,12 +1,13 @@
-import { statSync } from "node:fs";
+import { createHash } from "node:crypto";
 import type { ChildProcess } from "node:child_process";
 import spawn from "cross-spawn";
-import { NexusError, messageOf } from "../errors/nexus-error.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
 import { LineReader } from "./line-reader.ts";
 import { endGroup, liveChildren, signalTree } from "./process-tree.ts";
-import { tooLarge } from "./too-large.ts";
+import { startFailure } from "./start-failure.ts";
 import { StderrTail } from "./stderr-tail.ts";
+import { tooLarge } from "./too-large.ts";
 import {
   NOTHING_TO_ABANDON,
   type ChildView,
@@ -44,11 +45,17 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
   readonly target: { command: string };
+  readonly identity: { server: string; principal: string };
   readonly #options: StdioOptions;
 
   constructor(options: StdioOptions) {
     this.#options = options;
     this.target = { command: [options.command, ...options.args].map(quoted).join(" ") };
+    const { command, args, cwd, env } = options;
+    this.identity = {
+      server: JSON.stringify([command, args, cwd]),
+      principal: createHash("sha256").update(JSON.stringify(env)).digest("hex"),
+    };
   }
 
   async connect(receiver: Receiver): Promise<Connection> {
@@ -229,47 +236,6 @@ function notReading(): NexusError {
     hint: "It may hang: look at what it is doing, or start it anew.",
     mayHaveReached: false,
   });
-}
-
-function startFailure(error: unknown, { command, cwd, platform }: StdioOptions): NexusError {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (cwd !== undefined && !isFolder(cwd)) {
-    return new NexusError("CONFIG_INVALID", `The working folder ${cwd} does not exist`, {
-      cause: error,
-      phase: "start",
-      hint: `Create it, or correct "cwd" in the server's entry.`,
-      mayHaveReached: false,
-    });
-  }
-  if (code === "ENOENT") {
-    return new NexusError("COMMAND_NOT_FOUND", `Command not found: ${command}`, {
-      cause: error,
-      phase: "start",
-      hint: /\s/.test(command)
-        ? `Put its arguments in "args": { "command": ${JSON.stringify(command.split(/\s+/)[0])}, "args": […] }.`
-        : platform === "win32"
-          ? `Install it, or give its full path. "where ${command}" shows what Windows finds.`
-          : `Install it, or give its full path. "command -v ${command}" shows what the shell finds.`,
-      mayHaveReached: false,
-    });
-  }
-  if (code === "EACCES" || code === "EPERM") {
-    return new NexusError("PERMISSION_DENIED", `Not allowed to run ${command}`, {
-      cause: error,
-      phase: "start",
-      hint: `Make it executable (chmod +x), or start it through its interpreter.`,
-      mayHaveReached: false,
-    });
-  }
-  return new NexusError("CONNECTION_FAILED", `Could not start ${command}: ${messageOf(error)}`, {
-    cause: error,
-    phase: "start",
-    mayHaveReached: false,
-  });
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function quoted(word: string): string {

@@ -5,6 +5,8 @@ import type { ErrorObject, Message, RequestId } from "../protocol/json-rpc.ts";
 /** Knows how to reach one server. It moves messages and never looks inside them. */
 export interface Transport {
   readonly kind: "stdio" | "http" | "sse" | "memory";
+  /** What tells this server, and who asks it, from others; not for people. Absent: like no other. */
+  readonly identity?: { server: string; principal: string };
   /** Another way to the same server, for when it turns out not to speak this one. */
   readonly fallback?: Transport;
   /** What error reports name. */
@@ -55,16 +57,14 @@ export interface Delivery {
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 export type StreamEnd =
-  | { kind: "ended"; resume?: ResumePoint }
-  | { kind: "failed"; error: NexusError; resume?: ResumePoint }
+  | { kind: "ended"; resume?: ResumePoint; retryMs?: number }
+  | { kind: "failed"; error: NexusError; resume?: ResumePoint; retryMs?: number }
   /** The server answered with a status outside 2xx; `rpc` is the JSON-RPC error in the body, if there was one. */
   | { kind: "refused"; status: number; headers: ResponseHeaders; body: string; rpc?: ErrorObject };
 
 /** Where a stream of a legacy HTTP server can be taken up again. */
 export interface ResumePoint {
   lastEventId: string;
-  /** How long the server asked to wait. */
-  retryMs?: number;
 }
 
 export interface Sending {

@@ -122,3 +122,45 @@ test("the store in memory is bounded, and another can be given", async () => {
   await client.readResource("a:1");
   expect(kept.size).toBe(1);
 });
+
+test("people with other credentials are other people, without being told so", async () => {
+  const { startHttpFixture } = await import("../fixtures/servers/http-fixture.ts");
+  await using server = await startHttpFixture({ revision: "2026-07-28" });
+  const cache = new MemoryCache();
+  const keys: string[] = [];
+  const noting: CacheStore = {
+    get: (key) => (keys.push(key), cache.get(key)),
+    set: (key, answer) => cache.set(key, answer),
+    forget: (prefix) => cache.forget(prefix),
+  };
+  for (const [query, authorization] of [
+    ["", "Bearer a"],
+    ["", "Bearer b"],
+    ["?key=c", "Bearer a"],
+  ]) {
+    const entry = { url: server.url + (query ?? ""), headers: { Authorization: authorization ?? "" } };
+    await using client = await connect(entry, { cache: noting });
+    await client.readResource("test://static-text");
+  }
+  const asPrivate = keys.filter(
+    (key) => key.includes("resources/read") && JSON.parse(key.slice(0, key.indexOf("]") + 1)).length === 3,
+  );
+  expect(new Set(asPrivate).size).toBe(3);
+  expect(keys.join()).not.toContain("Bearer");
+});
+
+test("what callers do to an answer does not reach the next, and a store that fails is only a miss", async () => {
+  const server = caching(60_000);
+  await using client = await connect(server.transport);
+  const first = await client.listTools();
+  for (const tool of first) tool.name = "changed";
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(["t1", `t"2"`]);
+
+  const failing = () => Promise.reject(new Error("the store is down"));
+  const broken: CacheStore = { get: failing, set: failing, forget: failing };
+  const other = caching(60_000);
+  await using lucky = await connect(other.transport, { cache: broken });
+  expect(await lucky.readResource("a:1")).toMatchObject({ contents: [{ text: "x" }] });
+  other.notify("notifications/resources/updated", { uri: "a:1" });
+  await lucky.ping();
+});

@@ -450,3 +450,61 @@ test("options that are undefined leave the entry's values alone", async () => {
   });
   expect(await failure(client.callTool("x"))).toMatchObject({ code: "TIMEOUT", details: { server: "mine" } });
 });
+
+test("a ping whose answer the server does not take harms nobody", async () => {
+  await using server = await bareServer((message, response, request) => {
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    if (message.method === "initialize") return answer(response, message, INITIALIZED);
+    if (message.method === "tools/call") {
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: "p", method: "ping" })}\n\n`);
+      response.end(`data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: { content: [] } })}\n\n`);
+      return;
+    }
+    response.writeHead(message.method ? 202 : 500).end();
+  });
+  await using client = await connect({ url: server.url }, LEGACY);
+  expect(await client.callTool("x")).toEqual({ content: [] });
+  await client.ping({ timeoutMs: 100 }).catch(() => {});
+});
+
+test("messages that are acknowledged with an open body let go of their sockets (N3)", async () => {
+  await using server = await bareServer((_message, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(": taken\n\n");
+  });
+  await using client = await connect({ url: server.url }, MODERN);
+  await Promise.all(Array.from({ length: 10 }, () => client.notify("notifications/x")));
+  await expect.poll(() => server.sockets.size, { timeout: 5_000 }).toBe(0);
+});
+
+test("a server whose GET is not there is not taken for one that forgot the session (P1.8)", async () => {
+  let sessions = 0;
+  await using server = await bareServer((message, response, request) => {
+    if (request.method === "GET") return void response.writeHead(404).end();
+    if (message.method === "initialize")
+      return answer(response, message, INITIALIZED, { "Mcp-Session-Id": `s${++sessions}` });
+    if (message.method === "tools/call") return answer(response, message, { content: [] });
+    response.writeHead(202).end();
+  });
+  await using client = await connect({ url: server.url }, LEGACY);
+  for (let call = 0; call < 3; call++) await client.callTool("x");
+  expect(sessions).toBe(1);
+});
+
+test("a stream that asks for an absurd pause does not cause a storm (R7)", async () => {
+  let gets = 0;
+  await using server = await bareServer((message, response, request) => {
+    if (request.method === "GET") {
+      gets++;
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      return void response.end(`retry: 99999999999\nid: ${gets}\ndata: \n\n`);
+    }
+    if (message.method === "initialize") return answer(response, message, INITIALIZED);
+    response.writeHead(202).end();
+  });
+  await using client = await connect({ url: server.url }, LEGACY);
+  await expect.poll(() => gets).toBe(1);
+  await client.ping({ timeoutMs: 100 }).catch(() => {});
+  expect(gets).toBe(1);
+});

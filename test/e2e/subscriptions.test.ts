@@ -147,3 +147,64 @@ test("a subscription that is never acknowledged times out", async () => {
   await using client = await connect(server.transport, { timeoutMs: 50 });
   expect(await failure(client.subscribe({ lists: ["tools"] }, () => {}))).toMatchObject({ code: "TIMEOUT" });
 });
+
+test("a list read inside the listener is the new one, however long the old one was good (R1)", async () => {
+  for (const cacheScope of ["private", "public"]) {
+    let version = 1;
+    const server = new ScriptedServer({ era: "modern", capabilities: { tools: { listChanged: true } } }).on(
+      "tools/list",
+      () => {
+        return { tools: [{ name: `v${version}`, inputSchema: {} }], ttlMs: 60_000, cacheScope };
+      },
+    );
+    await using client = await connect(server.transport);
+    await client.listTools();
+    const reread = new Promise<string | undefined>((resolve) => {
+      void client
+        .subscribe({ lists: ["tools"] }, () => void client.listTools().then(([tool]) => resolve(tool?.name)))
+        .then(() => {
+          version = 2;
+          server.notify("notifications/tools/list_changed");
+        });
+    });
+    expect(await reread).toBe("v2");
+  }
+});
+
+test("closing during an update, and updating after closing, end at once (R1)", async () => {
+  const server = new ScriptedServer({ era: "modern", capabilities: { tools: { listChanged: true } } });
+  await using client = await connect(server.transport, { timeoutMs: 5_000 });
+  const subscription = await client.subscribe({ lists: ["tools"] }, () => {});
+  server.on("subscriptions/listen", () => undefined);
+  const updating = failure(subscription.update({ lists: ["prompts"] }));
+  await server.receive("subscriptions/listen", 2);
+  await subscription.close();
+  expect((await updating).code).toBe("CLOSED");
+  expect(await failure(subscription.update({ lists: ["tools"] }))).toMatchObject({ code: "CLOSED" });
+});
+
+test.each(["modern", "legacy"] as const)(
+  "a lost connection is told to those who listen, in the %s era",
+  async (era) => {
+    const server = new ScriptedServer({ era, capabilities: { tools: { listChanged: true } }, tools: {} });
+    await using client = await connect(server.transport);
+    const { told, listener } = collector();
+    await client.subscribe({ lists: ["tools"] }, listener);
+    server.disconnect();
+    await client.closed;
+    await expect.poll(told).toContainEqual(["ended", undefined]);
+  },
+);
+
+test("an update of one resource is no update of another whose name begins the same", async () => {
+  const server = new ScriptedServer({ era: "legacy", capabilities: { resources: { subscribe: true } } })
+    .on("resources/subscribe", () => ({}))
+    .on("resources/unsubscribe", () => ({}));
+  await using client = await connect(server.transport);
+  const { told, listener } = collector();
+  await client.subscribe({ resources: ["notes/1"] }, listener);
+  for (const uri of ["notes/10", "notes/1/part", "notes/1#a", "notes/1"])
+    server.notify("notifications/resources/updated", { uri });
+  await client.ping();
+  expect(told().map(([, uri]) => uri)).toEqual(["notes/1/part", "notes/1#a", "notes/1"]);
+});

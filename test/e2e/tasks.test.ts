@@ -144,3 +144,55 @@ test("a task is polled at the interval that the server asks for", async () => {
   expect(second - first).toBeGreaterThan(110);
   expect(third - second).toBeGreaterThan(110);
 });
+
+test("a task that is completed without a result breaks the protocol", async () => {
+  const server = new ScriptedServer({ era: "modern" })
+    .on("tools/call", () => ({ resultType: "task", taskId: "t", status: "working" }))
+    .on("tasks/get", () => ({ taskId: "t", status: "completed" }));
+  await using client = await connect(server.transport);
+  expect(await failure(client.callTool("x", {}, { task: true }))).toMatchObject({ code: "PROTOCOL_VIOLATION" });
+});
+
+test("an interval longer than the timeout is waited out, and one that is no number is none", async () => {
+  let polls = 0;
+  const server = new ScriptedServer({ era: "modern" })
+    .on("tools/call", () => ({ resultType: "task", taskId: "t", status: "working", pollIntervalMs: 300 }))
+    .on("tasks/get", () => {
+      const pollIntervalMs = ++polls === 1 ? 300 : "1s";
+      return polls < 3
+        ? { taskId: "t", status: "working", pollIntervalMs }
+        : { taskId: "t", status: "completed", result: { content: [] } };
+    });
+  await using client = await connect(server.transport, { timeoutMs: 100 });
+  expect(await client.callTool("x", {}, { task: true })).toEqual({ content: [] });
+  expect(polls).toBe(3);
+});
+
+test("progress of a legacy task comes with the token of the call that made it (R6)", async () => {
+  let token: unknown;
+  const reports: number[] = [];
+  const capabilities = { tools: {}, tasks: { requests: { tools: { call: {} } } } };
+  const server: ScriptedServer = new ScriptedServer({ era: "legacy", capabilities })
+    .on("tools/list", () => ({ tools: [{ name: "x", inputSchema: {}, execution: { taskSupport: "optional" } }] }))
+    .on("tools/call", (params) => {
+      token = (params?.["_meta"] as { progressToken?: unknown } | undefined)?.progressToken;
+      return { task: { taskId: "t", status: "working", pollInterval: 20 } };
+    })
+    .on("tasks/get", () => {
+      server.notify("notifications/progress", { progressToken: token, progress: reports.length + 1 });
+      return { taskId: "t", status: reports.length < 2 ? "working" : "completed", pollInterval: 20 };
+    })
+    .on("tasks/result", () => ({ content: [] }));
+  await using client = await connect(server.transport);
+  await client.callTool("x", {}, { task: true, onProgress: ({ progress }) => reports.push(progress) });
+  expect(reports.slice(0, 2)).toEqual([1, 2]);
+});
+
+test("lists of tasks and skills whose cursors go round in a circle are errors", async () => {
+  const server = new ScriptedServer({ era: "legacy", capabilities: { tasks: {} } })
+    .on("tasks/list", () => ({ tasks: [], nextCursor: "a" }))
+    .on("skills/list", () => ({ skills: [], nextCursor: "a" }));
+  await using client = await connect(server.transport);
+  expect(await failure(client.tasks.list())).toMatchObject({ code: "PROTOCOL_VIOLATION" });
+  expect(await failure(client.skills.list())).toMatchObject({ code: "PROTOCOL_VIOLATION" });
+});

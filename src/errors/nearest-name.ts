@@ -1,13 +1,18 @@
 /** The name among `known` that `given` was probably meant to be. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
-  let nearest: string | undefined;
+  return nearNames(given, known, 1)[0];
+}
+
+/** The names among `known` that `given` may have been meant to be, nearest first. */
+export function nearNames(given: string, known: readonly string[], max: number): string[] {
   // One difference in three letters: of shorter names, any two would be near each other.
-  let smallest = Math.floor(given.length / 3) + 1;
-  for (const name of known) {
-    const distance = plain(given) === plain(name) ? 0 : editDistance(given, name, smallest);
-    if (distance < smallest) [nearest, smallest] = [name, distance];
-  }
-  return nearest;
+  const limit = Math.floor(given.length / 3) + 1;
+  return known
+    .map((name) => ({ name, distance: plain(given) === plain(name) ? 0 : editDistance(given, name, limit) }))
+    .filter(({ distance }) => distance < limit)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, max)
+    .map(({ name }) => name);
 }
 
 /** `maxResults`, `max_results` and `max-results` are the same word. */

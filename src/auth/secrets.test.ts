@@ -1,0 +1,83 @@
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { FileSecretStore } from "./secrets.ts";
+
+let folder: string;
+const open = (at = folder) => new FileSecretStore({ folder: join(at, "secrets"), platform: process.platform });
+const files = async () => (await readdir(join(folder, "secrets"))).map((name) => join(folder, "secrets", name));
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nexus-secrets-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test("what was stored is found again, by another store too, and listed by name only", async () => {
+  await open().set("github", "tökén");
+  await open().set("aws.key", "");
+  expect(await open().get("github")).toBe("tökén");
+  expect(await open().get("aws.key")).toBe("");
+  expect(await open().get("nothing")).toBeUndefined();
+  expect(await open().list()).toEqual(["aws.key", "github"]);
+  await open().set("github", "new");
+  expect(await open().get("github")).toBe("new");
+  expect(await open().remove("github")).toBe(true);
+  expect(await open().remove("github")).toBe(false);
+  expect(await open().list()).toEqual(["aws.key"]);
+});
+
+test("an empty store has nothing, and makes no files", async () => {
+  expect(await open().list()).toEqual([]);
+  expect(await open().get("a")).toBeUndefined();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("neither value nor name can be read from the files, and the same value looks different each time", async () => {
+  await open().set("github-name", "the-secret-value");
+  const [first] = await Promise.all(
+    (await files()).filter((file) => file.endsWith(".secret")).map((file) => readFile(file)),
+  );
+  await open().set("github-name", "the-secret-value");
+  for (const file of await files()) {
+    const content = await readFile(file);
+    expect(file).not.toContain("github-name");
+    expect(content.includes("the-secret-value") || content.includes("github-name")).toBe(false);
+    expect(content.equals(first!)).toBe(false);
+  }
+});
+
+test.skipIf(process.platform === "win32")(
+  "all files are their owner's alone; a key that others can read is refused",
+  async () => {
+    await open().set("a", "1");
+    for (const file of await files()) expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, "secrets"))).mode & 0o777).toBe(0o700);
+    await chmod(join(folder, "secrets/key"), 0o644);
+    await expect(open().get("a")).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  },
+);
+
+test("files that were changed or exchanged are noticed, and the error tells no secret", async () => {
+  await open().set("a", "value-a");
+  await open().set("b", "value-b");
+  const [one, two] = (await files()).filter((file) => file.endsWith(".secret"));
+  await rename(one!, two!);
+  const results = await Promise.allSettled([open().get("a"), open().get("b")]);
+  const reasons = results.flatMap((result) => (result.status === "rejected" ? [String(result.reason)] : []));
+  expect(reasons).toEqual(["NexusError: A stored secret cannot be decrypted"]);
+  await writeFile(two!, "x");
+  await expect(open().list()).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+});
+
+test("many first users at once agree on one key", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
+  await Promise.all(names.map((name) => open().set(name, `value of ${name}`)));
+  expect(await Promise.all(names.map((name) => open().get(name)))).toEqual(names.map((name) => `value of ${name}`));
+  expect((await files()).filter((file) => file.endsWith(".tmp"))).toEqual([]);
+});
+
+test("a name that cannot be one is refused", async () => {
+  await expect(open().set("../a", "x")).rejects.toMatchObject({ code: "ARGUMENTS_INVALID" });
+  expect(await open().get("../a")).toBeUndefined();
+});

@@ -1,0 +1,170 @@
+import { isAbsolute, join, resolve } from "node:path";
+import { nearestName } from "../errors/nearest-name.ts";
+import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
+import { isRecord } from "../protocol/json-rpc.ts";
+import { resolveEntry } from "../transport/server-entry.ts";
+import { OWN_KEYS, understand, type Understood } from "./dialect.ts";
+import type { Fault } from "./fault.ts";
+import type { FoundServer } from "./find-servers.ts";
+import type { Layer, ServerDefinition } from "./server-definition.ts";
+import { serverId } from "./server-id.ts";
+import { SettingsReader } from "./server-settings.ts";
+import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
+import { VariableFiller, type VariableSources } from "./variables.ts";
+import type { ConfigWarning } from "./warning.ts";
+
+/** What holds for all servers of a file. */
+export interface FileContext {
+  /** Absent for servers that a program gave. */
+  file: string | undefined;
+  layer: Layer;
+  trusted: boolean;
+  home: string;
+  /** What relative paths of an entry are relative to. */
+  base: string;
+  /** Where a server runs that does not say. */
+  defaultCwd: string | undefined;
+  sources: VariableSources;
+}
+
+export interface Defined {
+  server: ServerDefinition;
+  warnings: ConfigWarning[];
+}
+
+const EXAMPLE = `Write { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
+
+/** Makes a definition of an entry; whatever is wrong with it becomes its problem and nobody else's. */
+export async function defineServer(found: FoundServer, context: FileContext): Promise<Defined> {
+  const { file, layer, trusted } = context;
+  const id = idOf(found);
+  const understood = understand(found.node, found.section.dialect);
+  const filler = new VariableFiller(context.sources);
+  // Before trust nothing is looked up for an entry: people see it as it was written.
+  const node = trusted ? await filler.fill(understood.node) : understood.node;
+
+  const settings = new SettingsReader(node, found.section);
+  const server: ServerDefinition = {
+    id,
+    ...settings.read(),
+    origin: file === undefined ? undefined : { file, ...found.place, layer },
+    hides: [],
+    trusted,
+    extra: understood.extra,
+  };
+  if (server.name === undefined && found.name !== undefined && found.name !== id) server.name = found.name;
+
+  const report: Report = { id, context, written: understood.node };
+  const fault = faultOf(found) ?? together(filler.unresolved) ?? settings.fault;
+  if (fault) server.problem = problemOf(fault, report);
+  else resolveInto(server, node, { report, place: found.place });
+  return { server, warnings: file === undefined ? [] : warningsOf(understood, { id, file }) };
+}
+
+/** The id of an entry; one without a name is called by its number. */
+export function idOf({ name, path }: FoundServer): string {
+  return name === undefined ? `server-${Number(path.at(-1) ?? 0) + 1}` : serverId(name);
+}
+
+/** Whose entry it is, for errors about it. */
+interface Report {
+  id: string;
+  context: FileContext;
+  written: SourceNode;
+}
+
+function problemOf({ what, hint, place }: Fault, report: Report): NexusError {
+  const message = `Server "${report.id}": ${what}`;
+  return new NexusError("CONFIG_INVALID", message, { hint, phase: "config", ...detailsAt(place, report) });
+}
+
+function detailsAt(place: Place, { id, context: { file, layer }, written }: Report): ErrorDetails {
+  const source = file === undefined ? undefined : { file, ...place, layer };
+  return { server: id, source, ...asWritten(written), mayHaveReached: false };
+}
+
+function faultOf({ name, node, place, section }: FoundServer): Fault | undefined {
+  if (node.kind !== "object") return { place: node.place, what: "the entry is no object", hint: EXAMPLE };
+  if (name !== undefined) return undefined;
+  return { place, what: `the entry of "${section.name}" has no "id"`, hint: `Give it one: { "id": "files", … }.` };
+}
+
+/** All that is missing is named at once; the place and the advice are those of the first. */
+function together(faults: readonly Fault[]): Fault | undefined {
+  const [first] = faults;
+  return first && { ...first, what: [...new Set(faults.map(({ what }) => what))].join(", ") };
+}
+
+function resolveInto(
+  server: ServerDefinition,
+  node: SourceNode,
+  { report, place }: { report: Report; place: Place },
+): void {
+  const value = plainValue(node);
+  if (!isRecord(value)) return;
+  try {
+    // An entry from a file may be anything: resolveEntry takes nothing about it for granted.
+    server.entry = resolveEntry({ ...withPaths(value, report.context), id: server.id });
+    if (isRecord(value["oauth"])) server.oauth = value["oauth"];
+  } catch (error) {
+    const needsVariables = !report.context.trusted && JSON.stringify(value).includes("${");
+    if (!needsVariables) server.problem = wrapped(error).amended(detailsAt(place, report));
+  }
+}
+
+/** Whatever goes wrong with one entry stays with it. */
+function wrapped(error: unknown): NexusError {
+  return error instanceof NexusError ? error : new NexusError("INTERNAL", messageOf(error), { cause: error });
+}
+
+/** Relative paths of a file mean the same from wherever Nexus is started. */
+function withPaths(value: Record<string, unknown>, context: FileContext): Record<string, unknown> {
+  const { cwd = value["workdir"] ?? context.defaultCwd, roots } = value;
+  const paths: Record<string, unknown> = { ...value };
+  if (value["command"] !== undefined && cwd !== undefined) paths["cwd"] = absolute(cwd, context);
+  if (Array.isArray(roots)) {
+    paths["roots"] = roots.map((root: unknown) => {
+      return typeof root === "string" && root.startsWith("file:") ? root : absolute(root, context);
+    });
+  }
+  return paths;
+}
+
+function absolute(path: unknown, { home, base }: FileContext): unknown {
+  if (typeof path !== "string" || path === "") return path;
+  if (path === "~" || path.startsWith("~/") || path.startsWith("~\\")) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : resolve(base, path);
+}
+
+/** The command or address for errors, as written: what was filled in may be secret. */
+function asWritten(node: SourceNode): ErrorDetails {
+  const value = plainValue(node);
+  if (!isRecord(value)) return {};
+  const { command, args, url } = value;
+  const words = [command, args].flat().filter((word) => typeof word === "string");
+  return {
+    ...(typeof command === "string" || Array.isArray(command) ? { command: words.join(" ") } : {}),
+    ...(typeof url === "string" ? { url } : {}),
+  };
+}
+
+function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; file: string }): ConfigWarning[] {
+  const warnings = unknown.map(({ key, place }): ConfigWarning => {
+    const meant = nearestName(key, OWN_KEYS);
+    const advice = meant === undefined ? "it has no effect" : `did you mean "${meant}"?`;
+    return { message: `Server "${id}": unknown key "${key}"; ${advice}`, server: id, source: { file, ...place } };
+  });
+  const command = findMember(node, "command");
+  const words = command?.node.kind === "scalar" ? shellWords(command.node.value) : undefined;
+  if (!command || !words) return warnings;
+  const [program, ...args] = words;
+  const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}`;
+  const message = `Server "${id}": "command" has arguments in it, and no shell takes them apart; write ${better}`;
+  return [...warnings, { message, server: id, source: { file, ...command.place } }];
+}
+
+/** A command line in one string; a path may have spaces, and is none. */
+function shellWords(command: unknown): string[] | undefined {
+  if (typeof command !== "string" || !/^[\w.@+-]+\s+\S/.test(command)) return undefined;
+  return command.trim().split(/\s+/);
+}

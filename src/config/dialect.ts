@@ -1,0 +1,174 @@
+import type { Section } from "./find-servers.ts";
+import { nodeOf, plainValue, type Member, type SourceNode } from "./source-node.ts";
+
+/** Keys of an entry that mean something here. */
+export const OWN_KEYS = [
+  "id",
+  "name",
+  "command",
+  "args",
+  "cwd",
+  "workdir",
+  "env",
+  "env_passthrough",
+  "url",
+  "headers",
+  "type",
+  "transport",
+  "timeout",
+  "connection_timeout",
+  "http_max_retries",
+  "http_retry_backoff",
+  "roots",
+  "oauth",
+  "enabled",
+  "disabled",
+  "auto_start",
+  "fail_if_no_tools",
+  "tools",
+  "isolation",
+];
+
+/** Keys that other programs write for themselves: kept, and no mistake. */
+const FOREIGN_KEYS = new Set([
+  "description",
+  "alwaysAllow",
+  "autoApprove",
+  "trust",
+  "gallery",
+  "version",
+  "dev",
+  "required",
+  "_meta",
+  "metadata",
+]);
+
+/** The same thing under another program's name. */
+const SYNONYMS: Record<string, string> = {
+  environment: "env",
+  serverUrl: "url",
+  httpUrl: "url",
+  http_headers: "headers",
+  env_vars: "env_passthrough",
+};
+
+const TYPES: Record<string, string | undefined> = {
+  local: undefined,
+  remote: undefined,
+  streamable: "http",
+  "streamable-http": "http",
+  streamableHttp: "http",
+  streamable_http: "http",
+  streamableHTTP: "http",
+};
+
+export interface Understood {
+  node: SourceNode;
+  /** Keys nobody knows. */
+  unknown: readonly Member[];
+  /** Keys that have no meaning here, theirs and unknown ones. */
+  extra: Readonly<Record<string, unknown>>;
+}
+
+/** An entry of any program, in our own words. Places stay those of what was written. */
+export function understand(node: SourceNode, dialect: Section["dialect"]): Understood {
+  if (node.kind !== "object") return { node, unknown: [], extra: {} };
+  const translation = new Translation(dialect);
+  for (const member of node.members) translation.add(member);
+  return {
+    node: { ...node, members: translation.members() },
+    unknown: translation.unknown,
+    extra: Object.fromEntries(translation.extra.map((member) => [member.key, plainValue(member.node)])),
+  };
+}
+
+class Translation {
+  readonly unknown: Member[] = [];
+  readonly extra: Member[] = [];
+  readonly #dialect: Section["dialect"];
+  readonly #members: Member[] = [];
+  readonly #headers: Member[] = [];
+  readonly #tools: Member[] = [];
+
+  constructor(dialect: Section["dialect"]) {
+    this.#dialect = dialect;
+  }
+
+  add(given: Member): void {
+    const member = this.#dialect === "opencode" ? { ...given, node: withDollars(given.node) } : given;
+    const { key, node } = member;
+    const value = plainValue(node);
+    if (key === "type" || key === "transport") this.#type(member, value);
+    else if (key === "timeout" && this.#dialect === "opencode") this.#put(member, "connection_timeout", value);
+    else if (key === "startup_timeout_sec") this.#put(member, "connection_timeout", seconds(value));
+    else if (key === "startup_timeout_ms") this.#put(member, "connection_timeout", value);
+    else if (key === "tool_timeout_sec") this.#put(member, "timeout", seconds(value));
+    else if (key === "bearer_token_env_var") this.#header(member, "Authorization", `Bearer \${${String(value)}}`);
+    else if (key === "env_http_headers" && node.kind === "object") {
+      for (const inner of node.members) this.#header(inner, inner.key, `\${${String(plainValue(inner.node))}}`);
+    } else if (key === "enabled_tools" || key === "includeTools") this.#tools.push({ ...member, key: "allow" });
+    else if (key === "disabled_tools" || key === "excludeTools" || key === "disabledTools")
+      this.#tools.push({ ...member, key: "deny" });
+    else if (key === "tools" && node.kind === "list") this.#toolList(member);
+    else if (Object.hasOwn(SYNONYMS, key)) this.#members.push({ ...member, key: SYNONYMS[key] ?? key });
+    else if (OWN_KEYS.includes(key)) this.#members.push(member);
+    else this.#leave(member);
+  }
+
+  members(): Member[] {
+    return merged(merged(this.#members, "headers", this.#headers), "tools", this.#tools);
+  }
+
+  #type(member: Member, value: unknown): void {
+    const known = typeof value === "string" && Object.hasOwn(TYPES, value);
+    if (!known) this.#members.push(member);
+    else if (TYPES[value] !== undefined) this.#put(member, member.key, TYPES[value]);
+  }
+
+  /** `["*"]` is every tool, which needs no list. */
+  #toolList(member: Member): void {
+    const list = plainValue(member.node);
+    if (Array.isArray(list) && list.length === 1 && list[0] === "*") return;
+    this.#tools.push({ ...member, key: "allow" });
+  }
+
+  #put(member: Member, key: string, value: unknown): void {
+    this.#members.push({ ...member, key, node: nodeOf(value, () => member.node.place) });
+  }
+
+  #header(member: Member, name: string, value: string): void {
+    this.#headers.push({ ...member, key: name, node: nodeOf(value, () => member.node.place) });
+  }
+
+  #leave(member: Member): void {
+    this.extra.push(member);
+    if (!FOREIGN_KEYS.has(member.key) && !member.key.startsWith("x-")) this.unknown.push(member);
+  }
+}
+
+/** Members added to an object among the members, or an object made of them. */
+function merged(members: readonly Member[], key: string, added: readonly Member[]): Member[] {
+  const [first] = added;
+  if (!first) return [...members];
+  const existing = members.find((member) => member.key === key);
+  const node: SourceNode = {
+    kind: "object",
+    place: existing?.node.place ?? first.place,
+    members: [...(existing?.node.kind === "object" ? existing.node.members : []), ...added],
+  };
+  return [...members.filter((member) => member !== existing), { key, place: existing?.place ?? first.place, node }];
+}
+
+function seconds(value: unknown): unknown {
+  return typeof value === "number" ? value * 1_000 : value;
+}
+
+/** opencode writes {env:NAME} where others write ${NAME}. */
+function withDollars(node: SourceNode): SourceNode {
+  if (node.kind === "list") return { ...node, items: node.items.map(withDollars) };
+  if (node.kind === "object") {
+    return { ...node, members: node.members.map((member) => ({ ...member, node: withDollars(member.node) })) };
+  }
+  if (typeof node.value !== "string") return node;
+  return { ...node, value: node.value.replaceAll(/(?<!\$)\{env:(\w+)\}/g, "${env:$1}") };
+}

@@ -1,0 +1,72 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { isRecord } from "../protocol/json-rpc.ts";
+import type { ServerEntry } from "../transport/server-entry.ts";
+import { understand } from "./dialect.ts";
+import { idOf } from "./define-server.ts";
+import { findServers, type FoundServer } from "./find-servers.ts";
+import { importPlaces, type ImportClient, type ImportPlace } from "./import-places.ts";
+import type { Surroundings } from "./places.ts";
+import { loadText, parseSource } from "./read-source.ts";
+import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
+
+/** A server found in another program's configuration. */
+interface ImportedServer {
+  id: string;
+  /** As it is called there. */
+  name: string;
+  /** In our own words, with its variables as written: ready to be added to a file. */
+  entry: ServerEntry;
+  client: ImportClient;
+  scope: "user" | "project";
+  /** The folder it belongs to, where a user's file has servers of single folders. */
+  project?: string | undefined;
+  source: Place & { file: string };
+}
+
+export interface Import {
+  servers: ImportedServer[];
+  /** Files that could not be read; the others were. */
+  problems: NexusError[];
+}
+
+/** All servers that other programs have configured here. Nothing is started, no variable looked up. */
+export async function findImports(surroundings: Surroundings): Promise<Import> {
+  const result: Import = { servers: [], problems: [] };
+  for (const place of importPlaces(surroundings)) {
+    try {
+      const text = await loadText(place.file);
+      if (text !== undefined) result.servers.push(...serversIn(await parseSource(text, place.file), place));
+    } catch (error) {
+      if (!(error instanceof NexusError)) throw error;
+      result.problems.push(error);
+    }
+  }
+  return result;
+}
+
+function serversIn(root: SourceNode, place: ImportPlace): ImportedServer[] {
+  const general = findServers(root, place.file).servers.flatMap((found) => imported(found, place));
+  if (place.client !== "claude-code") return general;
+  // Claude Code keeps servers of single folders in the user's file.
+  const projects = findMember(root, "projects")?.node;
+  if (projects?.kind !== "object") return general;
+  return [
+    ...general,
+    ...projects.members.flatMap(({ key: project, node }) => {
+      const servers = findMember(node, "mcpServers");
+      const only: SourceNode = { kind: "object", place: node.place, members: servers ? [servers] : [] };
+      return findServers(only, place.file).servers.flatMap((found) => {
+        return imported(found, place).map((server): ImportedServer => ({ ...server, project }));
+      });
+    }),
+  ];
+}
+
+function imported(found: FoundServer, { client, file, scope }: ImportPlace): ImportedServer[] {
+  const { node, extra } = understand(found.node, found.section.dialect);
+  const entry = plainValue(node);
+  if (!isRecord(entry) || found.name === undefined) return [];
+  // Checked where it is used, like every entry of a file.
+  const whole = { ...entry, ...extra } as ServerEntry;
+  return [{ id: idOf(found), name: found.name, entry: whole, client, scope, source: { file, ...found.place } }];
+}

@@ -1,0 +1,188 @@
+import { chmod, mkdir, readFile, stat, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ConfigWorld } from "../../test/fixtures/config-world.ts";
+import { defineServers } from "./load.ts";
+import { candidates } from "./places.ts";
+import { TRUST_EVERYTHING } from "./trust-store.ts";
+
+const server = (command: string) => ({ mcpServers: { db: { command } } });
+
+test("P0: nearer files hide farther ones, and every server knows its file, line, layer and what it hid", async () => {
+  await using world = await ConfigWorld.open();
+  const user = await world.write("home/.nexus/mcp.json", {
+    mcpServers: { db: { command: "user" }, own: { command: "o" } },
+  });
+  const above = await world.write("home/work/nexus.yaml", "servers:\n  db: {command: above}\n  up: {command: u}\n");
+  const mcp = await world.write("home/work/project/.mcp.json", server("mcp"));
+  const project = await world.write(
+    "home/work/project/.nexus/mcp.json",
+    `{\n "mcpServers": {\n  "db": {"command": "project"}}}`,
+  );
+
+  const { servers, files } = await world.load({ trust: TRUST_EVERYTHING });
+  expect(files.map(({ file, layer }) => [file, layer])).toEqual([
+    [project, "project"],
+    [mcp, "project"],
+    [above, "ancestor"],
+    [user, "user"],
+  ]);
+  expect(servers).toMatchObject([
+    {
+      id: "db",
+      entry: { reach: { command: "project", cwd: world.cwd } },
+      origin: { file: project, line: 3, column: 3, layer: "project" },
+      hides: [mcp, above, user],
+    },
+    { id: "own", entry: { reach: { command: "o", cwd: undefined } }, origin: { layer: "user" }, hides: [] },
+    {
+      id: "up",
+      entry: { reach: { cwd: join(world.home, "work") } },
+      origin: { file: above, line: 3, layer: "ancestor" },
+    },
+  ]);
+});
+
+test("P0: a file with a syntax error costs its own servers only", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/.nexus/mcp.json", server("user"));
+  await world.write("home/work/project/.mcp.json", "{ nonsense");
+  const { servers, files } = await world.load();
+  expect(servers).toMatchObject([{ id: "db", entry: { reach: { command: "user" } } }]);
+  expect(files.map(({ problem }) => problem?.code)).toEqual(["CONFIG_INVALID", undefined]);
+});
+
+test("P0: an explicit file stands alone and is trusted", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/.nexus/mcp.json", server("user"));
+  await world.write("home/work/project/other.json", {
+    servers: { x: { command: "y", cwd: "sub", roots: ["~/r", "."] } },
+  });
+  const { servers } = await world.load({ explicit: "other.json" });
+  expect(servers).toMatchObject([
+    {
+      id: "x",
+      trusted: true,
+      origin: { layer: "explicit" },
+      entry: {
+        reach: { cwd: join(world.cwd, "sub") },
+        roots: [{ uri: `file://${world.home}/r` }, { uri: `file://${world.cwd}` }],
+      },
+    },
+  ]);
+});
+
+test("P0: the user's files are found at the places of each platform", () => {
+  const users = (platform: NodeJS.Platform, home: string, variables: Record<string, string>) => {
+    const found = candidates({ cwd: home, home, platform, variables }).filter(({ layer }) => layer === "user");
+    return found.map(({ file }) => file).filter((file) => file.endsWith("json"));
+  };
+  expect(users("linux", "/home/u", {})).toEqual(["/home/u/.nexus/mcp.json", "/home/u/.config/nexus/mcp.json"]);
+  expect(users("linux", "/home/u", { XDG_CONFIG_HOME: "/x" })).toEqual([
+    "/home/u/.nexus/mcp.json",
+    "/x/nexus/mcp.json",
+  ]);
+  expect(users("win32", "C:\\Users\\u", { APPDATA: "D:\\Roaming" })).toEqual([
+    "C:\\Users\\u\\.nexus\\mcp.json",
+    "D:\\Roaming\\nexus\\mcp.json",
+  ]);
+});
+
+test("a user's file above the working folder stays the user's, also where the home folder is a link", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/.nexus/mcp.json", server("user"));
+  expect((await world.load()).files).toMatchObject([{ layer: "user", trusted: true }]);
+  await symlink(world.home, join(world.root, "link"));
+  expect((await world.load({ home: join(world.root, "link") })).files).toMatchObject([
+    { layer: "user", trusted: true },
+  ]);
+});
+
+test("project and ancestor files are not trusted until somebody says so, and again when their servers change", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/work/.mcp.json", { mcpServers: { up: { command: "u" } } });
+  await world.write("home/work/project/.mcp.json", server("one"));
+  const before = await world.load();
+  expect(before.servers.map(({ id, trusted }) => [id, trusted])).toEqual([
+    ["db", false],
+    ["up", false],
+  ]);
+
+  const [project] = before.files;
+  await world.accept(project);
+  expect((await world.load()).servers.map(({ trusted }) => trusted)).toEqual([true, false]);
+
+  await world.write("home/work/project/.mcp.json", `// a comment\n{"mcpServers": {"db": {"command": "one"}}}`);
+  expect((await world.load()).servers[0]?.trusted).toBe(true);
+  await world.write("home/work/project/.mcp.json", { mcpServers: { db: { command: "one", args: ["-rf"] } } });
+  expect((await world.load()).servers[0]?.trusted).toBe(false);
+  await world.write("home/work/project/.mcp.json", server("one"));
+  await world.trust.revoke(project!.trustKey);
+  expect((await world.load()).servers[0]?.trusted).toBe(false);
+});
+
+test("a changed default of an input asks for trust again: it may be part of a command", async () => {
+  await using world = await ConfigWorld.open();
+  const write = (command: string) => {
+    return world.write("home/work/project/.mcp.json", {
+      inputs: [{ id: "what", default: command }],
+      servers: { a: { command: "${input:what}" } },
+    });
+  };
+  await write("good");
+  const [file] = (await world.load()).files;
+  await world.accept(file);
+  expect((await world.load()).servers[0]).toMatchObject({ trusted: true, entry: { reach: { command: "good" } } });
+  await write("evil");
+  expect((await world.load()).servers[0]?.trusted).toBe(false);
+});
+
+test("trust does not follow a link into another folder", async () => {
+  await using world = await ConfigWorld.open();
+  const file = await world.write("home/work/project/.mcp.json", server("node"));
+  const [trusted] = (await world.load()).files;
+  await world.accept(trusted);
+  const hostile = join(world.root, "hostile");
+  await mkdir(hostile);
+  await symlink(file, join(hostile, ".mcp.json"));
+  expect((await world.load({ cwd: hostile })).servers[0]?.trusted).toBe(false);
+});
+
+test("before trust nothing is looked up: the entry is shown as it was written", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/work/project/.mcp.json", {
+    mcpServers: { a: { url: "https://evil.example/${TOKEN}" }, b: { command: "x", timeout: "${T}" }, c: {} },
+  });
+  const { servers } = await world.load({ variables: { TOKEN: "secret" } });
+  expect(JSON.stringify(servers)).not.toContain("secret");
+  expect(servers[0]?.entry?.reach).toMatchObject({ url: "https://evil.example/${TOKEN}" });
+  expect(servers.map(({ problem }) => problem?.code)).toEqual([undefined, undefined, "CONFIG_INVALID"]);
+});
+
+test.skipIf(process.platform === "win32")(
+  "a trust file that others can change has no say, and a new one is owner-only",
+  async () => {
+    await using world = await ConfigWorld.open();
+    await world.trust.trust("/a", "1");
+    const file = join(world.root, "state/trust.json");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await world.trust.isTrusted("/a", "1")).toBe(true);
+    await chmod(file, 0o666);
+    expect(await world.trust.isTrusted("/a", "1")).toBe(false);
+    await Promise.all(["/b", "/c", "/d"].map((name) => world.trust.trust(name, "2")));
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ files: { "/b": "2", "/c": "2", "/d": "2" } });
+  },
+);
+
+test("P0: servers of a program are checked in the same way, and have no file", async () => {
+  await using world = await ConfigWorld.open();
+  const options = world.options({ variables: { X: "1" } });
+  const servers = await defineServers({ "My DB": { command: "db", env: { A: "${X}" } }, bad: {} }, options);
+  expect(servers).toMatchObject([
+    { id: "my-db", name: "My DB", trusted: true, entry: { reach: { env: { A: "1" } } } },
+    { id: "bad", problem: { message: `Server "bad": the entry has neither "command" nor "url"` } },
+  ]);
+  expect(servers[0]?.origin).toBeUndefined();
+  const listed = await defineServers([{ id: "a", url: new URL("http://127.0.0.1:1/mcp") }], options);
+  expect(listed).toMatchObject([{ id: "a", entry: { reach: { url: "http://127.0.0.1:1/mcp" } } }]);
+});

@@ -1,0 +1,208 @@
+import { realpath } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import type { SecretStore } from "../auth/secrets.ts";
+import { NexusError } from "../errors/nexus-error.ts";
+import { defineServer, idOf, type FileContext } from "./define-server.ts";
+import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./find-servers.ts";
+import { candidates, type Candidate, type Surroundings } from "./places.ts";
+import { loadText, parseSource } from "./read-source.ts";
+import type { Layer, ServerDefinition } from "./server-definition.ts";
+import { nodeOf, plainValue } from "./source-node.ts";
+import { fingerprintOf, type TrustStore } from "./trust-store.ts";
+import type { ConfigWarning } from "./warning.ts";
+
+export interface LoadOptions extends Surroundings {
+  /** Use this file alone. It was named by the user, so it is trusted. */
+  explicit?: string | undefined;
+  trust: TrustStore;
+  secrets?: SecretStore | undefined;
+  /** Answers `${input:id}`; undefined where there is nobody to ask. */
+  askInput?: ((input: InputDefinition) => Promise<string | undefined>) | undefined;
+}
+
+/** A file that was there. */
+export interface ConfigFile {
+  file: string;
+  layer: Layer;
+  /** How many servers it has; hidden ones count. */
+  servers: number;
+  trusted: boolean;
+  /** What to hand to the trust store, to trust the file as it is now. */
+  trustKey: string;
+  fingerprint: string;
+  /** Why nothing of it could be used. */
+  problem?: NexusError | undefined;
+}
+
+export interface Configuration {
+  /** One of each id, by id. */
+  servers: ServerDefinition[];
+  warnings: ConfigWarning[];
+  /** Those that were there, the strongest first. */
+  files: ConfigFile[];
+}
+
+/** Finds and reads all configuration; a bad file costs its own servers, a bad entry itself. */
+export async function loadConfiguration(options: LoadOptions): Promise<Configuration> {
+  const places = options.explicit === undefined ? candidates(options) : [explicitly(options.explicit, options)];
+  const configuration: Configuration = { servers: [], warnings: [], files: [] };
+  const servers = new Map<string, ServerDefinition>();
+  const users = await Promise.all(places.filter(({ layer }) => layer === "user").map(({ file }) => real(file)));
+  for (const place of places) {
+    // The home folder may stand above the working folder under another name.
+    if (place.layer !== "user" && users.includes(await real(place.file))) continue;
+    const read = await readPlace(place, options);
+    if (!read) continue;
+    configuration.files.push(read.file);
+    configuration.warnings.push(...read.warnings);
+    for (const server of read.servers) {
+      const stronger = servers.get(server.id);
+      if (stronger) stronger.hides = [...stronger.hides, place.file];
+      else servers.set(server.id, server);
+    }
+  }
+  configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return configuration;
+}
+
+/** Definitions of servers that a program gave: an object by name, or a list of entries with an `id`. */
+export async function defineServers(
+  servers: unknown,
+  options: Omit<LoadOptions, "trust" | "explicit">,
+): Promise<ServerDefinition[]> {
+  if (typeof servers !== "object" || servers === null) throw noServers();
+  const found = findServers(nodeOf({ servers }), "servers.json");
+  const context = contextOf({ file: undefined, layer: "explicit", folder: options.cwd }, options, found);
+  return (await defineAll(found, { ...context, trusted: true })).servers;
+}
+
+interface ReadFile {
+  file: ConfigFile;
+  servers: ServerDefinition[];
+  warnings: ConfigWarning[];
+}
+
+async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFile | undefined> {
+  const { file: path, layer } = place;
+  const file: ConfigFile = {
+    file: path,
+    layer,
+    servers: 0,
+    trusted: layer === "user" || layer === "explicit",
+    trustKey: await trustKeyOf(place),
+    fingerprint: "",
+  };
+  try {
+    const text = await loadText(path);
+    if (text === undefined) {
+      if (layer === "explicit") throw missing(path);
+      return undefined;
+    }
+    const found = findServers(await parseSource(text, path), path);
+    file.servers = found.servers.length;
+    // Defaults of inputs may become part of a command.
+    file.fingerprint = fingerprintOf([found.servers.map(({ name, node }) => [name, plainValue(node)]), found.inputs]);
+    file.trusted ||= await options.trust.isTrusted(file.trustKey, file.fingerprint);
+    const context = contextOf(place, options, found);
+    return { file, ...(await defineAll(found, { ...context, trusted: file.trusted })) };
+  } catch (error) {
+    if (!(error instanceof NexusError)) throw error;
+    file.problem = error.amended({ source: { ...error.details.source, file: path, layer } });
+    return { file, servers: [], warnings: [] };
+  }
+}
+
+/** The folder is part of what is trusted: the same servers, linked into another folder, would run there. */
+async function trustKeyOf({ file, folder }: Candidate): Promise<string> {
+  return join(await real(folder), relative(folder, file));
+}
+
+async function real(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+async function defineAll(found: FoundServers, context: FileContext): Promise<Omit<ReadFile, "file">> {
+  const servers: ServerDefinition[] = [];
+  const warnings = [...found.warnings];
+  for (const [id, same] of byId(found.servers)) {
+    const [first] = same;
+    if (!first) continue;
+    const defined = await defineServer(first, context);
+    if (same.length > 1) {
+      defined.server.problem = ambiguous(id, same, context);
+      delete defined.server.entry;
+    }
+    servers.push(defined.server);
+    warnings.push(...defined.warnings);
+  }
+  return { servers, warnings };
+}
+
+function byId(servers: readonly FoundServer[]): Map<string, FoundServer[]> {
+  const groups = new Map<string, FoundServer[]>();
+  for (const server of servers) {
+    const id = idOf(server);
+    groups.set(id, [...(groups.get(id) ?? []), server]);
+  }
+  return groups;
+}
+
+function ambiguous(id: string, same: readonly FoundServer[], { file, layer }: FileContext): NexusError {
+  const names = same.map(({ name = "", place }) => {
+    return `${JSON.stringify(name)}${file === undefined ? "" : ` (line ${place.line})`}`;
+  });
+  const last = same.at(-1)?.place;
+  return new NexusError("CONFIG_INVALID", `Server "${id}": ${names.join(" and ")} have the same id`, {
+    phase: "config",
+    server: id,
+    source: file === undefined || last === undefined ? undefined : { file, ...last, layer },
+    hint: "Rename one of them: an id has lower-case letters, digits and dashes only, the rest counts as a dash.",
+    mayHaveReached: false,
+  });
+}
+
+type ContextPlace = Omit<Candidate, "file"> & { file: string | undefined };
+
+function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, found: FoundServers): FileContext {
+  const { file, layer, folder } = place;
+  const { home, platform, variables, secrets, askInput } = options;
+  return {
+    file,
+    layer,
+    trusted: false,
+    home,
+    base: folder,
+    // A file of a project speaks about its folder, wherever below it Nexus is started.
+    defaultCwd: layer === "ancestor" || layer === "project" ? folder : undefined,
+    sources: {
+      variables,
+      platform,
+      folders: { workspaceFolder: folder, userHome: home },
+      secrets,
+      inputs: found.inputs,
+      askInput,
+    },
+  };
+}
+
+function explicitly(path: string, { cwd }: Surroundings): Candidate {
+  const file = resolve(cwd, path);
+  return { file, layer: "explicit", folder: dirname(file) };
+}
+
+function noServers(): NexusError {
+  return new NexusError("CONFIG_INVALID", "The servers are neither an object nor a list", {
+    phase: "config",
+    hint: `Give { files: { command: "node", args: ["server.js"] } }.`,
+    mayHaveReached: false,
+  });
+}
+
+function missing(file: string): NexusError {
+  return new NexusError("CONFIG_INVALID", "There is no such configuration file", {
+    phase: "config",
+    source: { file },
+    hint: "Check the path given with --config, and that its folder may be read.",
+    mayHaveReached: false,
+  });
+}

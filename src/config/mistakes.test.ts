@@ -1,0 +1,254 @@
+import { expect, test } from "vitest";
+import { ConfigWorld } from "../../test/fixtures/config-world.ts";
+
+test.for([
+  [
+    "a missing comma",
+    "a.json",
+    `{\n  "mcpServers": {\n    "a": { "command": "node" }\n    "b": { "command": "node" }\n  }\n}`,
+    `Not valid JSON at line 4, column 5: a comma is missing before this
+a.json:4:5 (explicit)
+3 |     "a": { "command": "node" }
+4 |     "b": { "command": "node" }
+  |     ^`,
+  ],
+  [
+    "single quotes",
+    "a.json",
+    `{ 'mcpServers': {} }`,
+    `Not valid JSON at line 1, column 3: this is no value; text stands in double quotes
+a.json:1:3 (explicit)
+1 | { 'mcpServers': {} }
+  |   ^`,
+  ],
+  [
+    "a brace that is missing at the end",
+    "a.json",
+    `{\n\t"mcpServers": {\n\t}\n\n\n`,
+    `Not valid JSON at line 3, column 3: a } is missing here
+a.json:3:3 (explicit)
+2 | \t"mcpServers": {
+3 | \t}
+  | \t ^`,
+  ],
+  [
+    "a path with single backslashes",
+    "a.json",
+    String.raw`{ "servers": { "a": { "command": "C:\tools\server.exe" } } }`,
+    String.raw`Not valid JSON at line 1, column 34: this text has a backslash that means nothing
+a.json:1:34 (explicit)
+1 | { "servers": { "a": { "command": "C:\tools\server.exe" } } }
+  |                                  ^
+Write \\ for a backslash: "C:\\tools".`,
+  ],
+  [
+    "a secret beside the mistake, which is hidden",
+    "a.json",
+    `{ "a": { "API_KEY": "sk-123456", "b" 1 } }`,
+    `Not valid JSON at line 1, column 38: a colon is missing here
+a.json:1:38 (explicit)
+1 | { "a": { "API_KEY": "*********", "b" 1 } }
+  |                                      ^`,
+  ],
+  [
+    "a tab in YAML",
+    "a.yaml",
+    `mcp:\n\tservers: []\n`,
+    `Not valid YAML at line 2, column 1: Tabs are not allowed as indentation
+a.yaml:2:1 (explicit)
+1 | mcp:
+2 | \tservers: []
+  | ^
+Indent with spaces.`,
+  ],
+  [
+    "TOML without a value",
+    "a.toml",
+    `[mcp_servers.a]\ncommand =\n`,
+    `Not valid TOML at line 2, column 10: invalid value
+a.toml:2:10 (explicit)
+1 | [mcp_servers.a]
+2 | command =
+  |          ^`,
+  ],
+  [
+    "a list of names where servers should be",
+    "a.json",
+    `{ "mcpServers": "github" }`,
+    `"mcpServers" is neither an object nor a list of servers
+a.json:1:3 (explicit)
+Write { "mcpServers": { "files": { "command": "node", "args": ["server.js"] } } }.`,
+  ],
+  [
+    "a list at the top",
+    "a.json",
+    `[]`,
+    `The file is no object
+a.json:1:1 (explicit)
+Write { "mcpServers": { "files": { "command": "node", "args": ["server.js"] } } }.`,
+  ],
+] as const)("P1.9: says where and what is wrong in a file: %s", async ([, name, text, told]) => {
+  await using world = await ConfigWorld.open();
+  const { files, servers } = await world.loadText(name, text);
+  expect(world.told(files[0]?.problem)).toBe(told);
+  expect(servers).toEqual([]);
+});
+
+test.for([
+  [
+    `{ "command": "node", "url": "http://a/" }`,
+    `Server "a": the entry has both "command" and "url"
+a.json:3:1 (explicit)
+node
+http://a/
+Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`,
+  ],
+  [
+    `{}`,
+    `Server "a": the entry has neither "command" nor "url"
+a.json:3:1 (explicit)
+Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`,
+  ],
+  [
+    `"node server.js"`,
+    `Server "a": the entry is no object
+a.json:3:6 (explicit)
+Write { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`,
+  ],
+  [
+    `{ "command": "node", "enabled": "yes" }`,
+    `Server "a": "enabled" is neither true nor false
+a.json:3:27 (explicit)
+node
+Write "enabled": true, without quotes around true.`,
+  ],
+  [
+    `{ "command": "node", "env": { "PORT": 80 } }`,
+    `Server "a": "env.PORT" is a number, not text
+a.json:3:1 (explicit)
+node
+Put its value in quotes.`,
+  ],
+  [
+    `{ "command": "node", "timeout": "soon" }`,
+    `Server "a": "timeout" is no duration
+a.json:3:1 (explicit)
+node
+Write "30s", "2m" or a number of milliseconds.`,
+  ],
+  [
+    `{ "command": "node", "tools": { "allow": "search" } }`,
+    `Server "a": "tools" has a "allow" that is no list of names
+a.json:3:38 (explicit)
+node
+Write "allow": ["search"].`,
+  ],
+  [
+    `{ "command": "node", "isolation": "none" }`,
+    `Server "a": "isolation" is none of the known ones
+a.json:3:27 (explicit)
+node
+Write "owner", "call" or "shared".`,
+  ],
+] as const)("P0, P1.9: a bad entry says what to write, and costs nobody else: %s", async ([entry, told]) => {
+  await using world = await ConfigWorld.open();
+  const text = `{ "mcpServers": {\n"good": { "command": "node" },\n"a": ${entry} } }`;
+  const { servers } = await world.loadText("a.json", text);
+  expect(servers.map(({ id, entry }) => [id, entry?.id])).toEqual([
+    ["a", undefined],
+    ["good", "good"],
+  ]);
+  expect(world.told(servers[0]?.problem)).toBe(told);
+});
+
+test("an allow-list that cannot be read allows nothing", async () => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText("a.json", { servers: { a: { command: "x", tools: { allow: "y" } } } });
+  expect(servers[0]?.tools).toEqual({ allow: [] });
+});
+
+test("P0: two names that become the same id are an error that names both", async () => {
+  await using world = await ConfigWorld.open();
+  const text = `{ "mcpServers": {\n "My Server": { "command": "a" },\n "my-server": { "command": "b" },\n "c": { "command": "c" } } }`;
+  const { servers } = await world.loadText("a.json", text);
+  expect(servers.map(({ id }) => id)).toEqual(["c", "my-server"]);
+  expect(servers[1]?.entry).toBeUndefined();
+  expect(world.told(servers[1]?.problem)).toBe(
+    `Server "my-server": "My Server" (line 2) and "my-server" (line 3) have the same id
+a.json:3:2 (explicit)
+Rename one of them: an id has lower-case letters, digits and dashes only, the rest counts as a dash.`,
+  );
+});
+
+test("P0: the same name twice in a file is an error too", async () => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText("a.json", `{"servers": {"a": {"command": "x"}, "a": {"command": "y"}}}`);
+  expect(servers[0]?.problem?.message).toBe(`Server "a": "a" (line 1) and "a" (line 1) have the same id`);
+});
+
+test("P0: an item of a list without an id is told so", async () => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText("a.json", { servers: [{ command: "x" }] });
+  expect(servers[0]).toMatchObject({ id: "server-1" });
+  expect(servers[0]?.problem?.message).toBe(`Server "server-1": the entry of "servers" has no "id"`);
+});
+
+test("P0, P1.9: unknown keys are kept and reported with what was probably meant", async () => {
+  await using world = await ConfigWorld.open();
+  const text = `{ "mcpServers": { "a": {\n  "command": "npx -y server",\n  "autoStart": true,\n  "comand": 1,\n  "colour": "red", "x-mine": 1\n} }, "mcpServer": {} }`;
+  const { servers, warnings } = await world.loadText("a.json", text);
+  expect(servers[0]?.extra).toEqual({ autoStart: true, comand: 1, colour: "red", "x-mine": 1 });
+  expect(servers[0]?.problem).toBeUndefined();
+  expect(warnings.map(({ message, source: { line, column } }) => `${line}:${column} ${message}`)).toEqual([
+    `6:6 Unknown key "mcpServer"; did you mean "mcpServers"?`,
+    `3:3 Server "a": unknown key "autoStart"; did you mean "auto_start"?`,
+    `4:3 Server "a": unknown key "comand"; did you mean "command"?`,
+    `5:3 Server "a": unknown key "colour"; it has no effect`,
+    `2:3 Server "a": "command" has arguments in it, and no shell takes them apart; write "command": "npx", "args": ["-y","server"]`,
+  ]);
+});
+
+test("P1.9: a server outside of mcpServers is noticed", async () => {
+  await using world = await ConfigWorld.open();
+  const { warnings } = await world.loadText("a.json", { github: { command: "x" } });
+  expect(warnings[0]?.message).toBe(
+    `"github" looks like a server, but stands outside "mcpServers": { "mcpServers": { "github": … } }`,
+  );
+});
+
+test("P1.9: an explicit file that is not there is told by its name", async () => {
+  await using world = await ConfigWorld.open();
+  const { files } = await world.load({ explicit: "nothing.json" });
+  expect(world.told(files[0]?.problem)).toBe(
+    "There is no such configuration file\nhome/work/project/nothing.json (explicit)\nCheck the path given with --config, and that its folder may be read.",
+  );
+});
+
+test("a file nested without end, or named __proto__, does no harm", async () => {
+  await using world = await ConfigWorld.open();
+  const deep = await world.loadText("a.json", `{"mcpServers":${'{"a":'.repeat(50_000)}`);
+  expect(deep.files[0]?.problem?.code).toBe("CONFIG_INVALID");
+  const odd = await world.loadText("b.json", `{"servers":{"__proto__":{"command":"x","env":{"__proto__":"y"}}}}`);
+  expect(odd.servers).toMatchObject([{ id: "proto", name: "__proto__" }]);
+  expect(Object.hasOwn({}, "command")).toBe(false);
+});
+
+test("P1.9: what is no file, and what is far too deep in YAML, is told and not waited for", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/work/project/.mcp.json/inside", "");
+  await world.write("home/work/project/nexus.yaml", `servers: ${"[".repeat(20_000)}`);
+  const { files } = await world.load();
+  expect(files.map(({ problem }) => problem?.code)).toEqual(["CONFIG_INVALID", "CONFIG_INVALID"]);
+  expect(world.told(files[0]?.problem)).toBe(
+    "The configuration file is no file\nhome/work/project/.mcp.json (project)",
+  );
+});
+
+test("P1.9: of a file in one long line, the excerpt shows what is near the mistake", async () => {
+  await using world = await ConfigWorld.open();
+  const servers = Array.from({ length: 1000 }, (_, index) => `"s${index}":{"command":"x"}`).join(",");
+  const { files } = await world.loadText("a.json", `{"mcpServers":{${servers} "last":{}}}`);
+  const [shown = "", caret = ""] = files[0]?.problem?.details.excerpt?.split("\n") ?? [];
+  expect(shown.length).toBeLessThan(130);
+  expect(shown.slice(caret.indexOf("^"))).toBe(`"last":{}}}`);
+});

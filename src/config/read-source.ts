@@ -1,0 +1,65 @@
+import { readFile, stat } from "node:fs/promises";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import type { SourceNode } from "./source-node.ts";
+
+export type Format = "json" | "yaml" | "toml";
+
+/** Loaded when a file needs one: together they are most of what a start would cost. */
+const PARSERS: Record<Format, () => Promise<(text: string, file: string) => SourceNode>> = {
+  json: async () => (await import("./json-source.ts")).parseJson,
+  yaml: async () => (await import("./yaml-source.ts")).parseYaml,
+  toml: async () => (await import("./toml-source.ts")).parseToml,
+};
+
+const MAX_BYTES = 32 * 1024 * 1024;
+
+export function formatOf(file: string): Format {
+  if (/\.ya?ml$/i.test(file)) return "yaml";
+  return /\.toml$/i.test(file) ? "toml" : "json";
+}
+
+/** The text of a configuration file; undefined where there is none. */
+export async function loadText(file: string): Promise<string | undefined> {
+  const facts = await stat(file).catch(() => undefined);
+  // Also where a folder on the way may not be entered: what cannot be seen is not there.
+  if (!facts) return undefined;
+  try {
+    // A pipe in a project's folder would be waited for without end.
+    if (!facts.isFile()) throw unreadable(file, "is no file");
+    if (facts.size > MAX_BYTES) throw unreadable(file, `has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
+    return decode(await readFile(file));
+  } catch (error) {
+    if (error instanceof NexusError) throw error;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw unreadable(file, `cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+/** Reads a text as the format its file's name tells. */
+export async function parseSource(text: string, file: string): Promise<SourceNode> {
+  const parse = await PARSERS[formatOf(file)]();
+  try {
+    return parse(text, file);
+  } catch (error) {
+    if (error instanceof NexusError) throw error;
+    // A parser at its limits costs this file, not the others.
+    const what = error instanceof RangeError ? "is nested too deeply" : `cannot be understood: ${messageOf(error)}`;
+    throw unreadable(file, what, error);
+  }
+}
+
+/** Windows PowerShell writes UTF-16, many editors a byte order mark. */
+function decode(bytes: Buffer): string {
+  const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(utf16 ? "utf-16le" : "utf-8").decode(bytes);
+}
+
+function unreadable(file: string, what: string, cause?: unknown): NexusError {
+  const permission = ["EACCES", "EPERM"].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "");
+  return new NexusError(permission ? "PERMISSION_DENIED" : "CONFIG_INVALID", `The configuration file ${what}`, {
+    phase: "config",
+    source: { file },
+    cause,
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { NexusError } from "../errors/nexus-error.ts";
+import { findServers } from "./find-servers.ts";
+import { defineServers } from "./load.ts";
+import { parseSource } from "./read-source.ts";
+
+const PIECES = [
+  "{",
+  "}",
+  "[",
+  "]",
+  ":",
+  ",",
+  '"',
+  "'",
+  "\n",
+  " ",
+  "\t",
+  "- ",
+  "#",
+  "=",
+  "&a",
+  "*a",
+  "<<: ",
+  "mcpServers",
+  "mcp",
+  "servers",
+  "null",
+  "1",
+  "|",
+  "%",
+];
+const text = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((parts) => parts.join("")),
+);
+
+test.for(["a.json", "a.yaml", "a.toml"])(
+  "P0: whatever stands in %s, it is read or refused with a place",
+  async (file) => {
+    await fc.assert(
+      fc.asyncProperty(text, async (content) => {
+        try {
+          findServers(await parseSource(content, file), file);
+        } catch (error) {
+          expect(error).toBeInstanceOf(NexusError);
+          expect((error as NexusError).details.source?.file).toBe(file);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  },
+);
+
+test("P0: whatever an entry is, it becomes a definition or its own problem", async () => {
+  const keys = [
+    "command",
+    "args",
+    "url",
+    "env",
+    "headers",
+    "tools",
+    "roots",
+    "cwd",
+    "enabled",
+    "timeout",
+    "type",
+    "name",
+  ];
+  const entry = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...keys), fc.jsonValue()));
+  const surroundings = { cwd: "/c", home: "/h", platform: "linux", variables: {} } as const;
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, { maxLength: 3 }), async (entries) => {
+      const named = entries.map((value, index) => [`s${index}`, value] as const);
+      const servers = await defineServers({ ...Object.fromEntries(named), good: { command: "x" } }, surroundings);
+      expect(servers).toHaveLength(entries.length + 1);
+      expect(servers.at(-1)?.entry?.id).toBe("good");
+      for (const { entry, problem } of servers) expect([entry, problem].filter(Boolean)).toHaveLength(1);
+      for (const { problem } of servers) expect(problem?.code).not.toBe("INTERNAL");
+    }),
+    { numRuns: 500 },
+  );
+});

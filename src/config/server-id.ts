@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+
+const ID = /^[a-z][a-z0-9-]{0,31}$/;
+const HASH_LENGTH = 6;
+
+/** The id of a server that is called `name`: the name itself where it is one, else the nearest thing to it. */
+export function serverId(name: string): string {
+  if (ID.test(name)) return name;
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  if (words === "") return `server-${hash(name)}`;
+  const id = /^[a-z]/.test(words) ? words : `s-${words}`;
+  // Cut ends would make different names the same.
+  return ID.test(id) ? id : `${id.slice(0, 31 - HASH_LENGTH).replace(/-+$/, "")}-${hash(name)}`;
+}
+
+function hash(name: string): string {
+  return createHash("sha256").update(name).digest("hex").slice(0, HASH_LENGTH);
+}

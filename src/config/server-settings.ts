@@ -1,0 +1,80 @@
+import type { Fault } from "./fault.ts";
+import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
+import type { Section } from "./find-servers.ts";
+import type { ServerDefinition } from "./server-definition.ts";
+
+type Settings = Pick<ServerDefinition, "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "isolation">;
+
+const ISOLATIONS: readonly ServerDefinition["isolation"][] = ["owner", "call", "shared"];
+
+/** What the host is told about a server, apart from how to reach it. */
+export class SettingsReader {
+  /** The first thing that was wrong; its setting has the default. */
+  fault: Fault | undefined;
+  readonly #node: SourceNode;
+  readonly #section: Section;
+
+  constructor(node: SourceNode, section: Section) {
+    this.#node = node;
+    this.#section = section;
+  }
+
+  read(): Settings {
+    const enabled = this.#flag("enabled") ?? true;
+    const disabled = this.#flag("disabled") ?? false;
+    const name = this.#value("name");
+    return {
+      name: typeof name === "string" ? name : undefined,
+      enabled: this.#section.enabled && enabled && !disabled,
+      autoStart: this.#flag("auto_start") ?? this.#section.autoStart,
+      failIfNoTools: this.#flag("fail_if_no_tools") ?? false,
+      tools: this.#tools(),
+      isolation: this.#isolation(),
+    };
+  }
+
+  #flag(key: string): boolean | undefined {
+    const value = this.#value(key);
+    if (value === undefined || value === null || typeof value === "boolean") return value ?? undefined;
+    this.#wrong(key, "is neither true nor false", `Write "${key}": true, without quotes around true.`);
+    return undefined;
+  }
+
+  #tools(): ServerDefinition["tools"] {
+    const node = findMember(this.#node, "tools")?.node;
+    if (node && node.kind !== "object") {
+      if (plainValue(node) !== null) this.#wrong("tools", "is no object", `Write "tools": { "allow": ["search"] }.`);
+      return {};
+    }
+    const allow = this.#names("allow");
+    const deny = this.#names("deny");
+    return { ...(allow && { allow }), ...(deny && { deny }) };
+  }
+
+  #names(key: "allow" | "deny"): string[] | undefined {
+    const member = findMember(findMember(this.#node, "tools")?.node, key);
+    const value = member && plainValue(member.node);
+    if (value === undefined || value === null) return undefined;
+    if (Array.isArray(value) && value.every((name) => typeof name === "string")) return value;
+    this.#wrong("tools", `has a "${key}" that is no list of names`, `Write "${key}": ["search"].`, member?.place);
+    // A list that cannot be read must not open what it was meant to close.
+    return key === "allow" ? [] : undefined;
+  }
+
+  #isolation(): ServerDefinition["isolation"] {
+    const value = this.#value("isolation") ?? "owner";
+    const known = ISOLATIONS.find((isolation) => isolation === value);
+    if (!known) this.#wrong("isolation", "is none of the known ones", `Write "owner", "call" or "shared".`);
+    return known ?? "owner";
+  }
+
+  #value(key: string): unknown {
+    const member = findMember(this.#node, key);
+    return member && plainValue(member.node);
+  }
+
+  #wrong(key: string, problem: string, hint: string, place?: Place): void {
+    const at = place ?? findMember(this.#node, key)?.place ?? this.#node.place;
+    this.fault ??= { what: `"${key}" ${problem}`, hint, place: at };
+  }
+}

@@ -1,0 +1,55 @@
+import type { Place } from "./source-node.ts";
+
+const MAX_WIDTH = 120;
+
+/** The text of a file by lines: where an offset stands, and what a person should see of it. */
+export class SourceText {
+  readonly text: string;
+  readonly #starts: number[] = [0];
+
+  constructor(text: string) {
+    this.text = text;
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+  }
+
+  placeAt(offset: number): Place {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (this.#starts[low] ?? 0) + 1 };
+  }
+
+  /** The line before, the line, and a caret under the column; of long lines what is near it. */
+  excerpt({ line, column }: Place): string {
+    const width = String(line).length;
+    const start = column > MAX_WIDTH ? column - MAX_WIDTH / 2 : 0;
+    const show = (text: string) => text.slice(start, start + MAX_WIDTH);
+    const rows = [line - 1, line].filter((number) => number > 0);
+    // Tabs are repeated, so that the caret stands under what it means.
+    const indent = this.#line(line)
+      .slice(start, column - 1)
+      .replaceAll(/[^\t]/g, " ");
+    return [
+      ...rows.map((number) => `${String(number).padStart(width)} | ${show(withoutSecrets(this.#line(number)))}`),
+      `${" ".repeat(width)} | ${indent}^`,
+    ].join("\n");
+  }
+
+  #line(number: number): string {
+    const start = this.#starts[number - 1] ?? 0;
+    const end = this.#starts[number] ?? this.text.length + 1;
+    return this.text.slice(start, end - 1).replace(/\r$/, "");
+  }
+}
+
+/** An excerpt may end in a bug report: what stands behind a telling name is hidden, at its full length. */
+function withoutSecrets(line: string): string {
+  return line.replaceAll(
+    /((?:token|key|secret|passw|auth|credential|bearer|cookie)[\w-]*["']?\s*[:=]\s*["']?)([^"'\s,}][^"',}]*)/gi,
+    (_match, name: string, value: string) => name + "*".repeat(value.length),
+  );
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { readOwnerOnly, writeOwnerOnly } from "../auth/owner-only-file.ts";
+import { isRecord } from "../protocol/json-rpc.ts";
+
+/** Remembers which versions of which project files may start programs. */
+export interface TrustStore {
+  isTrusted(file: string, fingerprint: string): Promise<boolean>;
+  trust(file: string, fingerprint: string): Promise<void>;
+  revoke(file: string): Promise<void>;
+}
+
+/** For one run: whatever is found is trusted, and nothing is remembered. */
+export const TRUST_EVERYTHING: TrustStore = {
+  isTrusted: () => Promise.resolve(true),
+  trust: () => Promise.resolve(),
+  revoke: () => Promise.resolve(),
+};
+
+/** What a file's servers are, in one word: other order and other comments do not change it, all else does. */
+export function fingerprintOf(servers: unknown): string {
+  return createHash("sha256").update(JSON.stringify(servers, sorted)).digest("hex");
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Trust kept in a file that only its owner can write; where that cannot be sure, nothing is trusted. */
+export class FileTrustStore implements TrustStore {
+  readonly #file: string;
+  readonly #platform: NodeJS.Platform;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor({ folder, platform }: { folder: string; platform: NodeJS.Platform }) {
+    this.#file = join(folder, "trust.json");
+    this.#platform = platform;
+  }
+
+  async isTrusted(file: string, fingerprint: string): Promise<boolean> {
+    return (await this.#load()).get(file) === fingerprint;
+  }
+
+  trust(file: string, fingerprint: string): Promise<void> {
+    return this.#change((known) => known.set(file, fingerprint));
+  }
+
+  revoke(file: string): Promise<void> {
+    return this.#change((known) => known.delete(file));
+  }
+
+  #change(change: (known: Map<string, string>) => void): Promise<void> {
+    const write = async () => {
+      const known = await this.#load();
+      change(known);
+      await writeOwnerOnly(this.#file, `${JSON.stringify({ files: Object.fromEntries(known) }, undefined, 2)}\n`);
+    };
+    const writing = this.#writing.then(write, write);
+    this.#writing = writing.catch(() => {});
+    return writing;
+  }
+
+  async #load(): Promise<Map<string, string>> {
+    try {
+      const text = await readOwnerOnly(this.#file, this.#platform);
+      const content: unknown = text && JSON.parse(text.toString("utf8"));
+      if (!isRecord(content) || !isRecord(content["files"])) return new Map();
+      const entries = Object.entries(content["files"]);
+      return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+    } catch {
+      // A file that others could write, or that is damaged, has no say.
+      return new Map();
+    }
+  }
+}

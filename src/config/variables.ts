@@ -1,0 +1,143 @@
+import type { SecretStore } from "../auth/secrets.ts";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { nearestName } from "../errors/nearest-name.ts";
+import type { Fault } from "./fault.ts";
+import type { InputDefinition } from "./find-servers.ts";
+import type { Place, SourceNode } from "./source-node.ts";
+
+/** What the names between `${` and `}` stand for. */
+export interface VariableSources {
+  variables: Readonly<Record<string, string | undefined>>;
+  platform: NodeJS.Platform;
+  /** Names that are no variables but places, as editors write them: `workspaceFolder`, `userHome`. */
+  folders: Readonly<Record<string, string>>;
+  secrets?: SecretStore | undefined;
+  inputs: readonly InputDefinition[];
+  /** Answers an input; undefined where there is nobody to ask. */
+  askInput?: ((input: InputDefinition) => Promise<string | undefined>) | undefined;
+}
+
+/** Fills in the variables of an entry: every string in it, never a key, and never what was filled in. */
+export class VariableFiller {
+  /** References that lead nowhere. */
+  readonly unresolved: Fault[] = [];
+  readonly #sources: VariableSources;
+
+  constructor(sources: VariableSources) {
+    this.#sources = sources;
+  }
+
+  /** The entry with its variables filled in; what could not be is in `unresolved`. */
+  async fill(node: SourceNode): Promise<SourceNode> {
+    if (node.kind === "object") {
+      const members = [];
+      for (const member of node.members) members.push({ ...member, node: await this.fill(member.node) });
+      return { ...node, members };
+    }
+    if (node.kind === "list") {
+      const items = [];
+      for (const item of node.items) items.push(await this.fill(item));
+      return { ...node, items };
+    }
+    return typeof node.value === "string" ? { ...node, value: await this.#text(node.value, node.place) } : node;
+  }
+
+  async #text(text: string, place: Place): Promise<string> {
+    let filled = "";
+    let rest = text;
+    for (;;) {
+      const start = rest.indexOf("${");
+      const end = start === -1 ? -1 : endOf(rest, start + 2);
+      if (end === -1) return filled + rest;
+      // $${ is how to write ${ itself.
+      const escaped = rest[start - 1] === "$";
+      filled += escaped ? rest.slice(0, start - 1) : rest.slice(0, start);
+      filled += escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), place);
+      rest = rest.slice(end + 1);
+    }
+  }
+
+  async #value(reference: string, place: Place): Promise<string> {
+    const [, prefix, name = "", , fallback] =
+      /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(reference) ?? [];
+    if (name === "" || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) return this.#foreign(reference, place);
+    const value = await this.#lookUp(prefix, name).catch((error: unknown) => {
+      // A secret that cannot be decrypted, a question that was declined: this server's problem only.
+      const hint = (error instanceof NexusError ? error.hint : undefined) ?? `It was asked for as \${${reference}}.`;
+      this.unresolved.push({ place, what: `${prefix} "${name}": ${messageOf(error)}`, hint });
+      return "";
+    });
+    // As in a shell: a default stands in for nothing, too.
+    if (fallback !== undefined && (value === undefined || value === "")) return this.#text(fallback, place);
+    if (value !== undefined) return value;
+    this.unresolved.push({ place, ...this.#explain(prefix, name) });
+    return "";
+  }
+
+  async #lookUp(prefix: string | undefined, name: string): Promise<string | undefined> {
+    if (prefix === "secret") return this.#sources.secrets?.get(name);
+    if (prefix === "input") {
+      const input = this.#input(name);
+      return (await this.#sources.askInput?.(input)) ?? input.default;
+    }
+    const { folders } = this.#sources;
+    return this.#variable(name) ?? (prefix === undefined && Object.hasOwn(folders, name) ? folders[name] : undefined);
+  }
+
+  #variable(name: string): string | undefined {
+    const { variables, platform } = this.#sources;
+    if (Object.hasOwn(variables, name)) return variables[name];
+    if (platform !== "win32") return undefined;
+    const match = Object.keys(variables).find((key) => key.toUpperCase() === name.toUpperCase());
+    return match === undefined ? undefined : variables[match];
+  }
+
+  #input(id: string): InputDefinition {
+    return this.#sources.inputs.find((input) => input.id === id) ?? { id, password: false };
+  }
+
+  #explain(prefix: string | undefined, name: string): Omit<Fault, "place"> {
+    if (prefix === "secret") {
+      return { what: `there is no secret "${name}"`, hint: `Store it: nexus secrets set ${name}` };
+    }
+    if (prefix === "input") {
+      const { description } = this.#input(name);
+      const asked = description === undefined ? "" : ` (${description})`;
+      return {
+        what: `the input "${name}"${asked} has no answer`,
+        hint: `Give it a "default" in "inputs", or write \${env:NAME} or \${secret:${name}} in place of \${input:${name}}.`,
+      };
+    }
+    const near = nearestName(name, Object.keys(this.#sources.variables));
+    const set = this.#sources.platform === "win32" ? `$env:${name} = "value"` : `export ${name}=value`;
+    const meant = near === undefined ? "" : ` ${near} is set: did you mean that?`;
+    return {
+      what: `the variable ${name} is not set`,
+      hint: `Set it (${set}), or write a default: \${${name}:-value}.${meant}`,
+    };
+  }
+
+  /** `${command:…}` and its like belong to other programs; what is no reference at all is text. */
+  #foreign(reference: string, place: Place): string {
+    const [, prefix] = /^([A-Za-z]+):/.exec(reference) ?? [];
+    if (prefix !== undefined) {
+      const what = `\${${reference}} cannot be filled in`;
+      this.unresolved.push({
+        place,
+        what,
+        hint: "Known are ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${secret:name}.",
+      });
+    }
+    return `\${${reference}}`;
+  }
+}
+
+/** The brace that closes: a default may have references in it. */
+function endOf(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text.startsWith("${", at)) depth++;
+    else if (text[at] === "}" && --depth === 0) return at;
+  }
+  return -1;
+}

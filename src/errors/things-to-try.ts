@@ -1,0 +1,35 @@
+import type { NexusError } from "./nexus-error.ts";
+
+/** Lines to type into a terminal, or an address to use, in the manner of the reader's system. */
+export function thingsToTry({ code, details, cause }: NexusError, platform: NodeJS.Platform): string[] {
+  const isWindows = platform === "win32";
+  const { url } = details;
+  if (code === "SERVER_EXITED" || code === "TIMEOUT") {
+    const port = takenPort(details.stderr);
+    if (port === undefined) return [];
+    return [isWindows ? `netstat -ano | findstr :${port}` : `lsof -i :${port}`];
+  }
+  if (code === "CONNECTION_FAILED" && isAboutTrust(cause)) {
+    return [isWindows ? "set NODE_EXTRA_CA_CERTS=C:\\certs\\ca.pem" : "export NODE_EXTRA_CA_CERTS=~/certs/ca.pem"];
+  }
+  if (code === "CONNECTION_FAILED" && url !== undefined) return [`${isWindows ? "curl.exe" : "curl"} -v ${url}`];
+  const isElsewhere = code === "HTTP_STATUS" && (details.status === 404 || details.status === 405);
+  return isElsewhere || code === "NOT_MCP" ? usualEndpoint(url) : [];
+}
+
+function takenPort(stderr: readonly string[] = []): string | undefined {
+  return /EADDRINUSE.*?:(\d{2,5})\b/.exec(stderr.join("\n"))?.[1];
+}
+
+/** An authority that is not known here, which is the one fault of a certificate that its reader can mend. */
+function isAboutTrust(cause: unknown): boolean {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return /SELF_SIGNED|LEAF_SIGNATURE|ISSUER_CERT/.test(code);
+}
+
+/** Most servers answer at /mcp, whatever else their host shows. */
+function usualEndpoint(url: string | undefined): string[] {
+  if (url === undefined || !URL.canParse(url)) return [];
+  const usual = new URL("/mcp", url).href;
+  return usual === url ? [] : [`"url": "${usual}"`];
+}

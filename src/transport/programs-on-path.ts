@@ -1,0 +1,36 @@
+import { readdirSync } from "node:fs";
+import { win32, posix } from "node:path";
+
+export interface SearchPath {
+  env: Readonly<Record<string, string>>;
+  platform: NodeJS.Platform;
+}
+
+const MAX_FOLDERS = 100;
+
+/** The names of what can be started without a path. Reads every folder of PATH: only for when something was not found. */
+export function programsOnPath({ env, platform }: SearchPath): string[] {
+  const isWindows = platform === "win32";
+  const { delimiter } = isWindows ? win32 : posix;
+  // Windows spells it "Path", mostly.
+  const [, path = ""] = Object.entries(env).find(([name]) => (isWindows ? name.toUpperCase() : name) === "PATH") ?? [];
+  const folders = [...new Set(path.split(delimiter))].filter((folder) => folder !== "").slice(0, MAX_FOLDERS);
+  const names = folders.flatMap(namesIn);
+  const programs = isWindows ? names.flatMap((name) => withoutEnding(name, env["PATHEXT"])) : names;
+  return [...new Set(programs)].sort();
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Folders of PATH that do not exist are common and harmless.
+    return [];
+  }
+}
+
+/** On Windows, "npx.cmd" is called "npx"; files without such an ending are no programs. */
+function withoutEnding(name: string, endings = ".COM;.EXE;.BAT;.CMD"): string[] {
+  const ending = endings.split(";").find((one) => one !== "" && name.toUpperCase().endsWith(one.toUpperCase()));
+  return ending === undefined ? [] : [name.slice(0, -ending.length)];
+}

@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Host, type HostOptions } from "../../src/index.ts";
+import { failure } from "../fixtures/failure.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nexus-configured-"));
+  await mkdir(join(folder, "project"));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+const project = () => join(folder, "project");
+const write = (file: string, value: unknown) =>
+  writeFile(join(project(), file), typeof value === "string" ? value : JSON.stringify(value, null, 2));
+const open = (options: HostOptions) => Host.open({ stateFolder: join(folder, "state"), cwd: project(), ...options });
+
+test("a file names the servers, each with its place; a wrong one concerns nobody else (P0, N9)", async () => {
+  await write("mcp.json", {
+    mcpServers: {
+      "My Kit": stdioFixture(),
+      broken: { command: "x", url: "y" },
+      unset: { command: "${NEXUS_NO_SUCH_VARIABLE}" },
+    },
+  });
+  await using host = await open({ config: join(project(), "mcp.json") });
+  await host.ready();
+  expect(host.servers().map(({ id, state }) => [id, state.kind])).toEqual(
+    expect.arrayContaining([
+      ["my-kit", "ready"],
+      ["broken", "failed"],
+      ["unset", "failed"],
+    ]),
+  );
+  const { definition } = host.servers().find(({ id }) => id === "my-kit") ?? {};
+  expect(definition?.origin).toMatchObject({ file: join(project(), "mcp.json"), layer: "explicit", line: 3 });
+  expect(await host.callTool("my-kit.echo", { text: "hi" })).toMatchObject({ content: [{ text: "hi" }] });
+  expect(await failure(host.callTool("unset.x"))).toMatchObject({
+    message: expect.stringContaining("NEXUS_NO_SUCH_VARIABLE") as string,
+  });
+});
+
+test("a project's servers wait until it is trusted (R8)", async () => {
+  await write(".mcp.json", { mcpServers: { kit: stdioFixture() } });
+  {
+    await using host = await open({});
+    await host.ready();
+    expect(host.servers().find(({ id }) => id === "kit")?.state).toEqual({ kind: "waiting-for-trust" });
+    expect(await failure(host.callTool("kit.echo", { text: "x" }))).toMatchObject({ code: "UNTRUSTED" });
+  }
+  await using trusting = await open({ trust: true });
+  await trusting.ready();
+  expect(await trusting.callTool("kit.echo", { text: "x" })).toMatchObject({ content: [{ text: "x" }] });
+});
+
+test("a changed file is applied as a difference, while calls go on (G4)", async () => {
+  const file = join(project(), "mcp.json");
+  await write("mcp.json", { mcpServers: { keep: stdioFixture(), drop: stdioFixture() } });
+  await using host = await open({ config: file, watch: true });
+  await host.ready();
+  using lease = await host.lease("keep");
+  const running = host.callTool("keep.sleep", { ms: 500 });
+  await host.callTool("keep.echo", { text: "under way" });
+  await write("mcp.json", { mcpServers: { keep: stdioFixture(), add: stdioFixture() } });
+  await expect
+    .poll(
+      () =>
+        host
+          .servers()
+          .map(({ id }) => id)
+          .sort(),
+      { timeout: 10_000 },
+    )
+    .toEqual(["add", "keep"]);
+  expect(await running).toMatchObject({ content: [{ type: "text" }] });
+  using again = await host.lease("keep");
+  expect(again.client).toBe(lease.client);
+});
+
+test("the YAML of the first design is understood (N12)", async () => {
+  const { command, args } = stdioFixture();
+  await write(
+    "nexus.yaml",
+    `mcp:\n  enabled: true\n  servers:\n    - id: kit\n      command: ${JSON.stringify(command)}\n      args: ${JSON.stringify(args)}\n      timeout: 30s\n`,
+  );
+  await using host = await open({ trust: true });
+  await host.ready();
+  expect(host.servers()).toMatchObject([{ id: "kit", state: { kind: "idle" } }]);
+  expect(await host.callTool("kit.echo", { text: "lazy" })).toMatchObject({ content: [{ text: "lazy" }] });
+});
+
+test("a file that is no JSON is an error with its place (P1.9)", async () => {
+  await write("mcp.json", `{ "mcpServers": { "a": { "command": "x" }`);
+  const error = await failure(open({ config: join(project(), "mcp.json") }));
+  expect(error).toMatchObject({ code: "CONFIG_INVALID", details: { source: { line: 1 } } });
+});
