@@ -2,9 +2,10 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
+import type { KeyHolder } from "./keychain.ts";
 import { createOwnerOnly, readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 
-/** Where secrets are kept: an encrypted folder here; the system's keychain can be another. */
+/** Where secrets are kept. */
 export interface SecretStore {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
@@ -21,15 +22,18 @@ const NAME = /^[\w.-]{1,128}$/;
 
 /**
  * Secrets in a folder: a file each, so that two processes never overwrite each other's, encrypted with AES-256-GCM under
- * a key that is made on first use and that only the owner can read.
+ * a key that is made on first use. The system's keychain keeps it where there is one that works, else a file that only
+ * the owner can read.
  */
 export class FileSecretStore implements SecretStore {
   readonly #folder: string;
   readonly #platform: NodeJS.Platform;
+  readonly #keychain: KeyHolder | undefined;
 
-  constructor({ folder, platform }: { folder: string; platform: NodeJS.Platform }) {
+  constructor({ folder, platform, keychain }: { folder: string; platform: NodeJS.Platform; keychain?: KeyHolder }) {
     this.#folder = folder;
     this.#platform = platform;
+    this.#keychain = keychain;
   }
 
   async get(name: string): Promise<string | undefined> {
@@ -99,7 +103,9 @@ export class FileSecretStore implements SecretStore {
   async #makeKey(): Promise<Buffer> {
     const known = await this.#findKey();
     if (known) return known;
-    await createOwnerOnly(this.#keyFile(), randomBytes(KEY_BYTES));
+    const made = randomBytes(KEY_BYTES);
+    if (await this.#keychain?.keep(made)) return made;
+    await createOwnerOnly(this.#keyFile(), made);
     // Another process may have been first.
     const key = await this.#findKey();
     if (!key) throw new NexusError("INTERNAL", "The key of the secrets vanished while it was made");
@@ -107,7 +113,7 @@ export class FileSecretStore implements SecretStore {
   }
 
   async #findKey(): Promise<Buffer | undefined> {
-    return readOwnerOnly(this.#keyFile(), this.#platform);
+    return (await readOwnerOnly(this.#keyFile(), this.#platform)) ?? (await this.#keychain?.find());
   }
 
   #keyFile(): string {

@@ -4,6 +4,7 @@ import type { CallToolOptions, Client } from "../client/client.ts";
 import { connectEntry } from "../client/connect-entry.ts";
 import type { InputProvider } from "../client/input.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
+import { SystemKeychain } from "../auth/keychain.ts";
 import { FileSecretStore } from "../auth/secrets.ts";
 import { defineServers, loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -270,7 +271,8 @@ export class Host implements AsyncDisposable {
     const { platform, home, variables } = this.#surroundings;
     const folder = this.#stateFolder;
     const trust = this.#options.trust ? TRUST_EVERYTHING : new FileTrustStore({ folder, platform });
-    const secrets = new FileSecretStore({ folder, platform });
+    const keychain = new SystemKeychain({ platform, variables });
+    const secrets = new FileSecretStore({ folder: join(folder, "secrets"), platform, keychain });
     const cwd = this.#options.cwd ?? process.cwd();
     return { cwd, platform, home, variables, trust, secrets, askInput: this.#options.askInput };
   }

@@ -235,6 +235,35 @@ describe("running servers", () => {
   }, 60_000);
 });
 
+test("two hosts at once share a state folder and nothing else", async () => {
+  await using one = await open({ kit: fixture() });
+  await using two = await open({ kit: fixture() });
+  await Promise.all([one.ready(), two.ready()]);
+  expect(await pidOf(one, "kit")).not.toBe(await pidOf(two, "kit"));
+  await one.close();
+  expect(await two.callTool("kit.echo", { text: "still here" })).toMatchObject({ content: [{ text: "still here" }] });
+});
+
+test("servers are reloaded under load without losing a call of those that stay (B3)", async () => {
+  await using host = await open({ steady: fixture(), a: fixture() });
+  await host.ready();
+  const done = new AbortController();
+  let calls = 0;
+  const load = Array.from({ length: 4 }, async () => {
+    while (!done.signal.aborted) {
+      const text = String(calls++);
+      expect(await host.callTool("steady.echo", { text })).toMatchObject({ content: [{ text }] });
+    }
+  });
+  for (const id of ["b", "c", "d"]) {
+    await host.setServers({ steady: fixture(), [id]: fixture() });
+    await host.ready();
+  }
+  done.abort();
+  await Promise.all(load);
+  expect(calls).toBeGreaterThan(10);
+});
+
 describe("leases", () => {
   test("owners never share a process, each keeps its own, and modern HTTP is shared", async () => {
     await using server = await startHttpFixture({ revision: "2026-07-28" });
