@@ -7,7 +7,8 @@ import { SseTransport } from "../transport/sse.ts";
 import { StdioTransport } from "../transport/stdio.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Transport } from "../transport/transport.ts";
-import { Client, type ClientOptions } from "./client.ts";
+import { Client } from "./client.ts";
+import type { ClientOptions } from "./client-settings.ts";
 
 export interface ConnectOptions extends ClientOptions {
   /** The longest message taken from the server: 10 MB. */

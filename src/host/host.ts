@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { CallOptions } from "../client/call-scope.ts";
-import type { CallToolOptions, Client } from "../client/client.ts";
-import { connectEntry } from "../client/connect-entry.ts";
+import type { CallToolOptions } from "../client/client.ts";
 import type { InputProvider } from "../client/input.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
 import { SystemKeychain } from "../auth/keychain.ts";
@@ -22,15 +21,13 @@ import type {
 } from "../protocol/mcp.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
-import { ChildLedger } from "./child-ledger.ts";
 import { DEFAULT_BACKOFF, type BackoffSettings } from "./backoff.ts";
-import { eraKey, FileEraCache, type EraCache } from "./era-cache.ts";
+import { FileEraCache, type EraCache } from "./era-cache.ts";
 import { modelName, resolveName } from "./names.ts";
 import { decide, type Decision, type PolicySettings } from "./policy.ts";
-import { ServerLog } from "./server-log.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerSupervisor, type Lease, type LeaseRequest } from "./server-supervisor.ts";
-import { StartGate } from "./start-gate.ts";
+import { ServerConnector } from "./server-connector.ts";
 import { defaultStateFolder } from "./state-folder.ts";
 
 export interface HostOptions {
@@ -97,9 +94,7 @@ export class Host implements AsyncDisposable {
   readonly #surroundings: Surroundings;
   readonly #supervisors = new Map<string, ServerSupervisor>();
   readonly #listeners = new Set<(event: HostEvent) => void>();
-  readonly #gate: StartGate;
-  readonly #eras: EraCache;
-  readonly #ledger: ChildLedger;
+  readonly #connector: ServerConnector;
   readonly #logger: Logger;
   /** What was read, with warnings; undefined for servers given by a program. */
   configuration: Configuration | undefined;
@@ -110,7 +105,7 @@ export class Host implements AsyncDisposable {
   /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
   static async start(options: HostOptions, surroundings: Surroundings): Promise<Host> {
     const host = new Host(options, surroundings);
-    await host.#ledger.sweep();
+    await host.#connector.sweep();
     await (options.servers ? host.setServers(options.servers) : host.#followFiles());
     return host;
   }
@@ -118,10 +113,15 @@ export class Host implements AsyncDisposable {
   private constructor(options: HostOptions, surroundings: Surroundings) {
     this.#options = options;
     this.#surroundings = surroundings;
-    this.#gate = new StartGate(options.startAtOnce ?? 8);
-    this.#eras = options.eraCache ?? new FileEraCache(join(this.#stateFolder, "eras.json"));
-    this.#ledger = new ChildLedger(join(this.#stateFolder, "children"), surroundings.platform);
     this.#logger = options.logger ?? SILENT;
+    const stateFolder = this.#stateFolder;
+    this.#connector = new ServerConnector({
+      surroundings,
+      stateFolder,
+      eras: options.eraCache ?? new FileEraCache(join(stateFolder, "eras.json")),
+      atOnce: options.startAtOnce ?? 8,
+      logger: this.#logger,
+    });
   }
 
   /** Every server that starts by itself is connected, or has failed. */
@@ -342,7 +342,7 @@ export class Host implements AsyncDisposable {
   #supervise(definition: ServerDefinition): ServerSupervisor {
     const { id } = definition;
     return new ServerSupervisor(definition, {
-      connect: (wanted, input, signal) => this.#connect(wanted, input, signal),
+      connect: (wanted, input, signal) => this.#connector.connect(wanted, input, signal),
       input: this.#options.input,
       backoff: { ...DEFAULT_BACKOFF, ...this.#options.backoff },
       idleMs: this.#options.idleMs ?? 300_000,
@@ -351,36 +351,6 @@ export class Host implements AsyncDisposable {
       onState: (state) => this.#tell({ kind: "state", server: id, state }),
       onLists: () => this.#tell({ kind: "lists", server: id }),
     });
-  }
-
-  /** With the era as remembered; where that is no longer true, without. */
-  async #connect(definition: ServerDefinition, input: InputProvider | undefined, signal: AbortSignal): Promise<Client> {
-    const { id, entry } = definition;
-    if (!entry)
-      throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
-    const key = eraKey(entry);
-    const remembered = await this.#eras.find(key);
-    const log = new ServerLog(join(this.#stateFolder, "logs", `${id}.log`));
-    const options = { server: id, input, signal, logger: this.#logger, onStderr: (text: string) => log.write(text) };
-    const open = (era: typeof remembered) =>
-      this.#gate.through(() => connectEntry(entry, this.#surroundings, { ...options, era }));
-    try {
-      const client = await open(remembered).catch((error: unknown) => {
-        if (!remembered || !isEraMistake(error)) throw error;
-        return open(undefined);
-      });
-      await this.#eras.remember(key, client.verdict.remember ?? remembered);
-      await this.#note(client);
-      return client;
-    } catch (error) {
-      throw error instanceof NexusError ? error.with({ source: definition.origin }) : error;
-    }
-  }
-
-  async #note({ pid, closed }: Client): Promise<void> {
-    if (pid === undefined) return;
-    await this.#ledger.add(pid);
-    void closed.then(() => this.#ledger.remove(pid));
   }
 
   #tell(event: HostEvent): void {
@@ -399,12 +369,4 @@ export class Host implements AsyncDisposable {
     this.#supervisors.clear();
     for (const [id, supervisor] of order) this.#supervisors.set(id, supervisor);
   }
-}
-
-/** A server that answered, but not in the era that was remembered. */
-function isEraMistake(error: unknown): boolean {
-  return (
-    error instanceof NexusError &&
-    ["SERVER_ERROR", "VERSION_UNSUPPORTED", "PROTOCOL_VIOLATION", "HTTP_STATUS"].includes(error.code)
-  );
 }

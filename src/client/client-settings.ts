@@ -1,0 +1,114 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import type { Implementation, Root } from "../protocol/mcp.ts";
+import type { Era } from "../protocol/revisions.ts";
+import { VERSION } from "../protocol/version.ts";
+import { DEFAULT_TIMEOUT_MS } from "./call-scope.ts";
+import { Deadlines } from "./deadlines.ts";
+import type { Introduction } from "./handshake.ts";
+import type { NotificationListener } from "./inbox.ts";
+import type { InputDesk, InputProvider } from "./input.ts";
+import { SILENT, type Logger } from "./logger.ts";
+import { MemoryCache, type CacheStore } from "./response-cache.ts";
+import { DEFAULT_RETRY, type RetrySettings } from "./retry.ts";
+
+export interface ClientOptions {
+  /** How errors and questions name the server. */
+  server?: string | undefined;
+  /** Answers the server's questions. */
+  input?: InputProvider | undefined;
+  /** Answered without asking the provider. */
+  roots?: readonly Root[] | undefined;
+  clientInfo?: Implementation | undefined;
+  /** Use this revision and ask nothing. */
+  protocolVersion?: string | undefined;
+  /** The era as known from an earlier time. */
+  era?: Era | undefined;
+  /** Of a call: 30 seconds. */
+  timeoutMs?: number | undefined;
+  /** Of connecting: 30 seconds. */
+  connectTimeoutMs?: number | undefined;
+  /** How long a child may be silent on the era probe: 2 seconds. */
+  probeTimeoutMs?: number | undefined;
+  retry?: { [K in keyof RetrySettings]?: RetrySettings[K] | undefined } | undefined;
+  /** Rounds of questions that one call may have: 50. */
+  maxRounds?: number | undefined;
+  logger?: Logger | undefined;
+  /** Abandons connecting. */
+  signal?: AbortSignal | undefined;
+  /** Keeps answers that the server says stay good; in memory unless given. */
+  cache?: CacheStore | undefined;
+  /** Who this client speaks for, where a cache is shared: private answers are kept apart by it. */
+  principal?: string | undefined;
+  /** Hears notifications from the first one on. */
+  onNotification?: NotificationListener | undefined;
+}
+
+/** A client's options with everything decided. */
+export interface Settings {
+  server: string;
+  clientInfo: Implementation;
+  timeoutMs: number;
+  connectTimeoutMs: number;
+  probeMs: number;
+  maxRounds: number;
+  retry: RetrySettings;
+  logger: Logger;
+  /** Of this client's calls. */
+  deadlines: Deadlines;
+  cache: CacheStore;
+  principal: string | undefined;
+}
+
+export function settingsOf(options: ClientOptions): Settings {
+  return {
+    server: options.server ?? "server",
+    clientInfo: options.clientInfo ?? { name: "nexus-mcp", version: VERSION },
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+    probeMs: options.probeTimeoutMs ?? 2_000,
+    maxRounds: options.maxRounds ?? 50,
+    retry: {
+      maxRetries: options.retry?.maxRetries ?? DEFAULT_RETRY.maxRetries,
+      backoffMs: options.retry?.backoffMs ?? DEFAULT_RETRY.backoffMs,
+      trustToolHints: options.retry?.trustToolHints ?? DEFAULT_RETRY.trustToolHints,
+    },
+    logger: options.logger ?? SILENT,
+    deadlines: new Deadlines(),
+    cache: options.cache ?? new MemoryCache(),
+    principal: options.principal,
+  };
+}
+
+export function introduce(settings: Settings, desk: InputDesk, signal: AbortSignal | undefined): Introduction {
+  const { clientInfo, connectTimeoutMs, deadlines } = settings;
+  const deadline = performance.now() + connectTimeoutMs;
+  return { clientInfo, capabilities: (era) => desk.capabilities(era), deadline, signal, deadlines };
+}
+
+export function connectingFailed(error: NexusError, { server, connectTimeoutMs }: Settings): NexusError {
+  const known = { server, phase: "handshake" } as const;
+  if (error.code !== "TIMEOUT") return error.with(known);
+  // The clock that ran out is that of the whole, not of the last thing that was tried.
+  const message = `Not connected within ${connectTimeoutMs / 1_000} s. ${error.message}`;
+  return new NexusError("TIMEOUT", message, { ...error.with(known).details, cause: error });
+}
+
+/** For what has no scope yet: a signal that fires when the caller, or the time for connecting, says so. */
+export async function withinTime<T>(
+  { deadline, signal }: Introduction,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const giveUp = () => late.abort(new NexusError("TIMEOUT", "The server did not take the connection in time"));
+  const cancel = () => late.abort(new NexusError("CANCELLED", "Connecting was cancelled", { cause: signal?.reason }));
+  if (signal?.aborted)
+    throw new NexusError("CANCELLED", "Connecting was cancelled", { cause: signal.reason as unknown });
+  const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    return await run(late.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+  }
+}
