@@ -174,9 +174,14 @@ export class Host implements AsyncDisposable {
     options: CallToolOptions & { agent?: string } = {},
   ): Promise<CallToolResult> {
     const { server, tool } = typeof target === "string" ? await this.getTool(target) : target;
-    await this.#permit({ server, tool, args, agent: options.agent });
-    using lease = await this.lease(server, options.signal ? { signal: options.signal } : {});
-    return await lease.client.callTool(tool.name, args, options);
+    const asking = this.#permit({ server, tool, args, agent: options.agent });
+    if (asking) await asking;
+    const lease = await this.lease(server, options.signal ? { signal: options.signal } : NO_REQUEST);
+    try {
+      return await lease.client.callTool(tool.name, args, options);
+    } finally {
+      lease.release();
+    }
   }
 
   async readResource(server: string, uri: string, options?: CallOptions): Promise<ReadResourceResult> {
@@ -316,27 +321,17 @@ export class Host implements AsyncDisposable {
     return decide(this.#options.policy ?? {}, target, agent);
   }
 
-  async #permit({
-    server,
-    tool,
-    args,
-    agent,
-  }: {
-    server: string;
-    tool: Tool;
-    args: unknown;
-    agent: string | undefined;
-  }): Promise<void> {
-    const decision = this.#decide(server, tool, agent);
-    const refuse = (reason: string) =>
-      new NexusError("DENIED", `"${tool.name}" of "${server}" may not be called: ${reason}`, {
-        server,
-        mayHaveReached: false,
-      });
-    if (decision.kind === "denied") throw refuse(decision.reason);
-    if (decision.kind !== "needs-consent") return;
+  /** Throws where it is denied; a promise only where somebody has to be asked. */
+  #permit(call: { server: string; tool: Tool; args: unknown; agent: string | undefined }): Promise<void> | undefined {
+    const decision = this.#decide(call.server, call.tool, call.agent);
+    if (decision.kind === "denied") throw refusal(call, decision.reason);
+    return decision.kind === "needs-consent" ? this.#askConsent(call) : undefined;
+  }
+
+  async #askConsent(call: { server: string; tool: Tool; args: unknown; agent: string | undefined }): Promise<void> {
+    const { server, tool, args, agent } = call;
     const request = { server, tool: tool.name, arguments: args, annotations: tool.annotations, agent };
-    if (!(await this.#options.policy?.consent?.(request))) throw refuse("consent was not given");
+    if (!(await this.#options.policy?.consent?.(request))) throw refusal(call, "consent was not given");
   }
 
   #supervise(definition: ServerDefinition): ServerSupervisor {
@@ -369,4 +364,13 @@ export class Host implements AsyncDisposable {
     this.#supervisors.clear();
     for (const [id, supervisor] of order) this.#supervisors.set(id, supervisor);
   }
+}
+
+const NO_REQUEST: LeaseRequest = {};
+
+function refusal({ server, tool }: { server: string; tool: Tool }, reason: string): NexusError {
+  return new NexusError("DENIED", `"${tool.name}" of "${server}" may not be called: ${reason}`, {
+    server,
+    mayHaveReached: false,
+  });
 }

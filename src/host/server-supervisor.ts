@@ -55,6 +55,8 @@ export class ServerSupervisor {
   readonly #held = new Map<string, Held>();
   /** The host's own connection, from the moment it is wanted. */
   #host: Promise<Held> | undefined;
+  /** The same once it is up, for callers that need not wait. */
+  #ready: { held: Held; client: Client } | undefined;
   #state: ServerState;
   #enabled: boolean;
   #timer: NodeJS.Timeout | undefined;
@@ -110,6 +112,10 @@ export class ServerSupervisor {
   async lease({ owner = HOST, input, signal }: LeaseRequest = {}): Promise<Lease> {
     this.#refuseIfUnable();
     const key = this.#keyFor(owner, input);
+    if (key === HOST && this.#ready) {
+      this.#ready.held.users++;
+      return this.#leased(this.#ready.held, this.#ready.client);
+    }
     const held = key === HOST ? await unlessAborted(this.#ensureHost(), signal) : this.#hold(key, input);
     held.users++;
     clearTimeout(held.idle);
@@ -135,6 +141,7 @@ export class ServerSupervisor {
     clearTimeout(this.#timer);
     const all = [...this.#held.values()];
     this.#held.clear();
+    this.#ready = undefined;
     await Promise.all(all.map((held) => this.#end(held)));
     this.#set({ kind: "stopped" });
   }
@@ -187,7 +194,9 @@ export class ServerSupervisor {
     this.#set({ kind: "starting" });
     try {
       const held = this.#hold(HOST, this.#options.input);
-      await this.#settle(await held.client);
+      const client = await held.client;
+      await this.#settle(client);
+      if (this.#held.get(HOST) === held) this.#ready = { held, client };
       return held;
     } catch (error) {
       this.#held.delete(HOST);
@@ -249,7 +258,7 @@ export class ServerSupervisor {
   #lost(held: Held, client: Client): void {
     if (this.#held.get(held.key) !== held) return;
     this.#held.delete(held.key);
-    if (held.key === HOST) this.#host = undefined;
+    if (held.key === HOST) this.#host = this.#ready = undefined;
     clearTimeout(held.idle);
     this.#options.logger.warn(`"${this.definition.id}" was lost: ${client.lost?.message ?? "closed"}`);
   }
