@@ -306,6 +306,9 @@ function unwritable(method: string, error: unknown): NexusError {
   );
 }
 
+/** What Node writes below a stack trace, and says nothing. */
+const NODE_FOOTER = /^Node\.js v\d/;
+
 function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
   switch (reason.kind) {
     case "closed":
@@ -328,7 +331,7 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
     case "exited": {
       const { exitCode, signal } = reason;
       const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
-      const lastWords = stderr.findLast((line) => line.trim() !== "");
+      const lastWords = stderr.findLast((line) => line.trim() !== "" && !NODE_FOOTER.test(line));
       return new NexusError("SERVER_EXITED", `The server ${how}${lastWords ? `: ${lastWords.trim()}` : ""}`, {
         exitCode,
         signal,

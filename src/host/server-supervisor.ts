@@ -60,6 +60,8 @@ export class ServerSupervisor {
   #state: ServerState;
   #enabled: boolean;
   #timer: NodeJS.Timeout | undefined;
+  /** Milliseconds since 1970, before which trying again would be hammering. */
+  #notBefore = 0;
   #closed = false;
   /** Fires when this server is no longer wanted: a start that is under way is given up. */
   readonly #ending = new AbortController();
@@ -185,11 +187,11 @@ export class ServerSupervisor {
     return this.#host;
   }
 
-  /** While the circuit is open, only the clock tries again. */
+  /** While the circuit is open, nobody tries before its time. */
   async #startHost(): Promise<Held> {
     // Nothing starts past this: not by itself, not by a retry, not by a call.
     this.#refuseIfUnable();
-    if (this.#backoff.isOpen && this.#state.kind === "failed") throw this.#state.error;
+    if (this.#backoff.isOpen && this.#state.kind === "failed" && Date.now() < this.#notBefore) throw this.#state.error;
     clearTimeout(this.#timer);
     this.#set({ kind: "starting" });
     try {
@@ -263,18 +265,17 @@ export class ServerSupervisor {
     this.#options.logger.warn(`"${this.definition.id}" was lost: ${client.lost?.message ?? "closed"}`);
   }
 
-  /** Tried again by itself, because it was meant to run. */
+  /** What starts by itself is tried again by itself; the others on their next use. */
   #failed(error: NexusError, delayMs: number): void {
     if (this.#closed) return;
-    const wasWanted = this.definition.autoStart || this.#state.kind !== "idle";
-    if (!wasWanted) return this.#set({ kind: "failed", error });
-    this.#set({ kind: "failed", error, retryAt: Date.now() + delayMs });
-    this.#timer = setTimeout(() => this.#tryAgain(), delayMs).unref();
+    this.#notBefore = Date.now() + delayMs;
+    if (!this.definition.autoStart) return this.#set({ kind: "failed", error });
+    this.#set({ kind: "failed", error, retryAt: this.#notBefore });
+    // A little later than its time: a timer may be a moment early.
+    this.#timer = setTimeout(() => this.#tryAgain(), delayMs + 5).unref();
   }
 
   #tryAgain(): void {
-    // The circuit lets one through now and then.
-    if (this.#backoff.isOpen) this.#state = { kind: "starting" };
     this.#ensureHost().catch(() => {});
   }
 

@@ -123,6 +123,22 @@ describe("running servers", () => {
     expect(await failure(host.retry("hopeless"))).toMatchObject({ code: "SERVER_EXITED" });
   });
 
+  test("one that is used on demand is tried on its next use, and not by itself (N9, B3)", async () => {
+    let starts = 0;
+    await using host = await open({
+      lazy: { ...fixture(), auto_start: false },
+      bad: { ...fixture("--misbehave", "die-at-start"), auto_start: false },
+    });
+    host.on((event) => event.kind === "state" && event.state.kind === "starting" && starts++);
+    expect(await failure(host.callTool("bad.x"))).toMatchObject({ code: "SERVER_EXITED" });
+    expect(host.servers().find(({ id }) => id === "bad")?.state).not.toHaveProperty("retryAt");
+    const pid = await pidOf(host, "lazy");
+    process.kill(pid, "SIGKILL");
+    await until(host, "lazy", "failed");
+    expect(starts).toBe(2);
+    expect(await host.callTool("lazy.echo", { text: "again" })).toMatchObject({ content: [{ text: "again" }] });
+  });
+
   test("setServers keeps what is the same, closes what is gone, starts what is new (G4)", async () => {
     await using host = await open({ keep: fixture(), drop: fixture() });
     await host.ready();
