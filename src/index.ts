@@ -52,16 +52,18 @@ export type { ConnectOptions } from "./client/connect-entry.ts";
 export type { Layer, Origin, ServerDefinition } from "./config/server-definition.ts";
 export type { BackoffSettings } from "./host/backoff.ts";
 export type { EraCache } from "./host/era-cache.ts";
-export type { HostEntry, HostEvent, HostOptions, HostTool, ServerStatus } from "./host/host.ts";
+export type { ForAgent, HostEntry, HostEvent, HostOptions, HostTool, ServerStatus } from "./host/host.ts";
 export type { ConsentRequest, PolicySettings } from "./host/policy.ts";
 export {
   agentTools,
   aiSdkTools,
   contextBlocks,
+  promptCommands,
   type AgentTool,
   type ContextBlock,
   type ContextOptions,
   type ExecuteOptions,
+  type PromptCommand,
 } from "./host/registry.ts";
 export type { ServerState } from "./host/server-state.ts";
 export type { Lease, LeaseRequest } from "./host/server-supervisor.ts";

@@ -24,7 +24,7 @@ import type { Surroundings } from "../transport/surroundings.ts";
 import { DEFAULT_BACKOFF, type BackoffSettings } from "./backoff.ts";
 import { FileEraCache, type EraCache } from "./era-cache.ts";
 import { modelName, resolveName } from "./names.ts";
-import { decide, type Decision, type PolicySettings } from "./policy.ts";
+import { decide, isVisible, type Decision, type PolicySettings } from "./policy.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerSupervisor, type Lease, type LeaseRequest } from "./server-supervisor.ts";
 import { ServerConnector } from "./server-connector.ts";
@@ -75,6 +75,11 @@ export interface HostTool {
   name: string;
   server: string;
   tool: Tool;
+}
+
+/** For whom something is listed or done; servers that are shared with some agents are seen by no others. */
+export interface ForAgent {
+  agent?: string | undefined;
 }
 
 export interface ServerStatus {
@@ -134,28 +139,28 @@ export class Host implements AsyncDisposable {
   }
 
   /** What is known now, in the order of the configuration, as far as this agent may use it. */
-  tools({ agent }: { agent?: string } = {}): HostTool[] {
-    return this.#running().flatMap(({ definition: { id }, lists }) =>
+  tools({ agent }: ForAgent = {}): HostTool[] {
+    return this.#running(agent).flatMap(({ definition: { id }, lists }) =>
       lists.tools
         .filter((tool) => this.#decide(id, tool, agent).kind !== "denied")
         .map((tool) => ({ name: modelName(id, tool.name), server: id, tool })),
     );
   }
 
-  resources(): { server: string; resource: Resource }[] {
-    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+  resources({ agent }: ForAgent = {}): { server: string; resource: Resource }[] {
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
       lists.resources.map((resource) => ({ server, resource })),
     );
   }
 
-  templates(): { server: string; template: ResourceTemplate }[] {
-    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+  templates({ agent }: ForAgent = {}): { server: string; template: ResourceTemplate }[] {
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
       lists.templates.map((template) => ({ server, template })),
     );
   }
 
-  prompts(): { server: string; name: string; prompt: Prompt }[] {
-    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+  prompts({ agent }: ForAgent = {}): { server: string; name: string; prompt: Prompt }[] {
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
       lists.prompts.map((prompt) => ({ server, name: prompt.name, prompt })),
     );
   }
@@ -171,9 +176,11 @@ export class Host implements AsyncDisposable {
   async callTool(
     target: string | HostTool,
     args?: object,
-    options: CallToolOptions & { agent?: string } = {},
+    options: CallToolOptions & ForAgent = {},
   ): Promise<CallToolResult> {
-    const { server, tool } = typeof target === "string" ? await this.getTool(target) : target;
+    const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target) : target;
+    // Policy judges by what the server said of its tool, never by what a caller says of it.
+    const tool = this.#get(server).lists.findTool(wanted.name) ?? { name: wanted.name, inputSchema: {} };
     const asking = this.#permit({ server, tool, args, agent: options.agent });
     if (asking) await asking;
     const lease = await this.lease(server, options.signal ? { signal: options.signal } : NO_REQUEST);
@@ -184,14 +191,19 @@ export class Host implements AsyncDisposable {
     }
   }
 
-  async readResource(server: string, uri: string, options?: CallOptions): Promise<ReadResourceResult> {
+  async readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
+    this.#requireVisible(server, options.agent);
     using lease = await this.lease(server);
     return await lease.client.readResource(uri, options);
   }
 
-  async getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
+  async getPrompt(
+    name: string,
+    args?: Record<string, string>,
+    options: CallOptions & ForAgent = {},
+  ): Promise<GetPromptResult> {
     await this.#wake(name);
-    const { server, prompt } = resolveName(name, this.prompts(), "prompt");
+    const { server, prompt } = resolveName(name, this.prompts(options), "prompt");
     using lease = await this.lease(server);
     return await lease.client.getPrompt(prompt.name, args, options);
   }
@@ -286,12 +298,18 @@ export class Host implements AsyncDisposable {
     return this.#options.stateFolder ?? defaultStateFolder(this.#surroundings);
   }
 
-  #running(): ServerSupervisor[] {
-    return [...this.#supervisors.values()].filter(({ enabled }) => enabled);
+  /** Those that are switched on, and that this agent may see. */
+  #running(agent: string | undefined): ServerSupervisor[] {
+    const policy = this.#options.policy ?? {};
+    return [...this.#supervisors.values()].filter(
+      ({ enabled, definition }) => enabled && isVisible(policy, definition.id, agent),
+    );
   }
 
+  /** Whoever may see them: that is decided when one is called. */
   #allTools(): { server: string; name: string; tool: Tool }[] {
-    return this.#running().flatMap(({ definition: { id: server }, lists }) =>
+    const running = [...this.#supervisors.values()].filter(({ enabled }) => enabled);
+    return running.flatMap(({ definition: { id: server }, lists }) =>
       lists.tools.map((tool) => ({ server, name: tool.name, tool })),
     );
   }
@@ -313,6 +331,14 @@ export class Host implements AsyncDisposable {
       return isNamed && enabled && state.kind !== "ready" && state.kind !== "degraded";
     });
     for (const supervisor of meant) (await supervisor.lease()).release();
+  }
+
+  #requireVisible(server: string, agent: string | undefined): void {
+    if (isVisible(this.#options.policy ?? {}, server, agent)) return;
+    throw new NexusError("DENIED", `Server "${server}" is not shared with this agent`, {
+      server,
+      mayHaveReached: false,
+    });
   }
 
   #decide(server: string, tool: Tool, agent: string | undefined): Decision {

@@ -31,13 +31,17 @@ export interface Target {
 
 export type Decision = { kind: "allowed" } | { kind: "needs-consent" } | { kind: "denied"; reason: string };
 
+/** Whether this agent sees a server at all: its tools, resources and prompts. */
+export function isVisible({ visibleTo }: PolicySettings, server: string, agent: string | undefined): boolean {
+  const agents = visibleTo?.[server];
+  return !agents || (agent !== undefined && agents.includes(agent));
+}
+
 /** The one decision for listing and calling alike. */
 export function decide(settings: PolicySettings, target: Target, agent: string | undefined): Decision {
   const { server, tool, annotations, own } = target;
   const fullName = `${server}.${tool}`;
-  const agents = settings.visibleTo?.[server];
-  if (agents && (agent === undefined || !agents.includes(agent)))
-    return denied("the server is not shared with this agent");
+  if (!isVisible(settings, server, agent)) return denied("the server is not shared with this agent");
   if (own.deny?.some((pattern) => matches(pattern, tool))) return denied("the server's entry denies it");
   if (own.allow && !own.allow.some((pattern) => matches(pattern, tool)))
     return denied("the server's entry does not allow it");

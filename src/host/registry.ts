@@ -2,8 +2,8 @@ import { checkArguments } from "../client/schema-check.ts";
 import type { InputProvider } from "../client/input.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
-import type { CallToolResult, ResourceContents, ToolAnnotations } from "../protocol/mcp.ts";
-import type { Host, HostTool } from "./host.ts";
+import type { CallToolResult, GetPromptResult, ResourceContents, ToolAnnotations } from "../protocol/mcp.ts";
+import type { ForAgent, Host, HostTool } from "./host.ts";
 
 /** A tool as an agent has it: native, whatever server it comes from. */
 export interface AgentTool {
@@ -24,9 +24,8 @@ export interface ExecuteOptions {
 export function agentTools(host: Host, { agent }: { agent?: string } = {}): AgentTool[] {
   const scope = agent === undefined ? {} : { agent };
   const tools = host.tools(scope).map((found) => agentTool(host, found, agent));
-  return host.resources().length + host.templates().length > 0
-    ? [...tools, listResources(host), readResource(host)]
-    : tools;
+  const hasResources = host.resources(scope).length + host.templates(scope).length > 0;
+  return hasResources ? [...tools, listResources(host, scope), readResource(host, scope)] : tools;
 }
 
 function agentTool(host: Host, found: HostTool, agent: string | undefined): AgentTool {
@@ -55,7 +54,7 @@ async function requireFitting({ name, server, tool }: HostTool, args: unknown): 
   });
 }
 
-function listResources(host: Host): AgentTool {
+function listResources(host: Host, scope: ForAgent): AgentTool {
   return {
     name: "ListMcpResources",
     description: "Lists the resources of all connected servers: documents, files, records that can be read.",
@@ -65,14 +64,14 @@ function listResources(host: Host): AgentTool {
       const only = isRecord(args) ? args["server"] : undefined;
       const wanted = <T extends { server: string }>(items: T[]) =>
         items.filter(({ server }) => only === undefined || server === only);
-      const resources = wanted(host.resources()).map(({ server, resource }) => ({ server, ...resource }));
-      const templates = wanted(host.templates()).map(({ server, template }) => ({ server, ...template }));
+      const resources = wanted(host.resources(scope)).map(({ server, resource }) => ({ server, ...resource }));
+      const templates = wanted(host.templates(scope)).map(({ server, template }) => ({ server, ...template }));
       return { content: [{ type: "text", text: JSON.stringify({ resources, templates }) }] };
     },
   };
 }
 
-function readResource(host: Host): AgentTool {
+function readResource(host: Host, scope: ForAgent): AgentTool {
   const properties = { server: { type: "string" }, uri: { type: "string" } };
   return {
     name: "ReadMcpResource",
@@ -86,10 +85,47 @@ function readResource(host: Host): AgentTool {
           mayHaveReached: false,
         });
       }
-      const { contents } = await host.readResource(server, uri, { signal, input });
+      const { contents } = await host.readResource(server, uri, { signal, input, ...scope });
       return { content: contents.map((resource) => ({ type: "resource", resource })) };
     },
   };
+}
+
+/** A prompt as a command of a chat: `/server:prompt`. */
+export interface PromptCommand {
+  /** `server:prompt`. */
+  name: string;
+  description: string;
+  arguments: readonly { name: string; description?: string; required?: boolean }[];
+  /** The messages to go on with. Values are given by name, or in the order of the arguments. */
+  expand(values?: Record<string, string> | readonly string[], options?: ExecuteOptions): Promise<GetPromptResult>;
+}
+
+/** The prompts of all servers, for people to call. */
+export function promptCommands(host: Host): PromptCommand[] {
+  return host.prompts().map(({ server, prompt }) => {
+    const parameters = prompt.arguments ?? [];
+    return {
+      name: `${server}:${prompt.name}`,
+      description: prompt.description ?? prompt.title ?? prompt.name,
+      arguments: parameters,
+      async expand(values = {}, { signal, input } = {}) {
+        const given = Array.isArray(values)
+          ? Object.fromEntries(
+              values.map((value: string, index) => [parameters[index]?.name ?? `argument ${index + 1}`, value]),
+            )
+          : (values as Record<string, string>);
+        const missing = parameters
+          .filter(({ name, required }) => required && given[name] === undefined)
+          .map(({ name }) => name);
+        if (missing.length > 0) {
+          const message = `The prompt ${server}:${prompt.name} needs ${missing.join(", ")}`;
+          throw new NexusError("ARGUMENTS_INVALID", message, { server, mayHaveReached: false });
+        }
+        return host.getPrompt(`${server}.${prompt.name}`, given, { signal, input });
+      },
+    };
+  });
 }
 
 /** A resource as context for a model. */

@@ -7,7 +7,8 @@ import type { Prompt, Resource, ResourceTemplate, Tool } from "../protocol/mcp.t
 /** What one server offers, as last read. Kept current by the server's own notices, in either era. */
 export class ServerLists {
   definition: ServerDefinition;
-  tools: readonly Tool[] = [];
+  #tools: readonly Tool[] = [];
+  #byName = new Map<string, Tool>();
   resources: readonly Resource[] = [];
   templates: readonly ResourceTemplate[] = [];
   prompts: readonly Prompt[] = [];
@@ -20,6 +21,19 @@ export class ServerLists {
     this.definition = definition;
     this.#logger = logger;
     this.#onLists = onLists;
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  set tools(tools: readonly Tool[]) {
+    this.#tools = tools;
+    this.#byName = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  findTool(name: string): Tool | undefined {
+    return this.#byName.get(name);
   }
 
   /** Reads everything the server declares. What cannot be read keeps what was known, and is what is returned. */

@@ -2,7 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { agentTools, aiSdkTools, contextBlocks, Host, type HostOptions, type PolicySettings } from "../../src/index.ts";
+import {
+  agentTools,
+  aiSdkTools,
+  contextBlocks,
+  Host,
+  promptCommands,
+  type HostOptions,
+  type PolicySettings,
+} from "../../src/index.ts";
 import { modelName, resolveName } from "../../src/host/names.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
@@ -95,6 +103,23 @@ test("a server's own allow list, deny by default, and visibility per agent narro
   expect(await host.callTool("kit.echo", { text: "x" }, { agent: "ada" })).toMatchObject({ content: [{ text: "x" }] });
 });
 
+test("a forged tool object gains nothing, and hidden servers hide their resources and prompts too (R8)", async () => {
+  await using host = await open({ readOnly: true, visibleTo: { kit: ["ada"] } });
+  const tool = { name: "sleep", inputSchema: {}, annotations: { readOnlyHint: true } };
+  const forged = { name: "mcp__kit__sleep", server: "kit", tool };
+  expect(await failure(host.callTool(forged, { ms: 1 }, { agent: "ada" }))).toMatchObject({ code: "DENIED" });
+  expect([host.resources({ agent: "bob" }), host.templates({ agent: "bob" }), host.prompts({ agent: "bob" })]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+  expect(await failure(host.readResource("kit", "test://static-text", { agent: "bob" }))).toMatchObject({
+    code: "DENIED",
+  });
+  expect(agentTools(host, { agent: "bob" })).toEqual([]);
+  expect(await host.readResource("kit", "test://static-text", { agent: "ada" })).toMatchObject({ contents: [{}] });
+});
+
 test("tools with effects ask for consent, read-only ones do not", async () => {
   const asked: unknown[] = [];
   await using host = await open({
@@ -125,4 +150,17 @@ test("the tools take the shape of the AI SDK (N10)", async () => {
   const echo = tools["mcp__kit__echo"];
   expect(echo).toMatchObject({ inputSchema: { wrapped: { required: ["text"] } } });
   expect(await echo?.execute({ text: "hi" }, {})).toMatchObject({ content: [{ text: "hi" }] });
+});
+
+test("prompts are commands, with values by name or in order (R2)", async () => {
+  await using host = await open();
+  const command = promptCommands(host).find(({ name }) => name === "kit:test_prompt_with_arguments");
+  const text = "Prompt with arguments: arg1='a', arg2='b'";
+  for (const values of [["a", "b"], { arg1: "a", arg2: "b" }]) {
+    expect(await command?.expand(values)).toMatchObject({ messages: [{ content: { text } }] });
+  }
+  expect(await failure(Promise.resolve(command?.expand(["a"])))).toMatchObject({
+    code: "ARGUMENTS_INVALID",
+    message: expect.stringContaining("arg2") as string,
+  });
 });
