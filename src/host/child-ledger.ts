@@ -17,6 +17,8 @@ export class ChildLedger {
   readonly #folder: string;
   readonly #platform: NodeJS.Platform;
   readonly #children = new Map<number, ProcessIdentity>();
+  /** Of its own: a process may have several hosts. */
+  readonly #name = `${process.pid}-${crypto.randomUUID()}.json`;
   #self: ProcessIdentity | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -65,7 +67,7 @@ export class ChildLedger {
   async #writePage(): Promise<void> {
     this.#self ??= await identify(process.pid, this.#platform);
     if (!this.#self) return;
-    const file = join(this.#folder, `${process.pid}.json`);
+    const file = join(this.#folder, this.#name);
     if (this.#children.size === 0) return rm(file, { force: true });
     const page: Page = {
       host: { pid: process.pid, ...this.#self },
@@ -81,7 +83,10 @@ export class ChildLedger {
 async function loadPage(file: string): Promise<Page | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(file, "utf8"));
-    return isRecord(value) && isRecord(value["host"]) && Array.isArray(value["children"])
+    return isRecord(value) &&
+      isRecord(value["host"]) &&
+      Array.isArray(value["children"]) &&
+      value["children"].every(isRecord)
       ? (value as unknown as Page)
       : undefined;
   } catch {

@@ -105,6 +105,7 @@ export class Host implements AsyncDisposable {
   configuration: Configuration | undefined;
   #watcher: ConfigurationWatcher | undefined;
   #starting: Promise<unknown> = Promise.resolve();
+  #setting: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
@@ -166,8 +167,8 @@ export class Host implements AsyncDisposable {
   }
 
   /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
-  async getTool(name: string): Promise<HostTool> {
-    await this.#wake(name);
+  async getTool(name: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<HostTool> {
+    await this.#wake(name, signal);
     const { server, tool } = resolveName(name, this.#allTools(), "tool");
     return { name: modelName(server, tool.name), server, tool };
   }
@@ -178,12 +179,12 @@ export class Host implements AsyncDisposable {
     args?: object,
     options: CallToolOptions & ForAgent = {},
   ): Promise<CallToolResult> {
-    const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target) : target;
+    const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
     // Policy judges by what the server said of its tool, never by what a caller says of it.
     const tool = this.#get(server).lists.findTool(wanted.name) ?? { name: wanted.name, inputSchema: {} };
     const asking = this.#permit({ server, tool, args, agent: options.agent });
     if (asking) await asking;
-    const lease = await this.lease(server, options.signal ? { signal: options.signal } : NO_REQUEST);
+    const lease = await this.lease(server, requestFor(options.signal));
     try {
       return await lease.client.callTool(tool.name, args, options);
     } finally {
@@ -193,7 +194,7 @@ export class Host implements AsyncDisposable {
 
   async readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
     this.#requireVisible(server, options.agent);
-    using lease = await this.lease(server);
+    using lease = await this.lease(server, requestFor(options.signal));
     return await lease.client.readResource(uri, options);
   }
 
@@ -202,9 +203,9 @@ export class Host implements AsyncDisposable {
     args?: Record<string, string>,
     options: CallOptions & ForAgent = {},
   ): Promise<GetPromptResult> {
-    await this.#wake(name);
+    await this.#wake(name, options.signal);
     const { server, prompt } = resolveName(name, this.prompts(options), "prompt");
-    using lease = await this.lease(server);
+    using lease = await this.lease(server, requestFor(options.signal));
     return await lease.client.getPrompt(prompt.name, args, options);
   }
 
@@ -214,21 +215,31 @@ export class Host implements AsyncDisposable {
   }
 
   /** Runs these from now on: what is the same keeps its connection, what is gone is closed, what is new is started. */
-  async setServers(next: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
-    const definitions = Array.isArray(next)
-      ? (next as readonly ServerDefinition[])
-      : await defineServers(next, this.#loadOptions());
+  setServers(servers: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
+    // One after the other: the newest wish wins, not the one that was understood last.
+    const done = this.#setting.then(() => this.#apply(servers));
+    this.#setting = done.catch(() => {});
+    return done;
+  }
+
+  async #apply(servers: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
+    const definitions = Array.isArray(servers)
+      ? (servers as readonly ServerDefinition[])
+      : await defineServers(servers, this.#loadOptions());
+    if (this.#closing) throw new NexusError("CLOSED", "The host was closed", { mayHaveReached: false });
     const wanted = new Map(definitions.map((definition) => [definition.id, definition]));
     const gone = [...this.#supervisors].filter(([id, supervisor]) => {
       const definition = wanted.get(id);
       return !definition || !supervisor.adopt(definition);
     });
     for (const [id] of gone) this.#supervisors.delete(id);
-    const fresh = definitions.filter(({ id }) => !this.#supervisors.has(id));
-    for (const definition of fresh) this.#supervisors.set(definition.id, this.#supervise(definition));
+    for (const definition of definitions) {
+      if (!this.#supervisors.has(definition.id)) this.#supervisors.set(definition.id, this.#supervise(definition));
+    }
     this.#inOrder(definitions);
-    const started = fresh.map(({ id }) => this.#get(id).start());
-    this.#starting = Promise.all([this.#starting, ...started]);
+    // Those that were switched on just now start, too; one that failed keeps to its own time.
+    const waiting = [...this.#supervisors.values()].filter(({ state }) => state.kind === "idle");
+    this.#starting = Promise.all([this.#starting, ...waiting.map((supervisor) => supervisor.start())]);
     await Promise.all(gone.map(([, supervisor]) => supervisor.close()));
   }
 
@@ -274,13 +285,20 @@ export class Host implements AsyncDisposable {
     if (watch) {
       this.#watcher = new ConfigurationWatcher({
         ...load,
-        onChange: (changed) => void apply(changed),
+        onChange: (changed) => {
+          apply(changed).catch((error: unknown) =>
+            this.#logger.warn(`the changed configuration was not applied: ${messageOf(error)}`),
+          );
+        },
         onError: (error) => this.#logger.warn(`the configuration could not be read again: ${messageOf(error)}`),
       });
     }
     const configuration = await loadConfiguration(load);
     const problem = config === undefined ? undefined : configuration.files[0]?.problem;
-    if (problem) throw problem;
+    if (problem) {
+      this.#watcher?.close();
+      throw problem;
+    }
     await apply(configuration);
   }
 
@@ -325,12 +343,12 @@ export class Host implements AsyncDisposable {
   }
 
   /** A server named at the beginning of a name is connected before the name is looked up. */
-  async #wake(name: string): Promise<void> {
+  async #wake(name: string, signal: AbortSignal | undefined): Promise<void> {
     const meant = [...this.#supervisors.values()].filter(({ definition: { id }, enabled, state }) => {
       const isNamed = [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
       return isNamed && enabled && state.kind !== "ready" && state.kind !== "degraded";
     });
-    for (const supervisor of meant) (await supervisor.lease()).release();
+    for (const supervisor of meant) (await supervisor.lease(requestFor(signal))).release();
   }
 
   #requireVisible(server: string, agent: string | undefined): void {
@@ -393,6 +411,10 @@ export class Host implements AsyncDisposable {
 }
 
 const NO_REQUEST: LeaseRequest = {};
+
+function requestFor(signal: AbortSignal | undefined): LeaseRequest {
+  return signal ? { signal } : NO_REQUEST;
+}
 
 function refusal({ server, tool }: { server: string; tool: Tool }, reason: string): NexusError {
   return new NexusError("DENIED", `"${tool.name}" of "${server}" may not be called: ${reason}`, {

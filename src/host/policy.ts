@@ -33,7 +33,7 @@ export type Decision = { kind: "allowed" } | { kind: "needs-consent" } | { kind:
 
 /** Whether this agent sees a server at all: its tools, resources and prompts. */
 export function isVisible({ visibleTo }: PolicySettings, server: string, agent: string | undefined): boolean {
-  const agents = visibleTo?.[server];
+  const agents = visibleTo && Object.hasOwn(visibleTo, server) ? visibleTo[server] : undefined;
   return !agents || (agent !== undefined && agents.includes(agent));
 }
 
@@ -58,5 +58,6 @@ function denied(reason: string): Decision {
 
 function matches(pattern: string, name: string): boolean {
   const parts = pattern.split("*").map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join(".*")}$`).test(name);
+  // Servers choose the names of their tools: a line break in one must not slip past a pattern.
+  return new RegExp(`^${parts.join(".*")}$`, "s").test(name);
 }

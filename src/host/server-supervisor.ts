@@ -62,6 +62,7 @@ export class ServerSupervisor {
   #timer: NodeJS.Timeout | undefined;
   /** Milliseconds since 1970, before which trying again would be hammering. */
   #notBefore = 0;
+  #lastError: NexusError | undefined;
   #closed = false;
   /** Fires when this server is no longer wanted: a start that is under way is given up. */
   readonly #ending = new AbortController();
@@ -96,11 +97,16 @@ export class ServerSupervisor {
 
   /** The same server with other settings around it; false if it has to be started anew for them. */
   adopt(definition: ServerDefinition): boolean {
-    if (!isDeepStrictEqual(definition.entry, this.definition.entry) || definition.trusted !== this.definition.trusted)
-      return false;
+    const { entry, trusted, problem, enabled } = this.definition;
+    const isSame =
+      isDeepStrictEqual(definition.entry, entry) &&
+      definition.trusted === trusted &&
+      definition.problem?.message === problem?.message;
+    if (!isSame) return false;
     this.definition = definition;
     this.lists.definition = definition;
-    this.toggle(definition.enabled);
+    // What a person switched by hand stays so, unless the configuration itself changed its mind.
+    if (definition.enabled !== enabled) this.toggle(definition.enabled);
     return true;
   }
 
@@ -149,10 +155,10 @@ export class ServerSupervisor {
   }
 
   #resting(): ServerState {
-    const { problem, trusted, enabled } = this.definition;
+    const { problem, trusted } = this.definition;
     if (problem) return { kind: "failed", error: problem };
     if (!trusted) return { kind: "waiting-for-trust" };
-    return enabled ? { kind: "idle" } : { kind: "disabled" };
+    return this.#enabled ? { kind: "idle" } : { kind: "disabled" };
   }
 
   #refuseIfUnable(): void {
@@ -180,37 +186,46 @@ export class ServerSupervisor {
 
   /** Racing callers share one start, and all wait until it is known what the server offers. */
   #ensureHost(): Promise<Held> {
-    this.#host ??= this.#startHost().catch((error: unknown) => {
-      this.#host = undefined;
-      throw error;
+    if (this.#host) return this.#host;
+    const starting = this.#startHost();
+    this.#host = starting;
+    starting.catch(() => {
+      if (this.#host === starting) this.#host = undefined;
     });
-    return this.#host;
+    return starting;
   }
 
   /** While the circuit is open, nobody tries before its time. */
   async #startHost(): Promise<Held> {
     // Nothing starts past this: not by itself, not by a retry, not by a call.
     this.#refuseIfUnable();
-    if (this.#backoff.isOpen && this.#state.kind === "failed" && Date.now() < this.#notBefore) throw this.#state.error;
+    this.#refuseIfHopeless();
     clearTimeout(this.#timer);
     this.#set({ kind: "starting" });
+    let held: Held | undefined;
     try {
-      const held = this.#hold(HOST, this.#options.input);
+      held = this.#hold(HOST, this.#options.input);
       const client = await held.client;
       await this.#settle(client);
       if (this.#held.get(HOST) === held) this.#ready = { held, client };
       return held;
     } catch (error) {
-      this.#held.delete(HOST);
+      if (this.#held.get(HOST) === held) this.#held.delete(HOST);
       this.#failed(asNexusError(error), this.#backoff.failed());
       throw error;
     }
+  }
+
+  #refuseIfHopeless(): void {
+    if (this.#backoff.isOpen && this.#lastError && Date.now() < this.#notBefore) throw this.#lastError;
   }
 
   #hold(key: string, input: InputProvider | undefined): Held {
     const running = this.#held.get(key);
     if (running) return running;
     const { id } = this.definition;
+    this.#refuseIfHopeless();
+    this.#makeRoom();
     if (this.#held.size >= this.#options.maxConnections) {
       throw new NexusError("CONNECTION_FAILED", `Server "${id}" has ${this.#held.size} connections already`, {
         server: id,
@@ -227,9 +242,21 @@ export class ServerSupervisor {
     this.#held.set(key, held);
     held.client.then(
       (client) => void client.closed.then(() => this.#lost(held, client)),
-      () => this.#held.delete(key),
+      (error: unknown) => {
+        if (this.#held.get(key) === held) this.#held.delete(key);
+        if (key !== HOST && !this.#closed) this.#noteFailure(asNexusError(error), this.#backoff.failed());
+      },
     );
     return held;
+  }
+
+  /** A connection that was given back makes way for one that is wanted. */
+  #makeRoom(): void {
+    if (this.#held.size < this.#options.maxConnections) return;
+    const spare = [...this.#held.values()].find(({ key, users }) => key !== HOST && users === 0);
+    if (!spare) return;
+    this.#held.delete(spare.key);
+    void this.#end(spare);
   }
 
   /** Connected: what it offers is read before it counts as ready. */
@@ -250,6 +277,7 @@ export class ServerSupervisor {
   async #load(client: Client): Promise<void> {
     const { era, protocolVersion } = client;
     const error = await this.lists.load(client);
+    if (client.lost) throw client.lost;
     if (error && this.definition.failIfNoTools) {
       await client.close();
       throw error;
@@ -268,11 +296,16 @@ export class ServerSupervisor {
   /** What starts by itself is tried again by itself; the others on their next use. */
   #failed(error: NexusError, delayMs: number): void {
     if (this.#closed) return;
-    this.#notBefore = Date.now() + delayMs;
+    this.#noteFailure(error, delayMs);
     if (!this.definition.autoStart) return this.#set({ kind: "failed", error });
     this.#set({ kind: "failed", error, retryAt: this.#notBefore });
     // A little later than its time: a timer may be a moment early.
     this.#timer = setTimeout(() => this.#tryAgain(), delayMs + 5).unref();
+  }
+
+  #noteFailure(error: NexusError, delayMs: number): void {
+    this.#lastError = error;
+    this.#notBefore = Date.now() + delayMs;
   }
 
   #tryAgain(): void {

@@ -251,6 +251,40 @@ describe("running servers", () => {
   }, 60_000);
 });
 
+test("nothing starts after the host was closed, and what is switched by hand stays so", async () => {
+  const host = await open({ one: fixture(), off: { ...fixture(), enabled: false } });
+  await host.ready();
+  await host.toggle("one", false);
+  await host.setServers({ one: fixture(), off: { ...fixture(), enabled: true } });
+  await host.ready();
+  expect(stateOf(host, "one")).toBe("disabled");
+  expect(stateOf(host, "off")).toBe("ready");
+  await host.close();
+  expect(await failure(host.setServers({ late: fixture() }))).toMatchObject({ code: "CLOSED" });
+  expect(host.servers().map(({ id }) => id)).not.toContain("late");
+});
+
+test("aborting does not wait for a server that hangs at its start (G6)", async () => {
+  await using host = await open({
+    hanging: { ...fixture("--misbehave", "silent"), auto_start: false, connection_timeout: "60s" },
+  });
+  const calls = [
+    host.callTool("hanging.x", {}, { signal: AbortSignal.timeout(50) }),
+    host.readResource("hanging", "a:b", { signal: AbortSignal.timeout(50) }),
+    host.getPrompt("hanging.p", {}, { signal: AbortSignal.timeout(50) }),
+  ];
+  for (const error of await Promise.all(calls.map(failure))) expect(error.code).toBe("CANCELLED");
+});
+
+test("owners are held off from a server that keeps crashing, like everybody", async () => {
+  const backoff = { firstMs: 60_000, longestMs: 60_000, patience: 2, restMs: 60_000, settledMs: 60_000 };
+  await using host = await open({ bad: { ...fixture("--misbehave", "die-at-start"), auto_start: false } }, { backoff });
+  for (let round = 0; round < 3; round++) await failure(host.lease("bad", { owner: "o" }));
+  const started = performance.now();
+  expect(await failure(host.lease("bad", { owner: "o" }))).toMatchObject({ code: "SERVER_EXITED" });
+  expect(performance.now() - started).toBeLessThan(20);
+});
+
 test("two hosts at once share a state folder and nothing else", async () => {
   await using one = await open({ kit: fixture() });
   await using two = await open({ kit: fixture() });
@@ -298,6 +332,8 @@ describe("leases", () => {
 
   test("connections are bounded, and end when nobody has used them for a while", async () => {
     await using host = await open({ pipe: fixture("--revision", "2025-11-25") }, { maxConnections: 2, idleMs: 20 });
+    await host.ready();
+    (await host.lease("pipe", { owner: "early" })).release();
     const ada = await host.lease("pipe", { owner: "ada" });
     using _bob = await host.lease("pipe", { owner: "bob" }).catch(() => ada);
     expect(await failure(host.lease("pipe", { owner: "eve" }))).toMatchObject({ code: "CONNECTION_FAILED" });

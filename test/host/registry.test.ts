@@ -11,6 +11,7 @@ import {
   type HostOptions,
   type PolicySettings,
 } from "../../src/index.ts";
+import { decide } from "../../src/host/policy.ts";
 import { modelName, resolveName } from "../../src/host/names.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
@@ -118,6 +119,14 @@ test("a forged tool object gains nothing, and hidden servers hide their resource
   });
   expect(agentTools(host, { agent: "bob" })).toEqual([]);
   expect(await host.readResource("kit", "test://static-text", { agent: "ada" })).toMatchObject({ contents: [{}] });
+});
+
+test("no name of a tool slips past a pattern (R8)", () => {
+  for (const tool of ["a", "a\nb", "\r\n", "a\u2028b"]) {
+    expect(decide({ deny: ["*"] }, { server: "s", tool, own: {} }, undefined).kind).toBe("denied");
+    expect(decide({}, { server: "s", tool, own: { deny: ["*"] } }, undefined).kind).toBe("denied");
+  }
+  expect(decide({ visibleTo: {} }, { server: "constructor", tool: "x", own: {} }, undefined).kind).toBe("allowed");
 });
 
 test("tools with effects ask for consent, read-only ones do not", async () => {
