@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
-import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { Command } from "./command.ts";
 import { exitCodeOf } from "./exit-codes.ts";
@@ -38,7 +38,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     return await dispatch(args);
   } catch (error) {
-    const known = error instanceof NexusError ? error : new NexusError("INTERNAL", messageOf(error), { cause: error });
+    const known = asNexusError(error);
     printError(known, json);
     return exitCodeOf(known);
   }

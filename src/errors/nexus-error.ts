@@ -126,3 +126,8 @@ function known(details: ErrorDetails): ErrorDetails {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** Anything thrown, as the one error: what is not ours is a bug of ours. */
+export function asNexusError(thrown: unknown): NexusError {
+  return thrown instanceof NexusError ? thrown : new NexusError("INTERNAL", messageOf(thrown), { cause: thrown });
+}

@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
-import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../protocol/mcp.ts";
 
 /** What one server offers, as last read. Kept current by the server's own notices, in either era. */
@@ -85,8 +85,4 @@ export class ServerLists {
       this.#logger.warn(`the changed ${list} of "${this.definition.id}" could not be read: ${messageOf(error)}`);
     }
   }
-}
-
-function asNexusError(error: unknown): NexusError {
-  return error instanceof NexusError ? error : new NexusError("INTERNAL", messageOf(error), { cause: error });
 }

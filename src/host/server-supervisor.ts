@@ -3,7 +3,7 @@ import type { Client } from "../client/client.ts";
 import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
-import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
 import { Backoff, type BackoffSettings } from "./backoff.ts";
 import { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
@@ -361,8 +361,4 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
   } finally {
     signal.removeEventListener("abort", leave);
   }
-}
-
-function asNexusError(error: unknown): NexusError {
-  return error instanceof NexusError ? error : new NexusError("INTERNAL", messageOf(error), { cause: error });
 }

@@ -196,3 +196,16 @@ test("lists of tasks and skills whose cursors go round in a circle are errors", 
   expect(await failure(client.tasks.list())).toMatchObject({ code: "PROTOCOL_VIOLATION" });
   expect(await failure(client.skills.list())).toMatchObject({ code: "PROTOCOL_VIOLATION" });
 });
+
+test("changes of a legacy task are told to those who asked", async () => {
+  const server = new ScriptedServer({ era: "legacy", capabilities: { tasks: {} } });
+  await using client = await connect(server.transport);
+  const changes: unknown[] = [];
+  await using subscription = await client.subscribe({ tasks: ["mine"] }, (change) => changes.push(change));
+  expect(subscription.accepted.tasks).toEqual(["mine"]);
+  for (const taskId of ["mine", "other"]) server.notify("notifications/tasks/status", { taskId, status: "completed" });
+  await client.ping();
+  expect(changes).toMatchObject([
+    { kind: "task-changed", taskId: "mine", notification: { params: { status: "completed" } } },
+  ]);
+});
