@@ -4,7 +4,7 @@ import { childEnvironment } from "../transport/child-environment.ts";
 import { HttpTransport } from "../transport/http.ts";
 import type { HttpReach, ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
 import { SseTransport } from "../transport/sse.ts";
-import { StdioTransport } from "../transport/stdio.ts";
+import { StdioTransport, type SpawnedChild } from "../transport/stdio.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Transport } from "../transport/transport.ts";
 import { Client } from "./client.ts";
@@ -19,6 +19,8 @@ export interface ConnectOptions extends ClientOptions {
   publicOnly?: boolean | { allow: readonly string[] } | undefined;
   /** Hears what a child process writes to stderr, as it comes. */
   onStderr?: ((text: string) => void) | undefined;
+  /** Hears of a child process as soon as it runs. */
+  onSpawn?: ((child: SpawnedChild) => void) | undefined;
 }
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
@@ -59,6 +61,7 @@ function stdioTransport(reach: StdioReach, { variables, platform }: Surroundings
     maxLineBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     platform,
     onStderr: options.onStderr,
+    onSpawn: options.onSpawn,
   });
 }
 

@@ -21,6 +21,7 @@ export class ChildLedger {
   readonly #name = `${process.pid}-${crypto.randomUUID()}.json`;
   #self: ProcessIdentity | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #isWaiting = false;
 
   constructor(folder: string, platform: NodeJS.Platform) {
     this.#folder = folder;
@@ -35,9 +36,11 @@ export class ChildLedger {
     );
   }
 
+  /** Again for one that is there already: its command may have changed. */
   async add(pid: number): Promise<void> {
     const identity = await identify(pid, this.#platform);
-    if (!identity) return;
+    const known = this.#children.get(pid);
+    if (!identity || (known?.startedAt === identity.startedAt && known.command === identity.command)) return;
     this.#children.set(pid, identity);
     await this.#write();
   }
@@ -59,13 +62,17 @@ export class ChildLedger {
     return now?.startedAt === startedAt && now.command === command;
   }
 
+  /** What many children change at the same time is written once. */
   #write(): Promise<void> {
+    if (this.#isWaiting) return this.#writing;
+    this.#isWaiting = true;
     this.#writing = this.#writing.then(() => this.#writePage()).catch(() => {});
     return this.#writing;
   }
 
   async #writePage(): Promise<void> {
     this.#self ??= await identify(process.pid, this.#platform);
+    this.#isWaiting = false;
     if (!this.#self) return;
     const file = join(this.#folder, this.#name);
     if (this.#children.size === 0) return rm(file, { force: true });

@@ -381,7 +381,7 @@ export class Host implements AsyncDisposable {
   #supervise(definition: ServerDefinition): ServerSupervisor {
     const { id } = definition;
     return new ServerSupervisor(definition, {
-      connect: (wanted, input, signal) => this.#connector.connect(wanted, input, signal),
+      connect: (wanted, settings) => this.#connector.connect(wanted, settings),
       input: this.#options.input,
       backoff: { ...DEFAULT_BACKOFF, ...this.#options.backoff },
       idleMs: this.#options.idleMs ?? 300_000,

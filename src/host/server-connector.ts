@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Client } from "../client/client.ts";
-import { connectEntry } from "../client/connect-entry.ts";
-import type { InputProvider } from "../client/input.ts";
+import { connectEntry, type ConnectOptions } from "../client/connect-entry.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -38,39 +37,40 @@ export class ServerConnector {
   }
 
   /** With the era as remembered; where that is no longer true, without. */
-  async connect(definition: ServerDefinition, input: InputProvider | undefined, signal: AbortSignal): Promise<Client> {
+  async connect(definition: ServerDefinition, options: ConnectOptions): Promise<Client> {
     const { id, entry } = definition;
     if (!entry)
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
     const key = eraKey(entry);
     const remembered = await this.#options.eras.find(key);
     const log = new ServerLog(join(this.#options.stateFolder, "logs", `${id}.log`));
-    const options = {
+    const settings: ConnectOptions = {
+      ...options,
       server: id,
-      input,
-      signal,
-      logger: this.#options.logger,
-      onStderr: (text: string) => log.write(text),
+      logger: options.logger ?? this.#options.logger,
+      onStderr: (text) => {
+        log.write(text);
+        options.onStderr?.(text);
+      },
+      onSpawn: ({ pid, closed }) => {
+        const added = this.#ledger.add(pid);
+        void closed.then(() => added).then(() => this.#ledger.remove(pid));
+      },
     };
     const open = (era: typeof remembered) =>
-      this.#gate.through(() => connectEntry(entry, this.#options.surroundings, { ...options, era }));
+      this.#gate.through(() => connectEntry(entry, this.#options.surroundings, { ...settings, era }));
     try {
       const client = await open(remembered).catch((error: unknown) => {
         if (!remembered || !isEraMistake(error)) throw error;
         return open(undefined);
       });
       await this.#options.eras.remember(key, client.verdict.remember ?? remembered);
-      await this.#note(client);
+      // A command may have become another one since it was started, as scripts that `exec` do.
+      if (client.pid !== undefined) await this.#ledger.add(client.pid);
       return client;
     } catch (error) {
       throw error instanceof NexusError ? error.with({ source: definition.origin }) : error;
     }
-  }
-
-  async #note({ pid, closed }: Client): Promise<void> {
-    if (pid === undefined) return;
-    await this.#ledger.add(pid);
-    void closed.then(() => this.#ledger.remove(pid));
   }
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Client } from "../client/client.ts";
+import type { ConnectOptions } from "../client/connect-entry.ts";
 import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -24,7 +25,7 @@ export interface LeaseRequest {
 }
 
 export interface SupervisorOptions {
-  connect: (definition: ServerDefinition, input: InputProvider | undefined, signal: AbortSignal) => Promise<Client>;
+  connect: (definition: ServerDefinition, options: Pick<ConnectOptions, "input" | "signal">) => Promise<Client>;
   /** Answers questions on the host's own connection. */
   input: InputProvider | undefined;
   backoff: BackoffSettings;
@@ -235,7 +236,7 @@ export class ServerSupervisor {
     }
     const held: Held = {
       key,
-      client: this.#options.connect(this.definition, input, this.#ending.signal),
+      client: this.#options.connect(this.definition, { input, signal: this.#ending.signal }),
       users: 0,
       idle: undefined,
     };

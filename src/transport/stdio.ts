@@ -29,6 +29,14 @@ export interface StdioOptions {
   platform: NodeJS.Platform;
   /** Hears what the child writes to stderr, as it comes. */
   onStderr?: ((text: string) => void) | undefined;
+  /** Hears of the child as soon as it runs, before it has said anything. */
+  onSpawn?: ((child: SpawnedChild) => void) | undefined;
+}
+
+export interface SpawnedChild {
+  pid: number;
+  /** Settles when it is gone. */
+  closed: Promise<unknown>;
 }
 
 /** How long a child gets to end by itself after its stdin closed, then after SIGTERM, then after SIGKILL. */
@@ -65,6 +73,7 @@ export class StdioTransport implements Transport {
       child.once("spawn", resolve);
       child.once("error", (error) => reject(startFailure(error, this.#options)));
     });
+    if (child.pid !== undefined) this.#options.onSpawn?.({ pid: child.pid, closed: connection.closed });
     return connection;
   }
 

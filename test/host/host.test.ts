@@ -391,4 +391,31 @@ describe("what a killed host leaves behind", () => {
       await rm(folder, { recursive: true });
     }
   });
+
+  test("is ended too where it hung at its start (B3)", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "nexus-orphans-"));
+    try {
+      const hanging = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1e6)"] };
+      const program = `
+        const { Host } = await import(${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)});
+        await Host.open({ servers: { hanging: ${JSON.stringify(hanging)} }, stateFolder: ${JSON.stringify(folder)} });
+        setInterval(() => {}, 1e6);`;
+      const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "ignore" });
+      const pages = async () => readdir(join(folder, "children")).catch(() => []);
+      await expect.poll(async () => (await pages()).filter((page) => page.endsWith(".json")).length).toBe(1);
+      const [page = ""] = (await pages()).filter((name) => name.endsWith(".json"));
+      const { children } = JSON.parse(await readFile(join(folder, "children", page), "utf8")) as {
+        children: { pid: number }[];
+      };
+      const orphan = children[0]?.pid ?? 0;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      expect(isRunning(orphan)).toBe(true);
+
+      await (await Host.open({ servers: {}, stateFolder: folder })).close();
+      await expect.poll(() => isRunning(orphan)).toBe(false);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 });
