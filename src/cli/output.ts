@@ -1,18 +1,87 @@
 import type { NexusError } from "../errors/nexus-error.ts";
 import { renderForPeople, renderForPrograms } from "../errors/render.ts";
 
-/** Results: the only thing that ever goes to stdout. */
-export function printLine(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
 
-/** Failures, for people or as one JSON object, on stderr. */
-export function printError(error: NexusError, json: boolean): void {
-  process.stderr.write(json ? `${JSON.stringify(renderForPrograms(error))}\n` : `nexus: ${renderForPeople(error)}\n`);
+export type Style = keyof typeof STYLES;
+
+/** The terminal, or what stands in its place. Results go to stdout, all else to stderr. */
+export class Output {
+  readonly json: boolean;
+  readonly #colours: boolean;
+
+  constructor({ json, colours }: { json: boolean; colours: boolean }) {
+    this.json = json;
+    this.#colours = colours;
+    endQuietlyOnClosedPipe();
+  }
+
+  /** Somebody sits there who can answer. */
+  get isInteractive(): boolean {
+    return process.stdin.isTTY && process.stderr.isTTY && !this.json;
+  }
+
+  /** Whether stderr can show something that moves. */
+  get showsProgress(): boolean {
+    return process.stderr.isTTY && !this.json;
+  }
+
+  /** How many characters fit on a line; undefined where lines have no end, as in a file. */
+  get columns(): number | undefined {
+    return process.stdout.isTTY ? Math.max(process.stdout.columns, 20) : undefined;
+  }
+
+  /** A line of the result, for people. */
+  line(text = ""): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** The result, for programs. */
+  value(value: unknown): void {
+    process.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** Beside the result, for people only: programs get results and errors, nothing else. */
+  note(text: string): void {
+    if (!this.json) process.stderr.write(`${text}\n`);
+  }
+
+  /** Raw text to the terminal's stderr, for what is drawn over itself. */
+  draw(text: string): void {
+    process.stderr.write(text);
+  }
+
+  error(error: NexusError): void {
+    if (this.json) process.stderr.write(`${JSON.stringify(renderForPrograms(error))}\n`);
+    else process.stderr.write(`${this.onStderr("red", "nexus:")} ${renderForPeople(error)}\n`);
+  }
+
+  /** Styled for stdout. */
+  style(style: Style, text: string): string {
+    return process.stdout.isTTY ? this.#styled(style, text) : text;
+  }
+
+  /** Styled for stderr. */
+  onStderr(style: Style, text: string): string {
+    return process.stderr.isTTY ? this.#styled(style, text) : text;
+  }
+
+  #styled(style: Style, text: string): string {
+    if (!this.#colours) return text;
+    const [on, off] = STYLES[style];
+    return `\u001b[${on}m${text}\u001b[${off}m`;
+  }
 }
 
 /** Whoever reads the output may stop reading (`| head -1`), and that is no fault; a full disk is. */
-export function endQuietlyOnClosedPipe(): void {
+function endQuietlyOnClosedPipe(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     process.stderr.write(`nexus: the output cannot be written: ${error.message}\n`);

@@ -39,7 +39,7 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   const { file, layer, trusted } = context;
   const id = idOf(found);
   const understood = understand(found.node, found.section.dialect);
-  const filler = new VariableFiller(context.sources);
+  const filler = new VariableFiller(context.sources, id);
   // Before trust nothing is looked up for an entry: people see it as it was written.
   const node = trusted ? await filler.fill(understood.node) : understood.node;
 

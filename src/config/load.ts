@@ -16,8 +16,8 @@ export interface LoadOptions extends Surroundings {
   explicit?: string | undefined;
   trust: TrustStore;
   secrets?: SecretStore | undefined;
-  /** Answers `${input:id}`; undefined where there is nobody to ask. */
-  askInput?: ((input: InputDefinition) => Promise<string | undefined>) | undefined;
+  /** Answers `${input:id}` in a server's entry; undefined where there is nobody to ask. */
+  askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
 }
 
 /** A file that was there. */

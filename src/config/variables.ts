@@ -14,7 +14,7 @@ export interface VariableSources {
   secrets?: SecretStore | undefined;
   inputs: readonly InputDefinition[];
   /** Answers an input; undefined where there is nobody to ask. */
-  askInput?: ((input: InputDefinition) => Promise<string | undefined>) | undefined;
+  askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
 }
 
 /** Fills in the variables of an entry: every string in it, never a key, and never what was filled in. */
@@ -22,9 +22,11 @@ export class VariableFiller {
   /** References that lead nowhere. */
   readonly unresolved: Fault[] = [];
   readonly #sources: VariableSources;
+  readonly #server: string;
 
-  constructor(sources: VariableSources) {
+  constructor(sources: VariableSources, server: string) {
     this.#sources = sources;
+    this.#server = server;
   }
 
   /** The entry with its variables filled in; what could not be is in `unresolved`. */
@@ -78,7 +80,7 @@ export class VariableFiller {
     if (prefix === "secret") return this.#sources.secrets?.get(name);
     if (prefix === "input") {
       const input = this.#input(name);
-      return (await this.#sources.askInput?.(input)) ?? input.default;
+      return (await this.#sources.askInput?.(input, this.#server)) ?? input.default;
     }
     const { folders } = this.#sources;
     return this.#variable(name) ?? (prefix === undefined && Object.hasOwn(folders, name) ? folders[name] : undefined);

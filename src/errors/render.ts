@@ -1,5 +1,6 @@
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
+import { visible } from "./visible.ts";
 
 /** One fact about an error: a label, and one line or more. */
 type Row = readonly [label: string, lines: readonly string[]];
@@ -90,15 +91,4 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
 
 function asLines(text: string | undefined): string[] {
   return text === undefined ? [] : text.split(/\r?\n/);
-}
-
-// oxlint-disable-next-line no-control-regex -- control characters are what this is about
-const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
-/** Control characters a server sent must not steer the terminal, nor turn the direction of the text. */
-function visible(text: string): string {
-  return text.replace(CONTROL, (character) => {
-    const code = character.charCodeAt(0);
-    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
-  });
 }

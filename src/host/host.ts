@@ -3,11 +3,8 @@ import type { CallOptions } from "../client/call-scope.ts";
 import type { CallToolOptions } from "../client/client.ts";
 import type { InputProvider } from "../client/input.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
-import { SystemKeychain } from "../auth/keychain.ts";
-import { FileSecretStore } from "../auth/secrets.ts";
 import { defineServers, loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
-import { FileTrustStore, TRUST_EVERYTHING } from "../config/trust-store.ts";
 import { ConfigurationWatcher } from "../config/watch.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type {
@@ -23,6 +20,7 @@ import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { DEFAULT_BACKOFF, type BackoffSettings } from "./backoff.ts";
 import { FileEraCache, type EraCache } from "./era-cache.ts";
+import { loadOptions } from "./load-options.ts";
 import { modelName, resolveName } from "./names.ts";
 import { decide, isVisible, type Decision, type PolicySettings } from "./policy.ts";
 import type { ServerState } from "./server-state.ts";
@@ -303,13 +301,8 @@ export class Host implements AsyncDisposable {
   }
 
   #loadOptions(): LoadOptions {
-    const { platform, home, variables } = this.#surroundings;
-    const folder = this.#stateFolder;
-    const trust = this.#options.trust ? TRUST_EVERYTHING : new FileTrustStore({ folder, platform });
-    const keychain = new SystemKeychain({ platform, variables });
-    const secrets = new FileSecretStore({ folder: join(folder, "secrets"), platform, keychain });
-    const cwd = this.#options.cwd ?? process.cwd();
-    return { cwd, platform, home, variables, trust, secrets, askInput: this.#options.askInput };
+    const { cwd, trust, askInput } = this.#options;
+    return loadOptions({ surroundings: this.#surroundings, stateFolder: this.#stateFolder, cwd, trust, askInput });
   }
 
   get #stateFolder(): string {

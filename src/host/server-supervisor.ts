@@ -8,6 +8,7 @@ import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
 import { Backoff, type BackoffSettings } from "./backoff.ts";
 import { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
+import { unableToRun } from "./unable-to-run.ts";
 
 /** A connection that somebody uses. It is given back when it is no longer needed. */
 export interface Lease extends Disposable {
@@ -163,19 +164,11 @@ export class ServerSupervisor {
   }
 
   #refuseIfUnable(): void {
-    const { id, problem, trusted, origin } = this.definition;
+    const { id } = this.definition;
     if (this.#closed)
       throw new NexusError("CLOSED", `The host of "${id}" was closed`, { server: id, mayHaveReached: false });
-    if (!this.#enabled)
-      throw new NexusError("DENIED", `Server "${id}" is switched off`, { server: id, mayHaveReached: false });
-    if (problem) throw problem;
-    if (trusted) return;
-    throw new NexusError("UNTRUSTED", `Server "${id}" is configured by a project that is not trusted`, {
-      server: id,
-      source: origin,
-      hint: "Look at the file; if you trust what it starts, trust the folder.",
-      mayHaveReached: false,
-    });
+    const refusal = unableToRun(this.definition, this.#enabled);
+    if (refusal) throw refusal;
   }
 
   #keyFor(owner: string, input: InputProvider | undefined): string {

@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Root } from "../protocol/mcp.ts";
+import { parseDuration } from "./duration.ts";
 
 /** One server as users write it: the same object in a configuration file, the library and the gateway. */
 export interface ServerEntry {
@@ -59,7 +60,6 @@ export function resolveEntry(entry: ServerEntry): ResolvedEntry {
   return new EntryReader(entry).resolve();
 }
 
-const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const ONE_OF_BOTH = `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
 
 /** Entries come from files and from JavaScript: nothing about them is taken for granted. */
@@ -163,9 +163,8 @@ class EntryReader {
   #duration(key: string): number | undefined {
     const value = this.#entry[key];
     if (value === undefined) return undefined;
-    const text = typeof value === "number" || typeof value === "string" ? String(value) : "";
-    const [, amount, unit = "ms"] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text) ?? [];
-    if (amount !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
+    const duration = parseDuration(value);
+    if (duration !== undefined) return duration;
     throw this.#invalid(`"${key}" is no duration`, `Write "30s", "2m" or a number of milliseconds.`);
   }
 

@@ -29,7 +29,7 @@ test("help helps, and a wrong command says so with exit code 2", async () => {
   expect(await nexus("demmo")).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringContaining(`There is no command "demmo"`) as string,
+    stderr: expect.stringContaining(`There is no command "nexus demmo"`) as string,
   });
   for (const wrong of [["demo", "--frob"], ["--frob"], ["demo", "extra"]]) {
     expect(await nexus(...wrong)).toMatchObject({ code: 2, stdout: "" });
@@ -37,7 +37,7 @@ test("help helps, and a wrong command says so with exit code 2", async () => {
   expect((await nexus("help", "demo")).stdout).toContain("Usage: nexus demo");
   expect((await nexus("--json", "demo")).stdout).toMatch(/^\{/);
   const { stderr } = await nexus("demmo", "--json");
-  expect(JSON.parse(stderr)).toMatchObject({ error: { message: `There is no command "demmo"` } });
+  expect(JSON.parse(stderr)).toMatchObject({ error: { message: `There is no command "nexus demmo"` } });
 });
 
 test("a reader that stops reading is no fault", async () => {

@@ -1,0 +1,80 @@
+import type { Client } from "../client/client.ts";
+import type { ServerDefinition } from "../config/server-definition.ts";
+import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
+import { renderForPrograms } from "../errors/render.ts";
+import { visible } from "../errors/visible.ts";
+import { exitCodeOf } from "./exit-codes.ts";
+import type { Output } from "./output.ts";
+import type { ServerSet } from "./server-set.ts";
+
+/** What came of asking several servers the same. */
+export interface Answers<T> {
+  /** In the order of the configuration. */
+  answers: { server: string; value: T }[];
+  failures: NexusError[];
+}
+
+export interface Asking<T> {
+  ask: (client: Client, definition: ServerDefinition) => Promise<T>;
+  /** Hears of an answer as it comes. */
+  onAnswer?: (server: string, value: T) => void;
+  signal: AbortSignal;
+}
+
+/** Asks all of them at the same time; one that fails concerns nobody else. */
+export async function askServers<T>(
+  servers: ServerSet,
+  definitions: readonly ServerDefinition[],
+  { ask, onAnswer, signal }: Asking<T>,
+): Promise<Answers<T>> {
+  const results = await Promise.all(
+    definitions.map(async (definition) => {
+      const server = definition.id;
+      try {
+        const client = await servers.connect(definition, { signal });
+        const value = await ask(client, definition);
+        onAnswer?.(server, value);
+        return { server, value };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return asNexusError(error).with({ server, source: definition.origin });
+      }
+    }),
+  );
+  const answers: Answers<T>["answers"] = [];
+  const failures: NexusError[] = [];
+  for (const result of results) {
+    if ("value" in result) answers.push(result);
+    else failures.push(result);
+  }
+  return { answers, failures };
+}
+
+/** 0 where all answered, the failures' own code where all failed alike, else 4. */
+export function exitCodeFor(answered: number, failures: readonly NexusError[]): number {
+  const codes = new Set(failures.map(exitCodeOf));
+  const [only] = codes;
+  if (only === undefined) return 0;
+  return codes.size === 1 && (answered === 0 || failures.length === 0) ? only : 4;
+}
+
+/** A single failure in full; of several, a line each with its cause. */
+export function reportFailures(out: Output, failures: readonly NexusError[]): void {
+  const [first] = failures;
+  if (out.json || !first) return;
+  if (failures.length === 1) return out.error(first);
+  for (const { message, details } of failures) {
+    const cause = details.likelyCause ?? details.stderr?.at(-1) ?? details.hint;
+    const about = details.server ?? details.source?.file ?? "";
+    const name = message.includes(`"${about}"`) ? "" : `${about}: `;
+    out.note(
+      `${out.onStderr("red", "nexus:")} ${visible(`${name}${message}${cause === undefined ? "" : ` – ${cause}`}`)}`,
+    );
+  }
+  out.note(`"nexus mcp doctor SERVER" tells more about each.`);
+}
+
+/** Failures as they stand in the `errors` of JSON output. */
+export function failuresForPrograms(failures: readonly NexusError[]): unknown[] {
+  return failures.map((failure) => renderForPrograms(failure).error);
+}

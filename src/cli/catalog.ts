@@ -1,0 +1,152 @@
+import type { Command } from "./command.ts";
+
+/** A command as the overview shows it; the rest of it is a chunk of its own, loaded when it is asked for. */
+interface Listing {
+  section: string;
+  summary: string;
+  load: () => Promise<Command>;
+}
+
+/** Every command of the program, in the order of the overview. */
+export const CATALOG: Readonly<Record<string, Listing>> = {
+  "mcp servers": {
+    section: "Look",
+    summary: "configured servers: where, enabled, trusted, last known state; connects to none",
+    load: async () => (await import("./commands/mcp-servers.ts")).servers,
+  },
+  "mcp connect": {
+    section: "Look",
+    summary: "connect to a server and show what it is",
+    load: async () => (await import("./commands/mcp-connect.ts")).connect,
+  },
+  "mcp tools": {
+    section: "Look",
+    summary: "list tools of one server or all",
+    load: async () => (await import("./commands/mcp-tools.ts")).tools,
+  },
+  "mcp resources": {
+    section: "Look",
+    summary: "list resources of one server or all",
+    load: async () => (await import("./commands/mcp-resources.ts")).resources,
+  },
+  "mcp templates": {
+    section: "Look",
+    summary: "list resource templates of one server or all",
+    load: async () => (await import("./commands/mcp-templates.ts")).templates,
+  },
+  "mcp prompts": {
+    section: "Look",
+    summary: "list prompts of one server or all",
+    load: async () => (await import("./commands/mcp-prompts.ts")).prompts,
+  },
+  "mcp call": {
+    section: "Use",
+    summary: "call a tool",
+    load: async () => (await import("./commands/mcp-call.ts")).call,
+  },
+  "mcp read": {
+    section: "Use",
+    summary: "read a resource",
+    load: async () => (await import("./commands/mcp-read.ts")).read,
+  },
+  "mcp prompt": {
+    section: "Use",
+    summary: "fill in a prompt",
+    load: async () => (await import("./commands/mcp-prompt.ts")).prompt,
+  },
+  "mcp complete": {
+    section: "Use",
+    summary: "suggestions for an argument of a prompt or a template",
+    load: async () => (await import("./commands/mcp-complete.ts")).complete,
+  },
+  "mcp watch": {
+    section: "Use",
+    summary: "show changes of resources and lists as they happen",
+    load: async () => (await import("./commands/mcp-watch.ts")).watch,
+  },
+  "mcp ping": {
+    section: "Use",
+    summary: "is the server there, and how fast does it answer",
+    load: async () => (await import("./commands/mcp-ping.ts")).ping,
+  },
+  "mcp request": {
+    section: "Use",
+    summary: "send any request, and show the result as it came",
+    load: async () => (await import("./commands/mcp-request.ts")).request,
+  },
+  "mcp add": {
+    section: "Configure",
+    summary: "add a server to a configuration file",
+    load: async () => (await import("./commands/mcp-add.ts")).add,
+  },
+  "mcp remove": {
+    section: "Configure",
+    summary: "remove a server from its file",
+    load: async () => (await import("./commands/mcp-remove.ts")).remove,
+  },
+  "mcp enable": {
+    section: "Configure",
+    summary: "switch a server on",
+    load: async () => (await import("./commands/mcp-enable.ts")).enable,
+  },
+  "mcp disable": {
+    section: "Configure",
+    summary: "switch a server off, keeping its entry",
+    load: async () => (await import("./commands/mcp-disable.ts")).disable,
+  },
+  "mcp import": {
+    section: "Configure",
+    summary: "take over servers that other programs have configured",
+    load: async () => (await import("./commands/mcp-import.ts")).importServers,
+  },
+  "mcp explain": {
+    section: "Configure",
+    summary: "which files were read, and where a server comes from",
+    load: async () => (await import("./commands/mcp-explain.ts")).explain,
+  },
+  "mcp trust": {
+    section: "Configure",
+    summary: "trust the project's configuration, or show what it would start",
+    load: async () => (await import("./commands/mcp-trust.ts")).trust,
+  },
+  "mcp doctor": {
+    section: "Find out why",
+    summary: "check a server or all, step by step, with what to do",
+    load: async () => (await import("./commands/mcp-doctor.ts")).doctor,
+  },
+  "mcp retry": {
+    section: "Find out why",
+    summary: "connect anew, forgetting what was remembered of a server",
+    load: async () => (await import("./commands/mcp-retry.ts")).retry,
+  },
+  "mcp logs": {
+    section: "Find out why",
+    summary: "what a server wrote to stderr",
+    load: async () => (await import("./commands/mcp-logs.ts")).logs,
+  },
+  "secrets set": {
+    section: "Secrets",
+    summary: "store a secret that entries use as ${secret:name}",
+    load: async () => (await import("./commands/secrets-set.ts")).secretsSet,
+  },
+  "secrets list": {
+    section: "Secrets",
+    summary: "names of stored secrets",
+    load: async () => (await import("./commands/secrets-list.ts")).secretsList,
+  },
+  "secrets remove": {
+    section: "Secrets",
+    summary: "remove a secret",
+    load: async () => (await import("./commands/secrets-remove.ts")).secretsRemove,
+  },
+  demo: {
+    section: "More",
+    summary: "connect to the bundled demo server and show what it offers",
+    load: async () => (await import("./commands/demo.ts")).demo,
+  },
+  completion: {
+    section: "More",
+    summary: "completion for bash, zsh, fish or PowerShell",
+    load: async () => (await import("./commands/completion.ts")).completion,
+  },
+};

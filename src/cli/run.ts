@@ -1,0 +1,155 @@
+import { asNexusError, NexusError } from "../errors/nexus-error.ts";
+import { nearestName } from "../errors/nearest-name.ts";
+import { readEnvironment } from "../environment.ts";
+import { defaultStateFolder } from "../host/state-folder.ts";
+import { VERSION } from "../protocol/version.ts";
+import { parseDuration } from "../transport/duration.ts";
+import { CATALOG } from "./catalog.ts";
+import type { Command, Flags } from "./command.ts";
+import { commandWords, parseOptions, type ParsedOptions } from "./command-line.ts";
+import { exitCodeOf } from "./exit-codes.ts";
+import { commandFacts, commandHelp } from "./help.ts";
+import { Output } from "./output.ts";
+import { overview } from "./overview.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** Runs one command line; returns the exit code. Never throws. */
+export async function run(args: readonly string[]): Promise<number> {
+  const surroundings = readEnvironment();
+  const { variables } = surroundings;
+  const isPlain = args.includes("--no-color") || (variables["NO_COLOR"] ?? "") !== "" || variables["TERM"] === "dumb";
+  const out = new Output({ json: isAsked(args, "--json"), colours: !isPlain });
+  try {
+    return await dispatch(args, out);
+  } catch (error) {
+    const known = asNexusError(error);
+    out.error(known);
+    return exitCodeOf(known);
+  }
+}
+
+async function dispatch(args: readonly string[], out: Output): Promise<number> {
+  const words = commandWords(args);
+  if (words[0] === "help") words.shift();
+  const name = findCommand(words);
+  const wantsHelp = isAsked(args, "--help") || isAsked(args, "-h") || args[0] === "help";
+  if (name === undefined) {
+    if (words.length === 0 && isAsked(args, "--version")) return say(out, VERSION);
+    const group = words.length === 1 && isGroup(words[0]) ? words[0] : undefined;
+    if (words.length > 0 && group === undefined) throw unknownCommand(words);
+    if (out.json && wantsHelp) return say(out, JSON.stringify({ version: VERSION, commands: summaries(group) }));
+    return say(out, overview(group).trimEnd());
+  }
+  const command = await load(name);
+  if (wantsHelp) {
+    const summary = CATALOG[name]?.summary ?? "";
+    if (out.json) return say(out, JSON.stringify(commandFacts(name, summary, command)));
+    return say(out, commandHelp(name, summary, command));
+  }
+  const parsed = parseOptions(args, name, command);
+  return runInterruptible(command, parsed, out);
+}
+
+/** The longest name in the catalog that the words begin with. */
+function findCommand(words: readonly string[]): string | undefined {
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(" ");
+    if (words.length >= length && Object.hasOwn(CATALOG, name)) return name;
+  }
+  return undefined;
+}
+
+async function load(name: string): Promise<Command> {
+  const listing = CATALOG[name];
+  if (!listing) throw unknownCommand([name]);
+  return listing.load();
+}
+
+/** The first Ctrl-C calls off what is going on, at the server too; the second ends at once. */
+async function runInterruptible(command: Command, { words, values }: ParsedOptions, out: Output): Promise<number> {
+  const surroundings = readEnvironment();
+  const stateFolder = defaultStateFolder(surroundings);
+  const flags = flagsOf(values);
+  const interrupt = new AbortController();
+  let exitCode: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    exitCode = signal === "SIGTERM" ? 143 : 130;
+    if (interrupt.signal.aborted) process.exit(exitCode);
+    interrupt.abort(new NexusError("CANCELLED", "Interrupted"));
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  try {
+    const result = await command.run({
+      words,
+      options: values,
+      flags,
+      signal: interrupt.signal,
+      out,
+      surroundings,
+      stateFolder,
+      openServers: async (options) => {
+        const { ServerSet } = await import("./server-set.ts");
+        return ServerSet.open({ surroundings, stateFolder, flags, values, out }, options);
+      },
+    });
+    return exitCode ?? result ?? 0;
+  } catch (error) {
+    if (exitCode === undefined) throw error;
+    return exitCode;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  }
+}
+
+function flagsOf(values: ParsedOptions["values"]): Flags {
+  const { timeout, config } = values;
+  const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
+  if (timeout !== undefined && !timeoutMs) {
+    throw new NexusError("ARGUMENTS_INVALID", `--timeout ${String(timeout)} is no duration`, {
+      hint: "Write --timeout 30s, 2m, or a number of milliseconds.",
+    });
+  }
+  return {
+    json: values["json"] === true,
+    verbose: values["verbose"] === true,
+    trust: values["trust"] === true,
+    config: typeof config === "string" ? config : undefined,
+    timeoutMs,
+  };
+}
+
+/** Before `--`, after which everything is a word. */
+function isAsked(args: readonly string[], flag: string): boolean {
+  const end = args.indexOf("--");
+  return (end === -1 ? args : args.slice(0, end)).includes(flag);
+}
+
+function isGroup(word: string | undefined): word is string {
+  return Object.keys(CATALOG).some((name) => name.startsWith(`${word} `));
+}
+
+function summaries(group: string | undefined): { name: string; summary: string }[] {
+  return Object.entries(CATALOG)
+    .filter(([name]) => group === undefined || name.startsWith(`${group} `))
+    .map(([name, { summary }]) => ({ name, summary }));
+}
+
+function unknownCommand(words: readonly string[]): NexusError {
+  const isInGroup = isGroup(words[0]) && words.length > 1;
+  const given = words.slice(0, isInGroup ? 2 : 1).join(" ");
+  const names = Object.keys(CATALOG);
+  const groups = names.map((name) => name.split(" ")[0] ?? name);
+  // People leave the group out: "nexus tools" means "nexus mcp tools".
+  const inGroup = names.find((name) => name === `mcp ${given}`);
+  const near = inGroup ?? nearestName(given, [...new Set(isInGroup ? names : [...names, ...groups])]);
+  const lists = isInGroup ? `nexus ${words[0]} --help` : "nexus --help";
+  return new NexusError("ARGUMENTS_INVALID", `There is no command "nexus ${given}"`, {
+    hint: near === undefined ? `"${lists}" lists them.` : `Did you mean "nexus ${near}"? "${lists}" lists them all.`,
+  });
+}
+
+function say(out: Output, text: string): number {
+  out.line(text);
+  return 0;
+}

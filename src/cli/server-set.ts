@@ -1,0 +1,204 @@
+import { join } from "node:path";
+import type { Client } from "../client/client.ts";
+import type { ConnectOptions } from "../client/connect-entry.ts";
+import { SILENT, type Logger } from "../client/logger.ts";
+import { loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
+import type { ServerDefinition } from "../config/server-definition.ts";
+import { nearestName } from "../errors/nearest-name.ts";
+import { asNexusError, NexusError } from "../errors/nexus-error.ts";
+import { visible } from "../errors/visible.ts";
+import { FileEraCache } from "../host/era-cache.ts";
+import { loadOptions } from "../host/load-options.ts";
+import { ServerConnector } from "../host/server-connector.ts";
+import { unableToRun } from "../host/unable-to-run.ts";
+import type { Surroundings } from "../transport/surroundings.ts";
+import type { Flags } from "./command.ts";
+import { wrongUsage } from "./command-line.ts";
+import { inPlaceServer } from "./in-place.ts";
+import type { Output } from "./output.ts";
+import { Sightings, type Sighting } from "./sightings.ts";
+
+export interface ServerSetOptions {
+  /** For which servers the user may be asked for a `${input:…}`; for none unless given. */
+  asksFor?: (server: string) => boolean;
+}
+
+export interface Setting {
+  surroundings: Surroundings;
+  stateFolder: string;
+  flags: Flags;
+  /** Options of the command, where a server in place may stand. */
+  values: Readonly<Record<string, unknown>>;
+  out: Output;
+}
+
+const AT_ONCE = 8;
+
+/** The configured servers, or the one given in place: nothing is started before a command asks for it. */
+export class ServerSet implements AsyncDisposable {
+  readonly configuration: Configuration;
+  /** The server stands on the command line: names need not say which one is meant. */
+  readonly inPlace: ServerDefinition | undefined;
+  readonly sightings: Sightings;
+  readonly #setting: Setting;
+  readonly #connector: ServerConnector;
+  readonly #eras: FileEraCache;
+  readonly #clients = new Set<Client>();
+  readonly #logger: Logger;
+
+  static async open(setting: Setting, { asksFor }: ServerSetOptions = {}): Promise<ServerSet> {
+    const { surroundings, stateFolder, flags, values, out } = setting;
+    const { trust, config } = flags;
+    const askInput: LoadOptions["askInput"] = async (input, server) => {
+      if (!asksFor?.(server) || !out.isInteractive) return undefined;
+      const { askFor } = await import("./terminal-questions.ts");
+      const what = `${server} needs ${input.description ?? input.id}`;
+      return askFor(out, { text: what, hidden: input.password, fallback: input.default });
+    };
+    const load = loadOptions({ surroundings, stateFolder, trust, askInput });
+    const inPlace = await inPlaceServer(values, load);
+    if (inPlace) return new ServerSet({ servers: [inPlace], warnings: [], files: [] }, inPlace, setting);
+    const configuration = await loadConfiguration({ ...load, explicit: config });
+    const problem = config === undefined ? undefined : configuration.files[0]?.problem;
+    if (problem) throw problem;
+    return new ServerSet(configuration, undefined, setting);
+  }
+
+  private constructor(configuration: Configuration, inPlace: ServerDefinition | undefined, setting: Setting) {
+    const { surroundings, stateFolder, flags, out } = setting;
+    this.configuration = configuration;
+    this.inPlace = inPlace;
+    this.#setting = setting;
+    this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
+    this.#eras = new FileEraCache(join(stateFolder, "eras.json"));
+    this.sightings = new Sightings(join(stateFolder, "seen"));
+    this.#connector = new ServerConnector({
+      surroundings,
+      stateFolder,
+      eras: this.#eras,
+      atOnce: AT_ONCE,
+      logger: this.#logger,
+    });
+  }
+
+  /** Files that could not be used, whatever servers they may have. */
+  get fileProblems(): NexusError[] {
+    return this.configuration.files.flatMap(({ problem }) => problem ?? []);
+  }
+
+  get(id: string): ServerDefinition {
+    const { servers, files } = this.configuration;
+    const found = servers.find((server) => server.id === id);
+    if (found) return found;
+    // It may stand in the file that could not be read.
+    const [problem] = this.fileProblems;
+    if (problem) throw problem;
+    const ids = servers.map((server) => server.id);
+    const near = nearestName(id, ids);
+    const known = ids.length === 0 ? nothingConfigured(files.length) : `Configured are: ${ids.join(", ")}.`;
+    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}"`, {
+      hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** The servers a command is about: the one in place, the one named, or all that are switched on. */
+  pick(id: string | undefined): ServerDefinition[] {
+    if (this.inPlace) return [this.inPlace];
+    if (id !== undefined) return [this.get(id)];
+    return this.configuration.servers.filter(({ enabled }) => enabled);
+  }
+
+  /** The server that a command names with its first word, and the other words; one in place is not named. */
+  pickFirst(words: readonly string[]): { definition: ServerDefinition; rest: string[] } {
+    if (this.inPlace) return { definition: this.inPlace, rest: [...words] };
+    const [id, ...rest] = words;
+    if (id === undefined) throw wrongUsage("No server is named", "Name one, or give it with --stdio or --url.");
+    return { definition: this.get(id), rest };
+  }
+
+  /** The server whose tool or prompt a name means: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
+  owner(name: string): ServerDefinition {
+    if (this.inPlace) return this.inPlace;
+    const { servers } = this.configuration;
+    const found = servers.find(({ id }) => isNamedBy(id, name));
+    if (found) return found;
+    const [first = name] = name.replace(/^mcp:/, "").split(".");
+    if (first !== name || servers.length === 0) return this.get(first);
+    throw new NexusError("NAME_UNKNOWN", `"${name}" names no server`, {
+      hint: `Write it as server.name; configured are: ${servers.map(({ id }) => id).join(", ")}.`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** Connects, and remembers how that went. Closed with the set. */
+  async connect(definition: ServerDefinition, options: ConnectOptions = {}): Promise<Client> {
+    const { timeoutMs } = this.#setting.flags;
+    this.#warn(definition);
+    const refusal = unableToRun(definition);
+    if (refusal) throw refusal;
+    try {
+      const client = await this.#connector.connect(definition, {
+        logger: this.#logger,
+        timeoutMs,
+        connectTimeoutMs: timeoutMs,
+        ...options,
+      });
+      this.#clients.add(client);
+      const { era, protocolVersion, serverInfo } = client;
+      await this.saw(definition, { outcome: { kind: "ready", era, protocolVersion, serverInfo } });
+      return client;
+    } catch (thrown) {
+      const error = asNexusError(thrown);
+      const { code, message } = error;
+      if (code !== "CANCELLED") await this.saw(definition, { outcome: { kind: "failed", code, message } });
+      throw error;
+    }
+  }
+
+  /** Forgets which era a server spoke: the next connection asks anew. */
+  async forgetEra({ entry }: ServerDefinition): Promise<void> {
+    const { eraKey } = await import("../host/era-cache.ts");
+    if (entry) await this.#eras.remember(eraKey(entry), undefined);
+  }
+
+  /** Keeps what was seen of a configured server, for `servers` and for completion. */
+  async saw(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): Promise<void> {
+    if (!this.inPlace) await this.sightings.note(definition, seen);
+  }
+
+  /** Ends what hosts that were killed left running. */
+  sweep(): Promise<void> {
+    return this.#connector.sweep();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients].map((client) => client.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #warn({ id }: ServerDefinition): void {
+    for (const { server, message, source } of this.configuration.warnings) {
+      if (server !== id) continue;
+      const { out } = this.#setting;
+      out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
+    }
+  }
+}
+
+function isNamedBy(id: string, name: string): boolean {
+  return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
+}
+
+function nothingConfigured(files: number): string {
+  const none = files === 0 ? "No configuration file was found." : "The configuration has no servers.";
+  return `${none} Add one: nexus mcp add NAME -- COMMAND …`;
+}
+
+function verboseLogger(out: Output): Logger {
+  const write = (message: string) => out.note(out.onStderr("dim", visible(message)));
+  return { debug: write, info: write, warn: write, error: write };
+}

@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { writeOwnerOnly } from "../auth/owner-only-file.ts";
+import type { ServerDefinition } from "../config/server-definition.ts";
+import { eraKey } from "../host/era-cache.ts";
+import { isRecord } from "../protocol/json-rpc.ts";
+import type { Implementation } from "../protocol/mcp.ts";
+import type { Era } from "../protocol/revisions.ts";
+
+/** What was last seen of a server. */
+export interface Sighting {
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Which server it was: one that is started or reached in another way is another one. */
+  key: string;
+  outcome?:
+    | { kind: "ready"; era: Era; protocolVersion: string; serverInfo: Implementation | undefined }
+    | { kind: "failed"; code: string; message: string };
+  tools?: readonly string[];
+  prompts?: readonly string[];
+}
+
+/** What commands have seen of servers, a file for each, so that they never write over one another's. */
+export class Sightings {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async find(definition: ServerDefinition): Promise<Sighting | undefined> {
+    const key = keyOf(definition);
+    try {
+      const seen: unknown = JSON.parse(await readFile(this.#file(definition), "utf8"));
+      return isRecord(seen) && key !== undefined && seen["key"] === key ? (seen as unknown as Sighting) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Adds to what was seen before; that it cannot be written stops nobody. */
+  async note(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): Promise<void> {
+    const key = keyOf(definition);
+    if (key === undefined) return;
+    const before = await this.find(definition);
+    const text = JSON.stringify({ ...before, ...seen, key, at: Date.now() });
+    await writeOwnerOnly(this.#file(definition), text).catch(() => {});
+  }
+
+  #file({ id }: ServerDefinition): string {
+    return join(this.#folder, `${id}.json`);
+  }
+}
+
+function keyOf({ entry }: ServerDefinition): string | undefined {
+  return entry && eraKey(entry);
+}

@@ -1,0 +1,47 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { NexusError } from "../errors/nexus-error.ts";
+import { visible } from "../errors/visible.ts";
+import type { Output } from "./output.ts";
+
+export interface TerminalQuestion {
+  text: string;
+  /** What is typed is not shown. */
+  hidden?: boolean | undefined;
+  /** What an empty answer means. */
+  fallback?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Asks the person at the terminal for one line. Ctrl-D and Ctrl-C throw CANCELLED. */
+export async function askFor(out: Output, { text, hidden, fallback, signal }: TerminalQuestion): Promise<string> {
+  const prompt = `${visible(text)}${fallback === undefined ? "" : ` [${visible(fallback)}]`}: `;
+  if (hidden) out.draw(prompt);
+  const answer = await readLine(hidden ? undefined : prompt, signal);
+  if (hidden) out.draw("\n");
+  return answer === "" ? (fallback ?? "") : answer;
+}
+
+/** Without a prompt nothing is shown, not even what is typed. */
+async function readLine(prompt: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = prompt === undefined ? silent : process.stderr;
+  const reader = createInterface({ input: process.stdin, output, terminal: true, prompt: prompt ?? "" });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const cancelled = () => reject(new NexusError("CANCELLED", "The question was not answered"));
+      reader.once("line", resolve);
+      reader.once("close", cancelled);
+      // In raw mode Ctrl-C is a key; the program treats it as the signal it stands for.
+      reader.once("SIGINT", () => {
+        process.kill(process.pid, "SIGINT");
+        cancelled();
+      });
+      signal?.addEventListener("abort", cancelled, { once: true });
+      if (signal?.aborted) cancelled();
+      reader.prompt();
+    });
+  } finally {
+    reader.close();
+  }
+}

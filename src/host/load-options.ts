@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { SystemKeychain } from "../auth/keychain.ts";
+import { FileSecretStore, type SecretStore } from "../auth/secrets.ts";
+import type { LoadOptions } from "../config/load.ts";
+import { FileTrustStore, TRUST_EVERYTHING, type TrustStore } from "../config/trust-store.ts";
+import type { Surroundings } from "../transport/surroundings.ts";
+
+export interface StateOptions {
+  surroundings: Surroundings;
+  stateFolder: string;
+  cwd?: string | undefined;
+  /** Trust the project's files for this run. */
+  trust?: boolean | undefined;
+  askInput?: LoadOptions["askInput"];
+}
+
+/** What reading the configuration takes, with trust and secrets as they are kept in the state folder. */
+export function loadOptions({ surroundings, stateFolder, cwd, trust, askInput }: StateOptions): LoadOptions {
+  const { platform, home, variables } = surroundings;
+  return {
+    cwd: cwd ?? process.cwd(),
+    platform,
+    home,
+    variables,
+    trust: trust ? TRUST_EVERYTHING : trustStore(surroundings, stateFolder),
+    secrets: secretStore(surroundings, stateFolder),
+    askInput,
+  };
+}
+
+export function trustStore({ platform }: Surroundings, folder: string): TrustStore {
+  return new FileTrustStore({ folder, platform });
+}
+
+export function secretStore({ platform, variables }: Surroundings, folder: string): SecretStore {
+  const keychain = new SystemKeychain({ platform, variables });
+  return new FileSecretStore({ folder: join(folder, "secrets"), platform, keychain });
+}
