@@ -19,8 +19,28 @@ const published = defineConfig({
     cleanDir: true,
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    codeSplitting: {
+      groups: [
+        { name: "first", test: /\/src\/(protocol\/version|cli\/(overview|catalog))\.ts$/, priority: 1 },
+        { name: "core", test: isCore },
+      ],
+    },
   },
 });
+
+/**
+ * What every connection over a pipe needs is one file: opening thirty small ones takes longer than a short command has.
+ * What only some need (HTTP, YAML, TOML, schemas, secrets, single commands) stays apart, and so does what comes first.
+ */
+function isCore(id: string): boolean {
+  const path = id.replaceAll("\\", "/");
+  if (/node_modules\/(cross-spawn|which|isexe|path-key|shebang-|jsonc-parser)/.test(path)) return true;
+  const [, layer = "", file = ""] = /\/src\/(\w+)\/(.*)\.ts$/.exec(path) ?? [];
+  if (!["errors", "protocol", "transport", "client", "config", "host", "auth", "cli"].includes(layer)) return false;
+  if (layer === "cli") return /^(run|command|command-line|help|output|exit-codes|server-set|in-place|split-words|sightings|ask-servers)$/.test(file);
+  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|watch|registry|host$|server-supervisor|server-lists|policy|memory)/.test(file);
+}
 
 /** Servers that tests run as child processes: built like the package, never published. */
 const fixtures = defineConfig({

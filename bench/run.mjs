@@ -1,5 +1,6 @@
 // npm run bench -- <subject> [options]
 import { parseArgs } from "node:util";
+import { measureCommands } from "./cli/start.mjs";
 import { compareClients } from "./client/compare.mjs";
 import { measureLists, measureResults } from "./client/large.mjs";
 import { connectMany } from "./client/many.mjs";
@@ -15,6 +16,7 @@ const SUBJECTS = {
     many: connectMany,
     memory: weighConnections,
   },
+  cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },
 };
 

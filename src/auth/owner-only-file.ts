@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { chmod, link, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -45,7 +44,8 @@ async function beside(
   finish: (temporary: string) => Promise<void>,
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  // Taken names are refused by the flag, so a guess that nobody can make is not needed.
+  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`;
   try {
     await writeFile(temporary, data, { mode: 0o600, flag: "wx", flush: true });
     // The mode of a new file is subject to the umask.

@@ -20,6 +20,16 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const NAME = /^[\w.-]{1,128}$/;
 
+/** Throws where a secret cannot be called that. */
+export function checkSecretName(name: string): void {
+  if (NAME.test(name)) return;
+  throw new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} cannot be the name of a secret`, {
+    phase: "config",
+    hint: "A name has 1 to 128 letters, digits, dots, dashes and underscores.",
+    mayHaveReached: false,
+  });
+}
+
 /**
  * Secrets in a folder: a file each, so that two processes never overwrite each other's, encrypted with AES-256-GCM under
  * a key that is made on first use. The system's keychain keeps it where there is one that works, else a file that only
@@ -42,13 +52,7 @@ export class FileSecretStore implements SecretStore {
   }
 
   async set(name: string, value: string): Promise<void> {
-    if (!NAME.test(name)) {
-      throw new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} cannot be the name of a secret`, {
-        phase: "config",
-        hint: "A name has 1 to 128 letters, digits, dots, dashes and underscores.",
-        mayHaveReached: false,
-      });
-    }
+    checkSecretName(name);
     const file = this.#file(name);
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", await this.#makeKey(), nonce, { authTagLength: TAG_BYTES });

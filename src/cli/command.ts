@@ -51,7 +51,7 @@ export interface CommandContext<V = Record<string, unknown>> {
   surroundings: Surroundings;
   stateFolder: string;
   /** The servers that the flags and options speak about. */
-  openServers(options?: ServerSetOptions): Promise<ServerSet>;
+  openServers: (options?: ServerSetOptions) => Promise<ServerSet>;
 }
 
 /** What every command takes. */

@@ -43,9 +43,11 @@ export function commandFacts(name: string, summary: string, command: Command): R
 
 function optionsOf({ options }: Command): { own: Options; inPlace: Options } {
   const entries = Object.entries(options);
+  // "mcp add" has options of the same names with another meaning.
+  const shared = new Set<unknown>(Object.values(IN_PLACE));
   return {
-    own: Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(IN_PLACE, key))),
-    inPlace: Object.fromEntries(entries.filter(([key]) => Object.hasOwn(IN_PLACE, key))),
+    own: Object.fromEntries(entries.filter(([, option]) => !shared.has(option))),
+    inPlace: Object.fromEntries(entries.filter(([, option]) => shared.has(option))),
   };
 }
 

@@ -7,7 +7,7 @@ import type { ServerDefinition } from "../config/server-definition.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { visible } from "../errors/visible.ts";
-import { FileEraCache } from "../host/era-cache.ts";
+import { eraKey, FileEraCache } from "../host/era-cache.ts";
 import { loadOptions } from "../host/load-options.ts";
 import { ServerConnector } from "../host/server-connector.ts";
 import { unableToRun } from "../host/unable-to-run.ts";
@@ -21,6 +21,11 @@ import { Sightings, type Sighting } from "./sightings.ts";
 export interface ServerSetOptions {
   /** For which servers the user may be asked for a `${input:…}`; for none unless given. */
   asksFor?: (server: string) => boolean;
+}
+
+export interface ConnectManner {
+  /** Say on stderr what is odd about the entry; a command that reports it itself does not want that. */
+  tellsWarnings?: boolean;
 }
 
 export interface Setting {
@@ -44,6 +49,7 @@ export class ServerSet implements AsyncDisposable {
   readonly #connector: ServerConnector;
   readonly #eras: FileEraCache;
   readonly #clients = new Set<Client>();
+  readonly #seen = new Map<ServerDefinition, Omit<Sighting, "at" | "key">>();
   readonly #logger: Logger;
 
   static async open(setting: Setting, { asksFor }: ServerSetOptions = {}): Promise<ServerSet> {
@@ -132,9 +138,10 @@ export class ServerSet implements AsyncDisposable {
   }
 
   /** Connects, and remembers how that went. Closed with the set. */
-  async connect(definition: ServerDefinition, options: ConnectOptions = {}): Promise<Client> {
+  async connect(definition: ServerDefinition, given: ConnectOptions & ConnectManner = {}): Promise<Client> {
+    const { tellsWarnings = true, ...options } = given;
     const { timeoutMs } = this.#setting.flags;
-    this.#warn(definition);
+    if (tellsWarnings) this.#warn(definition);
     const refusal = unableToRun(definition);
     if (refusal) throw refusal;
     try {
@@ -146,25 +153,24 @@ export class ServerSet implements AsyncDisposable {
       });
       this.#clients.add(client);
       const { era, protocolVersion, serverInfo } = client;
-      await this.saw(definition, { outcome: { kind: "ready", era, protocolVersion, serverInfo } });
+      this.saw(definition, { outcome: { kind: "ready", era, protocolVersion, serverInfo } });
       return client;
     } catch (thrown) {
       const error = asNexusError(thrown);
       const { code, message } = error;
-      if (code !== "CANCELLED") await this.saw(definition, { outcome: { kind: "failed", code, message } });
+      if (code !== "CANCELLED") this.saw(definition, { outcome: { kind: "failed", code, message } });
       throw error;
     }
   }
 
   /** Forgets which era a server spoke: the next connection asks anew. */
   async forgetEra({ entry }: ServerDefinition): Promise<void> {
-    const { eraKey } = await import("../host/era-cache.ts");
     if (entry) await this.#eras.remember(eraKey(entry), undefined);
   }
 
   /** Keeps what was seen of a configured server, for `servers` and for completion. */
-  async saw(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): Promise<void> {
-    if (!this.inPlace) await this.sightings.note(definition, seen);
+  saw(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): void {
+    if (!this.inPlace) this.#seen.set(definition, { ...this.#seen.get(definition), ...seen });
   }
 
   /** Ends what hosts that were killed left running. */
@@ -173,7 +179,10 @@ export class ServerSet implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#clients].map((client) => client.close()));
+    await Promise.all([
+      ...[...this.#clients].map((client) => client.close()),
+      ...[...this.#seen].map(([definition, seen]) => this.sightings.note(definition, seen)),
+    ]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -8,7 +8,7 @@ import type { Introduction } from "./handshake.ts";
 import type { NotificationListener } from "./inbox.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 import { SILENT, type Logger } from "./logger.ts";
-import { MemoryCache, type CacheStore } from "./response-cache.ts";
+import type { CacheStore } from "./response-cache.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./retry.ts";
 
 export interface ClientOptions {
@@ -55,7 +55,8 @@ export interface Settings {
   logger: Logger;
   /** Of this client's calls. */
   deadlines: Deadlines;
-  cache: CacheStore;
+  /** Undefined: the client keeps answers for itself. */
+  cache: CacheStore | undefined;
   principal: string | undefined;
 }
 
@@ -74,7 +75,7 @@ export function settingsOf(options: ClientOptions): Settings {
     },
     logger: options.logger ?? SILENT,
     deadlines: new Deadlines(),
-    cache: options.cache ?? new MemoryCache(),
+    cache: options.cache,
     principal: options.principal,
   };
 }

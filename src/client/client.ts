@@ -35,7 +35,7 @@ import { InputDesk } from "./input.ts";
 import { LISTS, readList, type KnownLists } from "./lists.ts";
 import { negotiate, type Negotiated, type Verdict } from "./negotiate.ts";
 import { Peer } from "./peer.ts";
-import { ResponseCache } from "./response-cache.ts";
+import { MemoryCache, ResponseCache } from "./response-cache.ts";
 import { ResumableStream } from "./resumable-stream.ts";
 import { Skills } from "./skills.ts";
 import { Subscriptions, type Subscription } from "./subscriptions.ts";
@@ -113,9 +113,7 @@ export class Client implements AsyncDisposable {
     this.tasks = new Tasks(this.#caller, (name) => this.#takesTasks(name), settings.logger);
     this.skills = new Skills(this.#caller);
     this.#subscriptions = new Subscriptions(this.#caller, settings.logger);
-    const { server, principal } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };
-    const context = { server, principal: settings.principal ?? principal };
-    this.#cache = new ResponseCache(settings.cache, context, settings.logger);
+    this.#cache = openCache(settings, transport);
     inbox.onChange = (notification) => {
       this.#cache.invalidate(notification.method);
       this.#subscriptions.notified(notification);
@@ -383,4 +381,11 @@ interface ClientParts {
   desk: InputDesk;
   inbox: Inbox;
   settings: Settings;
+}
+
+/** Whose answers they are matters only where others' are kept beside them. */
+function openCache({ cache, principal, logger }: Settings, transport: Transport): ResponseCache {
+  if (!cache) return new ResponseCache(new MemoryCache(), { server: "", principal: "" }, logger);
+  const { server, principal: credential } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };
+  return new ResponseCache(cache, { server, principal: principal ?? credential }, logger);
 }

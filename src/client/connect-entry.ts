@@ -1,9 +1,5 @@
-import { AddressGuard } from "../net/address-guard.ts";
-import { Network } from "../net/network.ts";
 import { childEnvironment } from "../transport/child-environment.ts";
-import { HttpTransport } from "../transport/http.ts";
-import type { HttpReach, ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
-import { SseTransport } from "../transport/sse.ts";
+import type { ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
 import { StdioTransport, type SpawnedChild } from "../transport/stdio.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -26,7 +22,7 @@ export interface ConnectOptions extends ClientOptions {
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** Connects to a server whose entry has been checked. What the options leave open, the entry says. */
-export function connectEntry(
+export async function connectEntry(
   entry: ResolvedEntry,
   surroundings: Surroundings,
   options: ConnectOptions,
@@ -43,41 +39,33 @@ export function connectEntry(
       backoffMs: options.retry?.backoffMs ?? entry.retryBackoffMs,
     },
   };
-  return Client.open(transportFor(entry, surroundings, settings), settings);
+  return Client.open(await transportFor(entry, surroundings, settings), settings);
 }
 
-function transportFor({ reach }: ResolvedEntry, surroundings: Surroundings, options: ConnectOptions): Transport {
-  if (reach.kind === "stdio") return stdioTransport(reach, surroundings, options);
-  return httpTransport(reach, surroundings, options);
+async function transportFor(
+  { reach }: ResolvedEntry,
+  surroundings: Surroundings,
+  options: ConnectOptions,
+): Promise<Transport> {
+  const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+  if (reach.kind === "stdio") return stdioTransport(reach, surroundings, { ...options, maxMessageBytes });
+  const { httpTransportFor } = await import("./http-transport-for.ts");
+  return httpTransportFor(reach, surroundings, { ...options, maxMessageBytes });
 }
 
-function stdioTransport(reach: StdioReach, { variables, platform }: Surroundings, options: ConnectOptions): Transport {
-  const { command, args, cwd, env, passthrough } = reach;
+function stdioTransport(
+  { command, args, cwd, env, passthrough }: StdioReach,
+  { variables, platform }: Surroundings,
+  { maxMessageBytes, onStderr, onSpawn }: ConnectOptions & { maxMessageBytes: number },
+): Transport {
   return new StdioTransport({
     command,
     args,
     cwd,
     env: childEnvironment({ variables, platform, env, passthrough }),
-    maxLineBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    maxLineBytes: maxMessageBytes,
     platform,
-    onStderr: options.onStderr,
-    onSpawn: options.onSpawn,
+    onStderr,
+    onSpawn,
   });
-}
-
-function httpTransport(
-  { kind, url, headers }: HttpReach,
-  surroundings: Surroundings,
-  options: ConnectOptions,
-): Transport {
-  const { ca, publicOnly, connectTimeoutMs } = options;
-  const network = new Network({
-    proxy: surroundings.proxy,
-    ca: ca?.length ? [...surroundings.extraCertificates, ...ca] : undefined,
-    guard: publicOnly ? new AddressGuard(publicOnly === true ? {} : publicOnly) : undefined,
-    connectTimeoutMs,
-  });
-  const Reach = kind === "sse" ? SseTransport : HttpTransport;
-  const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
-  return new Reach({ url, headers, network, maxMessageBytes, release: () => network.close() });
 }

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, type Params } from "../protocol/json-rpc.ts";
 import type { ResourceContents } from "../protocol/mcp.ts";
 import { SKILLS_EXTENSION } from "../protocol/meta.ts";
+import { digest } from "../protocol/digest.ts";
 import type { CallOptions } from "./call-scope.ts";
 import type { Caller } from "./caller.ts";
 import { readPages } from "./lists.ts";
@@ -84,7 +84,7 @@ const EXTENSION = { [SKILLS_EXTENSION]: {} };
 function digestOf(bytes: Buffer, expected: string): string {
   const [kind = ""] = expected.split(":", 1);
   if (kind !== "sha256" && kind !== "sha512") return "";
-  return `${kind}:${createHash(kind).update(bytes).digest("hex")}`;
+  return `${kind}:${digest(kind, bytes)}`;
 }
 
 function mismatch(uri: string, what: string): NexusError {

@@ -12,21 +12,31 @@ import { findMember, type SourceNode } from "./source-node.ts";
 
 /** What to do with a server of a file. */
 export type ServerEdit =
-  | { kind: "add"; name: string; entry: ServerEntry }
+  | { kind: "add"; name: string; entry: ServerEntry; replace?: boolean | undefined }
   | { kind: "remove"; id: string }
   | { kind: "enable"; id: string }
   | { kind: "disable"; id: string };
 
-/** Edits a configuration file in place; its comments, its order and its permissions stay. */
-export async function editFile(file: string, edit: ServerEdit): Promise<void> {
-  const text = (await loadText(file)) ?? "";
-  await replaceFile(file, await editText(text, file, edit));
+/** The text of a file before and after it was edited. */
+export interface EditedFile {
+  /** Undefined where there was none. */
+  before: string | undefined;
+  after: string;
+}
+
+/** Edits a configuration file in place, all edits or none; its comments, its order and its permissions stay. */
+export async function editFile(file: string, ...edits: readonly ServerEdit[]): Promise<EditedFile> {
+  const before = await loadText(file);
+  let after = before ?? "";
+  for (const edit of edits) after = await editText(after, file, edit);
+  if (after !== before) await replaceFile(file, after);
+  return { before, after };
 }
 
 /** The text of a file after an edit. */
 export async function editText(text: string, file: string, edit: ServerEdit): Promise<string> {
   const format = formatOf(file);
-  if (format === "toml") throw refused(file, "TOML files are read, not edited", "Edit the file by hand.");
+  if (format === "toml") throw refused(file, "TOML files are read, not edited", byHand(edit));
   const changes = changesFor(edit, await parseSource(text, file), file);
   if (format === "yaml") return (await import("./yaml-edit.ts")).editYaml(text, changes);
   return (await import("./json-edit.ts")).editJson(text, changes);
@@ -35,8 +45,12 @@ export async function editText(text: string, file: string, edit: ServerEdit): Pr
 function changesFor(edit: ServerEdit, root: SourceNode, file: string): Change[] {
   const { servers } = findServers(root, file);
   if (edit.kind === "add") return [additionTo(root, servers, { file, ...edit })];
-  const server = servers.find((found) => idOf(found) === edit.id);
+  const [server, another] = servers.filter((found) => idOf(found) === edit.id);
   if (!server) throw refused(file, `There is no server "${edit.id}" in the file`);
+  if (another) {
+    const lines = `lines ${server.place.line} and ${another.place.line}`;
+    throw refused(file, `The file has two servers "${edit.id}", in ${lines}`, "Rename or delete one of them by hand.");
+  }
   if (edit.kind === "remove") return [{ path: server.path, value: undefined }];
   return switching(server, edit.kind === "enable");
 }
@@ -45,12 +59,20 @@ interface Addition {
   file: string;
   name: string;
   entry: ServerEntry;
+  replace?: boolean | undefined;
 }
 
-function additionTo(root: SourceNode, servers: readonly FoundServer[], { file, name, entry }: Addition): Change {
+function additionTo(root: SourceNode, servers: readonly FoundServer[], addition: Addition): Change {
+  const { file, name, entry, replace } = addition;
   const id = serverId(name);
-  if (servers.some((found) => idOf(found) === id)) {
-    throw refused(file, `There is a server "${id}" in the file already`, "Remove it first, or take another name.");
+  const same = servers.find((found) => idOf(found) === id);
+  if (same && replace) {
+    const isItem = typeof same.path.at(-1) === "number";
+    return { path: same.path, value: isItem ? { id: same.name ?? name, ...entry } : entry };
+  }
+  if (same) {
+    const hint = `Remove it first (nexus mcp remove ${id}), replace it with --force, or take another name.`;
+    throw refused(file, `There is a server "${id}" in the file already`, hint);
   }
   for (const path of [["mcpServers"], ["servers"], ["mcp", "servers"]]) {
     const node = path.reduce<SourceNode | undefined>((at, key) => findMember(at, key)?.node, root);
@@ -68,6 +90,13 @@ function switching({ node, path }: FoundServer, on: boolean): Change[] {
   return [{ path: [...path, spoken], value: isDefault ? undefined : value }].filter((change) => {
     return change.value !== undefined || findMember(node, spoken) !== undefined;
   });
+}
+
+/** What to do with a file that is not edited here. */
+function byHand(edit: ServerEdit): string {
+  if (edit.kind === "add") return "Add the server to a JSON or YAML file, or write it into this one by hand.";
+  if (edit.kind === "remove") return `Delete the table of "${edit.id}" by hand.`;
+  return `Write "enabled = ${edit.kind === "enable"}" into the table of "${edit.id}" by hand.`;
 }
 
 async function replaceFile(file: string, text: string): Promise<void> {

@@ -1,15 +1,18 @@
 import { pathOf, settingsFolder, type Surroundings } from "./places.ts";
 
 /** Programs whose servers can be taken over. */
-export type ImportClient =
-  | "claude-desktop"
-  | "claude-code"
-  | "cursor"
-  | "vscode"
-  | "windsurf"
-  | "codex"
-  | "opencode"
-  | "gemini";
+export const IMPORT_CLIENTS = [
+  "claude-desktop",
+  "claude-code",
+  "cursor",
+  "vscode",
+  "windsurf",
+  "codex",
+  "opencode",
+  "gemini",
+] as const;
+
+export type ImportClient = (typeof IMPORT_CLIENTS)[number];
 
 /** A file in which a program keeps its servers. */
 export interface ImportPlace {

@@ -10,7 +10,7 @@ import { loadText, parseSource } from "./read-source.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
 
 /** A server found in another program's configuration. */
-interface ImportedServer {
+export interface ImportedServer {
   id: string;
   /** As it is called there. */
   name: string;

@@ -100,8 +100,7 @@ async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFi
     }
     const found = findServers(await parseSource(text, path), path);
     file.servers = found.servers.length;
-    // Defaults of inputs may become part of a command.
-    file.fingerprint = fingerprintOf([found.servers.map(({ name, node }) => [name, plainValue(node)]), found.inputs]);
+    file.fingerprint = fingerprintOfFile(found);
     file.trusted ||= await options.trust.isTrusted(file.trustKey, file.fingerprint);
     const context = contextOf(place, options, found);
     return { file, ...(await defineAll(found, { ...context, trusted: file.trusted })) };
@@ -112,8 +111,13 @@ async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFi
   }
 }
 
+/** What is trusted of a file: its servers, and defaults of inputs, which may become part of a command. */
+export function fingerprintOfFile({ servers, inputs }: FoundServers): string {
+  return fingerprintOf([servers.map(({ name, node }) => [name, plainValue(node)]), inputs]);
+}
+
 /** The folder is part of what is trusted: the same servers, linked into another folder, would run there. */
-async function trustKeyOf({ file, folder }: Candidate): Promise<string> {
+export async function trustKeyOf({ file, folder }: Omit<Candidate, "layer">): Promise<string> {
   return join(await real(folder), relative(folder, file));
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../protocol/digest.ts";
 
 const ID = /^[a-z][a-z0-9-]{0,31}$/;
 const HASH_LENGTH = 6;
@@ -17,5 +17,5 @@ export function serverId(name: string): string {
 }
 
 function hash(name: string): string {
-  return createHash("sha256").update(name).digest("hex").slice(0, HASH_LENGTH);
+  return sha256(name).slice(0, HASH_LENGTH);
 }

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readOwnerOnly, writeOwnerOnly } from "../auth/owner-only-file.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
+import { sha256 } from "../protocol/digest.ts";
 
 /** Remembers which versions of which project files may start programs. */
 export interface TrustStore {
@@ -19,7 +19,7 @@ export const TRUST_EVERYTHING: TrustStore = {
 
 /** What a file's servers are, in one word: other order and other comments do not change it, all else does. */
 export function fingerprintOf(servers: unknown): string {
-  return createHash("sha256").update(JSON.stringify(servers, sorted)).digest("hex");
+  return sha256(JSON.stringify(servers, sorted));
 }
 
 function sorted(_key: string, value: unknown): unknown {

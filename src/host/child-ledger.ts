@@ -18,7 +18,7 @@ export class ChildLedger {
   readonly #platform: NodeJS.Platform;
   readonly #children = new Map<number, ProcessIdentity>();
   /** Of its own: a process may have several hosts. */
-  readonly #name = `${process.pid}-${crypto.randomUUID()}.json`;
+  readonly #name = `${process.pid}-${Math.random().toString(36).slice(2)}.json`;
   #self: ProcessIdentity | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isWaiting = false;

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
+import { sha256 } from "../protocol/digest.ts";
 import type { ResolvedEntry } from "../transport/server-entry.ts";
 
 /** Remembers which era a server speaks, to save the question the next time. */
@@ -18,7 +18,7 @@ const LIFE_MS: Record<Era, number> = { modern: 30 * DAY_MS, legacy: DAY_MS };
 
 /** What makes two servers the same one: how they are started, or where they are reached and as whom. */
 export function eraKey({ reach }: ResolvedEntry): string {
-  return createHash("sha256").update(JSON.stringify(reach)).digest("hex");
+  return sha256(JSON.stringify(reach));
 }
 
 interface Entry {
@@ -46,7 +46,9 @@ export class FileEraCache implements EraCache {
   }
 
   async #write(key: string, era: Era | undefined): Promise<void> {
-    const { [key]: _previous, ...entries } = await this.#load();
+    const { [key]: before, ...entries } = await this.#load();
+    // Nothing new: the verdict is good for as long again when half of its life is over.
+    if (before?.era === era && (!before || !era || before.expiresAt - Date.now() > LIFE_MS[era] / 2)) return;
     if (era) entries[key] = { era, expiresAt: Date.now() + LIFE_MS[era] };
     for (const [other, { expiresAt }] of Object.entries(entries)) if (expiresAt <= Date.now()) delete entries[other];
     await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });

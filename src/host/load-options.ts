@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { SystemKeychain } from "../auth/keychain.ts";
-import { FileSecretStore, type SecretStore } from "../auth/secrets.ts";
+import type { SecretStore } from "../auth/secrets.ts";
 import type { LoadOptions } from "../config/load.ts";
 import { FileTrustStore, TRUST_EVERYTHING, type TrustStore } from "../config/trust-store.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
@@ -32,7 +31,23 @@ export function trustStore({ platform }: Surroundings, folder: string): TrustSto
   return new FileTrustStore({ folder, platform });
 }
 
-export function secretStore({ platform, variables }: Surroundings, folder: string): SecretStore {
+/** Opened when the first secret is asked for: most entries have none. */
+export function secretStore(surroundings: Surroundings, folder: string): SecretStore {
+  let opening: Promise<SecretStore> | undefined;
+  const store = () => (opening ??= openSecretStore(surroundings, folder));
+  return {
+    get: async (name) => (await store()).get(name),
+    set: async (name, value) => (await store()).set(name, value),
+    remove: async (name) => (await store()).remove(name),
+    list: async () => (await store()).list(),
+  };
+}
+
+async function openSecretStore({ platform, variables }: Surroundings, folder: string): Promise<SecretStore> {
+  const [{ SystemKeychain }, { FileSecretStore }] = await Promise.all([
+    import("../auth/keychain.ts"),
+    import("../auth/secrets.ts"),
+  ]);
   const keychain = new SystemKeychain({ platform, variables });
   return new FileSecretStore({ folder: join(folder, "secrets"), platform, keychain });
 }

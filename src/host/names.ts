@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { nearestName } from "../errors/nearest-name.ts";
 import { NexusError } from "../errors/nexus-error.ts";
+import { sha256 } from "../protocol/digest.ts";
 
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
@@ -19,7 +19,7 @@ export function modelName(server: string, name: string): string {
   const plain = `mcp__${server}__${name}`;
   const allowed = plain.replaceAll(/[^A-Za-z0-9_-]/g, "_");
   if (allowed === plain && plain.length <= MAX_LENGTH) return plain;
-  const hash = createHash("sha256").update(plain).digest("hex").slice(0, HASH_LENGTH);
+  const hash = sha256(plain).slice(0, HASH_LENGTH);
   return `${allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }
 

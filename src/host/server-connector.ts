@@ -52,9 +52,11 @@ export class ServerConnector {
         log.write(text);
         options.onStderr?.(text);
       },
-      onSpawn: ({ pid, closed }) => {
+      onSpawn: (child) => {
+        const { pid, closed } = child;
         const added = this.#ledger.add(pid);
         void closed.then(() => added).then(() => this.#ledger.remove(pid));
+        options.onSpawn?.(child);
       },
     };
     const open = (era: typeof remembered) =>

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
+import { sha256 } from "../protocol/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import type { Delivery, Receiver, Sending } from "./transport.ts";
@@ -126,7 +126,7 @@ export function identityOf(url: URL, headers: Record<string, string>): { server:
   const place = new URL(url);
   place.username = "";
   place.password = "";
-  return { server: place.href, principal: createHash("sha256").update(credentialOf(own)).digest("hex") };
+  return { server: place.href, principal: sha256(credentialOf(own)) };
 }
 
 /** Which headers make two callers different people at the same origin. */

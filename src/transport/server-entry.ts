@@ -152,7 +152,8 @@ class EntryReader {
 
   #textRecord(key: string): Record<string, string> {
     const value = this.#entry[key] ?? {};
-    if (!isRecord(value) || value instanceof Headers) throw this.#invalid(`"${key}" is no plain object`);
+    // Headers and Map are objects without members; naming Headers would load all of fetch.
+    if (!isRecord(value) || Symbol.iterator in value) throw this.#invalid(`"${key}" is no plain object`);
     for (const [name, text] of Object.entries(value)) {
       if (typeof text !== "string")
         throw this.#invalid(`"${key}.${name}" is ${kindOf(text)}, not text`, "Put its value in quotes.");

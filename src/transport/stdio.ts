@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { ChildProcess } from "node:child_process";
 import spawn from "cross-spawn";
 import { NexusError } from "../errors/nexus-error.ts";
+import { sha256 } from "../protocol/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
 import { LineReader } from "./line-reader.ts";
 import { endGroup, liveChildren, signalTree } from "./process-tree.ts";
@@ -53,17 +53,16 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
   readonly target: { command: string };
-  readonly identity: { server: string; principal: string };
   readonly #options: StdioOptions;
 
   constructor(options: StdioOptions) {
     this.#options = options;
     this.target = { command: [options.command, ...options.args].map(quoted).join(" ") };
-    const { command, args, cwd, env } = options;
-    this.identity = {
-      server: JSON.stringify([command, args, cwd]),
-      principal: createHash("sha256").update(JSON.stringify(env)).digest("hex"),
-    };
+  }
+
+  get identity(): { server: string; principal: string } {
+    const { command, args, cwd, env } = this.#options;
+    return { server: JSON.stringify([command, args, cwd]), principal: sha256(JSON.stringify(env)) };
   }
 
   async connect(receiver: Receiver): Promise<Connection> {

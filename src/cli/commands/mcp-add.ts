@@ -1,14 +1,140 @@
-import { NexusError } from "../../errors/nexus-error.ts";
-import { defineCommand } from "../command.ts";
+import type { Candidate } from "../../config/places.ts";
+import type { ServerDefinition } from "../../config/server-definition.ts";
+import { serverId } from "../../config/server-id.ts";
+import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
+import { visible } from "../../errors/visible.ts";
+import type { ServerEntry } from "../../transport/server-entry.ts";
+import { defineCommand, type CommandContext } from "../command.ts";
+import { wrongUsage } from "../command-line.ts";
+import { openConfigured, placesOf } from "../configured-servers.ts";
+import { reachAsWritten } from "../entry-words.ts";
+import type { FirstConnection } from "../first-connection.ts";
+import { adviceAbout, literalSecrets } from "../literal-secrets.ts";
+import { ENTRY, looksRelative, newEntry } from "../new-entry.ts";
+import type { Output } from "../output.ts";
+import { TARGET, targetFile } from "../target-file.ts";
 
-/** nexus mcp add */
+/** nexus mcp add notes -- npx -y @example/notes */
 export const add = defineCommand({
-  usage: "nexus mcp add",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: 'nexus mcp add <name> (-- COMMAND ARG… | --url URL | --stdio "COMMAND …") [options]',
+  description: `
+Writes the server into your own file (~/.nexus/mcp.json unless you have another), or into the project's with --project;
+comments and order of the file stay. Everything after -- is the command. PowerShell drops a bare --: quote it, '--'.
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
+Then it connects once and says whether that works. A server that does not work yet is added all the same. Variables are
+written as they are given and filled in at each start: \${NAME}, \${NAME:-default}, \${secret:name}.`,
+  words: { min: 1, max: Infinity },
+  options: {
+    ...ENTRY,
+    ...TARGET,
+    force: { type: "boolean", help: "replace a server of that name" },
+    "no-check": { type: "boolean", help: "do not connect to it" },
+  },
+  examples: [
+    ["nexus mcp add files -- npx -y @modelcontextprotocol/server-filesystem .", "a server that is a program"],
+    ["nexus mcp add docs --url https://example.com/mcp", "a server that runs elsewhere"],
+    [
+      `nexus mcp add github --url https://api.example.com/mcp --header 'Authorization: Bearer \${secret:github}'`,
+      `with a secret that "nexus secrets set github" stored`,
+    ],
+    ["nexus mcp add notes --project --env MODE=dev -- node server.js", "for everybody who works on this project"],
+  ],
+
+  async run(context) {
+    const { words, options, flags, out, surroundings, stateFolder } = context;
+    const [name = "", ...command] = words;
+    if (name.trim() === "") throw wrongUsage("The server has no name", "Give it one: nexus mcp add notes -- COMMAND …");
+    const places = placesOf(context);
+    const target = await targetFile({ ...options, config: flags.config }, places);
+    const entry = newEntry(name, command, { ...options, target, from: places.cwd });
+
+    const { editTrusted } = await import("../../config/edit-trusted.ts");
+    const { trustStore } = await import("../../host/load-options.ts");
+    const trust = trustStore(surroundings, stateFolder);
+    await editTrusted(target.file, [{ kind: "add", name, entry, replace: options.force }], {
+      trust,
+      surroundings: places,
+    });
+
+    const added: Added = { id: serverId(name), name, target, entry };
+    if (!out.json) tell(out, added);
+    await settle(context, added, { check: options["no-check"] !== true });
   },
 });
+
+interface Added {
+  id: string;
+  name: string;
+  target: Candidate;
+  entry: ServerEntry;
+}
+
+function tell(out: Output, { id, name, target, entry }: Added): void {
+  const called = id === name ? "" : `, called ${id} in commands`;
+  out.line(`Added ${out.style("bold", visible(name))} to ${target.file}${called}`);
+  out.line(out.style("dim", `  ${reachAsWritten(entry)}`));
+  for (const secret of literalSecrets(entry)) warn(out, adviceAbout(secret));
+  const [relative] = target.layer === "user" ? looksRelative(entry) : [];
+  if (relative !== undefined) {
+    warn(
+      out,
+      `${visible(relative)} is looked for in the folder you are in when the server starts; --cwd . ties it to this one`,
+    );
+  }
+  if (target.layer === "explicit") out.note(`Nexus reads that file when it is told to: --config ${target.file}`);
+}
+
+/** How the new server stands among the others, and whether it works. */
+async function settle(
+  context: Omit<CommandContext, "options">,
+  { id, target, entry }: Added,
+  { check }: { check: boolean },
+): Promise<void> {
+  const { out, signal } = context;
+  const file = target.layer === "explicit" ? target.file : undefined;
+  await using servers = await openConfigured(context, { file, asksFor: (server) => server === id });
+  const definition = servers.get(id);
+  const hiddenBy = definition.origin?.file === target.file ? undefined : definition.origin?.file;
+  if (hiddenBy !== undefined)
+    warn(out, `It is hidden by the server of the same name in ${hiddenBy}, which counts here`);
+  else if (definition.hides.length > 0)
+    out.note(`It hides the server of the same name in ${definition.hides.join(", ")}`);
+
+  const isTried = check && hiddenBy === undefined && definition.enabled && definition.trusted;
+  if (check && hiddenBy === undefined && !definition.trusted) {
+    warn(out, `The file has servers that are not trusted yet, so nothing of it is started: nexus mcp trust`);
+  }
+  const { connectOnce } = await import("../first-connection.ts");
+  const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;
+  if (!out.json) return report(out, definition, outcome);
+  out.value({
+    server: id,
+    file: target.file,
+    layer: target.layer,
+    enabled: definition.enabled,
+    trusted: definition.trusted,
+    hides: hiddenBy === undefined ? definition.hides : [],
+    hiddenBy,
+    literalSecrets: literalSecrets(entry).map(({ where }) => where),
+    check: outcome?.ok === false ? { ok: false, ...renderForPrograms(outcome.error) } : outcome,
+  });
+}
+
+function report(out: Output, { id, enabled }: ServerDefinition, outcome: FirstConnection | undefined): void {
+  if (!enabled) out.line(`It is switched off; switch it on with: nexus mcp enable ${id}`);
+  if (!outcome) return;
+  if (!outcome.ok) {
+    warn(out, `It does not work yet. ${renderForPeople(outcome.error)}`);
+    out.note(`Try it again with: nexus mcp connect ${id}`);
+    return;
+  }
+  const { era, protocolVersion, serverInfo, tools } = outcome;
+  const title = visible([serverInfo?.name ?? id, serverInfo?.version].filter((part) => part !== undefined).join(" "));
+  const counted = tools === undefined ? "no tools" : `${tools} ${tools === 1 ? "tool" : "tools"}`;
+  out.line(`${out.style("green", "It works:")} ${title}, revision ${protocolVersion} (${era}), ${counted}`);
+  if (tools !== undefined) out.line(`Look at them with: nexus mcp tools --server ${id}`);
+}
+
+function warn(out: Output, text: string): void {
+  out.note(`${out.onStderr("yellow", "warning:")} ${text}`);
+}

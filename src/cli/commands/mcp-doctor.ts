@@ -1,14 +1,107 @@
-import { NexusError } from "../../errors/nexus-error.ts";
-import { defineCommand } from "../command.ts";
+import { SILENT, type Logger } from "../../client/logger.ts";
+import type { ConfigFile } from "../../config/load.ts";
+import type { ServerDefinition } from "../../config/server-definition.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import { renderForPrograms } from "../../errors/render.ts";
+import { visible } from "../../errors/visible.ts";
+import { defineCommand, IN_PLACE } from "../command.ts";
+import { failedBy, TITLES, type Check } from "../doctor/check.ts";
+import type { Examined } from "../doctor/checkup.ts";
+import { examine } from "../doctor/examine.ts";
+import { reportLines, summaryLine, type Sheet } from "../doctor/report.ts";
+import { exitCodeOf } from "../exit-codes.ts";
+import { inPlaceEntry } from "../in-place.ts";
+import type { Output } from "../output.ts";
 
-/** nexus mcp doctor */
+/** nexus mcp doctor github */
 export const doctor = defineCommand({
-  usage: "nexus mcp doctor",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: "nexus mcp doctor [server]",
+  description: `
+Checks a server, or all, from the entry in its file to the end of its process, and says for each finding what was seen
+and what to do: configuration, trust, variables (names only), command or network, start, stdout, protocol, capabilities,
+lists, schemas and what model providers make of them, latency, shutdown. No tool is called.
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
+Ends with 0 where nothing failed (warnings are no failure), else with the code of the failure; with 4 where several
+failed in different ways.`,
+  words: { min: 0, max: 1 },
+  options: IN_PLACE,
+  examples: [
+    ["nexus mcp doctor", "every configured server, side by side"],
+    ["nexus mcp doctor github", "one server"],
+    ["nexus mcp doctor github --timeout 5s", "do not wait long for one that hangs"],
+    [`nexus mcp doctor --stdio "node server.js"`, "a server that is not configured yet"],
+    ["nexus mcp doctor --url https://example.com/mcp", "one that is reached by URL: DNS, TCP, TLS and HTTP, too"],
+    [`nexus mcp doctor --json | jq '.servers[].checks[] | select(.verdict == "failed")'`, "for programs"],
+  ],
+
+  async run({ words: [id], options, flags, out, signal, surroundings, stateFolder, openServers }) {
+    await using servers = await openServers({ asksFor: (server) => id === undefined || server === id });
+    const { files, servers: all } = servers.configuration;
+    const named = id !== undefined || servers.inPlace !== undefined;
+    const chosen = named ? servers.pick(id) : all;
+    const broken = named ? [] : files.filter(({ problem }) => problem !== undefined);
+    const sheet: Sheet = { style: (style, text) => out.style(style, text), columns: out.columns };
+    const show = (result: Examined, title: string) => {
+      if (!out.json) for (const line of [...reportLines(result, title, sheet), ""]) out.line(line);
+    };
+    for (const file of broken) show(brokenFile(file), `${file.layer} configuration`);
+
+    const logger = flags.verbose ? verboseLogger(out) : SILENT;
+    const { timeoutMs } = flags;
+    const practice = { servers, surroundings, stateFolder, named, timeoutMs, signal, logger };
+    const written = inPlaceEntry(options);
+    const examined = await Promise.all(
+      chosen.map(async (definition) => {
+        const result = await examine(definition, { ...practice, inPlaceEntry: written });
+        show(result, titleOf(definition));
+        return result;
+      }),
+    );
+    if (out.json) out.value({ servers: examined.map(forPrograms), files: files.map(fileForPrograms) });
+    else if (chosen.length === 0 && broken.length === 0) out.line(nothingThere(files));
+    else out.line(summaryLine(examined, broken.length, sheet));
+    return exitCodeOfAll([...servers.fileProblems, ...examined.flatMap(({ failures }) => failures)]);
   },
 });
+
+/** The code that all failures have; 4 where they differ. */
+function exitCodeOfAll(failures: readonly NexusError[]): number {
+  const codes = new Set(failures.map(exitCodeOf));
+  const [only = 0] = codes;
+  return codes.size > 1 ? 4 : only;
+}
+
+function brokenFile({ file, problem }: ConfigFile): Examined {
+  const finding = problem ? failedBy(problem) : { verdict: "ok" as const, evidence: [] };
+  const check: Check = { id: "configuration", title: TITLES.configuration, ...finding };
+  return { server: file, verdict: "failed", checks: [check], failures: problem ? [problem] : [] };
+}
+
+function titleOf({ name, entry }: ServerDefinition): string {
+  if (name !== undefined) return name;
+  if (!entry) return "";
+  // Not the arguments: what was filled in there may be secret.
+  return entry.reach.kind === "stdio" ? entry.reach.command : new URL(entry.reach.url).origin;
+}
+
+function forPrograms({ server, verdict, checks }: Examined): Record<string, unknown> {
+  return {
+    server,
+    verdict,
+    checks: checks.map(({ error, ...check }) => (error ? { ...check, ...renderForPrograms(error) } : check)),
+  };
+}
+
+function fileForPrograms({ file, layer, servers, trusted, problem }: ConfigFile): Record<string, unknown> {
+  return { file, layer, servers, trusted, ...(problem ? renderForPrograms(problem) : {}) };
+}
+
+function nothingThere(files: readonly ConfigFile[]): string {
+  const none = files.length === 0 ? "No configuration file was found" : "The configuration has no servers";
+  return `${none}: there is nothing to check. Add a server: nexus mcp add NAME -- COMMAND …`;
+}
+
+function verboseLogger(out: Output): Logger {
+  const write = (message: string) => out.note(out.onStderr("dim", visible(message)));
+  return { debug: write, info: write, warn: write, error: write };
+}

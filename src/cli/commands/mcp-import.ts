@@ -1,14 +1,118 @@
-import { NexusError } from "../../errors/nexus-error.ts";
-import { defineCommand } from "../command.ts";
+import type { Import, ImportedServer } from "../../config/import.ts";
+import { findImports } from "../../config/import.ts";
+import { IMPORT_CLIENTS } from "../../config/import-places.ts";
+import type { Candidate } from "../../config/places.ts";
+import { loadWritten } from "../../config/written-servers.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
+import { renderForPeople } from "../../errors/render.ts";
+import { failuresForPrograms } from "../ask-servers.ts";
+import { defineCommand, type CommandContext } from "../command.ts";
+import { wrongUsage } from "../command-line.ts";
+import { placesOf } from "../configured-servers.ts";
+import { listImports } from "../import-list.ts";
+import { planImport, type ImportPlan } from "../import-plan.ts";
+import { tellImport } from "../import-report.ts";
+import { TARGET, targetFile } from "../target-file.ts";
 
-/** nexus mcp import */
+/** nexus mcp import github --from cursor */
 export const importServers = defineCommand({
-  usage: "nexus mcp import",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: "nexus mcp import [<name>…] [--all] [--from CLIENT] [--dry-run] [--force] [--project | --file FILE]",
+  description: `
+Without names it lists what other programs have configured here. With names, or --all, it copies the entries, variables as
+they are written, into your own file; those programs' files are left as they are, and nothing is started.
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
+A server that is there already is skipped and named. Servers in files of the project, and those that Claude Code keeps for
+other folders, are taken by name only: others may have written them.
+
+Clients: ${IMPORT_CLIENTS.join(", ")}.`,
+  words: { min: 0, max: Infinity },
+  options: {
+    from: { type: "string", value: "CLIENT", help: "only those of this program" },
+    all: { type: "boolean", help: "take all of them" },
+    "dry-run": { type: "boolean", help: "say what would be done, and do nothing" },
+    force: { type: "boolean", help: "replace servers of the same name" },
+    ...TARGET,
+  },
+  examples: [
+    ["nexus mcp import", "what Claude, Cursor, VS Code and others have"],
+    ["nexus mcp import github docs", "takes these two over"],
+    ["nexus mcp import --all --from cursor --dry-run", "what taking over everything of one program would do"],
+  ],
+
+  async run(context) {
+    const { words, options, flags, out } = context;
+    const places = placesOf(context);
+    if (words.length > 0 && options.all) throw wrongUsage("Names and --all are given both", "Give one of them.");
+    const client = clientCalled(options.from);
+    const found = await findImports(places);
+    const servers = found.servers.filter((server) => client === undefined || server.client === client);
+    const target = await targetFile({ ...options, config: flags.config }, places);
+    const present = new Map((await loadWritten(target.file))?.servers.map(({ id, entry }) => [id, entry]));
+    if (!out.json)
+      for (const problem of found.problems)
+        out.note(`${out.onStderr("yellow", "warning:")} ${renderForPeople(problem)}`);
+    if (words.length === 0 && !options.all) return listImports(out, { ...found, servers }, present);
+
+    const plan = planImport(servers, {
+      names: words,
+      present,
+      replace: options.force === true,
+      scope: target.layer === "project" ? "project" : "user",
+      folder: places.cwd,
+    });
+    if (!options["dry-run"]) await take(context, plan.take, { ...target, replace: options.force });
+    report(context, { plan, target, found, isDry: options["dry-run"] === true });
+    // Who named a server wants that one: that another is in its place is no success.
+    return words.length > 0 && plan.skip.some(({ harmless }) => !harmless) ? 3 : 0;
   },
 });
+
+function clientCalled(name: string | undefined): ImportedServer["client"] | undefined {
+  if (name === undefined) return undefined;
+  const client = IMPORT_CLIENTS.find((known) => known === name);
+  if (client) return client;
+  const near = nearestName(name, IMPORT_CLIENTS);
+  const known = `Known are: ${IMPORT_CLIENTS.join(", ")}.`;
+  throw wrongUsage(
+    `--from ${name} is no program whose servers can be taken over`,
+    near ? `Did you mean ${near}? ${known}` : known,
+  );
+}
+
+async function take(
+  context: Omit<CommandContext, "options">,
+  servers: readonly ImportedServer[],
+  { file, layer, replace }: Candidate & { replace?: boolean | undefined },
+): Promise<void> {
+  if (servers.length === 0) return;
+  const { surroundings, stateFolder } = context;
+  const edits = servers.map(({ name, entry }) => ({ kind: "add", name, entry, replace }) as const);
+  if (layer === "project" && servers.some(({ scope }) => scope === "project")) {
+    // Others may have written them: the file is to be trusted by somebody who has seen it.
+    const { editFile } = await import("../../config/edit.ts");
+    await editFile(file, ...edits);
+    return;
+  }
+  const { editTrusted } = await import("../../config/edit-trusted.ts");
+  const { trustStore } = await import("../../host/load-options.ts");
+  await editTrusted(file, edits, { trust: trustStore(surroundings, stateFolder), surroundings: placesOf(context) });
+}
+
+interface Outcome {
+  plan: ImportPlan;
+  target: Candidate;
+  found: Import;
+  isDry: boolean;
+}
+
+function report({ out }: Pick<CommandContext, "out">, { plan, target, found, isDry }: Outcome): void {
+  if (!out.json) return tellImport(out, plan, { target, isDry });
+  const named = ({ id, name, client, source: { file } }: ImportedServer) => ({ server: id, name, client, from: file });
+  out.value({
+    file: target.file,
+    dryRun: isDry,
+    added: plan.take.map(named),
+    skipped: plan.skip.map(({ server, reason }) => ({ ...named(server), reason })),
+    errors: failuresForPrograms(found.problems),
+  });
+}

@@ -11,8 +11,9 @@ export const ping = defineCommand({
     ["nexus mcp ping --url http://127.0.0.1:3000/mcp", "the same for a server that is not configured"],
   ],
 
-  async run({ words, out, signal, openServers }) {
-    await using servers = await openServers(asksAnyone);
+  async run(context) {
+    const { words, out, signal } = context;
+    await using servers = await context.openServers(asksAnyone);
     const { definition } = servers.pickFirst(words);
     const client = await servers.connect(definition, { signal });
     const startedAt = performance.now();

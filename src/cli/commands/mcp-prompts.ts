@@ -1,14 +1,30 @@
-import { NexusError } from "../../errors/nexus-error.ts";
+import type { Prompt } from "../../protocol/mcp.ts";
 import { defineCommand } from "../command.ts";
+import { LIST_OPTIONS, listFromServers, summaryLines } from "../list-command.ts";
+import { promptSignature, signatureLines } from "../tool-signature.ts";
 
-/** nexus mcp prompts */
+/** nexus mcp prompts --server github */
 export const prompts = defineCommand({
-  usage: "nexus mcp prompts",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: "nexus mcp prompts [--server NAME]",
+  description: `Prompts are shown with their arguments; those with "?" may be left out.`,
+  words: { min: 0, max: 0 },
+  options: LIST_OPTIONS,
+  examples: [
+    ["nexus mcp prompts", "prompts of all servers"],
+    ["nexus mcp prompts --server github", "those of one server"],
+    ["nexus mcp prompts --url http://127.0.0.1:3000/mcp", "those of a server that is not configured"],
+  ],
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
-  },
+  run: (context) =>
+    listFromServers<Prompt>(context, {
+      one: "prompt",
+      list: (client, options) => client.listPrompts(options),
+      lines: (prompt, out, width) => {
+        const signature = promptSignature(prompt);
+        const [first = "", ...others] = signatureLines(signature, width);
+        const head = `${out.style("cyan", signature.name)}${first.slice(signature.name.length)}`;
+        return [head, ...others, ...summaryLines(prompt.description ?? prompt.title, out, width)];
+      },
+      seen: (all) => ({ prompts: all.map(({ name }) => name) }),
+    }),
 });

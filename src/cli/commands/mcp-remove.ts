@@ -1,14 +1,26 @@
-import { NexusError } from "../../errors/nexus-error.ts";
+import { changeEntry, SOURCE } from "../change-entry.ts";
 import { defineCommand } from "../command.ts";
 
-/** nexus mcp remove */
+/** nexus mcp remove github */
 export const remove = defineCommand({
-  usage: "nexus mcp remove",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: "nexus mcp remove <server> [--file FILE]",
+  description: `Removes the entry from the file that counts here; comments and order of the file stay. Where a weaker file has a
+server of the same name, that one counts from then on. To keep the entry: nexus mcp disable.`,
+  words: { min: 1, max: 1 },
+  options: SOURCE,
+  examples: [
+    ["nexus mcp remove github", "from the file that configures it"],
+    ["nexus mcp remove github --file ~/.nexus/mcp.json", "from this file, whichever counts here"],
+  ],
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
+  async run(context) {
+    const { words, out } = context;
+    const [name = ""] = words;
+    const { before, after, file } = await changeEntry(context, name, ({ id }) => ({ kind: "remove", id }));
+    const { id } = before;
+    const uncovered = after?.origin?.file;
+    if (out.json) return out.value({ server: id, file, uncovered });
+    out.line(`Removed ${out.style("bold", id)} from ${file}`);
+    if (uncovered !== undefined) out.note(`The server of the same name in ${uncovered} counts now`);
   },
 });

@@ -1,14 +1,34 @@
-import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../errors/visible.ts";
+import type { Resource } from "../../protocol/mcp.ts";
+import { sizeText } from "../amounts.ts";
 import { defineCommand } from "../command.ts";
+import { LIST_OPTIONS, listFromServers } from "../list-command.ts";
+import { describedLines } from "../resource-lines.ts";
 
-/** nexus mcp resources */
+/** nexus mcp resources --server docs */
 export const resources = defineCommand({
-  usage: "nexus mcp resources",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: "nexus mcp resources [--server NAME]",
+  description: "A server without resources has none; that is no failure.",
+  words: { min: 0, max: 0 },
+  options: LIST_OPTIONS,
+  examples: [
+    ["nexus mcp resources", "resources of all servers: address, kind, size, name"],
+    ["nexus mcp resources --server docs", "those of one server"],
+    [`nexus mcp resources --json | jq -r '.items[] | .server + " " + .uri'`, "server and address, for scripts"],
+  ],
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
-  },
+  run: (context) =>
+    listFromServers<Resource>(context, {
+      one: "resource",
+      list: (client, options) => client.listResources(options),
+      lines: (resource, out, width) => {
+        const { uri, mimeType, size } = resource;
+        const facts = [mimeType ?? "", typeof size === "number" ? sizeText(size) : ""].filter((fact) => fact !== "");
+        const address = out.style("cyan", visible(uri));
+        return [
+          `${address}${facts.length === 0 ? "" : `  ${visible(facts.join(", "))}`}`,
+          ...describedLines(resource, out, width),
+        ];
+      },
+    }),
 });

@@ -1,14 +1,32 @@
-import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../errors/visible.ts";
+import type { ResourceTemplate } from "../../protocol/mcp.ts";
 import { defineCommand } from "../command.ts";
+import { LIST_OPTIONS, listFromServers } from "../list-command.ts";
+import { describedLines } from "../resource-lines.ts";
 
-/** nexus mcp templates */
+/** nexus mcp templates --server docs */
 export const templates = defineCommand({
-  usage: "nexus mcp templates",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: "nexus mcp templates [--server NAME]",
+  description: `Addresses of resources with variables in them, such as file:///{path}. Fill the variables in to read one:
+"nexus mcp complete" knows what may stand there.`,
+  words: { min: 0, max: 0 },
+  options: LIST_OPTIONS,
+  examples: [
+    ["nexus mcp templates", "templates of all servers"],
+    ["nexus mcp templates --server docs", "those of one server"],
+  ],
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
-  },
+  run: (context) =>
+    listFromServers<ResourceTemplate>(context, {
+      one: "template",
+      list: (client, options) => client.listResourceTemplates(options),
+      lines: (template, out, width) => {
+        const { uriTemplate, mimeType } = template;
+        const address = out.style("cyan", visible(uriTemplate));
+        return [
+          `${address}${mimeType === undefined ? "" : `  ${visible(mimeType)}`}`,
+          ...describedLines(template, out, width),
+        ];
+      },
+    }),
 });

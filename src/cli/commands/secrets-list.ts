@@ -1,14 +1,21 @@
-import { NexusError } from "../../errors/nexus-error.ts";
+import { secretStore } from "../../host/load-options.ts";
 import { defineCommand } from "../command.ts";
 
 /** nexus secrets list */
 export const secretsList = defineCommand({
   usage: "nexus secrets list",
-  words: { min: 0, max: 9 },
+  description: "Names only: values are never shown.",
+  words: { min: 0, max: 0 },
   options: {},
-  examples: [],
+  examples: [
+    ["nexus secrets list", "a name on each line"],
+    ["nexus secrets list --json", `{"items":[{"name":"github"}],"errors":[]}`],
+  ],
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
+  async run({ out, surroundings, stateFolder }) {
+    const names = await secretStore(surroundings, stateFolder).list();
+    if (out.json) return out.value({ items: names.map((name) => ({ name })), errors: [] });
+    for (const name of names) out.line(name);
+    if (names.length === 0) out.note("There are no secrets. Store one: nexus secrets set NAME");
   },
 });

@@ -1,14 +1,33 @@
+import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { secretStore } from "../../host/load-options.ts";
 import { defineCommand } from "../command.ts";
 
-/** nexus secrets remove */
+/** nexus secrets remove github */
 export const secretsRemove = defineCommand({
-  usage: "nexus secrets remove",
-  words: { min: 0, max: 9 },
+  usage: "nexus secrets remove <name>",
+  description: "Entries that use it as ${secret:name} cannot start from then on.",
+  words: { min: 1, max: 1 },
   options: {},
-  examples: [],
+  examples: [["nexus secrets remove github", "the next start of a server that needs it says that it is missing"]],
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
+  async run({ words, out, surroundings, stateFolder }) {
+    const [name = ""] = words;
+    const store = secretStore(surroundings, stateFolder);
+    if (!(await store.remove(name))) {
+      // One that cannot be read must not hide that this one is not there.
+      throw unknown(name, await store.list().catch(() => []));
+    }
+    if (out.json) out.value({ name });
+    else out.line(`Removed the secret ${out.style("bold", name)}.`);
   },
 });
+
+function unknown(name: string, names: readonly string[]): NexusError {
+  const near = nearestName(name, names);
+  const known = names.length === 0 ? "There are none." : `"nexus secrets list" shows which there are.`;
+  return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
+    hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,1 @@
+// The least a Node program can be.

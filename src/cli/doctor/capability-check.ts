@@ -1,0 +1,59 @@
+import type { Client } from "../../client/client.ts";
+import { LISTS } from "../../client/lists.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { ServerCapabilities } from "../../protocol/mcp.ts";
+import { FindingDraft, type Finding } from "./check.ts";
+
+/** An undeclared list is a curiosity: nobody waits long for it. */
+const CURIOSITY_MS = 3_000;
+
+/** What the server declares, and whether it also answers what it does not declare. That what it declares answers, `lists` shows. */
+export async function capabilityFinding(client: Client, signal: AbortSignal): Promise<Finding> {
+  const declared = client.serverCapabilities;
+  const draft = new FindingDraft().add("ok", `declares ${described(declared ?? {})}`);
+  for (const { method, member, capability } of Object.values(LISTS)) {
+    if (!declared || declared[capability]) continue;
+    const answer = await answersAnyway(client, method, member, signal);
+    if (client.lost) {
+      return draft
+        .add("warning", `ended when it was asked for ${method}, which it does not declare: ${client.lost.message}`)
+        .finding();
+    }
+    if (answer) {
+      draft.add(
+        "note",
+        `answers ${method}, though it does not declare "${capability}"`,
+        `Its author should declare what it offers; clients do not ask for "${capability}" until then.`,
+      );
+    }
+  }
+  return draft.finding();
+}
+
+async function answersAnyway(client: Client, method: string, member: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const result = await client.request(method, undefined, { signal, timeoutMs: CURIOSITY_MS });
+    const items = result[member];
+    return Array.isArray(items) && items.length > 0;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof NexusError) return false;
+    throw new NexusError("INTERNAL", messageOf(error), { cause: error });
+  }
+}
+
+/** "tools (list changes), resources (subscribe), logging" */
+export function described(capabilities: ServerCapabilities): string {
+  const parts = Object.entries(capabilities).flatMap(([name, value]) => {
+    if (value === undefined || value === null) return [];
+    const details = typeof value === "object" ? detailsOf(name, value) : [];
+    return [details.length === 0 ? name : `${name} (${details.join(", ")})`];
+  });
+  return parts.length === 0 ? "nothing" : parts.join(", ");
+}
+
+function detailsOf(name: string, value: object): string[] {
+  if (name === "extensions" || name === "experimental") return Object.keys(value);
+  const names: Record<string, string> = { listChanged: "list changes", subscribe: "subscribe" };
+  return Object.entries(value).flatMap(([key, on]) => (on === true ? (names[key] ?? key) : []));
+}

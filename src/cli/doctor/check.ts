@@ -1,0 +1,131 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
+import { thingsToTry } from "../../errors/things-to-try.ts";
+
+export type Verdict = "ok" | "note" | "warning" | "failed" | "skipped";
+
+/** What one check found. Every failure has the error that a command would have ended with. */
+export interface Finding {
+  verdict: Verdict;
+  /** What was seen; the first line stands for all where there is room for one. */
+  evidence: readonly string[];
+  /** What to do about it. */
+  advice?: readonly string[] | undefined;
+  error?: NexusError | undefined;
+}
+
+/** The checks there are, and what people call them. */
+export const TITLES = {
+  configuration: "configuration",
+  enabled: "enabled",
+  trusted: "trusted",
+  variables: "variables",
+  command: "command",
+  folder: "working folder",
+  starts: "starts",
+  stdout: "stdout clean",
+  proxy: "proxy",
+  dns: "DNS",
+  tcp: "TCP",
+  tls: "TLS",
+  http: "HTTP",
+  authentication: "authentication",
+  protocol: "protocol",
+  capabilities: "capabilities",
+  lists: "lists",
+  schemas: "schemas",
+  providers: "model providers",
+  annotations: "annotations",
+  latency: "latency",
+  stderr: "stderr at start",
+  shutdown: "shutdown",
+} as const;
+
+export type CheckId = keyof typeof TITLES;
+
+export interface Check extends Finding {
+  id: CheckId;
+  title: string;
+}
+
+const BEFORE = ["configuration", "enabled", "trusted", "variables"] as const satisfies CheckId[];
+const AFTER = [
+  "protocol",
+  "capabilities",
+  "lists",
+  "schemas",
+  "providers",
+  "annotations",
+  "latency",
+] as const satisfies CheckId[];
+
+/** In which order a server is checked, by the way it is reached; "unknown" where its entry does not tell. */
+export const ORDER: Record<"stdio" | "http" | "unknown", readonly CheckId[]> = {
+  stdio: [...BEFORE, "command", "folder", "starts", "stdout", ...AFTER, "stderr", "shutdown"],
+  http: [...BEFORE, "proxy", "dns", "tcp", "tls", "http", "authentication", ...AFTER],
+  unknown: [...BEFORE, ...AFTER],
+};
+
+const SEVERITY: readonly Verdict[] = ["skipped", "ok", "note", "warning", "failed"];
+
+/** The gravest of them; of nothing, "ok". */
+export function worst(verdicts: readonly Verdict[]): Verdict {
+  return verdicts.reduce((a, b) => (SEVERITY.indexOf(b) > SEVERITY.indexOf(a) ? b : a), "ok");
+}
+
+export function ok(...evidence: string[]): Finding {
+  return { verdict: "ok", evidence };
+}
+
+export function skipped(reason: string): Finding {
+  return { verdict: "skipped", evidence: [reason] };
+}
+
+/** A failure with the cause, the server's words and the advice of its error; `seen` is what the check itself saw. */
+export function failedBy(error: NexusError, seen: readonly string[] = [], platform = process.platform): Finding {
+  const { details } = error;
+  const labelled = (label: string, text: string | undefined) => (text === undefined ? [] : [`${label}: ${text}`]);
+  const evidence = [
+    ...error.message.split(/\r?\n/),
+    ...(details.excerpt?.split(/\r?\n/) ?? []),
+    ...seen,
+    ...labelled("command", details.command),
+    ...labelled("url", details.url),
+    ...labelled("proxy", details.proxy),
+    ...labelled("asks for", details.wwwAuthenticate),
+    ...labelled("sent", details.sent?.join(", ")),
+    ...labelled("came", details.received),
+    ...labelled("probably", details.likelyCause),
+    ...(details.stderr ?? []).slice(-10).map((line) => `stderr: ${line}`),
+  ];
+  const advice = [
+    ...(details.hint === undefined ? [] : [details.hint]),
+    ...labelled("write", details.snippet),
+    ...thingsToTry(error, platform).map((line) => `try: ${line}`),
+  ];
+  return { verdict: "failed", evidence, advice, error };
+}
+
+/** Puts a finding together from several things seen; the gravest decides. */
+export class FindingDraft {
+  readonly #verdicts: Verdict[] = [];
+  readonly #evidence: string[] = [];
+  readonly #advice = new Set<string>();
+
+  add(verdict: "ok" | "note" | "warning", evidence: string, advice?: string): this {
+    this.#verdicts.push(verdict);
+    this.#evidence.push(evidence);
+    if (advice !== undefined) this.#advice.add(advice);
+    return this;
+  }
+
+  finding(): Finding {
+    const verdict = worst(this.#verdicts);
+    return { verdict, evidence: this.#evidence, advice: this.#advice.size === 0 ? undefined : [...this.#advice] };
+  }
+}
+
+/** "a, b, c and 4 more" */
+export function few(names: readonly string[], most = 5): string {
+  const rest = names.length - most;
+  return rest > 0 ? `${names.slice(0, most).join(", ")} and ${rest} more` : names.join(", ");
+}

@@ -1,0 +1,46 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
+import { ORDER, skipped, TITLES, worst, type Check, type CheckId, type Finding, type Verdict } from "./check.ts";
+
+/** What came of checking one server. */
+export interface Examined {
+  server: string;
+  verdict: Verdict;
+  checks: Check[];
+  failures: NexusError[];
+}
+
+/** Collects what is found about one server, whatever order it is found in. */
+export class Checkup {
+  readonly #findings = new Map<CheckId, Finding>();
+  #order: readonly CheckId[] = ORDER.unknown;
+
+  set kind(kind: keyof typeof ORDER) {
+    this.#order = ORDER[kind];
+  }
+
+  set(id: CheckId, finding: Finding): void {
+    this.#findings.set(id, finding);
+  }
+
+  find(id: CheckId): Finding | undefined {
+    return this.#findings.get(id);
+  }
+
+  /** Whether one check comes before another. */
+  isBefore(id: CheckId, other: CheckId): boolean {
+    return this.#order.indexOf(id) < this.#order.indexOf(other);
+  }
+
+  /** Everything in order; what was not looked at was skipped, for this reason or because of the first failure. */
+  result(server: string, reason?: string): Examined {
+    const failedAt = this.#order.find((id) => this.find(id)?.verdict === "failed");
+    const why = reason ?? (failedAt === undefined ? "not reached" : `pointless while this fails: ${TITLES[failedAt]}`);
+    const checks = this.#order.map((id) => ({ id, title: TITLES[id], ...(this.find(id) ?? skipped(why)) }));
+    return {
+      server,
+      verdict: worst(checks.map(({ verdict }) => verdict)),
+      checks,
+      failures: checks.flatMap(({ error }) => error ?? []),
+    };
+  }
+}

@@ -1,0 +1,55 @@
+import type { Configuration } from "../../config/load.ts";
+import type { ServerDefinition } from "../../config/server-definition.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
+import { unableToRun } from "../../host/unable-to-run.ts";
+import { parseUrl } from "../../transport/http-endpoint.ts";
+import { failedBy, FindingDraft, ok, type Finding } from "./check.ts";
+
+/** Where the entry stands, what it hides, and what is wrong or odd about it. */
+export function configurationFinding(definition: ServerDefinition, { warnings }: Configuration): Finding {
+  const { id, origin, hides } = definition;
+  const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : "given on the command line";
+  const problem = definition.problem ?? urlProblem(definition);
+  if (problem) return failedBy(problem, [`at ${placeOf(problem.details.source) ?? place}`]);
+  const draft = new FindingDraft().add("ok", place);
+  if (hides.length > 0) {
+    const advice = `The entries of "${id}" there have no effect; "nexus mcp explain ${id}" shows them.`;
+    draft.add("note", `hides the same name in ${hides.join(", ")}`, advice);
+  }
+  for (const { server, message, source } of warnings) {
+    if (server === id) draft.add("warning", `${message} (${source.file}:${source.line})`, "Correct it in the file.");
+  }
+  return draft.finding();
+}
+
+/** `named`: it is this server that was asked about, so its being off is the answer. */
+export function enabledFinding(definition: ServerDefinition, { named }: { named: boolean }): Finding {
+  if (definition.enabled) return ok("yes");
+  const refusal = unableToRun(definition);
+  if (named && refusal) return failedBy(refusal);
+  return { verdict: "note", evidence: ["switched off"], advice: refusal?.hint === undefined ? [] : [refusal.hint] };
+}
+
+export function trustedFinding(definition: ServerDefinition): Finding {
+  const { trusted, origin } = definition;
+  if (!trusted) {
+    const refusal = unableToRun({ ...definition, enabled: true, problem: undefined });
+    if (refusal) return failedBy(refusal, origin ? [`in ${origin.file}:${origin.line} (${origin.layer})`] : []);
+  }
+  if (origin?.layer === "user") return ok("your own file");
+  return ok(origin && origin.layer !== "explicit" ? "the project's file is trusted" : "you named it");
+}
+
+function urlProblem({ entry }: ServerDefinition): ReturnType<typeof asNexusError> | undefined {
+  if (!entry || entry.reach.kind === "stdio") return undefined;
+  try {
+    parseUrl(entry.reach.url);
+    return undefined;
+  } catch (error) {
+    return asNexusError(error);
+  }
+}
+
+function placeOf(source: { file: string; line?: number | undefined } | undefined): string | undefined {
+  return source && [source.file, source.line].filter((part) => part !== undefined).join(":");
+}

@@ -1,0 +1,69 @@
+import type { Client } from "../../client/client.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
+import { failedBy, ok, type Finding } from "./check.ts";
+
+const PINGS = 5;
+const SLOW_MS = 1_000;
+
+/** How fast it answers when there is nothing to do. */
+export async function latencyFinding(client: Client, signal: AbortSignal): Promise<Finding> {
+  const times: number[] = [];
+  try {
+    for (let count = 0; count < PINGS; count++) {
+      const startedAt = performance.now();
+      await client.ping({ signal });
+      times.push(performance.now() - startedAt);
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return failedBy(asNexusError(error), [`ping ${times.length + 1} of ${PINGS}`]);
+  }
+  const [min = 0, , median = 0, , max = 0] = times.sort((a, b) => a - b).map((ms) => Math.round(ms * 10) / 10);
+  const evidence = [`${PINGS} pings: min ${min} ms, median ${median} ms, max ${max} ms`];
+  if (median < SLOW_MS) return { verdict: "ok", evidence };
+  return {
+    verdict: "warning",
+    evidence,
+    advice: ["Every call takes at least that long: look at the way to the server."],
+  };
+}
+
+/** The client tells no more of them. */
+const MOST_NOISE = 20;
+
+/** What came on stdout that was no message: the first lines of it. */
+export function stdoutFinding(noise: readonly string[]): Finding {
+  if (noise.length === 0) return ok("messages only");
+  const count = noise.length === 1 ? "1 line" : `${noise.length} lines${noise.length < MOST_NOISE ? "" : " or more"}`;
+  return {
+    verdict: "warning",
+    evidence: [`${count} of other text`, ...noise.slice(0, 3).map((line) => `stdout: ${line}`)],
+    advice: ["Servers log to stderr; other clients may refuse one that writes other text to stdout."],
+  };
+}
+
+export function stderrFinding(lines: readonly string[]): Finding {
+  const written = lines.filter((line) => line.trim() !== "");
+  if (written.length === 0) return ok("nothing");
+  return { verdict: "note", evidence: [`${written.length} lines, the last:`, ...written.slice(-3)] };
+}
+
+/** After that long without having ended by itself, a child is told to (SIGTERM). */
+const PATIENCE_MS = 2_000;
+
+/** Ends the server as every client does: stdin is closed, and a server ends by itself. */
+export async function shutdownFinding(client: Client): Promise<Finding> {
+  const startedAt = performance.now();
+  await client.close();
+  const ms = Math.round(performance.now() - startedAt);
+  const reason = await client.closed;
+  const signal = reason.kind === "exited" ? reason.signal : undefined;
+  if (signal === undefined && ms < PATIENCE_MS) return ok(`ended by itself ${ms} ms after its stdin was closed`);
+  return {
+    verdict: "note",
+    evidence: [
+      `did not end when its stdin was closed; it was told to${signal ? ` (${signal})` : ""}, and was gone after ${ms} ms`,
+    ],
+    advice: ["Its author should end the process when stdin ends; until then every command waits for that at its end."],
+  };
+}

@@ -1,0 +1,87 @@
+import type { Client } from "../../client/client.ts";
+import type { ServerDefinition } from "../../config/server-definition.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
+import { failedBy, few, FindingDraft, type Finding } from "./check.ts";
+
+export interface ServerOffer {
+  tools: Tool[];
+  resources: Resource[];
+  templates: ResourceTemplate[];
+  prompts: Prompt[];
+  /** Of lists that were declared and could not be read. */
+  failures: NexusError[];
+  ms: number;
+}
+
+/** Reads every declared list; one that cannot be read costs no other. */
+export async function readOffer(client: Client, signal: AbortSignal): Promise<ServerOffer> {
+  const failures: NexusError[] = [];
+  const startedAt = performance.now();
+  const read = async <T>(list: Promise<T[]>): Promise<T[]> => {
+    try {
+      return await list;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      failures.push(asNexusError(error));
+      return [];
+    }
+  };
+  const [tools, resources, templates, prompts] = await Promise.all([
+    read(client.listTools({ signal })),
+    read(client.listResources({ signal })),
+    read(client.listResourceTemplates({ signal })),
+    read(client.listPrompts({ signal })),
+  ]);
+  return { tools, resources, templates, prompts, failures, ms: Math.round(performance.now() - startedAt) };
+}
+
+/** The longest name that the specification recommends. */
+const MAX_NAME = 128;
+
+/** `warnings` is what the client said while it read: tools that it had to leave out. */
+export function listFinding(offer: ServerOffer, definition: ServerDefinition, warnings: readonly string[]): Finding {
+  const { tools, resources, templates, prompts, failures, ms } = offer;
+  const counts = `tools ${tools.length}, resources ${resources.length}, templates ${templates.length}, prompts ${prompts.length}; ${ms} ms`;
+  const failure = failures[0] ?? missingTools(offer, definition);
+  if (failure) return failedBy(failure, [counts, ...failures.slice(1).map(({ message }) => message)]);
+  const draft = new FindingDraft().add("ok", counts);
+  const groups: [string, string[]][] = [
+    ["tool", tools.map(({ name }) => name)],
+    ["resource", resources.map(({ uri }) => uri)],
+    ["template", templates.map(({ uriTemplate }) => uriTemplate)],
+    ["prompt", prompts.map(({ name }) => name)],
+  ];
+  for (const [kind, names] of groups) nameFaults(draft, kind, names);
+  for (const warning of warnings) draft.add("warning", warning);
+  return draft.finding();
+}
+
+function nameFaults(draft: FindingDraft, kind: string, names: readonly unknown[]): void {
+  const texts = names.filter((name): name is string => typeof name === "string" && name.trim() !== "");
+  const nameless = names.length - texts.length;
+  if (nameless > 0) draft.add("warning", `${nameless} without a name (${kind}s)`, "Its author has to name them.");
+  const twice = [...new Set(texts.filter((name, index) => texts.indexOf(name) !== index))];
+  if (twice.length > 0) {
+    draft.add(
+      "warning",
+      `the same ${kind} twice: ${few(twice)}`,
+      "Its author has to rename one: only one can be used.",
+    );
+  }
+  const long = kind === "tool" || kind === "prompt" ? texts.filter((name) => name.length > MAX_NAME) : [];
+  if (long.length > 0) {
+    draft.add(
+      "warning",
+      `longer than ${MAX_NAME} characters (${kind}s): ${few(long.map((name) => `${name.slice(0, 20)}…`))}`,
+    );
+  }
+}
+
+function missingTools({ tools }: ServerOffer, { id, failIfNoTools }: ServerDefinition): NexusError | undefined {
+  if (!failIfNoTools || tools.length > 0) return undefined;
+  return new NexusError("CAPABILITY_MISSING", `Server "${id}" offers no tools`, {
+    server: id,
+    hint: `"fail_if_no_tools" makes that a failure.`,
+  });
+}

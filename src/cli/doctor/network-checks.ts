@@ -1,0 +1,100 @@
+import { lookup } from "node:dns/promises";
+import { connect as connectSocket, isIP } from "node:net";
+import { messageOf } from "../../errors/nexus-error.ts";
+import { proxyFor } from "../../net/proxy-choice.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+import { ok, skipped, type CheckId, type Finding } from "./check.ts";
+import { since, socketTo, type Target } from "./socket.ts";
+import { tlsFinding } from "./tls-check.ts";
+
+export interface Way {
+  url: URL;
+  surroundings: Surroundings;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+const DEFAULT_PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
+
+/** Walks the way to a server step by step: what does not work is a warning until connecting proves that it matters. */
+export async function networkFindings({ url, surroundings, timeoutMs, signal }: Way): Promise<Map<CheckId, Finding>> {
+  const findings = new Map<CheckId, Finding>();
+  const isBroken = (id: CheckId) => findings.get(id)?.verdict === "warning";
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const { proxy, finding } = proxyFinding(url, surroundings);
+  findings.set("proxy", finding);
+  const next = proxy ?? url;
+  const target: Target = { host: hostOf(next), port: portOf(next), signal: bounded };
+  const via = proxy ? " (of the proxy)" : "";
+  findings.set("dns", await dnsFinding(target, via));
+  findings.set("tcp", isBroken("dns") ? skipped("its name has no address") : await tcpFinding(target, via));
+  findings.set("tls", await secured());
+  signal.throwIfAborted();
+  return findings;
+
+  async function secured(): Promise<Finding> {
+    if (url.protocol !== "https:") return skipped("plain http: what is sent can be read on the way");
+    if (proxy) return skipped("the proxy is in between");
+    return isBroken("dns") || isBroken("tcp") ? skipped("there is no connection") : tlsFinding(target);
+  }
+}
+
+function proxyFinding(url: URL, { proxy: settings }: Surroundings): { proxy?: URL; finding: Finding } {
+  const { httpProxy, httpsProxy, noProxy } = settings;
+  const proxy = proxyFor(url.origin, settings);
+  if (proxy !== undefined) return { proxy: new URL(proxy), finding: ok(`${proxy} (HTTP_PROXY, HTTPS_PROXY)`) };
+  const chosen = url.protocol === "https:" ? httpsProxy || httpProxy : httpProxy;
+  if (!chosen) return { finding: ok("none") };
+  const text = chosen.includes("://") ? chosen : `http://${chosen}`;
+  if (URL.canParse(text)) return { finding: ok(`none for this host (NO_PROXY is ${noProxy})`) };
+  return {
+    finding: {
+      verdict: "warning",
+      evidence: ["the proxy variable holds no address"],
+      advice: [`Write HTTP_PROXY and HTTPS_PROXY like "http://proxy.example:3128", or unset them.`],
+    },
+  };
+}
+
+async function dnsFinding({ host, signal }: Target, via: string): Promise<Finding> {
+  if (isIP(host)) return ok(`${host} is an address${via}`);
+  const startedAt = performance.now();
+  try {
+    const addresses = await withSignal(lookup(host, { all: true }), signal);
+    return ok(`${host} is ${addresses.map(({ address }) => address).join(", ")}${via}, ${since(startedAt)}`);
+  } catch (error) {
+    return { verdict: "warning", evidence: [`${host}${via}: ${messageOf(error)}`] };
+  }
+}
+
+async function tcpFinding({ host, port, signal }: Target, via: string): Promise<Finding> {
+  const startedAt = performance.now();
+  try {
+    const socket = await socketTo(() => connectSocket({ host, port }), "connect", signal);
+    const { remoteAddress = host } = socket;
+    socket.destroy();
+    return ok(`${remoteAddress} port ${port} takes connections${via}, ${since(startedAt)}`);
+  } catch (error) {
+    // Where several addresses were tried, Node's own message is empty.
+    const codes = error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : messageOf(error);
+    return { verdict: "warning", evidence: [`${host} port ${port}${via}: ${codes}`] };
+  }
+}
+
+/** The system's resolver cannot be called off; it is left to itself. */
+function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error("no answer in time"));
+    if (signal.aborted) giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (DEFAULT_PORTS[protocol] ?? 0);
+}

@@ -1,0 +1,44 @@
+import type { Client } from "../../client/client.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../../protocol/revisions.ts";
+import { FindingDraft, type Finding } from "./check.ts";
+
+export interface Meeting {
+  /** The era that was remembered until now, before the server was asked anew. */
+  remembered: Era | undefined;
+  /** How many times its process was started. */
+  starts: number;
+}
+
+const FOUND: Record<Client["verdict"]["how"], string> = {
+  probed: "found by asking",
+  given: "as it was remembered",
+  pinned: "as demanded",
+};
+
+/** Which revision is spoken, and how that was found out. */
+export function protocolFinding(
+  { protocolVersion, era, verdict, serverInfo }: Client,
+  { remembered, starts }: Meeting,
+): Finding {
+  const draft = new FindingDraft();
+  const who = serverInfo ? `${serverInfo.name} ${serverInfo.version}: ` : "";
+  draft.add("ok", `${who}revision ${protocolVersion} (${era}), ${FOUND[verdict.how]}`);
+  if (!serverInfo) draft.add("note", "the server does not say what it is", "Its author should send serverInfo.");
+  if (remembered !== undefined && remembered !== era) {
+    draft.add("note", `it was remembered as ${remembered} until now; from now on as ${era}`);
+  }
+  if (starts > 1) {
+    draft.add(
+      "note",
+      `its process ended on the first question and was started ${starts} times`,
+      "Its author should answer unknown methods with an error; until then every first start takes longer.",
+    );
+  }
+  const newestLegacy = LEGACY_REVISIONS[0];
+  if (era === "legacy" && protocolVersion < newestLegacy) {
+    const newer = [...MODERN_REVISIONS, newestLegacy].join(" and ");
+    draft.add("note", `older than ${newer}`, "Update the server if there is a newer version of it.");
+  }
+  return draft.finding();
+}

@@ -1,0 +1,108 @@
+import { modelName } from "../../host/names.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
+import type { Tool } from "../../protocol/mcp.ts";
+import { few, FindingDraft, ok, type Finding } from "./check.ts";
+
+const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+const TYPES = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
+/** The deepest nesting that all large providers take. */
+const MAX_DEPTH = 10;
+/** English and JSON come to about so many characters a token, with every tokenizer in use. */
+const CHARACTERS_PER_TOKEN = 4;
+const HEAVY_TOKENS = 1_000;
+const MANY_TOKENS = 20_000;
+
+/** Whether model providers take the definitions, and what they cost in every request. */
+export function providerFinding(server: string, tools: readonly Tool[]): Finding {
+  if (tools.length === 0) return ok("there are no tools");
+  const draft = new FindingDraft();
+  cost(draft, tools);
+  for (const [problem, names] of problemsOf(tools)) {
+    draft.add(
+      "warning",
+      `${problem}: ${few(names)}`,
+      "Some providers refuse such tools; its author should change the schema.",
+    );
+  }
+  const shortened = tools.filter(({ name }) => modelName(server, name) !== `mcp__${server}__${name}`);
+  if (shortened.length > 0) {
+    const names = shortened.map(({ name }) => `${name} → ${modelName(server, name)}`);
+    draft.add("note", `models know these by a changed name: ${few(names, 3)}`);
+  }
+  const silent = tools.filter(({ description }) => typeof description !== "string" || description.trim() === "");
+  if (silent.length > 0) {
+    draft.add(
+      "note",
+      `without a description: ${few(silent.map(({ name }) => name))}`,
+      "Models choose tools by their descriptions; its author should write them.",
+    );
+  }
+  return draft.finding();
+}
+
+/** How many tokens a tool's definition takes, approximately. */
+export function tokensOf({ name, description, inputSchema }: Tool): number {
+  return Math.ceil(JSON.stringify({ name, description, inputSchema }).length / CHARACTERS_PER_TOKEN);
+}
+
+function cost(draft: FindingDraft, tools: readonly Tool[]): void {
+  const weighed = tools
+    .map((tool) => ({ name: tool.name, tokens: tokensOf(tool) }))
+    .sort((a, b) => b.tokens - a.tokens);
+  const total = weighed.reduce((sum, { tokens }) => sum + tokens, 0);
+  const heavy = weighed.filter(({ tokens }) => tokens >= HEAVY_TOKENS).map(({ name, tokens }) => `${name} ${tokens}`);
+  const advice = `Hide what is not needed with "tools": { "allow": […] } or "deny" in the server's entry.`;
+  draft.add(
+    total >= MANY_TOKENS ? "warning" : "ok",
+    `${tools.length} definitions, about ${total} tokens in every request`,
+    total >= MANY_TOKENS ? advice : undefined,
+  );
+  if (heavy.length > 0) draft.add("note", `heavy ones (tokens): ${few(heavy, 3)}`, advice);
+}
+
+/** What is wrong, and with which tools. */
+function problemsOf(tools: readonly Tool[]): Map<string, string[]> {
+  const problems = new Map<string, string[]>();
+  for (const { name, inputSchema } of tools) {
+    for (const problem of new Set(schemaProblems(inputSchema)))
+      problems.set(problem, [...(problems.get(problem) ?? []), name]);
+  }
+  return problems;
+}
+
+/** What providers do not take in the schema of a tool's arguments. */
+export function schemaProblems(schema: unknown): string[] {
+  if (!isRecord(schema)) return ["the schema is no object"];
+  const problems: string[] = [];
+  if (schema["type"] !== "object") problems.push(`"type" of the whole is not "object"`);
+  for (const keyword of ["oneOf", "anyOf", "allOf"]) {
+    if (schema[keyword] !== undefined) problems.push(`"${keyword}" at the top`);
+  }
+  inspect(schema, 0, problems);
+  return problems;
+}
+
+function inspect(schema: unknown, depth: number, problems: string[]): void {
+  if (depth > MAX_DEPTH) return void problems.push(`nested deeper than ${MAX_DEPTH} levels`);
+  if (!isRecord(schema)) return;
+  for (const type of [schema["type"]].flat()) {
+    if (type !== undefined && !(typeof type === "string" && TYPES.has(type)))
+      problems.push(`the type ${JSON.stringify(type)}, which JSON Schema has not`);
+  }
+  const { properties } = schema;
+  if (isRecord(properties)) {
+    for (const name of Object.keys(properties)) {
+      if (!PROPERTY_NAME.test(name)) problems.push(`the argument name ${JSON.stringify(name.slice(0, 70))}`);
+    }
+  }
+  for (const inner of schemasIn(schema)) inspect(inner, depth + 1, problems);
+}
+
+function schemasIn(schema: Record<string, unknown>): unknown[] {
+  const maps = ["properties", "patternProperties", "$defs", "definitions"].flatMap((key) => {
+    const map = schema[key];
+    return isRecord(map) ? Object.values(map) : [];
+  });
+  const others = ["items", "additionalProperties", "prefixItems", "oneOf", "anyOf", "allOf", "not"];
+  return [...maps, ...others.flatMap((key) => schema[key] ?? [])];
+}

@@ -1,0 +1,30 @@
+import type { Candidate } from "../config/places.ts";
+import { visible } from "../errors/visible.ts";
+import { circumstancesAsWritten, reachAsWritten } from "./entry-words.ts";
+import type { ImportPlan } from "./import-plan.ts";
+import { adviceAbout, literalSecrets } from "./literal-secrets.ts";
+import type { Output } from "./output.ts";
+
+/** What was taken over, what was not, and what should be looked at. */
+export function tellImport(
+  out: Output,
+  { take, skip }: ImportPlan,
+  { target, isDry }: { target: Candidate; isDry: boolean },
+): void {
+  const verb = isDry ? "Would add" : "Added";
+  for (const { id, client, entry } of take) {
+    out.line(`${verb} ${out.style("bold", id)} of ${client}: ${reachAsWritten(entry)}`);
+    for (const secret of literalSecrets(entry)) {
+      out.note(`${out.onStderr("yellow", "warning:")} ${id}: ${visible(adviceAbout(secret))}`);
+    }
+    if (circumstancesAsWritten(entry).some((line) => line.includes("${input:"))) {
+      out.note(`${id}: what \${input:…} stands for is asked on a terminal each time; \${secret:…} is remembered`);
+    }
+  }
+  for (const { server, reason } of skip) out.note(`Skipped ${server.id} of ${server.client}: ${visible(reason)}`);
+  if (take.length === 0) return out.line(isDry ? "Nothing would be added." : "Nothing was added.");
+  out.line(`${isDry ? "Nothing was written to" : "Written to"} ${target.file}`);
+  if (!isDry && target.layer === "project" && take.some(({ scope }) => scope === "project")) {
+    out.note("Others may have written these: look at them, and trust them with: nexus mcp trust");
+  }
+}

@@ -1,0 +1,59 @@
+// oxlint-disable-next-line no-misleading-character-class -- joiners and selectors are listed, not matched as one letter
+const NO_CELL = /^[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]$/u;
+const TWO_CELLS =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]$/u;
+// oxlint-disable-next-line no-control-regex -- most text is plain, and as wide as it is long
+const PLAIN = /^[\u0000-\u02ff]*$/;
+
+/** How many cells of a terminal a text takes. */
+export function cellsOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let cells = 0;
+  for (const character of text) cells += cellsOfCharacter(character);
+  return cells;
+}
+
+/** The text, or as much of it as fits, with `…` where the rest was. Without a width it fits. */
+export function cut(text: string, width: number | undefined): string {
+  if (width === undefined || cellsOf(text) <= width) return text;
+  let kept = "";
+  let left = width - 1;
+  for (const character of text) {
+    left -= cellsOfCharacter(character);
+    if (left < 0) break;
+    kept += character;
+  }
+  return width < 1 ? "" : `${kept.trimEnd()}…`;
+}
+
+/** Filled up with spaces to a width. */
+export function padded(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - cellsOf(text)));
+}
+
+/** Lines that fit, broken between words. A word that is wider than the line stays whole: it may be a name to copy. */
+export function wrapped(text: string, width: number | undefined): string[] {
+  return text.split(/\r?\n/).flatMap((line) => filled(line.split(" "), " ", width));
+}
+
+/** As many of the parts on each line as fit; a line that goes on ends with the separator. */
+export function filled(parts: readonly string[], separator: string, width: number | undefined): string[] {
+  if (width === undefined) return [parts.join(separator)];
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const part of parts) {
+    const longer = line === undefined ? part : `${line}${separator}${part}`;
+    if (line === undefined || cellsOf(longer) <= width) {
+      line = longer;
+    } else {
+      lines.push(`${line}${separator}`.trimEnd());
+      line = part;
+    }
+  }
+  return [...lines, line ?? ""];
+}
+
+function cellsOfCharacter(character: string): number {
+  if (NO_CELL.test(character)) return 0;
+  return TWO_CELLS.test(character) ? 2 : 1;
+}

@@ -1,0 +1,33 @@
+import { isRecord } from "../protocol/json-rpc.ts";
+import { understand } from "./dialect.ts";
+import { idOf } from "./define-server.ts";
+import { findServers, type InputDefinition } from "./find-servers.ts";
+import { fingerprintOfFile } from "./load.ts";
+import { loadText, parseSource } from "./read-source.ts";
+import { plainValue } from "./source-node.ts";
+
+/** What a file says, before anything is looked up or filled in. */
+export interface WrittenServers {
+  /** In our own words, and whatever it is: an entry may be no object at all. */
+  servers: { id: string; name: string; entry: unknown }[];
+  inputs: readonly InputDefinition[];
+  /** Of exactly these servers: what to hand to the trust store after they were shown. */
+  fingerprint: string;
+}
+
+/** Reads a file's servers as they are written; undefined where there is no such file. */
+export async function loadWritten(file: string): Promise<WrittenServers | undefined> {
+  const text = await loadText(file);
+  if (text === undefined) return undefined;
+  const found = findServers(await parseSource(text, file), file);
+  return {
+    servers: found.servers.map((server) => {
+      const { node, extra } = understand(server.node, server.section.dialect);
+      const entry = plainValue(node);
+      const id = idOf(server);
+      return { id, name: server.name ?? id, entry: isRecord(entry) ? { ...entry, ...extra } : entry };
+    }),
+    inputs: found.inputs,
+    fingerprint: fingerprintOfFile(found),
+  };
+}
