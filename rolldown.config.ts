@@ -35,7 +35,7 @@ const published = defineConfig({
  */
 function isCore(id: string): boolean {
   const path = id.replaceAll("\\", "/");
-  if (/node_modules\/(cross-spawn|which|isexe|path-key|shebang-|jsonc-parser)/.test(path)) return true;
+  if (/node_modules\/jsonc-parser|oxc-project.runtime/.test(path)) return true;
   const [, layer = "", file = ""] = /\/src\/(\w+)\/(.*)\.ts$/.exec(path) ?? [];
   if (!["errors", "protocol", "transport", "client", "config", "host", "auth", "cli"].includes(layer)) return false;
   if (layer === "cli") return /^(run|command|command-line|help|output|exit-codes|server-set|in-place|split-words|sightings|ask-servers)$/.test(file);

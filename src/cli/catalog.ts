@@ -5,6 +5,8 @@ interface Listing {
   section: string;
   summary: string;
   load: () => Promise<Command>;
+  /** For programs only: no list shows it. */
+  hidden?: boolean;
 }
 
 /** Every command of the program, in the order of the overview. */
@@ -149,4 +151,24 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "completion for bash, zsh, fish or PowerShell",
     load: async () => (await import("./commands/completion.ts")).completion,
   },
+  "complete-words": {
+    section: "More",
+    summary: "what could stand next on a command line; for the scripts of completion",
+    load: async () => (await import("./commands/complete-words.ts")).completeWords,
+    hidden: true,
+  },
 };
+
+/** The commands that lists show. */
+export function listedCommands(): [string, Listing][] {
+  return Object.entries(CATALOG).filter(([, { hidden }]) => !hidden);
+}
+
+/** The longest name in the catalog that the words begin with. */
+export function findCommand(words: readonly string[]): string | undefined {
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(" ");
+    if (words.length >= length && Object.hasOwn(CATALOG, name)) return name;
+  }
+  return undefined;
+}

@@ -13,14 +13,17 @@ const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2026-01-31T12:00:00Z",
   uuid: "00000000-0000-4000-8000-000000000000",
 };
+/** How deep, and in how many places, an example goes; a schema may be made of itself. */
 const DEEPEST = 5;
+const MOST_VALUES = 200;
 
 /** Arguments of a call to copy: what the tool needs, with values of the right type to be replaced. */
 export function exampleArguments({ inputSchema }: Pick<Tool, "inputSchema">, platform?: NodeJS.Platform): string[] {
   const reader = new SchemaReader(inputSchema);
+  const maker = new ExampleMaker(reader);
   const needed = reader.properties(inputSchema).filter(({ isRequired }) => isRequired);
   return needed.map(({ name, schema }) => {
-    const value = exampleValue(reader, schema);
+    const value = maker.value(schema);
     // Lists are given by repeating the argument; an item that is no list or object itself can stand alone.
     const item: unknown = Array.isArray(value) && value.length === 1 && !isStructure(value[0]) ? value[0] : value;
     const text = isStructure(item) ? JSON.stringify(item) : String(item);
@@ -28,37 +31,56 @@ export function exampleArguments({ inputSchema }: Pick<Tool, "inputSchema">, pla
   });
 }
 
-/** A value that a schema takes, as near as can be told without solving it. */
-export function exampleValue(reader: SchemaReader, given: unknown, depth = 0): unknown {
-  const schema = reader.resolved(given);
-  if (!isRecord(schema) || depth > DEEPEST) return "text";
-  const { examples, enum: choices, anyOf, oneOf, allOf } = schema;
-  if ("const" in schema) return schema["const"];
-  if ("default" in schema && schema["default"] !== null) return schema["default"];
-  for (const values of [examples, choices]) if (Array.isArray(values) && values.length > 0) return values[0] as unknown;
-  const type: unknown = Array.isArray(schema["type"]) ? schema["type"].find((one) => one !== "null") : schema["type"];
-  const inner = [anyOf, oneOf, allOf].find((list) => Array.isArray(list)) as unknown[] | undefined;
-  if (type === undefined && inner && !isRecord(schema["properties"])) {
-    const first = inner.find((one) => !isRecord(one) || one["type"] !== "null");
-    return exampleValue(reader, first, depth + 1);
+/** Makes values that a schema takes, as near as can be told without solving it. */
+class ExampleMaker {
+  readonly #reader: SchemaReader;
+  #left = MOST_VALUES;
+
+  constructor(reader: SchemaReader) {
+    this.#reader = reader;
   }
-  switch (type ?? (isRecord(schema["properties"]) ? "object" : "string")) {
-    case "integer":
-    case "number":
-      return numberIn(schema);
-    case "boolean":
-      return true;
-    case "null":
-      return null;
-    case "array":
-      return [exampleValue(reader, schema["items"], depth + 1)];
-    case "object": {
-      const needed = reader.properties(schema).filter(({ isRequired }) => isRequired);
-      return Object.fromEntries(needed.map((member) => [member.name, exampleValue(reader, member.schema, depth + 1)]));
+
+  value(given: unknown, depth = 0): unknown {
+    const schema = this.#reader.resolved(given);
+    if (!isRecord(schema) || depth > DEEPEST || this.#left-- <= 0) return "text";
+    const { examples, enum: choices, anyOf, oneOf, allOf } = schema;
+    if ("const" in schema) return schema["const"];
+    if ("default" in schema && schema["default"] !== null) return schema["default"];
+    for (const values of [examples, choices])
+      if (Array.isArray(values) && values.length > 0) return values[0] as unknown;
+    const inner = [anyOf, oneOf, allOf].find((list) => Array.isArray(list)) as unknown[] | undefined;
+    const type = typeOf(schema);
+    if (type === undefined && inner) {
+      const first = inner.find((one) => !isRecord(one) || one["type"] !== "null");
+      return this.value(first, depth + 1);
     }
-    default:
-      return FORMATS[String(schema["format"])] ?? "text";
+    return this.#ofType(type, schema, depth);
   }
+
+  #ofType(type: unknown, schema: Record<string, unknown>, depth: number): unknown {
+    switch (type) {
+      case "integer":
+      case "number":
+        return numberIn(schema);
+      case "boolean":
+        return true;
+      case "null":
+        return null;
+      case "array":
+        return [this.value(schema["items"], depth + 1)];
+      case "object": {
+        const needed = this.#reader.properties(schema).filter(({ isRequired }) => isRequired);
+        return Object.fromEntries(needed.map((member) => [member.name, this.value(member.schema, depth + 1)]));
+      }
+      default:
+        return FORMATS[String(schema["format"])] ?? "text";
+    }
+  }
+}
+
+function typeOf({ type, properties }: Record<string, unknown>): unknown {
+  if (Array.isArray(type)) return type.find((one) => one !== "null");
+  return type ?? (isRecord(properties) ? "object" : undefined);
 }
 
 function numberIn({ minimum, exclusiveMinimum, maximum, multipleOf }: Record<string, unknown>): number {

@@ -20,7 +20,7 @@ export async function connectOnce(
     const { era, protocolVersion, serverInfo, serverCapabilities } = client;
     const tools = serverCapabilities?.tools ? await client.listTools({ signal }) : undefined;
     const prompts = serverCapabilities?.prompts ? await client.listPrompts({ signal }) : undefined;
-    await servers.saw(definition, {
+    servers.saw(definition, {
       ...(tools ? { tools: tools.map(({ name }) => name) } : {}),
       ...(prompts ? { prompts: prompts.map(({ name }) => name) } : {}),
     });

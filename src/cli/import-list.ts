@@ -2,14 +2,19 @@ import { isDeepStrictEqual } from "node:util";
 import type { Import, ImportedServer } from "../config/import.ts";
 import { visible } from "../errors/visible.ts";
 import { failuresForPrograms } from "./ask-servers.ts";
-import { reachAsWritten } from "./entry-words.ts";
 import type { Output } from "./output.ts";
+import { reachText } from "./reach-text.ts";
+import { shortPath } from "./short-path.ts";
 
 /** What other programs have, a heading for each file, and how to take it over. */
-export function listImports(out: Output, { servers, problems }: Import, present: ReadonlyMap<string, unknown>): void {
+export function listImports(
+  out: Output,
+  { servers, problems }: Import,
+  { present, home }: { present: ReadonlyMap<string, unknown>; home: string },
+): void {
   if (out.json) {
     const items = servers.map(({ id, name, client, scope, project, source, entry }) => {
-      const reach = entry.url === undefined ? { command: reachAsWritten(entry) } : { url: String(entry.url) };
+      const reach = entry.url === undefined ? { command: reachText({ ...entry }) } : { url: reachText({ ...entry }) };
       return { server: id, name, client, scope, project, source, ...reach, present: present.has(id) };
     });
     return out.value({ items, errors: failuresForPrograms(problems) });
@@ -17,7 +22,7 @@ export function listImports(out: Output, { servers, problems }: Import, present:
   if (servers.length === 0)
     return out.note("No servers of other programs were found. Add one: nexus mcp add NAME -- COMMAND …");
   const width = Math.max(...servers.map(({ id }) => id.length));
-  for (const [heading, group] of byFile(servers)) {
+  for (const [heading, group] of byFile(servers, home)) {
     out.line(heading);
     for (const server of group) out.line(`  ${row(out, server, { width, present })}`);
     out.line();
@@ -37,7 +42,7 @@ function row(
   const isSame = isHere && isDeepStrictEqual(present.get(id), entry);
   const state = isHere ? ` (${isSame ? "is here already" : "another one of that name is here"})` : "";
   const title = name === id ? "" : ` “${visible(name)}”`;
-  const text = `${reachAsWritten(entry)}${title}`;
+  const text = `${visible(reachText({ ...entry }) ?? "(neither command nor url)")}${title}`;
   const room = out.columns === undefined ? Infinity : out.columns - width - 4 - state.length;
   return `${id.padEnd(width)}  ${shortened(text, Math.max(room, 20))}${out.style("dim", state)}`;
 }
@@ -46,12 +51,12 @@ function shortened(text: string, room: number): string {
   return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 }
 
-function byFile(servers: readonly ImportedServer[]): Map<string, ImportedServer[]> {
+function byFile(servers: readonly ImportedServer[], home: string): Map<string, ImportedServer[]> {
   const groups = new Map<string, ImportedServer[]>();
   for (const server of servers) {
     const { client, scope, project, source } = server;
     const whose = scope === "project" ? ", this project's" : project === undefined ? "" : `, for ${visible(project)}`;
-    const heading = `${client}${whose} (${source.file})`;
+    const heading = `${client}${whose} (${shortPath(source.file, home)})`;
     groups.set(heading, [...(groups.get(heading) ?? []), server]);
   }
   return groups;

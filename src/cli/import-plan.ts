@@ -5,7 +5,7 @@ import { nearestName } from "../errors/nearest-name.ts";
 import { resolveEntry } from "../transport/server-entry.ts";
 
 /** A server that is not taken over, and why. */
-export interface Skipped {
+interface Skipped {
   server: ImportedServer;
   reason: string;
   /** Nothing is amiss: what is wanted is there. */

@@ -43,6 +43,11 @@ export class Output {
     process.stdout.write(`${text}\n`);
   }
 
+  /** The result exactly as it is, for a file or a program that reads it. */
+  bytes(data: Uint8Array): void {
+    process.stdout.write(data);
+  }
+
   /** The result, for programs. */
   value(value: unknown): void {
     process.stdout.write(`${JSON.stringify(value)}\n`);

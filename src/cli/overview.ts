@@ -1,9 +1,9 @@
 import { VERSION } from "../protocol/version.ts";
-import { CATALOG } from "./catalog.ts";
+import { listedCommands } from "./catalog.ts";
 
 /** What `nexus --help` says; of a group, `nexus mcp --help`. */
 export function overview(group = ""): string {
-  const listed = Object.entries(CATALOG).filter(([name]) => group === "" || name.startsWith(`${group} `));
+  const listed = listedCommands().filter(([name]) => group === "" || name.startsWith(`${group} `));
   const width = Math.max(...listed.map(([name]) => name.length));
   const sections = new Map<string, string[]>();
   for (const [name, { section, summary }] of listed) {

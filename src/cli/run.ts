@@ -1,10 +1,11 @@
+import { setMaxListeners } from "node:events";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { readEnvironment } from "../environment.ts";
 import { defaultStateFolder } from "../host/state-folder.ts";
 import { VERSION } from "../protocol/version.ts";
 import { parseDuration } from "../transport/duration.ts";
-import { CATALOG } from "./catalog.ts";
+import { CATALOG, findCommand, listedCommands } from "./catalog.ts";
 import type { Command, Flags } from "./command.ts";
 import { commandWords, parseOptions, type ParsedOptions } from "./command-line.ts";
 import { exitCodeOf } from "./exit-codes.ts";
@@ -51,15 +52,6 @@ async function dispatch(args: readonly string[], out: Output): Promise<number> {
   return runInterruptible(command, parsed, out);
 }
 
-/** The longest name in the catalog that the words begin with. */
-function findCommand(words: readonly string[]): string | undefined {
-  for (const length of [2, 1]) {
-    const name = words.slice(0, length).join(" ");
-    if (words.length >= length && Object.hasOwn(CATALOG, name)) return name;
-  }
-  return undefined;
-}
-
 async function load(name: string): Promise<Command> {
   const listing = CATALOG[name];
   if (!listing) throw unknownCommand([name]);
@@ -72,6 +64,8 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   const stateFolder = defaultStateFolder(surroundings);
   const flags = flagsOf(values);
   const interrupt = new AbortController();
+  // Every server of a command listens to it; Node takes more than ten for a leak and says so on stderr.
+  setMaxListeners(0, interrupt.signal);
   let exitCode: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     exitCode = signal === "SIGTERM" ? 143 : 130;
@@ -130,7 +124,7 @@ function isGroup(word: string | undefined): word is string {
 }
 
 function summaries(group: string | undefined): { name: string; summary: string }[] {
-  return Object.entries(CATALOG)
+  return listedCommands()
     .filter(([name]) => group === undefined || name.startsWith(`${group} `))
     .map(([name, { summary }]) => ({ name, summary }));
 }
@@ -138,7 +132,7 @@ function summaries(group: string | undefined): { name: string; summary: string }
 function unknownCommand(words: readonly string[]): NexusError {
   const isInGroup = isGroup(words[0]) && words.length > 1;
   const given = words.slice(0, isInGroup ? 2 : 1).join(" ");
-  const names = Object.keys(CATALOG);
+  const names = listedCommands().map(([name]) => name);
   const groups = names.map((name) => name.split(" ")[0] ?? name);
   // People leave the group out: "nexus tools" means "nexus mcp tools".
   const inGroup = names.find((name) => name === `mcp ${given}`);

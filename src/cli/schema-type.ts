@@ -9,6 +9,8 @@ export interface TypeLimits {
 
 const IN_FULL: TypeLimits = { depth: 6, choices: 100 };
 const ANYTHING = "any";
+/** A schema may be made of itself in many ways at once: how much of it is read has an end. */
+const MOST_PARTS = 1_000;
 
 /** A property of an object as a schema describes it. */
 export interface Property {
@@ -21,6 +23,7 @@ export interface Property {
 export class SchemaReader {
   readonly #root: unknown;
   readonly #limits: TypeLimits;
+  #partsLeft = MOST_PARTS;
 
   /** `root` is what references in its parts point into. */
   constructor(root: unknown, limits: TypeLimits = IN_FULL) {
@@ -29,11 +32,17 @@ export class SchemaReader {
   }
 
   type(schema: unknown): string {
+    this.#partsLeft = MOST_PARTS;
     return this.#type(schema, { depth: 0, references: [] });
   }
 
   /** What an object may have, those it must have first. References and `allOf` are followed. */
   properties(schema: unknown): Property[] {
+    this.#partsLeft = MOST_PARTS;
+    return this.#members(schema);
+  }
+
+  #members(schema: unknown): Property[] {
     const found = new Map<string, Property>();
     const required = new Set<unknown>();
     for (const part of this.#parts(schema, 0)) {
@@ -55,15 +64,17 @@ export class SchemaReader {
 
   #parts(schema: unknown, depth: number): Record<string, unknown>[] {
     const part = this.resolved(schema);
-    if (!isRecord(part) || depth > IN_FULL.depth) return [];
+    if (!isRecord(part) || depth > IN_FULL.depth || this.#partsLeft-- <= 0) return [];
     return [part, ...listOf(part["allOf"]).flatMap((inner) => this.#parts(inner, depth + 1))];
   }
 
   #type(schema: unknown, at: Position): string {
     if (!isRecord(schema)) return schema === false ? "never" : ANYTHING;
+    if (this.#partsLeft-- <= 0) return "…";
     if (typeof schema["$ref"] === "string") return this.#referenced(schema["$ref"], at);
     if ("const" in schema) return JSON.stringify(schema["const"]);
     if (Array.isArray(schema["enum"])) return this.#choices(schema["enum"]);
+    if (Array.isArray(schema["allOf"]) && this.#members(schema).length > 0) return this.#object(schema, at);
     const own = this.#ownType(schema, at);
     const alternatives = listOf(schema["anyOf"] ?? schema["oneOf"]).map((inner) => this.#type(inner, at));
     // Alternatives of an object with members are usually about which of them must be there.
@@ -122,7 +133,7 @@ export class SchemaReader {
 
   #object(schema: Record<string, unknown>, at: Position): string {
     const inner = { ...at, depth: at.depth + 1 };
-    const own = this.properties({ properties: schema["properties"], required: schema["required"] });
+    const own = this.#members(schema);
     const { additionalProperties: others } = schema;
     if (own.length === 0 && isRecord(others) && Object.keys(others).length > 0 && at.depth < this.#limits.depth) {
       return `{ [key]: ${this.#type(others, inner)} }`;

@@ -38,6 +38,16 @@ export class Sightings {
     }
   }
 
+  /** What was last seen under an id, whichever server that was: good enough for suggestions, which look nothing up. */
+  async last(id: string): Promise<Partial<Sighting> | undefined> {
+    try {
+      const seen: unknown = JSON.parse(await readFile(join(this.#folder, `${id}.json`), "utf8"));
+      return isRecord(seen) ? seen : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Adds to what was seen before; that it cannot be written stops nobody. */
   async note(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): Promise<void> {
     const key = keyOf(definition);

@@ -27,21 +27,32 @@ async function readLine(prompt: string | undefined, signal: AbortSignal | undefi
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = prompt === undefined ? silent : process.stderr;
   const reader = createInterface({ input: process.stdin, output, terminal: true, prompt: prompt ?? "" });
+  const lines: string[] = [];
+  let onAbort = () => {};
   try {
-    return await new Promise<string>((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       const cancelled = () => reject(new NexusError("CANCELLED", "The question was not answered"));
-      reader.once("line", resolve);
+      reader.on("line", (line) => {
+        lines.push(line);
+        resolve();
+      });
       reader.once("close", cancelled);
-      // In raw mode Ctrl-C is a key; the program treats it as the signal it stands for.
+      // In raw mode Ctrl-C is a key; the program treats it as the signal it stands for, which Windows cannot send.
       reader.once("SIGINT", () => {
-        process.kill(process.pid, "SIGINT");
+        if (!process.emit("SIGINT", "SIGINT")) process.kill(process.pid, "SIGINT");
         cancelled();
       });
-      signal?.addEventListener("abort", cancelled, { once: true });
+      onAbort = cancelled;
+      signal?.addEventListener("abort", onAbort, { once: true });
       if (signal?.aborted) cancelled();
       reader.prompt();
     });
   } finally {
+    signal?.removeEventListener("abort", onAbort);
     reader.close();
   }
+  const [answer = "", ...pasted] = lines;
+  // Several lines pasted at once answer several questions.
+  if (pasted.length > 0) process.stdin.unshift(pasted.map((line) => `${line}\n`).join(""));
+  return answer;
 }

@@ -12,6 +12,7 @@ import { toolSignature, signatureLines } from "./tool-signature.ts";
 type Page = Pick<Output, "columns" | "style">;
 
 const DEEPEST = 4;
+const MOST_ROWS = 200;
 
 /** One tool in full. `call` is the command that calls it, without its arguments. */
 export function toolDetails(tool: Tool, { title, call }: { title: string; call: string }, out: Page): string[] {
@@ -56,7 +57,9 @@ interface Row {
 }
 
 function memberLines(schema: Record<string, unknown>, out: Page): string[] {
-  const rows = memberRows(new SchemaReader(schema), schema, { prefix: "", depth: 0 });
+  const rows: Row[] = [];
+  addRows(rows, new SchemaReader(schema), schema, { prefix: "", depth: 0 });
+  if (rows.length === 0) return [];
   const pathWidth = Math.max(...rows.map(({ path }) => cellsOf(path)));
   const typeWidth = Math.min(Math.max(...rows.map(({ type }) => cellsOf(type))), 30);
   return rows.flatMap(({ path, type, notes, description }) => {
@@ -66,8 +69,9 @@ function memberLines(schema: Record<string, unknown>, out: Page): string[] {
 }
 
 /** Members of members have rows of their own: `place.city`, `items[].name`. */
-function memberRows(reader: SchemaReader, schema: unknown, at: { prefix: string; depth: number }): Row[] {
-  return reader.properties(schema).flatMap((property): Row[] => {
+function addRows(rows: Row[], reader: SchemaReader, schema: unknown, at: { prefix: string; depth: number }): void {
+  for (const property of reader.properties(schema)) {
+    if (rows.length >= MOST_ROWS) return;
     const { name, isRequired } = property;
     const member = reader.resolved(property.schema);
     const path = `${at.prefix}${name}`;
@@ -76,14 +80,14 @@ function memberRows(reader: SchemaReader, schema: unknown, at: { prefix: string;
       { of: member, prefix: `${path}.`, type: "object" },
       { of: items, prefix: `${path}[].`, type: "object[]" },
     ].find(({ of }) => at.depth < DEEPEST && reader.properties(of).length > 0);
-    const row: Row = {
+    rows.push({
       path: visible(path),
       type: visible(inner?.type ?? reader.type(property.schema)),
       notes: visible([...(isRequired ? ["required"] : []), ...constraintsOf(member)].join(", ")),
       description: isRecord(member) ? member["description"] : undefined,
-    };
-    return [row, ...(inner ? memberRows(reader, inner.of, { prefix: inner.prefix, depth: at.depth + 1 }) : [])];
-  });
+    });
+    if (inner) addRows(rows, reader, inner.of, { prefix: inner.prefix, depth: at.depth + 1 });
+  }
 }
 
 /** Its own claims: nobody has checked them. */

@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Params, RequestId } from "../protocol/json-rpc.ts";
-import type { Progress } from "../protocol/mcp.ts";
+import type { InputRequiredResult, Progress } from "../protocol/mcp.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { InputProvider } from "./input.ts";
 
@@ -16,6 +16,8 @@ export interface CallOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Answers the server's questions during this call, in place of the client's own provider. */
   input?: InputProvider | undefined;
+  /** What a modern server asked when the same call was made before: it is answered, and the call goes on from there. */
+  resume?: InputRequiredResult | undefined;
   /** W3C trace context, sent in `_meta`. */
   trace?: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
   /** Further `_meta` of the request. */

@@ -23,8 +23,12 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
   const accepted = new Set<string>();
   let answers: Params = {};
   let waitMs = WAIT_MS.first;
+  let { resume } = scope.options;
   for (let asked = 0; ;) {
-    const { result, questions } = await ask(() => exchange({ ...params, ...answers }), { desk, scope });
+    const before: Asked | undefined = resume && { result: resume, questions: questionsIn(resume) };
+    resume = undefined;
+    const { result, questions, error } =
+      before ?? (await ask(() => exchange({ ...params, ...answers }), { desk, scope }));
     if (!questions) return result;
     scope.touch();
 
@@ -35,13 +39,19 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
     } else if (++asked > maxRounds) {
       throw new NexusError("INPUT_FAILED", `The server asked ${asked} times without finishing ${scope.call.method}`);
     }
-    const inputResponses = await answerAll(questions, accepted, { desk, scope });
+    const inputResponses = await answerAll(questions, accepted, { desk, scope }).catch((failure: unknown) => {
+      // With what was asked, and the server's state, the call can be taken up again.
+      const isParkable = failure instanceof NexusError && failure.code === "INPUT_FAILED" && !error;
+      throw isParkable ? failure.with({ raw: result }) : failure;
+    });
+    // Made again without the visit, the call would only be refused again.
+    if (error && !Object.values(inputResponses).every(isAccepted)) throw error;
     answers = result["inputRequests"] === undefined ? {} : { inputResponses };
     if (result["requestState"] !== undefined) answers["requestState"] = result["requestState"];
   }
 }
 
-type Asked = { result: Result; questions?: Record<string, Question> };
+type Asked = { result: Result; questions?: Record<string, Question>; error?: NexusError };
 
 /** One exchange, and what the server asks with its answer: an `input_required`, or 2025-11-25's error with URLs. */
 async function ask(
@@ -56,7 +66,7 @@ async function ask(
     // The call did not run, and is made again unchanged after the visit; nobody to ask means that the error stands.
     if (!visits || scope.stopped || !Object.values(visits).every((visit) => desk.declares(visit, scope.options.input)))
       throw error;
-    return { result: {}, questions: visits };
+    return { result: {}, questions: visits, error: error as NexusError };
   }
 }
 
@@ -109,6 +119,10 @@ export async function answerAll(
   } finally {
     scope.resume();
   }
+}
+
+function isAccepted(answer: unknown): boolean {
+  return isRecord(answer) && answer["action"] === "accept";
 }
 
 function urlOf({ params }: Question): string | undefined {

@@ -18,7 +18,7 @@ export async function editTrusted(
   const { before, after } = await editFile(file, ...edits);
   const place = placeOf(file, surroundings);
   if (place?.layer !== "project") return;
-  const key = await trustKeyOf(place);
+  const key = trustKeyOf(place);
   // What is trusted is the text that was written, not what the file may hold by now.
   const wasTrusted = before === undefined || (await isEmptyOrTrusted(await found(before, file), key, trust));
   if (wasTrusted) await trust.trust(key, fingerprintOfFile(await found(after, file)));

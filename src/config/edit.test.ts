@@ -101,6 +101,33 @@ test("a server that is there is not added twice, one that is not is not removed,
   await expect(editText("{", "a.json", add)).rejects.toThrow("Not valid JSON");
 });
 
+test("P0: a server is replaced where it stands, under the name it has there", async () => {
+  const add = { kind: "add", name: "my-db", entry: { url: "https://example.com/db" }, replace: true } as const;
+  expect(await editText(JSON_TEXT, "a.json", add)).toBe(
+    JSON_TEXT.replace(`{ "command": "db" }`, `{\n            "url": "https://example.com/db"\n        }`),
+  );
+  const edited = await editText(YAML_TEXT, "a.yaml", { ...add, name: "db" });
+  expect(edited).toBe(YAML_TEXT.replace(/- id: db[\s\S]*'x'\]\n/, `- id: db\n      url: https://example.com/db\n`));
+});
+
+test("several edits are one: where one cannot be made, none is", async () => {
+  await using world = await ConfigWorld.open();
+  const file = await world.write("a.json", JSON_TEXT);
+  const edits = [
+    { kind: "remove", id: "web" },
+    { kind: "remove", id: "no" },
+  ] as const;
+  await expect(editFile(file, ...edits)).rejects.toThrow(`There is no server "no"`);
+  expect(await world.read("a.json")).toBe(JSON_TEXT);
+});
+
+test("of two servers with the same id none is changed by guess", async () => {
+  const text = `{ "mcpServers": {\n "My DB": { "command": "a" },\n "my-db": { "command": "b" } } }`;
+  await expect(editText(text, "a.json", { kind: "remove", id: "my-db" })).rejects.toThrow(
+    `The file has two servers "my-db", in lines 2 and 3`,
+  );
+});
+
 test.skipIf(process.platform === "win32")(
   "a new file is its owner's alone; permissions and links of an old one stay",
   async () => {

@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { SecretStore } from "../auth/secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -27,7 +27,7 @@ export interface ConfigFile {
   /** How many servers it has; hidden ones count. */
   servers: number;
   trusted: boolean;
-  /** What to hand to the trust store, to trust the file as it is now. */
+  /** What to hand to the trust store, to trust the file as it is now; user's own files have no fingerprint. */
   trustKey: string;
   fingerprint: string;
   /** Why nothing of it could be used. */
@@ -47,10 +47,11 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   const places = options.explicit === undefined ? candidates(options) : [explicitly(options.explicit, options)];
   const configuration: Configuration = { servers: [], warnings: [], files: [] };
   const servers = new Map<string, ServerDefinition>();
-  const users = await Promise.all(places.filter(({ layer }) => layer === "user").map(({ file }) => real(file)));
-  for (const place of places) {
+  const there = places.filter(({ file, layer }) => layer === "explicit" || existsSync(file));
+  const users = there.filter(({ layer }) => layer === "user").map(({ file }) => real(file));
+  for (const place of there) {
     // The home folder may stand above the working folder under another name.
-    if (place.layer !== "user" && users.includes(await real(place.file))) continue;
+    if (place.layer !== "user" && users.includes(real(place.file))) continue;
     const read = await readPlace(place, options);
     if (!read) continue;
     configuration.files.push(read.file);
@@ -89,7 +90,7 @@ async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFi
     layer,
     servers: 0,
     trusted: layer === "user" || layer === "explicit",
-    trustKey: await trustKeyOf(place),
+    trustKey: trustKeyOf(place),
     fingerprint: "",
   };
   try {
@@ -100,8 +101,10 @@ async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFi
     }
     const found = findServers(await parseSource(text, path), path);
     file.servers = found.servers.length;
-    file.fingerprint = fingerprintOfFile(found);
-    file.trusted ||= await options.trust.isTrusted(file.trustKey, file.fingerprint);
+    if (!file.trusted) {
+      file.fingerprint = fingerprintOfFile(found);
+      file.trusted = await options.trust.isTrusted(file.trustKey, file.fingerprint);
+    }
     const context = contextOf(place, options, found);
     return { file, ...(await defineAll(found, { ...context, trusted: file.trusted })) };
   } catch (error) {
@@ -117,12 +120,16 @@ export function fingerprintOfFile({ servers, inputs }: FoundServers): string {
 }
 
 /** The folder is part of what is trusted: the same servers, linked into another folder, would run there. */
-export async function trustKeyOf({ file, folder }: Omit<Candidate, "layer">): Promise<string> {
-  return join(await real(folder), relative(folder, file));
+export function trustKeyOf({ file, folder }: Omit<Candidate, "layer">): string {
+  return join(real(folder), relative(folder, file));
 }
 
-async function real(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 async function defineAll(found: FoundServers, context: FileContext): Promise<Omit<ReadFile, "file">> {

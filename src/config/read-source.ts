@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFileSync, statSync, type Stats } from "node:fs";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { SourceNode } from "./source-node.ts";
 
@@ -18,20 +18,31 @@ export function formatOf(file: string): Format {
   return /\.toml$/i.test(file) ? "toml" : "json";
 }
 
-/** The text of a configuration file; undefined where there is none. */
+/**
+ * The text of a configuration file; undefined where there is none. Read at once: a handful of small files is there
+ * before a thread to read them in would be.
+ */
 export async function loadText(file: string): Promise<string | undefined> {
-  const facts = await stat(file).catch(() => undefined);
-  // Also where a folder on the way may not be entered: what cannot be seen is not there.
+  const facts = factsOf(file);
   if (!facts) return undefined;
   try {
     // A pipe in a project's folder would be waited for without end.
     if (!facts.isFile()) throw unreadable(file, "is no file");
     if (facts.size > MAX_BYTES) throw unreadable(file, `has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
-    return decode(await readFile(file));
+    return decode(readFileSync(file));
   } catch (error) {
     if (error instanceof NexusError) throw error;
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw unreadable(file, `cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+/** Undefined also where a folder on the way may not be entered: what cannot be seen is not there. */
+function factsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 

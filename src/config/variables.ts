@@ -135,7 +135,7 @@ export class VariableFiller {
 }
 
 /** The brace that closes: a default may have references in it. */
-function endOf(text: string, from: number): number {
+export function endOf(text: string, from: number): number {
   let depth = 1;
   for (let at = from; at < text.length; at++) {
     if (text.startsWith("${", at)) depth++;

@@ -1,5 +1,4 @@
-import type { ChildProcess } from "node:child_process";
-import spawn from "cross-spawn";
+import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../protocol/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
@@ -49,6 +48,8 @@ const BATCH_LENGTH = 2_048;
 /** What may wait for a server that does not read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
+type Start = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
+
 /** A server as a child process: one JSON message a line on stdin and stdout. */
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
@@ -66,7 +67,9 @@ export class StdioTransport implements Transport {
   }
 
   async connect(receiver: Receiver): Promise<Connection> {
-    const child = this.#spawn();
+    // Scripts without .exe, and arguments with spaces, need help on Windows only.
+    const start = this.#options.platform === "win32" ? (await import("cross-spawn")).default : spawn;
+    const child = this.#spawn(start);
     const connection = new StdioConnection(child, this.#options, receiver);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
@@ -76,12 +79,12 @@ export class StdioTransport implements Transport {
     return connection;
   }
 
-  #spawn(): ChildProcess {
+  #spawn(start: Start): ChildProcess {
     const { command, args, cwd, env, platform } = this.#options;
     try {
       // A process group of its own, so that the whole tree can be ended.
       const detached = platform !== "win32";
-      return spawn(command, [...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached, windowsHide: true });
+      return start(command, [...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached, windowsHide: true });
     } catch (error) {
       throw startFailure(error, this.#options);
     }

@@ -12,6 +12,7 @@ import type { FirstConnection } from "../first-connection.ts";
 import { adviceAbout, literalSecrets } from "../literal-secrets.ts";
 import { ENTRY, looksRelative, newEntry } from "../new-entry.ts";
 import type { Output } from "../output.ts";
+import { shortPath } from "../short-path.ts";
 import { TARGET, targetFile } from "../target-file.ts";
 
 /** nexus mcp add notes -- npx -y @example/notes */
@@ -57,7 +58,7 @@ written as they are given and filled in at each start: \${NAME}, \${NAME:-defaul
     });
 
     const added: Added = { id: serverId(name), name, target, entry };
-    if (!out.json) tell(out, added);
+    if (!out.json) tell(out, added, surroundings.home);
     await settle(context, added, { check: options["no-check"] !== true });
   },
 });
@@ -69,9 +70,9 @@ interface Added {
   entry: ServerEntry;
 }
 
-function tell(out: Output, { id, name, target, entry }: Added): void {
+function tell(out: Output, { id, name, target, entry }: Added, home: string): void {
   const called = id === name ? "" : `, called ${id} in commands`;
-  out.line(`Added ${out.style("bold", visible(name))} to ${target.file}${called}`);
+  out.line(`Added ${out.style("bold", visible(name))} to ${shortPath(target.file, home)}${called}`);
   out.line(out.style("dim", `  ${reachAsWritten(entry)}`));
   for (const secret of literalSecrets(entry)) warn(out, adviceAbout(secret));
   const [relative] = target.layer === "user" ? looksRelative(entry) : [];
@@ -90,15 +91,20 @@ async function settle(
   { id, target, entry }: Added,
   { check }: { check: boolean },
 ): Promise<void> {
-  const { out, signal } = context;
+  const { out, signal, surroundings } = context;
   const file = target.layer === "explicit" ? target.file : undefined;
   await using servers = await openConfigured(context, { file, asksFor: (server) => server === id });
   const definition = servers.get(id);
   const hiddenBy = definition.origin?.file === target.file ? undefined : definition.origin?.file;
   if (hiddenBy !== undefined)
-    warn(out, `It is hidden by the server of the same name in ${hiddenBy}, which counts here`);
+    warn(
+      out,
+      `It is hidden by the server of the same name in ${shortPath(hiddenBy, surroundings.home)}, which counts here`,
+    );
   else if (definition.hides.length > 0)
-    out.note(`It hides the server of the same name in ${definition.hides.join(", ")}`);
+    out.note(
+      `It hides the server of the same name in ${definition.hides.map((other) => shortPath(other, surroundings.home)).join(", ")}`,
+    );
 
   const isTried = check && hiddenBy === undefined && definition.enabled && definition.trusted;
   if (check && hiddenBy === undefined && !definition.trusted) {

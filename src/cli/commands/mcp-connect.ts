@@ -102,7 +102,7 @@ function factsForPeople({ client, definition, counts, ms }: Seen, { out, flags }
   const isShort = flags.verbose || prose.length <= INSTRUCTION_LINES;
   const shown = isShort ? prose : [...prose.slice(0, INSTRUCTION_LINES), "… (--verbose shows all of it)"];
   return [
-    ["server", [definition.id]],
+    ["server", definition.origin ? [definition.id] : []],
     ["revision", [`${protocolVersion} (${era})`]],
     ["transport", [kind === "stdio" && pid !== undefined ? `stdio, process ${pid}` : kind]],
     ["can", wrapped(capabilityWords(serverCapabilities).join(", ") || "nothing", width)],

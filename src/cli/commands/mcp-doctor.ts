@@ -5,6 +5,7 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../errors/visible.ts";
 import { defineCommand, IN_PLACE } from "../command.ts";
+import { wrongUsage } from "../command-line.ts";
 import { failedBy, TITLES, type Check } from "../doctor/check.ts";
 import type { Examined } from "../doctor/checkup.ts";
 import { examine } from "../doctor/examine.ts";
@@ -36,6 +37,12 @@ failed in different ways.`,
 
   async run({ words: [id], options, flags, out, signal, surroundings, stateFolder, openServers }) {
     await using servers = await openServers({ asksFor: (server) => id === undefined || server === id });
+    if (servers.inPlace && id !== undefined) {
+      throw wrongUsage(
+        `"${id}" and a server in place are given both`,
+        "Name a server, or give one with --stdio or --url.",
+      );
+    }
     const { files, servers: all } = servers.configuration;
     const named = id !== undefined || servers.inPlace !== undefined;
     const chosen = named ? servers.pick(id) : all;
@@ -60,7 +67,8 @@ failed in different ways.`,
     if (out.json) out.value({ servers: examined.map(forPrograms), files: files.map(fileForPrograms) });
     else if (chosen.length === 0 && broken.length === 0) out.line(nothingThere(files));
     else out.line(summaryLine(examined, broken.length, sheet));
-    return exitCodeOfAll([...servers.fileProblems, ...examined.flatMap(({ failures }) => failures)]);
+    const problems = broken.flatMap(({ problem }) => problem ?? []);
+    return exitCodeOfAll([...problems, ...examined.flatMap(({ failures }) => failures)]);
   },
 });
 
@@ -73,7 +81,12 @@ function exitCodeOfAll(failures: readonly NexusError[]): number {
 
 function brokenFile({ file, problem }: ConfigFile): Examined {
   const finding = problem ? failedBy(problem) : { verdict: "ok" as const, evidence: [] };
-  const check: Check = { id: "configuration", title: TITLES.configuration, ...finding };
+  const { line, column } = problem?.details.source ?? {};
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  const advice = finding.advice?.length
+    ? finding.advice
+    : [`Correct it at ${place}; until then none of its servers is there.`];
+  const check: Check = { id: "configuration", title: TITLES.configuration, ...finding, advice };
   return { server: file, verdict: "failed", checks: [check], failures: problem ? [problem] : [] };
 }
 
@@ -81,7 +94,8 @@ function titleOf({ name, entry }: ServerDefinition): string {
   if (name !== undefined) return name;
   if (!entry) return "";
   // Not the arguments: what was filled in there may be secret.
-  return entry.reach.kind === "stdio" ? entry.reach.command : new URL(entry.reach.url).origin;
+  if (entry.reach.kind === "stdio") return entry.reach.command;
+  return /^https?:/.test(entry.reach.url) && URL.canParse(entry.reach.url) ? new URL(entry.reach.url).origin : "";
 }
 
 function forPrograms({ server, verdict, checks }: Examined): Record<string, unknown> {

@@ -51,7 +51,8 @@ Clients: ${IMPORT_CLIENTS.join(", ")}.`,
     if (!out.json)
       for (const problem of found.problems)
         out.note(`${out.onStderr("yellow", "warning:")} ${renderForPeople(problem)}`);
-    if (words.length === 0 && !options.all) return listImports(out, { ...found, servers }, present);
+    if (words.length === 0 && !options.all)
+      return listImports(out, { ...found, servers }, { present, home: places.home });
 
     const plan = planImport(servers, {
       names: words,
@@ -105,8 +106,11 @@ interface Outcome {
   isDry: boolean;
 }
 
-function report({ out }: Pick<CommandContext, "out">, { plan, target, found, isDry }: Outcome): void {
-  if (!out.json) return tellImport(out, plan, { target, isDry });
+function report(
+  { out, surroundings }: Pick<CommandContext, "out" | "surroundings">,
+  { plan, target, found, isDry }: Outcome,
+): void {
+  if (!out.json) return tellImport(out, plan, { target, isDry, home: surroundings.home });
   const named = ({ id, name, client, source: { file } }: ImportedServer) => ({ server: id, name, client, from: file });
   out.value({
     file: target.file,

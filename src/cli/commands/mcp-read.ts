@@ -1,14 +1,106 @@
+import type { Client } from "../../client/client.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { defineCommand } from "../command.ts";
+import { visibleLines } from "../../errors/visible.ts";
+import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
+import type { ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
+import { RESOURCE_NOT_FOUND } from "../../protocol/meta.ts";
+import { ATTENDING, AttendedCall } from "../attended-call.ts";
+import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
+import { wrongUsage } from "../command-line.ts";
+import { ContentPrinter } from "../content.ts";
+import type { Output } from "../output.ts";
+import { SavedFiles } from "../saved-files.ts";
 
-/** nexus mcp read */
+/** nexus mcp read docs file:///readme.md */
 export const read = defineCommand({
-  usage: "nexus mcp read",
-  words: { min: 0, max: 9 },
-  options: {},
-  examples: [],
+  usage: "nexus mcp read <server> <uri>",
+  description: `
+On a terminal, text is shown and everything else is saved and named. Into a pipe or a file, a resource goes exactly as
+it is. "nexus mcp resources" and "nexus mcp templates" list what there is to read.`,
+  words: { min: 1, max: 2 },
+  options: {
+    save: { type: "string", value: "FOLDER", help: "save what is not text there, terminal or not" },
+    ...ATTENDING,
+    ...IN_PLACE,
+  },
+  examples: [
+    ["nexus mcp read demo demo://welcome", "shows the text"],
+    ["nexus mcp read demo demo://pixel > pixel.png", "the bytes of an image"],
+    ["nexus mcp read demo demo://colours/teal --json", "the result as the server sent it"],
+    ["nexus mcp read file:///notes.txt --url http://127.0.0.1:3000/mcp", "from a server that is not configured"],
+  ],
 
-  run() {
-    throw new NexusError("INTERNAL", "not there yet");
+  async run(context) {
+    const { words, options, out, signal, openServers } = context;
+    await using servers = await openServers(asksAnyone);
+    const { definition, rest } = servers.pickFirst(words);
+    const uri = rest.at(-1);
+    if (uri === undefined) {
+      throw wrongUsage("No resource is named", `Write its URI: nexus mcp read ${definition.id} URI.`);
+    }
+    const attended = await AttendedCall.open({ command: "mcp read", context, servers, definition });
+    const { client } = attended;
+    const call = { method: "resources/read", params: { uri } };
+    attended.requireSame(call.method, call.params);
+    const result = await attended
+      .run(call, (sending) => client.readResource(uri, sending))
+      .catch(async (error: unknown) => {
+        throw await better(error, uri, { client, signal });
+      });
+    await show(result, { out, uri, folder: options.save });
+    attended.finish();
   },
 });
+
+async function show(
+  result: ReadResourceResult,
+  { out, uri, folder }: { out: Output; uri: string; folder: string | undefined },
+): Promise<void> {
+  if (out.json) return out.value(result);
+  const contents = Array.isArray(result.contents) ? result.contents : [];
+  const [only, ...others] = contents;
+  if (!only) return out.note("The resource is empty.");
+  const isPiped = out.columns === undefined && folder === undefined;
+  const printer = new ContentPrinter(out, new SavedFiles(folder, lastPart(uri)));
+  if (others.length > 0) {
+    for (const each of contents) await printer.resource(each);
+  } else if (isPiped && bytesOf(only)) {
+    out.bytes(bytesOf(only) ?? new Uint8Array());
+  } else if (typeof only.text === "string") {
+    out.line(visibleLines(only.text.replace(/\r?\n$/, "")));
+  } else await printer.resource(only);
+}
+
+function bytesOf({ text, blob }: ResourceContents): Uint8Array | undefined {
+  if (typeof text === "string") return Buffer.from(text, "utf8");
+  return typeof blob === "string" ? Buffer.from(blob, "base64") : undefined;
+}
+
+/** What a saved resource is called after: the end of its URI, without what says how it is written. */
+function lastPart(uri: string): string {
+  const path = uri.replace(/[?#].*$/s, "").replace(/^[a-z][a-z0-9+.-]*:/i, "");
+  const last = path.split("/").findLast((part) => part !== "") ?? "";
+  return last.replace(/\.[A-Za-z0-9]{1,8}$/, "");
+}
+
+/** A resource that is not there is a name that is not known; servers say so with either of two codes. */
+async function better(
+  thrown: unknown,
+  uri: string,
+  { client, signal }: { client: Client; signal: AbortSignal },
+): Promise<unknown> {
+  const rpc = thrown instanceof NexusError && thrown.code === "SERVER_ERROR" ? thrown.details.rpc : undefined;
+  if (rpc?.code !== RESOURCE_NOT_FOUND && rpc?.code !== INVALID_PARAMS) return thrown;
+  const resources = await client.listResources({ signal }).catch(() => []);
+  const near = nearestName(
+    uri,
+    resources.map((resource) => resource.uri),
+  );
+  const lists = `"nexus mcp resources --server ${client.server}" and "nexus mcp templates" list what there is.`;
+  return new NexusError("NAME_UNKNOWN", `Server "${client.server}" has no resource "${uri}": ${rpc.message}`, {
+    ...(thrown as NexusError).details,
+    cause: thrown,
+    hint: near === undefined ? lists : `Did you mean "${near}"? ${lists}`,
+  });
+}

@@ -1,5 +1,6 @@
 import { changeEntry, SOURCE } from "../change-entry.ts";
 import { defineCommand } from "../command.ts";
+import { shortPath } from "../short-path.ts";
 
 /** nexus mcp remove github */
 export const remove = defineCommand({
@@ -14,13 +15,14 @@ server of the same name, that one counts from then on. To keep the entry: nexus 
   ],
 
   async run(context) {
-    const { words, out } = context;
+    const { words, out, surroundings } = context;
     const [name = ""] = words;
     const { before, after, file } = await changeEntry(context, name, ({ id }) => ({ kind: "remove", id }));
     const { id } = before;
     const uncovered = after?.origin?.file;
     if (out.json) return out.value({ server: id, file, uncovered });
-    out.line(`Removed ${out.style("bold", id)} from ${file}`);
-    if (uncovered !== undefined) out.note(`The server of the same name in ${uncovered} counts now`);
+    out.line(`Removed ${out.style("bold", id)} from ${shortPath(file, surroundings.home)}`);
+    if (uncovered !== undefined)
+      out.note(`The server of the same name in ${shortPath(uncovered, surroundings.home)} counts now`);
   },
 });

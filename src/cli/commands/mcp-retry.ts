@@ -64,7 +64,7 @@ async function readAll(servers: ServerSet, client: Client, definition: ServerDef
     client.listResourceTemplates(),
     client.listPrompts(),
   ]);
-  await servers.saw(definition, {
+  servers.saw(definition, {
     tools: tools.map(({ name }) => name),
     prompts: prompts.map(({ name }) => name),
   });

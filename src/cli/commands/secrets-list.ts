@@ -1,4 +1,3 @@
-import { secretStore } from "../../host/load-options.ts";
 import { defineCommand } from "../command.ts";
 
 /** nexus secrets list */
@@ -13,6 +12,7 @@ export const secretsList = defineCommand({
   ],
 
   async run({ out, surroundings, stateFolder }) {
+    const { secretStore } = await import("../../host/load-options.ts");
     const names = await secretStore(surroundings, stateFolder).list();
     if (out.json) return out.value({ items: names.map((name) => ({ name })), errors: [] });
     for (const name of names) out.line(name);

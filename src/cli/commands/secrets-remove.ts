@@ -1,6 +1,5 @@
 import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { secretStore } from "../../host/load-options.ts";
 import { defineCommand } from "../command.ts";
 
 /** nexus secrets remove github */
@@ -13,6 +12,7 @@ export const secretsRemove = defineCommand({
 
   async run({ words, out, surroundings, stateFolder }) {
     const [name = ""] = words;
+    const { secretStore } = await import("../../host/load-options.ts");
     const store = secretStore(surroundings, stateFolder);
     if (!(await store.remove(name))) {
       // One that cannot be read must not hide that this one is not there.

@@ -1,7 +1,5 @@
 import { addAbortSignal } from "node:stream";
-import { checkSecretName } from "../../auth/secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { secretStore } from "../../host/load-options.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Output } from "../output.ts";
@@ -26,7 +24,9 @@ Secrets are kept encrypted. Entries use them as \${secret:name}, in "env", "head
     const [given = "", ...rest] = words;
     const [name = ""] = given.split("=", 1);
     if (rest.length > 0 || name !== given) throw valueGiven(name);
+    const { checkSecretName } = await import("../../auth/secrets.ts");
     checkSecretName(name);
+    const { secretStore } = await import("../../host/load-options.ts");
     const store = secretStore(surroundings, stateFolder);
     const value = process.stdin.isTTY ? await ask(out, name, signal) : await readAll(signal);
     if (value === "") throw wrongUsage(`The secret "${name}" would be empty`, "Nothing was stored. Give it a value.");

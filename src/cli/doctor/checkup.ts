@@ -1,5 +1,15 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { ORDER, skipped, TITLES, worst, type Check, type CheckId, type Finding, type Verdict } from "./check.ts";
+import {
+  failedBy,
+  ORDER,
+  skipped,
+  TITLES,
+  worst,
+  type Check,
+  type CheckId,
+  type Finding,
+  type Verdict,
+} from "./check.ts";
 
 /** What came of checking one server. */
 export interface Examined {
@@ -31,10 +41,16 @@ export class Checkup {
     return this.#order.indexOf(id) < this.#order.indexOf(other);
   }
 
+  /** Something went wrong that no check expected: it is put to the first that is still open. */
+  fail(error: NexusError): void {
+    const open = this.#order.find((id) => !this.#findings.has(id));
+    this.set(open ?? "protocol", failedBy(error));
+  }
+
   /** Everything in order; what was not looked at was skipped, for this reason or because of the first failure. */
   result(server: string, reason?: string): Examined {
     const failedAt = this.#order.find((id) => this.find(id)?.verdict === "failed");
-    const why = reason ?? (failedAt === undefined ? "not reached" : `pointless while this fails: ${TITLES[failedAt]}`);
+    const why = reason ?? (failedAt === undefined ? "it was not reached" : `because "${TITLES[failedAt]}" failed`);
     const checks = this.#order.map((id) => ({ id, title: TITLES[id], ...(this.find(id) ?? skipped(why)) }));
     return {
       server,

@@ -1,53 +1,32 @@
-import { join } from "node:path";
-import type { Client } from "../../client/client.ts";
-import type { Logger } from "../../client/logger.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
-import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
-import { eraKey, FileEraCache } from "../../host/era-cache.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
 import { secretStore } from "../../host/load-options.ts";
-import type { ResolvedEntry } from "../../transport/server-entry.ts";
-import type { Surroundings } from "../../transport/surroundings.ts";
-import type { ServerSet } from "../server-set.ts";
-import { blame } from "./blame.ts";
-import { capabilityFinding } from "./capability-check.ts";
-import { failedBy, ok, type CheckId } from "./check.ts";
 import { Checkup, type Examined } from "./checkup.ts";
-import { commandFinding, folderFinding } from "./command-checks.ts";
 import { configurationFinding, enabledFinding, trustedFinding } from "./configuration-checks.ts";
-import { authenticationFinding, httpFinding, readHead, type HttpHead } from "./http-check.ts";
-import { latencyFinding, shutdownFinding, stderrFinding, stdoutFinding } from "./life-checks.ts";
-import { listFinding, readOffer } from "./list-check.ts";
-import { networkFindings } from "./network-checks.ts";
-import { protocolFinding } from "./protocol-check.ts";
-import { providerFinding } from "./provider-check.ts";
-import { schemaFinding } from "./schema-check.ts";
-import { toolHintFinding } from "./tool-hint-check.ts";
+import { ServerExamination, type Practice } from "./server-examination.ts";
 import { lacksVariables, referencesIn, variablesFinding, writtenEntry, type KnownNames } from "./variables-check.ts";
 
-export interface Practice {
-  servers: ServerSet;
-  surroundings: Surroundings;
-  stateFolder: string;
+export interface EntryPractice extends Practice {
   /** The entry as it stands on the command line, if it does. */
   inPlaceEntry: unknown;
   /** This one server was asked about. */
   named: boolean;
-  timeoutMs: number | undefined;
-  logger: Logger;
-  signal: AbortSignal;
 }
 
-/** How long a single step of the way to a server may take. */
-const STEP_MS = 10_000;
-
 /** Checks one server from its entry to its end. Rejects only when it is called off. */
-export async function examine(definition: ServerDefinition, practice: Practice): Promise<Examined> {
+export async function examine(definition: ServerDefinition, practice: EntryPractice): Promise<Examined> {
   const checkup = new Checkup();
   const { id, entry } = definition;
   const obstacle = await examineEntry(checkup, definition, practice);
   if (entry) checkup.kind = entry.reach.kind === "stdio" ? "stdio" : "http";
   if (obstacle !== undefined || !entry) return checkup.result(id, obstacle);
-  await new ServerExamination(checkup, definition, entry, practice).run();
+  try {
+    await new ServerExamination(checkup, definition, entry, practice).run();
+  } catch (error) {
+    if (practice.signal.aborted) throw error;
+    // What one server does to us must not cost the report about the others.
+    checkup.fail(asNexusError(error));
+  }
   return checkup.result(id);
 }
 
@@ -55,7 +34,7 @@ export async function examine(definition: ServerDefinition, practice: Practice):
 async function examineEntry(
   checkup: Checkup,
   definition: ServerDefinition,
-  { servers, surroundings, stateFolder, inPlaceEntry, named }: Practice,
+  { servers, surroundings, stateFolder, inPlaceEntry, named }: EntryPractice,
 ): Promise<string | undefined> {
   const { variables, platform } = surroundings;
   const written = servers.inPlace ? inPlaceEntry : await writtenEntry(definition).catch(() => undefined);
@@ -70,7 +49,7 @@ async function examineEntry(
       : [],
   };
   // One problem, one failure: that of the variables where they are what is missing.
-  const isAboutVariables = definition.problem !== undefined && lacksVariables(references, known);
+  const isAboutVariables = definition.problem !== undefined && definition.trusted && lacksVariables(references, known);
   const asConfigured = isAboutVariables ? { ...definition, problem: undefined } : definition;
   checkup.set("configuration", configurationFinding(asConfigured, servers.configuration));
   checkup.set("enabled", enabledFinding(definition, { named }));
@@ -83,153 +62,4 @@ async function examineEntry(
     (check) => checkup.find(check)?.verdict === "failed",
   );
   return isStopped ? "nothing is started until that is solved" : undefined;
-}
-
-/** The part of the examination that starts or reaches the server. */
-class ServerExamination {
-  readonly #checkup: Checkup;
-  readonly #definition: ServerDefinition;
-  readonly #entry: ResolvedEntry;
-  readonly #practice: Practice;
-  readonly #noise: string[] = [];
-  readonly #warnings: string[] = [];
-  #starts = 0;
-  #startedAt = performance.now();
-
-  constructor(checkup: Checkup, definition: ServerDefinition, entry: ResolvedEntry, practice: Practice) {
-    this.#checkup = checkup;
-    this.#definition = definition;
-    this.#entry = entry;
-    this.#practice = practice;
-  }
-
-  async run(): Promise<void> {
-    const { reach, connectTimeoutMs } = this.#entry;
-    const { surroundings, signal, stateFolder, servers } = this.#practice;
-    const timeoutMs = Math.min(this.#practice.timeoutMs ?? connectTimeoutMs ?? STEP_MS, STEP_MS);
-    if (reach.kind === "stdio") {
-      this.#checkup.set("command", commandFinding(reach, surroundings));
-      this.#checkup.set("folder", folderFinding(reach));
-    } else {
-      const way = { url: new URL(reach.url), surroundings, timeoutMs, signal };
-      for (const [id, finding] of await networkFindings(way)) this.#checkup.set(id, finding);
-    }
-    const remembered = await new FileEraCache(join(stateFolder, "eras.json")).find(eraKey(this.#entry));
-    // What is remembered may be the very thing that is wrong.
-    await servers.forgetEra(this.#definition);
-    const client = await this.#connect();
-    if (!client) return;
-    const stderr = client.stderr;
-    this.#checkup.set("protocol", protocolFinding(client, { remembered, starts: this.#starts }));
-    await this.#examineOffer(client);
-    if (reach.kind === "stdio") {
-      this.#checkup.set("stdout", stdoutFinding(this.#noise));
-      this.#checkup.set("stderr", stderrFinding(stderr));
-      if (!client.lost) this.#checkup.set("shutdown", await shutdownFinding(client));
-    }
-    await client.close();
-  }
-
-  async #examineOffer(client: Client): Promise<void> {
-    const { servers, signal } = this.#practice;
-    const offer = await readOffer(client, signal);
-    const { tools, prompts, failures } = offer;
-    this.#checkup.set("lists", listFinding(offer, this.#definition, this.#warnings));
-    if (failures.length === 0) {
-      const names = { tools: tools.map(({ name }) => name), prompts: prompts.map(({ name }) => name) };
-      await servers.saw(this.#definition, names);
-      this.#checkup.set("schemas", await schemaFinding(tools));
-      this.#checkup.set("providers", providerFinding(this.#definition.id, tools));
-      this.#checkup.set("annotations", toolHintFinding(tools));
-    }
-    if (!client.lost) this.#checkup.set("latency", await latencyFinding(client, signal));
-    // Last: a server may not survive being asked for what it does not declare.
-    if (!client.lost) this.#checkup.set("capabilities", await capabilityFinding(client, signal));
-  }
-
-  async #connect(): Promise<Client | undefined> {
-    const { servers, signal, surroundings } = this.#practice;
-    const { reach } = this.#entry;
-    const enough = new AbortController();
-    // At the same time: a server that never answers would be waited for twice.
-    const heading: Promise<HttpHead | undefined> =
-      reach.kind === "stdio" || this.#brokenStep !== undefined
-        ? Promise.resolve(undefined)
-        : readHead(reach, surroundings, AbortSignal.any([signal, enough.signal]));
-    this.#startedAt = performance.now();
-    try {
-      const client = await servers.connect(this.#definition, {
-        signal,
-        tellsWarnings: false,
-        logger: this.#logger,
-        onSpawn: () => {
-          if (this.#starts++ === 0) this.#startedAt = performance.now();
-        },
-        ...(this.#brokenStep === undefined ? {} : { retry: { maxRetries: 0 } }),
-      });
-      this.#connected(await headOrNothing(heading, enough));
-      return client;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      this.#failed(asNexusError(error), await headOrNothing(heading, enough));
-      return undefined;
-    }
-  }
-
-  #connected(head: HttpHead | undefined): void {
-    const { reach } = this.#entry;
-    const ms = Math.round(performance.now() - this.#startedAt);
-    if (reach.kind === "stdio") return this.#checkup.set("starts", ok(`ready ${ms} ms after its start`));
-    this.#checkup.set("http", httpFinding(head));
-    this.#checkup.set("authentication", authenticationFinding(reach, head));
-  }
-
-  #failed(error: NexusError, head: HttpHead | undefined): void {
-    const { reach } = this.#entry;
-    const checkup = this.#checkup;
-    const kind = reach.kind === "stdio" ? "stdio" : "http";
-    const isNoisy = this.#noise.length > 0;
-    const culprit = blame(error, { kind, isNoisy, hasAnswered: head !== undefined, brokenStep: this.#brokenStep });
-    if (kind === "stdio") {
-      if (checkup.isBefore("starts", culprit)) checkup.set("starts", ok("its process runs"));
-      if (checkup.isBefore("stdout", culprit) || isNoisy) checkup.set("stdout", stdoutFinding(this.#noise));
-    } else {
-      if (head) checkup.set("http", httpFinding(head));
-      if (culprit === "protocol" && reach.kind !== "stdio") {
-        checkup.set("authentication", authenticationFinding(reach, head));
-      }
-    }
-    const seen = checkup.find(culprit);
-    checkup.set(culprit, failedBy(error, seen?.evidence));
-  }
-
-  /** The first step of the way to the server that did not work. */
-  get #brokenStep(): CheckId | undefined {
-    const steps = ["proxy", "dns", "tcp", "tls"] as const;
-    return steps.find((id) => this.#checkup.find(id)?.verdict === "warning");
-  }
-
-  get #logger(): Logger {
-    const { logger } = this.#practice;
-    return {
-      ...logger,
-      warn: (message, data) => {
-        const excerpt = data?.["excerpt"];
-        if (typeof excerpt === "string") this.#noise.push(excerpt);
-        else this.#warnings.push(message);
-        logger.warn(message, data);
-      },
-    };
-  }
-}
-
-/** A head that is not there shortly after the client is done will not come. */
-async function headOrNothing(
-  heading: Promise<HttpHead | undefined>,
-  enough: AbortController,
-): Promise<HttpHead | undefined> {
-  const timer = setTimeout(() => enough.abort(), 500);
-  const head = await heading;
-  clearTimeout(timer);
-  return head;
 }

@@ -3,7 +3,7 @@ import { connect as connectSocket, isIP } from "node:net";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { proxyFor } from "../../net/proxy-choice.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
-import { ok, skipped, type CheckId, type Finding } from "./check.ts";
+import { ok, skipped, worst, type CheckId, type Finding } from "./check.ts";
 import { since, socketTo, type Target } from "./socket.ts";
 import { tlsFinding } from "./tls-check.ts";
 
@@ -18,25 +18,34 @@ const DEFAULT_PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
 
 /** Walks the way to a server step by step: what does not work is a warning until connecting proves that it matters. */
 export async function networkFindings({ url, surroundings, timeoutMs, signal }: Way): Promise<Map<CheckId, Finding>> {
-  const findings = new Map<CheckId, Finding>();
-  const isBroken = (id: CheckId) => findings.get(id)?.verdict === "warning";
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const { proxy, finding } = proxyFinding(url, surroundings);
-  findings.set("proxy", finding);
-  const next = proxy ?? url;
-  const target: Target = { host: hostOf(next), port: portOf(next), signal: bounded };
-  const via = proxy ? " (of the proxy)" : "";
-  findings.set("dns", await dnsFinding(target, via));
-  findings.set("tcp", isBroken("dns") ? skipped("its name has no address") : await tcpFinding(target, via));
-  findings.set("tls", await secured());
+  const steps = await reachFindings({ host: hostOf(proxy ?? url), port: portOf(proxy ?? url), signal: bounded });
   signal.throwIfAborted();
-  return findings;
-
-  async function secured(): Promise<Finding> {
-    if (url.protocol !== "https:") return skipped("plain http: what is sent can be read on the way");
-    if (proxy) return skipped("the proxy is in between");
-    return isBroken("dns") || isBroken("tcp") ? skipped("there is no connection") : tlsFinding(target);
+  if (proxy) {
+    // From here only the proxy can be seen; the rest of the way is its own.
+    const verdict = worst([steps.dns.verdict, steps.tcp.verdict]);
+    const evidence = [...finding.evidence, ...steps.dns.evidence, ...steps.tcp.evidence];
+    const behind = skipped("the proxy does that");
+    return new Map([
+      ["proxy", { verdict, evidence }],
+      ...(["dns", "tcp", "tls"] as const).map((id) => [id, behind] as const),
+    ]);
   }
+  const isThere = steps.tcp.verdict === "ok";
+  const target = { host: hostOf(url), port: portOf(url), signal: bounded };
+  const tls =
+    url.protocol === "https:"
+      ? isThere
+        ? await tlsFinding(target)
+        : skipped("there is no connection")
+      : skipped("plain http: what is sent can be read on the way");
+  return new Map(Object.entries({ proxy: finding, ...steps, tls }) as [CheckId, Finding][]);
+}
+
+async function reachFindings(target: Target): Promise<{ dns: Finding; tcp: Finding }> {
+  const dns = await dnsFinding(target);
+  return { dns, tcp: dns.verdict === "ok" ? await tcpFinding(target) : skipped("its name has no address") };
 }
 
 function proxyFinding(url: URL, { proxy: settings }: Surroundings): { proxy?: URL; finding: Finding } {
@@ -56,28 +65,28 @@ function proxyFinding(url: URL, { proxy: settings }: Surroundings): { proxy?: UR
   };
 }
 
-async function dnsFinding({ host, signal }: Target, via: string): Promise<Finding> {
-  if (isIP(host)) return ok(`${host} is an address${via}`);
+async function dnsFinding({ host, signal }: Target): Promise<Finding> {
+  if (isIP(host)) return ok(`${host} is an address`);
   const startedAt = performance.now();
   try {
     const addresses = await withSignal(lookup(host, { all: true }), signal);
-    return ok(`${host} is ${addresses.map(({ address }) => address).join(", ")}${via}, ${since(startedAt)}`);
+    return ok(`${host} is ${addresses.map(({ address }) => address).join(", ")}, ${since(startedAt)}`);
   } catch (error) {
-    return { verdict: "warning", evidence: [`${host}${via}: ${messageOf(error)}`] };
+    return { verdict: "warning", evidence: [`${host}: ${messageOf(error)}`] };
   }
 }
 
-async function tcpFinding({ host, port, signal }: Target, via: string): Promise<Finding> {
+async function tcpFinding({ host, port, signal }: Target): Promise<Finding> {
   const startedAt = performance.now();
   try {
     const socket = await socketTo(() => connectSocket({ host, port }), "connect", signal);
     const { remoteAddress = host } = socket;
     socket.destroy();
-    return ok(`${remoteAddress} port ${port} takes connections${via}, ${since(startedAt)}`);
+    return ok(`${remoteAddress} port ${port} takes connections, ${since(startedAt)}`);
   } catch (error) {
     // Where several addresses were tried, Node's own message is empty.
     const codes = error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : messageOf(error);
-    return { verdict: "warning", evidence: [`${host} port ${port}${via}: ${codes}`] };
+    return { verdict: "warning", evidence: [`${host} port ${port}: ${codes}`] };
   }
 }
 

@@ -3,6 +3,7 @@ import { findServers } from "../../config/find-servers.ts";
 import { loadText, parseSource } from "../../config/read-source.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { plainValue } from "../../config/source-node.ts";
+import { endOf } from "../../config/variables.ts";
 import { failedBy, few, ok, type Finding } from "./check.ts";
 
 /** A `${…}` of an entry: what it names, never what it stands for. */
@@ -10,6 +11,8 @@ export interface Reference {
   kind: "variable" | "secret" | "input" | "other";
   name: string;
   hasDefault: boolean;
+  /** It stands in the default of this one, and is needed only where that is not there. */
+  insteadOf?: Reference;
 }
 
 export interface KnownNames {
@@ -29,7 +32,7 @@ export function variablesFinding(
   if (references.length === 0) return ok("none are used");
   const unset = references.filter((reference) => !isKnown(reference, known));
   const evidence = references.map((reference) => `${spelled(reference)} ${stateOf(reference, known)}`);
-  if (unset.length > 0 && problem) return failedBy(problem, evidence);
+  if (unset.length > 0 && problem && trusted) return failedBy(problem, evidence);
   if (unset.length === 0 || trusted) return ok(few(evidence, 10));
   // Before trust nothing is filled in, so nothing has failed yet.
   return {
@@ -48,17 +51,33 @@ export function lacksVariables(references: readonly Reference[], known: KnownNam
 export function referencesIn(entry: unknown): Reference[] {
   const found = new Map<string, Reference>();
   visitStrings(entry, (text) => {
-    // $${ is how to write ${ itself.
-    for (const [whole, dollar, prefix, name = "", fallback] of text.matchAll(
-      /(\$?)\$\{(?:([A-Za-z]+):)?([^}:]*)(:-[^}]*)?/g,
-    )) {
-      if (dollar === "$" || name === "") continue;
-      const kind = prefix === undefined || prefix === "env" ? "variable" : kindOf(prefix);
-      const isText = prefix === undefined && !/^[A-Za-z_]\w*$/.test(name);
-      if (!isText) found.set(whole, { kind, name, hasDefault: fallback !== undefined });
-    }
+    for (const reference of referencesOf(text)) found.set(JSON.stringify(reference), reference);
   });
   return [...found.values()];
+}
+
+function referencesOf(text: string, insteadOf?: Reference): Reference[] {
+  const found: Reference[] = [];
+  for (let from = 0; ;) {
+    const start = text.indexOf("${", from);
+    const end = start === -1 ? -1 : endOf(text, start + 2);
+    if (end === -1) return found;
+    // $${ is how to write ${ itself.
+    if (text[start - 1] !== "$") found.push(...referenceOf(text.slice(start + 2, end), insteadOf));
+    from = end + 1;
+  }
+}
+
+/** What stands between the braces, and what its default refers to. */
+function referenceOf(inside: string, insteadOf: Reference | undefined): Reference[] {
+  const [, prefix, name, , fallback] = /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(inside) ?? [];
+  if (name === undefined || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) {
+    // What belongs to other programs cannot be filled in; what is no reference at all is text.
+    return /^[A-Za-z]+:/.test(inside) ? [{ kind: "other", name: inside, hasDefault: false }] : [];
+  }
+  const kind = prefix === "input" || prefix === "secret" ? prefix : "variable";
+  const reference: Reference = { kind, name, hasDefault: fallback !== undefined, ...(insteadOf && { insteadOf }) };
+  return [reference, ...referencesOf(fallback ?? "", reference)];
 }
 
 /** The entry as it stands in its file, with nothing filled in. */
@@ -70,18 +89,18 @@ export async function writtenEntry({ id, origin }: ServerDefinition): Promise<un
   return found && plainValue(found.node);
 }
 
-function isKnown({ kind, name, hasDefault }: Reference, { isSet, secrets }: KnownNames): boolean {
-  if (hasDefault) return true;
+function isKnown({ kind, name, hasDefault, insteadOf }: Reference, known: KnownNames): boolean {
+  const { isSet, secrets } = known;
+  if (hasDefault || (insteadOf && isKnown({ ...insteadOf, hasDefault: false }, known))) return true;
   if (kind === "variable") return isSet(name) || PLACES.includes(name);
   if (kind === "secret") return secrets.includes(name);
   // An input is answered when the configuration is read; where it was not, the entry has a problem.
   return false;
 }
 
-function stateOf(reference: Reference, known: KnownNames): string {
-  const { kind, name, hasDefault } = reference;
+function stateOf({ kind, name, hasDefault }: Reference, known: KnownNames): string {
   if (kind === "variable" && PLACES.includes(name)) return "is a folder";
-  const has = isKnown({ ...reference, hasDefault: false }, known);
+  const has = isKnown({ kind, name, hasDefault: false }, known);
   if (kind === "variable") return has ? "is set" : hasDefault ? "is not set, has a default" : "is not set";
   if (kind === "secret") return has ? "is stored" : hasDefault ? "is not stored, has a default" : "is not stored";
   return kind === "input" ? "is asked for" : "is unknown here";
@@ -89,10 +108,6 @@ function stateOf(reference: Reference, known: KnownNames): string {
 
 function spelled({ kind, name }: Reference): string {
   return kind === "variable" || kind === "other" ? name : `${kind}:${name}`;
-}
-
-function kindOf(prefix: string): Reference["kind"] {
-  return prefix === "secret" || prefix === "input" ? prefix : "other";
 }
 
 function visitStrings(value: unknown, visit: (text: string) => void): void {

@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { candidates, type Surroundings } from "../../config/places.ts";
+import { Sightings } from "../sightings.ts";
+
+/** Names that completion can offer. All come from disk: nothing is started, asked, or filled in. */
+export interface KnownNames {
+  /** Servers, with the layer each is configured in. */
+  servers(): Promise<ReadonlyMap<string, string>>;
+  /** What a server was last seen to have; undefined where nobody looked. */
+  seen(server: string, kind: "tools" | "prompts"): Promise<readonly string[] | undefined>;
+  secrets(): Promise<readonly string[]>;
+}
+
+export interface Whereabouts {
+  places: Surroundings;
+  stateFolder: string;
+  /** The file of --config. */
+  explicit: string | undefined;
+  listSecrets: () => Promise<readonly string[]>;
+}
+
+export function knownNames({ places, stateFolder, explicit, listSecrets }: Whereabouts): KnownNames {
+  const sightings = new Sightings(join(stateFolder, "seen"));
+  return {
+    servers: () => serverNames(places, explicit),
+    seen: async (server, kind) => {
+      const names: unknown = (await sightings.last(server))?.[kind];
+      return Array.isArray(names) ? names.filter((name) => typeof name === "string") : undefined;
+    },
+    secrets: listSecrets,
+  };
+}
+
+async function serverNames(places: Surroundings, explicit: string | undefined): Promise<Map<string, string>> {
+  const { loadWrittenIds } = await import("./written-ids.ts");
+  const files = explicit === undefined ? candidates(places) : [{ file: explicit, layer: "explicit" }];
+  const names = new Map<string, string>();
+  for (const { file, layer } of files) {
+    for (const id of await loadWrittenIds(file)) if (!names.has(id)) names.set(id, layer);
+  }
+  return new Map([...names].sort(([a], [b]) => (a < b ? -1 : 1)));
+}

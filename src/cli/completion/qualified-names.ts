@@ -1,0 +1,41 @@
+import type { KnownNames } from "./known-names.ts";
+import type { Suggestion } from "./suggestions.ts";
+
+/** More are no help to anybody: then the server comes first. */
+const MANY = 50;
+
+/** The ways to write a name, by how it begins. */
+const SPELLINGS = [
+  { start: "mcp__", before: "mcp__", between: "__" },
+  { start: "mcp:", before: "mcp:", between: "." },
+  { start: "", before: "", between: "." },
+];
+
+/** Names of tools or prompts with their server, in the spelling that was begun. */
+export async function qualifiedNames(
+  current: string,
+  kind: "tools" | "prompts",
+  names: Pick<KnownNames, "servers" | "seen">,
+): Promise<Suggestion[]> {
+  const spelling = SPELLINGS.find(({ start }) => current.startsWith(start));
+  const { before = "", between = "." } = spelling ?? {};
+  const ids = [...(await names.servers()).keys()];
+  const beginnings = ids
+    .map((id) => ({ id, beginning: `${before}${id}${between}` }))
+    .filter(({ beginning }) => beginning.startsWith(current) || current.startsWith(beginning));
+
+  const found = await Promise.all(
+    beginnings.map(async ({ id, beginning }) => {
+      const seen = await names.seen(id, kind);
+      // Nobody has looked yet: the server is all that is known.
+      if (!seen) return [{ value: beginning, description: `nexus mcp ${kind} --server ${id} makes its names known` }];
+      return seen.map((name): Suggestion => ({ value: beginning + name }));
+    }),
+  );
+  const all = found.flat();
+  if (beginnings.length === 1 || all.length <= MANY) return all;
+  return beginnings.flatMap(({ beginning }, index) => {
+    const count = found[index]?.length ?? 0;
+    return count === 0 ? [] : [{ value: beginning, description: `${count} ${kind}` }];
+  });
+}

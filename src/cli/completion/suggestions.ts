@@ -1,0 +1,161 @@
+import { IMPORT_CLIENTS } from "../../config/import-places.ts";
+import { CATALOG, findCommand, listedCommands } from "../catalog.ts";
+import { commandWords } from "../command-line.ts";
+import type { Option, Options } from "../command.ts";
+import { expectedWord } from "./expected-word.ts";
+import type { KnownNames } from "./known-names.ts";
+import { qualifiedNames } from "./qualified-names.ts";
+import { SHELLS } from "./shells.ts";
+
+export interface Suggestion {
+  value: string;
+  description?: string | undefined;
+}
+
+/** What could stand where the cursor is; of files and folders the shell itself knows most. */
+export type Suggestions = readonly Suggestion[] | "files" | "folders";
+
+type Kind =
+  | "server"
+  | "tool"
+  | "prompt"
+  | "secret"
+  | "shell"
+  | "client"
+  | "bare tool"
+  | "bare prompt"
+  | "files"
+  | "folders";
+
+/** What the words of commands are, in their order. */
+const WORDS: Readonly<Record<string, readonly Kind[]>> = {
+  "mcp connect": ["server"],
+  "mcp call": ["tool"],
+  "mcp read": ["server"],
+  "mcp prompt": ["prompt"],
+  "mcp complete": ["server"],
+  "mcp watch": ["server"],
+  "mcp ping": ["server"],
+  "mcp request": ["server"],
+  "mcp remove": ["server"],
+  "mcp enable": ["server"],
+  "mcp disable": ["server"],
+  "mcp explain": ["server"],
+  "mcp trust": ["folders"],
+  "mcp doctor": ["server"],
+  "mcp retry": ["server"],
+  "mcp logs": ["server"],
+  "secrets set": ["secret"],
+  "secrets remove": ["secret"],
+  completion: ["shell"],
+};
+
+interface Line {
+  /** Before the cursor's word, without the program's name. */
+  words: readonly string[];
+  /** The cursor's word, as far as the cursor. */
+  current: string;
+}
+
+/** What could stand where the cursor is. `namesFor` gets the file of --config, where one is given. */
+export async function suggest(line: Line, namesFor: (config: string | undefined) => KnownNames): Promise<Suggestions> {
+  const words = line.words[0] === "help" ? line.words.slice(1) : line.words;
+  const { current } = line;
+  const spoken = commandWords(words);
+  const name = findCommand(spoken);
+  const command = name === undefined ? { options: {} } : await CATALOG[name]?.load();
+  const own = name?.split(" ").length ?? 0;
+  const {
+    expected,
+    given,
+    spoken: [first],
+  } = expectedWord({ words, current, own }, command ?? { options: {} });
+
+  if (expected.kind === "rest") return "files";
+  if (expected.kind === "option") return matching(current, optionNames(expected.options));
+  const prefix = expected.kind === "value" ? expected.prefix : "";
+  if (expected.kind === "word" && name === undefined) return matching(current, commandNames(spoken));
+  const isInPlace = given.has("stdio") || given.has("url");
+  const kind =
+    expected.kind === "value"
+      ? kindOfValue(expected.name, expected.option)
+      : isInPlace
+        ? undefined
+        : wordKind(name, expected.index);
+  if (kind === undefined) return [];
+  if (kind === "files" || kind === "folders") return kind;
+
+  const sought = current.slice(prefix.length);
+  const found = await namesOf(kind, {
+    sought,
+    server: given.get("server") ?? first,
+    names: namesFor(given.get("config")),
+  });
+  return matching(sought, found).map(({ value, description }) => ({ value: prefix + value, description }));
+}
+
+function wordKind(name: string | undefined, index: number): Kind | undefined {
+  return name !== undefined && Object.hasOwn(WORDS, name) ? WORDS[name]?.[index] : undefined;
+}
+
+function kindOfValue(name: string, { value }: Option): Kind | undefined {
+  if (value === "FILE") return "files";
+  if (value === "DIR" || value === "FOLDER") return "folders";
+  if (name === "server") return "server";
+  if (name === "name") return "bare tool";
+  if (name === "prompt") return "bare prompt";
+  return name === "from" ? "client" : undefined;
+}
+
+interface Search {
+  sought: string;
+  /** Which one the names without a server are of. */
+  server: string | undefined;
+  names: KnownNames;
+}
+
+async function namesOf(kind: Exclude<Kind, "files" | "folders">, search: Search): Promise<Suggestion[]> {
+  const { sought, server, names } = search;
+  switch (kind) {
+    case "server":
+      return [...(await names.servers())].map(([value, layer]) => ({ value, description: `${layer} server` }));
+    case "tool":
+      return qualifiedNames(sought, "tools", names);
+    case "prompt":
+      return qualifiedNames(sought, "prompts", names);
+    case "bare tool":
+      return plain(server === undefined ? [] : await names.seen(server, "tools"));
+    case "bare prompt":
+      return plain(server === undefined ? [] : await names.seen(server, "prompts"));
+    case "secret":
+      return plain(await names.secrets());
+    case "shell":
+      return plain(SHELLS);
+    case "client":
+      return plain(IMPORT_CLIENTS);
+  }
+}
+
+function commandNames(spoken: readonly string[]): Suggestion[] {
+  const found = new Map<string, string | undefined>();
+  for (const [name, { summary }] of listedCommands()) {
+    const parts = name.split(" ");
+    const next = parts[spoken.length];
+    if (next === undefined || spoken.some((word, index) => parts[index] !== word)) continue;
+    found.set(next, parts.length === spoken.length + 1 ? summary : undefined);
+  }
+  return [...found].map(([value, description]) => ({ value, description }));
+}
+
+function optionNames(options: Options): Suggestion[] {
+  return Object.entries(options).map(([name, { help }]) => ({ value: `--${name}`, description: help }));
+}
+
+function plain(values: readonly string[] = []): Suggestion[] {
+  return values.map((value) => ({ value }));
+}
+
+/** Names come from servers: one with control characters in it would steer the shell. */
+function matching(start: string, suggestions: readonly Suggestion[]): Suggestion[] {
+  return suggestions.filter(({ value }) => value.startsWith(start) && !/\p{Cc}/u.test(value));
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { agoText, counted, durationText, sizeText } from "./amounts.ts";
+import { tableLines } from "./table.ts";
+import { cellsOf, cut, wrapped } from "./text-width.ts";
+
+test("a text is as wide as the cells it takes", () => {
+  expect(["abc", "日本", "e\u0301", "📦x"].map(cellsOf)).toEqual([3, 4, 1, 3]);
+});
+
+test("what does not fit is cut, with a sign that it was", () => {
+  expect(cut("abcdef", 4)).toBe("abc…");
+  expect(cut("日本語", 4)).toBe("日…");
+  expect(cut("abcdef", undefined)).toBe("abcdef");
+  expect(cut("abc", 3)).toBe("abc");
+});
+
+test("lines are broken between words, and long words stay whole", () => {
+  expect(wrapped("one two three\nfour", 8)).toEqual(["one two", "three", "four"]);
+  expect(wrapped("https://example.com/a/b", 8)).toEqual(["https://example.com/a/b"]);
+});
+
+test("a table is cut to the terminal at its widest columns, and never in a file", () => {
+  const rows = [["id", "a".repeat(40), "b".repeat(20)].map((text) => ({ text }))];
+  const style = (_style: string, text: string) => text;
+  const [narrow = ""] = tableLines({ columns: 40, style }, rows);
+
+  expect(cellsOf(narrow)).toBeLessThanOrEqual(40);
+  expect(narrow).toMatch(/^id {2}a+… {2}b+…?$/);
+  expect(tableLines({ columns: undefined, style }, rows)).toEqual([`id  ${"a".repeat(40)}  ${"b".repeat(20)}`]);
+});
+
+test("amounts are read at a glance", () => {
+  expect([counted(1, "tool"), counted(2, "tool")]).toEqual(["1 tool", "2 tools"]);
+  expect([durationText(85.4), durationText(2_400)]).toEqual(["85 ms", "2.4 s"]);
+  expect([sizeText(640), sizeText(1_240), sizeText(5_000_000)]).toEqual(["640 B", "1.2 kB", "5.0 MB"]);
+  const ago = (ms: number) => agoText(0, ms);
+  expect([ago(5), ago(300_000), ago(7_200_000), ago(259_200_000)]).toEqual([
+    "just now",
+    "5 min ago",
+    "2 h ago",
+    "3 days ago",
+  ]);
+});

@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { defaultStateFolder } from "../../src/host/state-folder.ts";
+import { NexusWorld } from "../fixtures/nexus.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+
+let world: NexusWorld;
+let file: string;
+
+beforeAll(async () => {
+  world = await NexusWorld.open();
+  await world.configure({
+    crash: stdioFixture(["--misbehave", "die-at-start"]),
+    notes: stdioFixture(),
+    remote: { url: "http://127.0.0.1:9/mcp" },
+  });
+  const surroundings = { platform: process.platform, variables: {}, proxy: {}, extraCertificates: [] };
+  const folder = join(defaultStateFolder({ ...surroundings, home: world.home }), "logs");
+  file = join(folder, "notes.log");
+  await mkdir(folder, { recursive: true });
+});
+
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("what a server wrote to stderr is kept and shown, although it died (P1.9)", async () => {
+  expect((await world.run(["mcp", "ping", "crash"])).code).toBe(4);
+  const { code, stdout, stderr } = await world.run(["mcp", "logs", "crash", "--lines", "2"]);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: "everything: cannot open the database\neverything: giving up\n",
+    stderr: "",
+  });
+});
+
+test("nothing yet says so, and how to get some; a server reached by URL keeps its own", async () => {
+  const nothing = await world.run(["mcp", "logs", "notes"]);
+  expect(nothing).toMatchObject({ code: 0, stdout: "" });
+  expect(nothing.stderr).toContain("nexus mcp connect notes");
+  expect((await world.run(["mcp", "logs", "remote"])).stderr).toContain("its log is where it runs");
+  const json = await world.run(["mcp", "logs", "notes", "--json"]);
+  expect(JSON.parse(json.stdout)).toEqual({ server: "notes", file, lines: [] });
+});
+
+test("the last lines of both files, 50 unless told, with control characters made visible for people only", async () => {
+  const older = Array.from({ length: 60 }, (_, index) => `older ${index}\n`).join("");
+  await writeFile(`${file}.1`, older);
+  await writeFile(file, "newer é\r\n\u001b[31mred\n");
+  const { stdout } = await world.run(["mcp", "logs", "notes"]);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines).toHaveLength(50);
+  expect(lines.slice(-3)).toEqual(["older 59", "newer é", "\\x1b[31mred"]);
+  const json = await world.run(["mcp", "logs", "notes", "-n", "1", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ lines: ["\u001b[31mred"] });
+});
+
+test("--follow goes on with what is added, over a change of files, until Ctrl-C", async () => {
+  await writeFile(file, "before\n");
+  const { child, output } = world.start(["mcp", "logs", "notes", "--follow", "--lines", "1"]);
+  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe("before\n");
+  await appendFile(file, "half a ");
+  await appendFile(file, "line\n");
+  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe("before\nhalf a line\n");
+  await rename(file, `${file}.1`);
+  await writeFile(file, "a new file\n");
+  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe("before\nhalf a line\na new file\n");
+  child.kill("SIGINT");
+  const [code] = (await once(child, "close")) as [number | null];
+  expect(code).toBe(130);
+});
+
+test("--follow --json writes one object a line", async () => {
+  await writeFile(file, "one\n");
+  const { child, output } = world.start(["mcp", "logs", "notes", "--follow", "--json", "--lines", "1"]);
+  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe(`{"server":"notes","line":"one"}\n`);
+  expect(output.stderr).toBe("");
+  child.kill("SIGINT");
+  await once(child, "close");
+});
+
+test("an unknown server ends with 6 and what was meant, a wrong number with 2", async () => {
+  const unknown = await world.run(["mcp", "logs", "note"]);
+  expect(unknown.code).toBe(6);
+  expect(unknown.stderr).toContain(`Did you mean "notes"?`);
+  const wrong = await world.run(["mcp", "logs", "notes", "--lines", "many"]);
+  expect(wrong).toMatchObject({ code: 2, stdout: "" });
+  expect((await world.run(["mcp", "logs"])).code).toBe(2);
+});

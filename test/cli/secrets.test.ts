@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { HAS_TERMINAL, NexusWorld } from "../fixtures/nexus.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+
+const world = await NexusWorld.open();
+
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("a secret comes from stdin, is used by an entry, listed by its name, and removed", async () => {
+  const set = await world.run(["secrets", "set", "demo"], { stdin: "hunter2\n" });
+  expect(set).toEqual({ code: 0, stdout: "Stored the secret demo. Entries use it as ${secret:demo}.\n", stderr: "" });
+  expect(JSON.parse((await world.run(["secrets", "set", "other", "--json"], { stdin: "x" })).stdout)).toEqual({
+    name: "other",
+  });
+  expect((await world.run(["secrets", "list"])).stdout).toBe("demo\nother\n");
+  expect(JSON.parse((await world.run(["secrets", "list", "--json"])).stdout)).toEqual({
+    items: [{ name: "demo" }, { name: "other" }],
+    errors: [],
+  });
+
+  const { command, args } = stdioFixture();
+  const added = await world.run(["mcp", "add", "every", "--env", "KEY=${secret:demo}", "--", command, ...args]);
+  expect(added.stdout).toContain("It works:");
+  expect(added.stderr).toBe("");
+  expect((await world.run(["secrets", "remove", "demo"])).stdout).toBe("Removed the secret demo.\n");
+  const missing = await world.run(["mcp", "ping", "every"]);
+  expect(missing.code).toBe(3);
+  expect(missing.stderr).toContain("nexus secrets set demo");
+});
+
+test("only the line end at its end is no part of a secret, and nothing of it is stored as text", async () => {
+  const pem = "-----BEGIN KEY-----\r\nhunter2 ü\r\n\r\n";
+  expect((await world.run(["secrets", "set", "pem"], { stdin: pem })).code).toBe(0);
+  await world.write("print.cjs", "process.stderr.write(JSON.stringify(process.env.PEM)); process.exit(1)");
+  const print = join(world.root, "print.cjs");
+  const shown = await world.run(["mcp", "add", "print", "--env", "PEM=${secret:pem}", "--", process.execPath, print]);
+  expect(shown.stderr).toContain(String.raw`"-----BEGIN KEY-----\r\nhunter2 ü\r\n"`);
+
+  const folder = join(world.home, ".local/state/nexus/secrets");
+  const files = await Promise.all((await readdir(folder)).map((file) => readFile(join(folder, file), "latin1")));
+  expect(files.join("")).not.toContain("hunter2");
+});
+
+test("a value on the command line is refused with the reason, and not repeated", async () => {
+  for (const words of [["demo", "hunter2"], ["demo=hunter2"]]) {
+    const { code, stdout, stderr } = await world.run(["secrets", "set", ...words]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("arguments stay in the shell's history");
+    expect(stderr).toContain("nexus secrets set demo");
+    expect(stdout + stderr).not.toContain("hunter2");
+  }
+});
+
+test("P1.9: names and values that cannot be, and secrets that are not there, say what to do", async () => {
+  const [name, empty, binary, unknown] = await Promise.all([
+    world.run(["secrets", "set", "a b"], { stdin: "x" }),
+    world.run(["secrets", "set", "empty"], { stdin: "\n" }),
+    world.shell(`printf '\\377' | $NEXUS secrets set binary`),
+    world.run(["secrets", "remove", "othre"]),
+  ]);
+  expect(name).toMatchObject({ code: 2, stderr: expect.stringContaining("letters, digits, dots") as string });
+  expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining("would be empty") as string });
+  expect(binary).toMatchObject({ code: 2, stderr: expect.stringContaining("no UTF-8 text") as string });
+  expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining(`Did you mean "other"?`) as string });
+  const json = await world.run(["secrets", "remove", "nothing", "--json"]);
+  expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: "NAME_UNKNOWN" } });
+});
+
+test.runIf(HAS_TERMINAL)("on a terminal the value is asked for, and not shown", async () => {
+  const { child, output } = world.inTerminal(["secrets", "set", "typed", "--no-color"]);
+  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("Value of typed (not shown): ");
+  child.stdin?.write("hunter2\r");
+  const [code] = (await once(child, "close")) as [unknown];
+  expect(code).toBe(0);
+  expect(output.stdout).toContain("Stored the secret typed.");
+  expect(output.stdout).not.toContain("hunter2");
+});
+
+test.runIf(HAS_TERMINAL)("Ctrl-C at the question stores nothing", async () => {
+  const { child, output } = world.inTerminal(["secrets", "set", "waiting"]);
+  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("Value of waiting (not shown): ");
+  child.stdin?.write("half\u0003");
+  const [code] = (await once(child, "close")) as [unknown];
+  expect(code).toBe(130);
+  expect((await world.run(["secrets", "list"])).stdout).not.toContain("waiting");
+});
