@@ -38,8 +38,13 @@ function isCore(id: string): boolean {
   if (/node_modules\/jsonc-parser|oxc-project.runtime/.test(path)) return true;
   const [, layer = "", file = ""] = /\/src\/(\w+)\/(.*)\.ts$/.exec(path) ?? [];
   if (!["errors", "protocol", "transport", "client", "config", "host", "auth", "cli"].includes(layer)) return false;
-  if (layer === "cli") return /^(run|command|command-line|help|output|exit-codes|server-set|in-place|split-words|sightings|ask-servers)$/.test(file);
-  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|watch|registry|host$|server-supervisor|server-lists|policy|memory)/.test(file);
+  if (layer === "cli")
+    return /^(run|command|command-line|help|output|exit-codes|server-set|in-place|sightings|ask-servers|text\/split-words)$/.test(
+      file,
+    );
+  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|watch|registry|host$|server-supervisor|server-lists|policy|memory)/.test(
+    file,
+  );
 }
 
 /** Servers that tests run as child processes: built like the package, never published. */

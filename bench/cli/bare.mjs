@@ -21,7 +21,11 @@ const ask = (method, params) =>
     send({ id, method, params });
   });
 
-await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bare", version: "1" } });
+await ask("initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "bare", version: "1" },
+});
 send({ method: "notifications/initialized" });
 const { tools } = await ask("tools/list");
 if (command === "tools") {

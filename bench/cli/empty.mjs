@@ -1,1 +1,2 @@
 // The least a Node program can be.
+globalThis.nothing = undefined;

@@ -15,7 +15,7 @@ export interface Option {
 export type Options = Readonly<Record<string, Option>>;
 
 /** What the options of a command were given as. */
-export type Values<O extends Options> = string extends keyof O
+type Values<O extends Options> = string extends keyof O
   ? Readonly<Record<string, Value>>
   : { readonly [K in keyof O]?: ValueOf<O[K]> | undefined };
 

@@ -1,7 +1,7 @@
 import { defineServers, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { wrongUsage } from "./command-line.ts";
-import { splitWords } from "./split-words.ts";
+import { splitWords } from "./text/split-words.ts";
 
 /** The server that stands on the command line (`--stdio`, `--url`), if one does. */
 export async function inPlaceServer(

@@ -123,10 +123,10 @@ function isGroup(word: string | undefined): word is string {
   return Object.keys(CATALOG).some((name) => name.startsWith(`${word} `));
 }
 
-function summaries(group: string | undefined): { name: string; summary: string }[] {
+function summaries(group: string | undefined): { name: string; section: string; summary: string }[] {
   return listedCommands()
     .filter(([name]) => group === undefined || name.startsWith(`${group} `))
-    .map(([name, { summary }]) => ({ name, summary }));
+    .map(([name, { section, summary }]) => ({ name, section, summary }));
 }
 
 function unknownCommand(words: readonly string[]): NexusError {

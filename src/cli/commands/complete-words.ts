@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { visible } from "../../errors/visible.ts";
 import { defineCommand } from "../command.ts";
-import { placesOf } from "../configured-servers.ts";
+import { placesOf } from "../configuring/configured-servers.ts";
 import { knownNames } from "../completion/known-names.ts";
 import { suggest } from "../completion/suggestions.ts";
 

@@ -6,14 +6,14 @@ import { visible } from "../../errors/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { openConfigured, placesOf } from "../configured-servers.ts";
-import { reachAsWritten } from "../entry-words.ts";
-import type { FirstConnection } from "../first-connection.ts";
-import { adviceAbout, literalSecrets } from "../literal-secrets.ts";
-import { ENTRY, looksRelative, newEntry } from "../new-entry.ts";
+import { openConfigured, placesOf } from "../configuring/configured-servers.ts";
+import { reachAsWritten } from "../configuring/entry-words.ts";
+import type { FirstConnection } from "../configuring/first-connection.ts";
+import { adviceAbout, literalSecrets } from "../configuring/literal-secrets.ts";
+import { ENTRY, looksRelative, newEntry } from "../configuring/new-entry.ts";
 import type { Output } from "../output.ts";
-import { shortPath } from "../short-path.ts";
-import { TARGET, targetFile } from "../target-file.ts";
+import { shortPath } from "../text/short-path.ts";
+import { TARGET, targetFile } from "../configuring/target-file.ts";
 
 /** nexus mcp add notes -- npx -y @example/notes */
 export const add = defineCommand({
@@ -110,7 +110,7 @@ async function settle(
   if (check && hiddenBy === undefined && !definition.trusted) {
     warn(out, `The file has servers that are not trusted yet, so nothing of it is started: nexus mcp trust`);
   }
-  const { connectOnce } = await import("../first-connection.ts");
+  const { connectOnce } = await import("../configuring/first-connection.ts");
   const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;
   if (!out.json) return report(out, definition, outcome);
   out.value({

@@ -4,17 +4,17 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import { decide } from "../../host/policy.ts";
 import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
-import { requireFitting } from "../argument-check.ts";
-import { ATTENDING, AttendedCall } from "../attended-call.ts";
+import { requireFitting } from "../calling/argument-check.ts";
+import { ATTENDING, AttendedCall } from "../calling/attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { ContentPrinter, type Printing } from "../content.ts";
-import { findNamed } from "../find-named.ts";
+import { ContentPrinter, type Printing } from "../calling/content.ts";
+import { findNamed } from "../calling/find-named.ts";
 import type { Output } from "../output.ts";
-import { measure } from "../repeat.ts";
-import { SavedFiles } from "../saved-files.ts";
+import { measure } from "../calling/repeat.ts";
+import { SavedFiles } from "../calling/saved-files.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
-import { toolArguments } from "../tool-arguments.ts";
+import { toolArguments } from "../calling/tool-arguments.ts";
 
 const DESCRIPTION = `
 --arg values take the type that the tool's schema says: numbers, true and false, JSON where it begins with [ or {,

@@ -6,7 +6,7 @@ import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import type { CompletionReference } from "../../protocol/mcp.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { keyValue } from "../key-value.ts";
+import { keyValue } from "../calling/key-value.ts";
 
 /** nexus mcp complete demo --prompt postcard --arg place=L */
 export const complete = defineCommand({
@@ -40,6 +40,12 @@ export const complete = defineCommand({
       .catch(async (error: unknown) => {
         throw await better(error, ref, { client, signal });
       });
+    if (!Array.isArray(completion?.values)) {
+      throw new NexusError("PROTOCOL_VIOLATION", "The server's answer holds no suggestions", {
+        server: definition.id,
+        raw: completion,
+      });
+    }
     if (out.json) return out.value({ server: definition.id, ...completion });
     for (const suggestion of completion.values) out.line(visible(suggestion));
     const { total } = completion;

@@ -2,12 +2,12 @@ import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
-import { counted, durationText } from "../amounts.ts";
+import { counted, durationText } from "../text/amounts.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../ask-servers.ts";
-import { capabilityWords } from "../capability-words.ts";
+import { capabilityWords } from "../looking/capability-words.ts";
 import { asksAnyone, defineCommand, IN_PLACE, type CommandContext } from "../command.ts";
-import { factLines, type Fact } from "../facts.ts";
-import { wrapped } from "../text-width.ts";
+import { factLines, type Fact } from "../text/facts.ts";
+import { wrapped } from "../text/text-width.ts";
 
 const INSTRUCTION_LINES = 4;
 
@@ -36,7 +36,7 @@ declares is asked for. --verbose shows its instructions in full.`,
     const client = await servers.connect(definition, { signal });
     const connectMs = performance.now() - startedAt;
     const { counts, names, failures } = await countLists(client, signal);
-    await servers.saw(definition, names);
+    servers.saw(definition, names);
     const ms = { connect: Math.round(connectMs), total: Math.round(performance.now() - startedAt) };
     const seen = { client, definition, counts, ms };
     if (out.json) out.value({ ...factsForPrograms(seen), errors: failuresForPrograms(failures) });

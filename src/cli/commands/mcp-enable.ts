@@ -1,6 +1,6 @@
-import { SOURCE } from "../change-entry.ts";
+import { SOURCE } from "../configuring/change-entry.ts";
 import { defineCommand } from "../command.ts";
-import { switchEntry } from "../switch-entry.ts";
+import { switchEntry } from "../configuring/switch-entry.ts";
 
 /** nexus mcp enable github */
 export const enable = defineCommand({

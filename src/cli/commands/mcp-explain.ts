@@ -1,9 +1,9 @@
 import { candidates } from "../../config/places.ts";
 import { exitCodeFor } from "../ask-servers.ts";
 import { defineCommand } from "../command.ts";
-import { explainFiles } from "../explain-files.ts";
-import { explainServer } from "../explain-server.ts";
-import { loadWrittenEntries } from "../written-entries.ts";
+import { explainFiles } from "../looking/explain-files.ts";
+import { explainServer } from "../looking/explain-server.ts";
+import { loadWrittenEntries } from "../looking/written-entries.ts";
 
 /** nexus mcp explain github */
 export const explain = defineCommand({

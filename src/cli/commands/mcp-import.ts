@@ -8,11 +8,11 @@ import { renderForPeople } from "../../errors/render.ts";
 import { failuresForPrograms } from "../ask-servers.ts";
 import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { placesOf } from "../configured-servers.ts";
-import { listImports } from "../import-list.ts";
-import { planImport, type ImportPlan } from "../import-plan.ts";
-import { tellImport } from "../import-report.ts";
-import { TARGET, targetFile } from "../target-file.ts";
+import { placesOf } from "../configuring/configured-servers.ts";
+import { listImports } from "../configuring/import-list.ts";
+import { planImport, type ImportPlan } from "../configuring/import-plan.ts";
+import { tellImport } from "../configuring/import-report.ts";
+import { TARGET, targetFile } from "../configuring/target-file.ts";
 
 /** nexus mcp import github --from cursor */
 export const importServers = defineCommand({

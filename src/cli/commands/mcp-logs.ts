@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { visible } from "../../errors/visible.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { followLog, lastLines } from "../server-log-reader.ts";
+import { followLog, lastLines } from "../doctor/server-log-reader.ts";
 
 const DEFAULT_LINES = "50";
 

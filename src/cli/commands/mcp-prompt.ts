@@ -1,15 +1,15 @@
 import { nearestName } from "../../errors/nearest-name.ts";
 import { visible } from "../../errors/visible.ts";
 import type { GetPromptResult, Prompt } from "../../protocol/mcp.ts";
-import { ATTENDING, AttendedCall } from "../attended-call.ts";
+import { ATTENDING, AttendedCall } from "../calling/attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { ContentPrinter } from "../content.ts";
-import { findNamed } from "../find-named.ts";
-import { keyValueFromFile } from "../key-value.ts";
+import { ContentPrinter } from "../calling/content.ts";
+import { findNamed } from "../calling/find-named.ts";
+import { keyValueFromFile } from "../calling/key-value.ts";
 import type { Output } from "../output.ts";
-import { SavedFiles } from "../saved-files.ts";
-import { quoteWord } from "../split-words.ts";
+import { SavedFiles } from "../calling/saved-files.ts";
+import { quoteWord } from "../text/split-words.ts";
 
 /** nexus mcp prompt demo.postcard --arg place=Vienna */
 export const prompt = defineCommand({
@@ -90,6 +90,7 @@ async function promptArguments(
 async function show({ description, messages }: GetPromptResult, out: Output, files: SavedFiles): Promise<void> {
   const printer = new ContentPrinter(out, files);
   if (typeof description === "string") out.note(out.onStderr("dim", visible(description)));
+  if (!Array.isArray(messages) || messages.length === 0) return out.note("The prompt has no messages.");
   for (const [index, { role, content }] of messages.entries()) {
     if (index > 0) out.line();
     out.line(out.style("bold", `${visible(role)}:`));

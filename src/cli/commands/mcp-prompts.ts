@@ -1,7 +1,7 @@
 import type { Prompt } from "../../protocol/mcp.ts";
 import { defineCommand } from "../command.ts";
-import { LIST_OPTIONS, listFromServers, summaryLines } from "../list-command.ts";
-import { promptSignature, signatureLines } from "../tool-signature.ts";
+import { LIST_OPTIONS, listFromServers, summaryLines } from "../looking/list-command.ts";
+import { promptSignature, signatureLines } from "../looking/tool-signature.ts";
 
 /** nexus mcp prompts --server github */
 export const prompts = defineCommand({

@@ -5,12 +5,12 @@ import { visibleLines } from "../../errors/visible.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import type { ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
 import { RESOURCE_NOT_FOUND } from "../../protocol/meta.ts";
-import { ATTENDING, AttendedCall } from "../attended-call.ts";
+import { ATTENDING, AttendedCall } from "../calling/attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { ContentPrinter } from "../content.ts";
+import { ContentPrinter } from "../calling/content.ts";
 import type { Output } from "../output.ts";
-import { SavedFiles } from "../saved-files.ts";
+import { SavedFiles } from "../calling/saved-files.ts";
 
 /** nexus mcp read docs file:///readme.md */
 export const read = defineCommand({

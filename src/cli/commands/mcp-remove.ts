@@ -1,6 +1,6 @@
-import { changeEntry, SOURCE } from "../change-entry.ts";
+import { changeEntry, SOURCE } from "../configuring/change-entry.ts";
 import { defineCommand } from "../command.ts";
-import { shortPath } from "../short-path.ts";
+import { shortPath } from "../text/short-path.ts";
 
 /** nexus mcp remove github */
 export const remove = defineCommand({

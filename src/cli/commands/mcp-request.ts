@@ -5,7 +5,7 @@ import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { exitCodeOf } from "../exit-codes.ts";
-import { jsonGiven } from "../json-given.ts";
+import { jsonGiven } from "../calling/json-given.ts";
 
 const METHOD_NOT_FOUND = -32601;
 

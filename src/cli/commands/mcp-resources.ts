@@ -1,9 +1,9 @@
 import { visible } from "../../errors/visible.ts";
 import type { Resource } from "../../protocol/mcp.ts";
-import { sizeText } from "../amounts.ts";
+import { sizeText } from "../text/amounts.ts";
 import { defineCommand } from "../command.ts";
-import { LIST_OPTIONS, listFromServers } from "../list-command.ts";
-import { describedLines } from "../resource-lines.ts";
+import { LIST_OPTIONS, listFromServers } from "../looking/list-command.ts";
+import { describedLines } from "../looking/resource-lines.ts";
 
 /** nexus mcp resources --server docs */
 export const resources = defineCommand({

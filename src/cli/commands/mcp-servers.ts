@@ -2,15 +2,15 @@ import type { Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../errors/visible.ts";
-import { agoText, counted } from "../amounts.ts";
+import { agoText, counted } from "../text/amounts.ts";
 import { exitCodeFor, failuresForPrograms } from "../ask-servers.ts";
 import { defineCommand } from "../command.ts";
-import { nothingToAsk } from "../no-servers.ts";
-import { reachText } from "../reach-text.ts";
-import { placeText, shortPath } from "../short-path.ts";
+import { nothingToAsk } from "../looking/no-servers.ts";
+import { reachText } from "../text/reach-text.ts";
+import { placeText, shortPath } from "../text/short-path.ts";
 import type { Sighting } from "../sightings.ts";
-import { tableLines, type Cell } from "../table.ts";
-import { loadWrittenEntries, type WrittenEntry } from "../written-entries.ts";
+import { tableLines, type Cell } from "../text/table.ts";
+import { loadWrittenEntries, type WrittenEntry } from "../looking/written-entries.ts";
 
 /** nexus mcp servers */
 export const servers = defineCommand({

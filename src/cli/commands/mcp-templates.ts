@@ -1,8 +1,8 @@
 import { visible } from "../../errors/visible.ts";
 import type { ResourceTemplate } from "../../protocol/mcp.ts";
 import { defineCommand } from "../command.ts";
-import { LIST_OPTIONS, listFromServers } from "../list-command.ts";
-import { describedLines } from "../resource-lines.ts";
+import { LIST_OPTIONS, listFromServers } from "../looking/list-command.ts";
+import { describedLines } from "../looking/resource-lines.ts";
 
 /** nexus mcp templates --server docs */
 export const templates = defineCommand({

@@ -2,9 +2,9 @@ import type { ServerDefinition } from "../../config/server-definition.ts";
 import { decide } from "../../host/policy.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { defineCommand } from "../command.ts";
-import { LIST_OPTIONS, listFromServers, summaryLines, type Listing } from "../list-command.ts";
+import { LIST_OPTIONS, listFromServers, summaryLines, type Listing } from "../looking/list-command.ts";
 import type { Output } from "../output.ts";
-import { signatureLines, toolSignature } from "../tool-signature.ts";
+import { signatureLines, toolSignature } from "../looking/tool-signature.ts";
 
 /** nexus mcp tools --grep issue */
 export const tools = defineCommand({
@@ -29,7 +29,7 @@ tool is shown in full, with its schema, what it costs a model, and a call to cop
     const { name, grep } = context.options;
     if (name === undefined)
       return listFromServers(context, { ...TOOLS, matches: grep === undefined ? isAny : has(grep) });
-    const { showTool } = await import("../show-tool.ts");
+    const { showTool } = await import("../looking/show-tool.ts");
     return showTool(context, TOOLS, name);
   },
 });

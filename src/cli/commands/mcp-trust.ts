@@ -3,10 +3,10 @@ import type { TrustStore } from "../../config/trust-store.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { placesOf } from "../configured-servers.ts";
+import { placesOf } from "../configuring/configured-servers.ts";
 import type { Output } from "../output.ts";
-import type { ProjectFile } from "../project-files.ts";
-import { projectFileFacts, showProjectFiles } from "../project-report.ts";
+import type { ProjectFile } from "../configuring/project-files.ts";
+import { projectFileFacts, showProjectFiles } from "../configuring/project-report.ts";
 
 /** nexus mcp trust */
 export const trust = defineCommand({
@@ -33,7 +33,7 @@ asks. What is trusted is exactly what was shown: a file whose servers change has
     if (options.show && options.revoke) throw wrongUsage("--show and --revoke are given both", "Give one of them.");
     const places = placesOf(context, await folderCalled(words[0]));
     const { trustStore } = await import("../../host/load-options.ts");
-    const { loadProjectFiles } = await import("../project-files.ts");
+    const { loadProjectFiles } = await import("../configuring/project-files.ts");
     const store = trustStore(surroundings, stateFolder);
     const files = await loadProjectFiles(places, store);
     if (!out.json) {

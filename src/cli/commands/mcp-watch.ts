@@ -1,8 +1,8 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { ChangeWatcher } from "../change-watcher.ts";
-import { changeLines } from "../change-lines.ts";
+import { ChangeWatcher } from "../looking/change-watcher.ts";
+import { changeLines } from "../looking/change-lines.ts";
 
 /** nexus mcp watch docs file:///notes.txt */
 export const watch = defineCommand({

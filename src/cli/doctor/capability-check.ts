@@ -43,7 +43,7 @@ async function answersAnyway(client: Client, method: string, member: string, sig
 }
 
 /** "tools (list changes), resources (subscribe), logging" */
-export function described(capabilities: ServerCapabilities): string {
+function described(capabilities: ServerCapabilities): string {
   const parts = Object.entries(capabilities).flatMap(([name, value]) => {
     if (value === undefined || value === null) return [];
     const details = typeof value === "object" ? detailsOf(name, value) : [];

@@ -1,0 +1,45 @@
+import { checkArguments } from "../../client/schema-check.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
+import { visible } from "../../errors/visible.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
+import type { Tool } from "../../protocol/mcp.ts";
+import { wrongUsage } from "../command-line.ts";
+import { exampleArguments } from "../looking/example-call.ts";
+import type { Output } from "../output.ts";
+import { SchemaShape } from "./schema-shape.ts";
+
+/** Says what is wrong with arguments before a server sees them. */
+export async function requireFitting(tool: Tool, args: Record<string, unknown>, out: Output): Promise<void> {
+  const example = exampleArguments(tool).join(" ");
+  const hint = `${example === "" ? "" : `For example: ${example}. `}--no-validate sends them as they are.`;
+  const outcome = await checkArguments(tool, args);
+  if (outcome.kind === "unusable") {
+    return out.note(`${out.onStderr("yellow", "warning:")} the arguments are not checked: ${visible(outcome.reason)}`);
+  }
+  if (outcome.kind === "invalid") {
+    const problems = outcome.problems.map(({ message }) => message);
+    const message = `The arguments do not fit "${tool.name}": ${problems.join("; ")}`;
+    throw wrongUsage(message, hint);
+  }
+  for (const { name, near } of strangers(args, tool.inputSchema)) {
+    if (near !== undefined) throw wrongUsage(`"${tool.name}" knows no "${name}": did you mean ${near}?`, hint);
+    out.note(`${out.onStderr("yellow", "warning:")} the schema of "${visible(tool.name)}" knows no "${visible(name)}"`);
+  }
+}
+
+/** Arguments that the schema does not know; `near` are those that were probably meant to be others. */
+function strangers(args: Record<string, unknown>, inputSchema: unknown): { name: string; near?: string }[] {
+  const shape = new SchemaShape(inputSchema);
+  const known = shape.propertyNames;
+  const { patternProperties, additionalProperties } = shape.schema;
+  if (known.length === 0 || isRecord(patternProperties) || isRecord(additionalProperties)) return [];
+  return Object.keys(args)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const near = nearestName(
+        name,
+        known.filter((other) => !Object.hasOwn(args, other)),
+      );
+      return near === undefined ? { name } : { name, near };
+    });
+}

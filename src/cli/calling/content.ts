@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from "node:util";
+import { visible, visibleLines } from "../../errors/visible.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
+import type { CallToolResult, Content, ResourceContents } from "../../protocol/mcp.ts";
+import { sizeText } from "../text/amounts.ts";
+import type { Output } from "../output.ts";
+import type { SavedFiles } from "./saved-files.ts";
+
+export type Printing = Pick<Output, "line" | "note" | "style">;
+
+/** Shows what servers answer with: text as text, everything else named, and saved where it can only be saved. */
+export class ContentPrinter {
+  readonly #out: Printing;
+  readonly #files: SavedFiles;
+
+  constructor(out: Printing, files: SavedFiles) {
+    this.#out = out;
+    this.#files = files;
+  }
+
+  async toolResult({ content, structuredContent }: CallToolResult): Promise<void> {
+    const blocks = Array.isArray(content) ? content : [];
+    for (const block of blocks) await this.block(block);
+    if (structuredContent === undefined) {
+      if (blocks.length === 0) this.#out.note("The tool answered with nothing.");
+      return;
+    }
+    if (blocks.some((block) => isSame(block, structuredContent))) return;
+    if (blocks.length > 0) this.#out.line(this.#label("structured", []));
+    this.#out.line(visibleLines(JSON.stringify(structuredContent, undefined, 2)));
+  }
+
+  async block(block: Content): Promise<void> {
+    if (!isRecord(block)) return this.#unknown({ type: typeof block, value: block });
+    const { type, text, data, mimeType, resource } = block;
+    if (type === "text" && typeof text === "string") return this.#text(text);
+    if ((type === "image" || type === "audio") && typeof data === "string") {
+      return this.#binary(type, data, mimeType);
+    }
+    if (type === "resource" && isRecord(resource)) return this.resource(resource);
+    if (type === "resource_link" && typeof block.uri === "string") return this.#link(block);
+    this.#unknown(block);
+  }
+
+  async resource(resource: ResourceContents): Promise<void> {
+    const { uri, mimeType, text, blob } = resource;
+    if (typeof text === "string") {
+      this.#out.line(this.#label("resource", [uri, mimeType]));
+      this.#text(text);
+    } else if (typeof blob === "string") await this.#binary(`resource ${uri}`, blob, mimeType);
+    else this.#unknown({ ...resource, type: "resource" });
+  }
+
+  #text(text: string): void {
+    this.#out.line(visibleLines(text.replace(/\r?\n$/, "")));
+  }
+
+  async #binary(what: string, base64: string, mimeType: string | undefined): Promise<void> {
+    const data = Buffer.from(base64, "base64");
+    const path = await this.#files.save(data, mimeType);
+    this.#out.line(`${this.#label(what, [mimeType, sizeText(data.length)])} saved as ${path}`);
+  }
+
+  #link({ uri, name, title, description, mimeType, size }: Content): void {
+    const facts = [mimeType, typeof size === "number" ? sizeText(size) : undefined];
+    const called = [title, name].find((each) => typeof each === "string" && each !== "") as string | undefined;
+    this.#out.line(`${this.#label("link", facts)} ${visible(uri ?? "")}${called ? ` – ${visible(called)}` : ""}`);
+    if (typeof description === "string") this.#out.line(`  ${visible(description)}`);
+  }
+
+  #unknown({ type, ...rest }: Content): void {
+    this.#out.line(`${this.#label(`unknown kind ${JSON.stringify(type)}`, [])} ${visible(JSON.stringify(rest))}`);
+  }
+
+  #label(what: string, facts: readonly (string | undefined)[]): string {
+    const known = facts.filter((fact) => typeof fact === "string");
+    return this.#out.style("dim", `[${visible([what, known.join(", ")].filter((part) => part !== "").join(" "))}]`);
+  }
+}
+
+/** Tools with an output schema repeat the structure as text, for clients that know no structure. */
+function isSame({ type, text }: Content, structured: unknown): boolean {
+  if (type !== "text" || typeof text !== "string") return false;
+  try {
+    return isDeepStrictEqual(JSON.parse(text), structured);
+  } catch {
+    return false;
+  }
+}

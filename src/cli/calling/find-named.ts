@@ -1,0 +1,26 @@
+import type { ServerDefinition } from "../../config/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { resolveName } from "../../host/names.ts";
+import type { ServerSet } from "../server-set.ts";
+
+/** The tool or prompt that a name on the command line means; with a server in place it need not be named. */
+export function findNamed<T extends { name: string }>(
+  text: string,
+  items: readonly T[],
+  { servers, definition, kind }: { servers: ServerSet; definition: ServerDefinition; kind: "tool" | "prompt" },
+): T {
+  const bare = servers.inPlace ? items.find(({ name }) => name === text) : undefined;
+  if (bare) return bare;
+  const server = definition.id;
+  const isFull = [`${server}.`, `mcp:${server}.`, `mcp__${server}__`].some((prefix) => text.startsWith(prefix));
+  const candidates = items.map((item) => ({ server, name: item.name, item }));
+  try {
+    return resolveName(isFull ? text : `${server}.${text}`, candidates, kind).item;
+  } catch (error) {
+    if (!(error instanceof NexusError)) throw error;
+    const lists = servers.inPlace ? `"nexus mcp ${kind}s"` : `"nexus mcp ${kind}s --server ${server}"`;
+    const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
+    const known = items.length === 0 ? `The server has no ${kind}s.` : `${lists} lists all ${items.length}.`;
+    throw error.amended({ server, hint: `${near}${known}` });
+  }
+}

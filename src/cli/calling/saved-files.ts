@@ -1,0 +1,69 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "image/jpeg": "jpg",
+  "image/svg+xml": "svg",
+  "image/tiff": "tif",
+  "image/x-icon": "ico",
+  "audio/mpeg": "mp3",
+  "audio/x-wav": "wav",
+  "audio/wave": "wav",
+  "audio/mp4": "m4a",
+  "text/plain": "txt",
+  "text/markdown": "md",
+  "text/javascript": "js",
+  "application/gzip": "gz",
+  "application/octet-stream": "bin",
+  "application/xhtml+xml": "html",
+};
+
+/** Keeps what cannot be shown as text; what is there already is never written over. */
+export class SavedFiles {
+  readonly #folder: string;
+  readonly #stem: string;
+  #count = 0;
+
+  /** `name` is what the files are called after: a tool, a resource. */
+  constructor(folder: string | undefined, name: string) {
+    this.#folder = folder ?? "";
+    this.#stem = fileStem(name);
+  }
+
+  /** The path of the new file, as it has to be typed from here. */
+  async save(data: Uint8Array, mimeType: string | undefined): Promise<string> {
+    if (this.#folder !== "") await mkdir(this.#folder, { recursive: true });
+    const extension = extensionFor(mimeType);
+    for (;;) {
+      const path = join(this.#folder, `${this.#stem}-${++this.#count}.${extension}`);
+      try {
+        await writeFile(path, data, { flag: "wx" });
+        return path;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "EEXIST") continue;
+        throw new NexusError("PERMISSION_DENIED", `${path} cannot be written: ${messageOf(error)}`, {
+          cause: error,
+          hint: "Name a folder for it: --save FOLDER.",
+        });
+      }
+    }
+  }
+}
+
+/** A name that every system takes for a file, whatever a server called the thing. */
+export function fileStem(name: string): string {
+  const plain = name
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")
+    .replaceAll(/^[-.]+|[-.]+$/g, "")
+    .slice(0, 80);
+  return plain === "" ? "result" : plain;
+}
+
+export function extensionFor(mimeType = ""): string {
+  const plain = mimeType.split(";")[0]?.trim().toLowerCase() ?? "";
+  const known = Object.hasOwn(EXTENSIONS, plain) ? EXTENSIONS[plain] : undefined;
+  if (known !== undefined) return known;
+  const subtype = plain.split("/")[1]?.replace(/^x-/, "").split("+").at(-1) ?? "";
+  return /^[a-z0-9]{1,8}$/.test(subtype) ? subtype : "bin";
+}

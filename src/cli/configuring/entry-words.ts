@@ -1,0 +1,32 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
+import { visible } from "../../errors/visible.ts";
+import { quoteWord } from "../text/split-words.ts";
+
+/** How an entry is reached, as it was written: its command as one would type it, or its URL. */
+export function reachAsWritten(entry: unknown): string {
+  if (!isRecord(entry)) return "(no entry)";
+  const { command, args, url } = entry;
+  if (command === undefined) return url === undefined ? "(neither command nor url)" : visible(plain(url));
+  const words = [command, args ?? []].flat().map(plain);
+  return words.map((word) => visible(quoteWord(word))).join(" ");
+}
+
+/** What else of an entry decides what is run or sent: its folder, its variables, its headers, one line each. */
+export function circumstancesAsWritten(entry: unknown): string[] {
+  if (!isRecord(entry)) return [];
+  const { cwd = entry["workdir"], env, env_passthrough: passed, headers } = entry;
+  return [
+    ...(cwd === undefined ? [] : [`in ${plain(cwd)}`]),
+    ...pairs(env).map(([name, value]) => `with ${name}=${value}`),
+    ...(Array.isArray(passed) && passed.length > 0 ? [`with your ${passed.map(plain).join(", ")}`] : []),
+    ...pairs(headers).map(([name, value]) => `sends ${name}: ${value}`),
+  ].map(visible);
+}
+
+function pairs(value: unknown): [string, string][] {
+  return isRecord(value) ? Object.entries(value).map(([name, text]) => [name, plain(text)]) : [];
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

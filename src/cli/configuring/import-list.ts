@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Import, ImportedServer } from "../../config/import.ts";
+import { visible } from "../../errors/visible.ts";
+import { failuresForPrograms } from "../ask-servers.ts";
+import type { Output } from "../output.ts";
+import { reachText } from "../text/reach-text.ts";
+import { shortPath } from "../text/short-path.ts";
+
+/** What other programs have, a heading for each file, and how to take it over. */
+export function listImports(
+  out: Output,
+  { servers, problems }: Import,
+  { present, home }: { present: ReadonlyMap<string, unknown>; home: string },
+): void {
+  if (out.json) {
+    const items = servers.map(({ id, name, client, scope, project, source, entry }) => {
+      const reach = entry.url === undefined ? { command: reachText({ ...entry }) } : { url: reachText({ ...entry }) };
+      return { server: id, name, client, scope, project, source, ...reach, present: present.has(id) };
+    });
+    return out.value({ items, errors: failuresForPrograms(problems) });
+  }
+  if (servers.length === 0)
+    return out.note("No servers of other programs were found. Add one: nexus mcp add NAME -- COMMAND …");
+  const width = Math.max(...servers.map(({ id }) => id.length));
+  for (const [heading, group] of byFile(servers, home)) {
+    out.line(heading);
+    for (const server of group) out.line(`  ${row(out, server, { width, present })}`);
+    out.line();
+  }
+  const news = servers.filter(({ id }) => !present.has(id)).map(({ id }) => id);
+  const [first] = news;
+  if (first === undefined) out.line("All of these names are configured here already.");
+  else out.line(`Take over with: nexus mcp import ${first} …, or all with: nexus mcp import --all`);
+}
+
+function row(
+  out: Output,
+  { id, name, entry }: ImportedServer,
+  { width, present }: { width: number; present: ReadonlyMap<string, unknown> },
+): string {
+  const isHere = present.has(id);
+  const isSame = isHere && isDeepStrictEqual(present.get(id), entry);
+  const state = isHere ? ` (${isSame ? "is here already" : "another one of that name is here"})` : "";
+  const title = name === id ? "" : ` “${visible(name)}”`;
+  const text = `${visible(reachText({ ...entry }) ?? "(neither command nor url)")}${title}`;
+  const room = out.columns === undefined ? Infinity : out.columns - width - 4 - state.length;
+  return `${id.padEnd(width)}  ${shortened(text, Math.max(room, 20))}${out.style("dim", state)}`;
+}
+
+function shortened(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+}
+
+function byFile(servers: readonly ImportedServer[], home: string): Map<string, ImportedServer[]> {
+  const groups = new Map<string, ImportedServer[]>();
+  for (const server of servers) {
+    const { client, scope, project, source } = server;
+    const whose = scope === "project" ? ", this project's" : project === undefined ? "" : `, for ${visible(project)}`;
+    const heading = `${client}${whose} (${shortPath(source.file, home)})`;
+    groups.set(heading, [...(groups.get(heading) ?? []), server]);
+  }
+  return groups;
+}

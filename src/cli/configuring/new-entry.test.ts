@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import type { Candidate } from "../../config/places.ts";
+import { looksRelative, newEntry } from "./new-entry.ts";
+
+const user: Candidate = { file: "/home/u/.nexus/mcp.json", layer: "user", folder: "/work/project" };
+const project: Candidate = { file: "/work/project/.mcp.json", layer: "project", folder: "/work/project" };
+
+const posix = test.skipIf(process.platform === "win32");
+
+posix("a folder is absolute in the user's file, and relative in the project's, which others have elsewhere", () => {
+  const cwdIn = (target: Candidate, cwd: string) => newEntry("a", ["x"], { cwd, target, from: "/work/project" }).cwd;
+  expect(cwdIn(user, "sub")).toBe("/work/project/sub");
+  expect(cwdIn(project, "sub")).toBe("sub");
+  expect(cwdIn(project, ".")).toBe(".");
+  expect(cwdIn(project, "../other")).toBe("/work/other");
+  expect(cwdIn(project, "~/notes")).toBe("~/notes");
+});
+
+test("an entry has what was given and nothing else", () => {
+  const options = { target: user, from: "/work/project" };
+  expect(newEntry("a", ["npx", "-y", "b c"], { ...options, env: ["K=v=w"] })).toEqual({
+    command: "npx",
+    args: ["-y", "b c"],
+    env: { K: "v=w" },
+  });
+  expect(newEntry("a", [], { ...options, stdio: `node "a b.js"` })).toEqual({ command: "node", args: ["a b.js"] });
+  expect(newEntry("a", [], { ...options, url: "https://${HOST}/mcp", header: ["X: y: z"], disabled: true })).toEqual({
+    url: "https://${HOST}/mcp",
+    headers: { X: "y: z" },
+    enabled: false,
+  });
+});
+
+test("arguments that are found in one folder only are noticed; packages, options and addresses are none", () => {
+  expect(looksRelative({ command: "node", args: ["server.js", "--port=1"] })).toEqual(["server.js"]);
+  expect(looksRelative({ command: "./run.sh" })).toEqual(["./run.sh"]);
+  expect(looksRelative({ command: "npx", args: ["-y", "@a/b", "https://x/y", "~/a.js", "/b.js"] })).toEqual([]);
+  expect(looksRelative({ command: "node", args: ["server.js"], cwd: "/srv" })).toEqual([]);
+});

@@ -1,0 +1,88 @@
+import { isAbsolute, relative, resolve } from "node:path";
+import { serverId } from "../../config/server-id.ts";
+import type { Candidate } from "../../config/places.ts";
+import { resolveEntry, type ServerEntry } from "../../transport/server-entry.ts";
+import { wrongUsage } from "../command-line.ts";
+import type { Options } from "../command.ts";
+import { inPlaceEntry } from "../in-place.ts";
+
+/** What an entry is made of on the command line; a command may also stand behind `--`. */
+export const ENTRY = {
+  url: { type: "string", value: "URL", help: "the address of a server that runs elsewhere" },
+  stdio: { type: "string", value: '"COMMAND …"', help: "the command of a server, in one word instead of after --" },
+  env: { type: "string", multiple: true, value: "NAME=value", help: "a variable for the command; repeatable" },
+  header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
+  cwd: { type: "string", value: "DIR", help: "the folder the command runs in" },
+  disabled: { type: "boolean", help: "add it switched off" },
+} as const satisfies Options;
+
+interface EntryOptions {
+  url?: string | undefined;
+  stdio?: string | undefined;
+  env?: readonly string[] | undefined;
+  header?: readonly string[] | undefined;
+  cwd?: string | undefined;
+  disabled?: boolean | undefined;
+}
+
+/** The entry as it will stand in the file, checked: what cannot work is not written. */
+export function newEntry(
+  name: string,
+  command: readonly string[],
+  options: EntryOptions & { target: Candidate; from: string },
+): ServerEntry {
+  const { url, stdio, cwd, disabled, target, from } = options;
+  const ways = [command.length > 0 && "a command", stdio !== undefined && "--stdio", url !== undefined && "--url"];
+  const given = ways.filter((way) => way !== false);
+  if (given.length > 1) throw wrongUsage(`${given.join(" and ")} are given both`, "Give one of them.");
+  if (given.length === 0) throw wrongUsage(`Nothing says how to reach "${name}"`, howTo(name));
+  if (url !== undefined) checkUrl(url);
+  if (url !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --url");
+
+  const [program, ...args] = command;
+  // Words behind -- are words already: nothing in them is to be taken apart.
+  const described = inPlaceEntry({ ...options, stdio: program === undefined ? stdio : "command" });
+  const entry = {
+    ...described,
+    ...(program === undefined ? {} : { command: program, args }),
+    cwd: cwd === undefined ? undefined : folderFor(cwd, target, from),
+    enabled: disabled ? false : undefined,
+  };
+  const written = Object.fromEntries(Object.entries(entry).filter(([, value]) => !isNothing(value))) as ServerEntry;
+  resolveEntry({ ...written, id: serverId(name) });
+  return written;
+}
+
+/** Arguments that are files here: from another folder they are not found, unless the entry says where they are. */
+export function looksRelative({ command, args, cwd }: ServerEntry): string[] {
+  if (cwd !== undefined) return [];
+  const words = [command ?? [], args ?? []].flat();
+  return words.filter((word) => /[\\/]|\.(?:[cm]?[jt]s|py|sh|rb|jar|exe)$/.test(word) && isLocal(word));
+}
+
+function isLocal(word: string): boolean {
+  return !isAbsolute(word) && !/^(?:-|~|@|\$\{)|:\/\//.test(word);
+}
+
+function howTo(name: string): string {
+  return `Write nexus mcp add ${name} -- COMMAND ARG…, or --url URL. (PowerShell drops a bare --: quote it, '--'.)`;
+}
+
+function checkUrl(url: string): void {
+  if (url.includes("${")) return;
+  const isHttp = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (!isHttp) throw wrongUsage(`--url ${url} is no address of a server`, "Write --url https://example.com/mcp.");
+}
+
+/** A project moves with its folder, and is the same for others; the user's file speaks about this machine. */
+function folderFor(cwd: string, { layer, folder }: Candidate, from: string): string {
+  if (/^~|^\$\{/.test(cwd)) return cwd;
+  const absolute = resolve(from, cwd);
+  const inside = relative(folder, absolute);
+  const isInside = layer === "project" && !isAbsolute(inside) && !inside.startsWith("..");
+  return isInside ? inside.replaceAll("\\", "/") || "." : absolute;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.length === 0);
+}

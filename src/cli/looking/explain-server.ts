@@ -1,0 +1,80 @@
+import type { ServerDefinition } from "../../config/server-definition.ts";
+import type { ConfigWarning } from "../../config/warning.ts";
+import { failuresForPrograms } from "../ask-servers.ts";
+import { visible } from "../../errors/visible.ts";
+import { durationText } from "../text/amounts.ts";
+import { factLines, type Fact } from "../text/facts.ts";
+import type { Output } from "../output.ts";
+import { maskedMembers, reachText } from "../text/reach-text.ts";
+import { placeText, shortPath } from "../text/short-path.ts";
+import type { WrittenEntry } from "./written-entries.ts";
+
+interface Explained {
+  definition: ServerDefinition;
+  /** The entry as it stands in its file. */
+  written: WrittenEntry | undefined;
+  warnings: readonly ConfigWarning[];
+  home: string;
+}
+
+/** Shows what an entry means, and where it stands. */
+export function explainServer(out: Output, explained: Explained): void {
+  const { definition, written = {} } = explained;
+  const { id, name, problem, origin, hides, enabled, trusted, autoStart, isolation, tools } = definition;
+  const warnings = explained.warnings.filter(({ server }) => server === id);
+  const env = maskedMembers(written["env"], "=");
+  const headers = maskedMembers(written["headers"], ": ");
+  if (out.json) {
+    const reach = { transport: definition.entry?.reach.kind, reach: reachText(written), env, headers };
+    const settings = { enabled, trusted, autoStart, isolation, tools, extra: Object.keys(definition.extra ?? {}) };
+    const [error] = problem ? failuresForPrograms([problem]) : [];
+    return out.value({ server: id, name, source: origin, hides, ...settings, ...reach, problem: error, warnings });
+  }
+  const title = name === undefined ? id : `${id} (${name})`;
+  for (const line of factLines(out, visible(title), facts(explained, { env, headers }))) out.line(line);
+  for (const { message, source } of warnings) {
+    out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
+  }
+  if (problem) out.error(problem);
+}
+
+function facts({ definition, written = {}, home }: Explained, masked: { env: string[]; headers: string[] }): Fact[] {
+  const { origin, hides, enabled, trusted, autoStart, isolation, tools, entry, extra = {}, oauth } = definition;
+  const reach = entry?.reach;
+  const isHttp = typeof written["url"] === "string";
+  return [
+    ["configured", origin ? [placeText(origin, home)] : []],
+    ["hides", hides.map((file) => `the server of the same name in ${shortPath(file, home)}`)],
+    ["state", [[enabled ? "switched on" : "switched off", trusted ? "trusted" : "not trusted"].join(", ")]],
+    [isHttp ? "reached at" : "started by", present(reachText(written))],
+    ["transport", present(reach?.kind)],
+    ["runs in", reach?.kind === "stdio" ? present(reach.cwd && shortPath(reach.cwd, home)) : []],
+    ["env", masked.env],
+    ["passes on", reach?.kind === "stdio" ? [...reach.passthrough] : []],
+    ["headers", masked.headers],
+    ["variables", [...new Set(variablesIn(written))]],
+    ["oauth", oauth ? [Object.keys(oauth).join(", ")] : []],
+    ["roots", entry?.roots?.map(({ uri }) => uri) ?? []],
+    ["timeout", entry?.timeoutMs === undefined ? [] : [`${durationText(entry.timeoutMs)} for an answer`]],
+    ["connecting", entry?.connectTimeoutMs === undefined ? [] : [`at most ${durationText(entry.connectTimeoutMs)}`]],
+    ["tools", [...listed("only", tools.allow), ...listed("never", tools.deny)]],
+    ["starts", [autoStart ? "with the host" : "on first use"]],
+    ["isolation", [isolation]],
+    ["no meaning", Object.keys(extra)],
+  ];
+}
+
+function present(text: string | undefined): string[] {
+  return text === undefined ? [] : [text];
+}
+
+function listed(word: string, names: readonly string[] | undefined): string[] {
+  return names ? [`${word} ${names.join(", ") || "nothing"}`] : [];
+}
+
+/** The names of the variables an entry uses. */
+function variablesIn(value: unknown): string[] {
+  if (typeof value === "string")
+    return [...value.matchAll(/(?<!\$)\$\{([\w:.-]+?)(?::-[^}]*)?\}/g)].map(([, name = ""]) => name);
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(variablesIn) : [];
+}

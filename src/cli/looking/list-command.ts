@@ -1,0 +1,138 @@
+import type { Client } from "../../client/client.ts";
+import type { CallOptions } from "../../client/call-scope.ts";
+import type { ServerDefinition } from "../../config/server-definition.ts";
+import { visible } from "../../errors/visible.ts";
+import { counted, durationText } from "../text/amounts.ts";
+import { askServers, exitCodeFor, failuresForPrograms, reportFailures, type Answers } from "../ask-servers.ts";
+import { asksAnyone, IN_PLACE, type CommandContext, type Options } from "../command.ts";
+import { nothingToAsk } from "./no-servers.ts";
+import type { Output } from "../output.ts";
+import type { ServerSet } from "../server-set.ts";
+import type { Sighting } from "../sightings.ts";
+import { cut } from "../text/text-width.ts";
+
+/** What every command takes that lists from one server or all. */
+export const LIST_OPTIONS = {
+  server: { type: "string", value: "NAME", help: "only this server" },
+  ...IN_PLACE,
+} as const satisfies Options;
+
+/** One kind of thing that servers list. */
+export interface Listing<T> {
+  one: string;
+  list: (client: Client, options: CallOptions) => Promise<T[]>;
+  /** Those that may be used, where an entry forbids some. */
+  allowed?: (items: readonly T[], definition: ServerDefinition) => T[];
+  /** Those that were asked for. */
+  matches?: (item: T) => boolean;
+  /** An item as people read it: lines that fit into the width. */
+  lines: (item: T, out: Output, width: number | undefined) => string[];
+  /** What is worth remembering. */
+  seen?: (items: readonly T[]) => Pick<Sighting, "tools" | "prompts">;
+}
+
+/** What one server listed. */
+export interface Listed<T> {
+  /** The server's id; of one in place, what it calls itself. */
+  title: string;
+  shown: T[];
+  /** How many there are beside the shown ones. */
+  denied: number;
+  unmatched: number;
+}
+
+type ListContext = CommandContext<{ readonly server?: string | undefined }>;
+
+/** Lists from the servers that were asked for: each as soon as it answers, then what it came to. */
+export async function listFromServers<T extends object>(context: ListContext, listing: Listing<T>): Promise<number> {
+  const { out } = context;
+  const startedAt = performance.now();
+  await using servers = await context.openServers(asksAnyone);
+  const { answers, failures } = await collect(context, servers, listing, (listed) => {
+    if (!out.json) for (const line of block(listed, listing, out)) out.line(line);
+  });
+  if (out.json) {
+    const items = answers.flatMap(({ server, value }) =>
+      value.shown.map((item) => Object.assign({ server }, item, { server })),
+    );
+    out.value({ items, errors: failuresForPrograms(failures) });
+  } else if (answers.length + failures.length === 0) {
+    out.note(nothingToAsk(servers.configuration));
+  } else {
+    reportFailures(out, failures);
+    if (answers.length > 0) out.note(footer({ answers, failures, servers, context, listing, startedAt }));
+  }
+  return exitCodeFor(answers.length, failures);
+}
+
+/** Asks the servers; a failure of the only one that was named is thrown. */
+export async function collect<T>(
+  { options, signal }: ListContext,
+  servers: ServerSet,
+  listing: Listing<T>,
+  onListed: (listed: Listed<T>) => void = () => {},
+): Promise<Answers<Listed<T>>> {
+  const definitions = servers.pick(options.server);
+  const asked = await askServers(servers, definitions, {
+    signal,
+    ask: async (client, definition): Promise<Listed<T>> => {
+      const all = await listing.list(client, { signal });
+      const allowed = listing.allowed?.(all, definition) ?? all;
+      if (listing.seen) servers.saw(definition, listing.seen(allowed));
+      const shown = listing.matches ? allowed.filter(listing.matches) : allowed;
+      return {
+        title: (servers.inPlace ? client.serverInfo?.name : undefined) ?? definition.id,
+        shown,
+        denied: all.length - allowed.length,
+        unmatched: allowed.length - shown.length,
+      };
+    },
+    onAnswer: (_server, listed) => onListed(listed),
+  });
+  const isNamed = options.server !== undefined || servers.inPlace !== undefined;
+  if (isNamed && asked.failures[0]) throw asked.failures[0];
+  return isNamed ? asked : { ...asked, failures: [...servers.fileProblems, ...asked.failures] };
+}
+
+function block<T>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, out: Output): string[] {
+  // Where something was searched for, servers without it are in the way.
+  if (shown.length === 0 && unmatched > 0) return [];
+  const count = out.style("dim", shown.length === 0 ? `no ${listing.one}s` : counted(shown.length, listing.one));
+  const width = out.columns === undefined ? undefined : out.columns - 2;
+  const lines = shown.flatMap((item) => listing.lines(item, out, width)).map((line) => `  ${line}`);
+  return [`${out.style("bold", visible(title))}  ${count}`, ...lines, ""];
+}
+
+/** The first line of a description, set in below what it describes. */
+export function summaryLines(text: unknown, out: Output, width: number | undefined): string[] {
+  const [first = ""] = typeof text === "string" ? text.trim().split(/\r?\n/, 1) : [];
+  if (first === "") return [];
+  return [`    ${out.style("dim", cut(visible(first), width === undefined ? undefined : width - 4))}`];
+}
+
+interface Summary<T> {
+  answers: Answers<Listed<T>>["answers"];
+  failures: readonly unknown[];
+  servers: ServerSet;
+  context: ListContext;
+  listing: Listing<T>;
+  startedAt: number;
+}
+
+/** `12 tools from 3 servers in 210 ms; 1 server failed, 2 are switched off` */
+function footer<T>({ answers, failures, servers, context, listing, startedAt }: Summary<T>): string {
+  const sum = (count: (listed: Listed<T>) => number) => answers.reduce((total, { value }) => total + count(value), 0);
+  const [shown, unmatched, denied] = [sum((l) => l.shown.length), sum((l) => l.unmatched), sum((l) => l.denied)];
+  const of = unmatched > 0 ? `${shown} of ${counted(shown + unmatched, listing.one)}` : counted(shown, listing.one);
+  const [only] = answers;
+  const from = answers.length === 1 && only ? visible(only.value.title) : counted(answers.length, "server");
+  const isNamed = context.options.server !== undefined || servers.inPlace !== undefined;
+  const off = isNamed ? 0 : servers.configuration.servers.filter(({ enabled }) => !enabled).length;
+  const besides = [
+    denied > 0 ? `${counted(denied, listing.one)} hidden by "tools" of the entry` : "",
+    failures.length > 0 ? `${failures.length} failed` : "",
+    off > 0 ? `${counted(off, "server")} switched off` : "",
+  ].filter((part) => part !== "");
+  const time = durationText(performance.now() - startedAt);
+  return [`${of} from ${from} in ${time}`, ...besides].join("; ");
+}

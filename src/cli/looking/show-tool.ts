@@ -1,0 +1,81 @@
+import { nearNames } from "../../errors/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Tool } from "../../protocol/mcp.ts";
+import { exitCodeFor, failuresForPrograms, reportFailures } from "../ask-servers.ts";
+import { asksAnyone, type CommandContext } from "../command.ts";
+import { collect, type Listing } from "./list-command.ts";
+import { quoteWord } from "../text/split-words.ts";
+import { toolDetails } from "./tool-details.ts";
+
+interface ShowOptions {
+  readonly server?: string | undefined;
+  readonly stdio?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+/** Shows the tool of that name in full; of several servers that have one, each. */
+export async function showTool(
+  context: CommandContext<ShowOptions>,
+  listing: Listing<Tool>,
+  name: string,
+): Promise<number> {
+  const { out, options } = context;
+  await using servers = await context.openServers(asksAnyone);
+  // What the entry denies is asked for as well: "denied" is a better answer than "unknown".
+  const { allowed: _allowed, ...all } = listing;
+  const { answers, failures } = await collect(context, servers, all);
+  const found = answers.flatMap(({ server, value }) => {
+    const same = value.shown.filter((tool) => tool.name === name || `${server}.${tool.name}` === name);
+    return same.map((tool) => ({ server, tool }));
+  });
+  if (found.length === 0 && failures.length === 0) {
+    throw unknown(
+      name,
+      answers.flatMap(({ server, value }) => value.shown.map((tool) => ({ server, name: tool.name }))),
+    );
+  }
+  const permitted = found.filter(({ server, tool }) => listing.allowed?.([tool], servers.get(server)).length !== 0);
+  const [denied] = found;
+  if (denied && permitted.length === 0) throw forbidden(denied.server, name);
+  if (out.json) {
+    const items = permitted.map(({ server, tool }) => Object.assign({ server }, tool, { server }));
+    out.value({ items, errors: failuresForPrograms(failures) });
+  } else {
+    for (const [index, { server, tool }] of permitted.entries()) {
+      if (index > 0) out.line();
+      const target = servers.inPlace ? tool.name : `${server}.${tool.name}`;
+      const call = ["nexus mcp call", quoteWord(target), ...inPlaceWords(options)].join(" ");
+      for (const line of toolDetails(tool, { title: target, call }, out)) out.line(line);
+    }
+    reportFailures(out, failures);
+    if (found.length === 0) out.note(`No server that answered has a tool "${name}".`);
+  }
+  // What was asked for is there: that other servers failed takes nothing away from it.
+  return permitted.length > 0 ? 0 : exitCodeFor(answers.length, failures);
+}
+
+function inPlaceWords({ stdio, url }: ShowOptions): string[] {
+  if (stdio !== undefined) return ["--stdio", quoteWord(stdio)];
+  return url === undefined ? [] : ["--url", quoteWord(url)];
+}
+
+function unknown(name: string, known: readonly { server: string; name: string }[]): NexusError {
+  const near = nearNames(name, [...new Set(known.map((tool) => tool.name))], 3);
+  const [only] = new Set(known.map(({ server }) => server));
+  const isOne = only !== undefined && known.every(({ server }) => server === only);
+  const list = `"nexus mcp tools${isOne ? ` --server ${only}` : ""}" lists all ${known.length}.`;
+  const meant = near.length === 0 ? "" : `Did you mean ${near.map((one) => `"${one}"`).join(" or ")}? `;
+  return new NexusError("NAME_UNKNOWN", `There is no tool "${name}"`, {
+    server: isOne ? only : undefined,
+    hint: known.length === 0 ? "There are no tools at all." : `${meant}${list}`,
+    mayHaveReached: false,
+  });
+}
+
+function forbidden(server: string, name: string): NexusError {
+  return new NexusError("DENIED", `Tool "${name}" of server "${server}" is denied by the server's entry`, {
+    server,
+    hint: `Change "tools" of the entry; "nexus mcp explain ${server}" shows where it stands.`,
+    mayHaveReached: false,
+  });
+}
