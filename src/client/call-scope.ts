@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import type { Params, RequestId } from "../protocol/json-rpc.ts";
-import type { InputRequiredResult, Progress } from "../protocol/mcp.ts";
+import type { Notification, Params, RequestId } from "../protocol/json-rpc.ts";
+import type { InputRequiredResult, LogLevel, Progress } from "../protocol/mcp.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { InputProvider } from "./input.ts";
 
@@ -14,6 +14,10 @@ export interface CallOptions {
   totalTimeoutMs?: number | undefined;
   /** Asks the server to report progress, and extends the timeout with each report. */
   onProgress?: ((progress: Progress) => void) | undefined;
+  /** Hears what else the server says about this call: log messages, as far as its transport can tell whose they are. */
+  onNotification?: ((notification: Notification) => void) | undefined;
+  /** Which log messages a modern server shall send for this call, in place of the client's own level. */
+  logLevel?: LogLevel | undefined;
   /** Answers the server's questions during this call, in place of the client's own provider. */
   input?: InputProvider | undefined;
   /** What a modern server asked when the same call was made before: it is answered, and the call goes on from there. */

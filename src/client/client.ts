@@ -177,6 +177,11 @@ export class Client implements AsyncDisposable {
     return this.#caller.request({ method, params, options });
   }
 
+  /** Any request during which the server may ask, until its answer is complete. */
+  call(method: string, params: Params, options?: CallOptions): Promise<Result> {
+    return this.#caller.rounds({ method, params, options });
+  }
+
   /** Rejects if the server did not take it. */
   async notify(method: string, params?: Params, options?: CallOptions): Promise<void> {
     const { peer } = this.#conversation;

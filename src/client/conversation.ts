@@ -102,13 +102,13 @@ export class Conversation {
   }
 
   #modernMeta(scope: CallScope): Record<string, unknown> {
-    const isUsual = !scope.options.input && !scope.extensions;
+    const isUsual = !scope.options.input && !scope.extensions && !scope.options.logLevel;
     if (isUsual && this.#usualMeta?.logLevel === this.logLevel && this.#usualMeta) return this.#usualMeta.meta;
     const meta = modernMeta({
       version: this.agreement.version,
       clientInfo: this.#options.clientInfo,
       capabilities: this.#capabilities(scope),
-      logLevel: this.logLevel,
+      logLevel: scope.options.logLevel ?? this.logLevel,
     });
     if (isUsual) this.#usualMeta = { logLevel: this.logLevel, meta };
     return meta;

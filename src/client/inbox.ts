@@ -44,8 +44,16 @@ export class Inbox implements PeerListener {
       if (method === "notifications/cancelled") this.#questions.withdraw(params?.["requestId"]);
       if (forgetLists(this.known, method)) this.changes++;
       this.onChange(notification);
+      const call = scope ?? (method === "notifications/message" ? this.#onlyListener() : undefined);
+      guarded(() => call?.options.onNotification?.(notification), this.#logger);
     }
     for (const listener of this.listeners) guarded(() => listener(notification), this.#logger);
+  }
+
+  /** A pipe does not say which call a log message is about: while one call alone wants them, it is that one. */
+  #onlyListener(): CallScope | undefined {
+    const listening = this.peer?.scopes().filter(({ options }) => options.onNotification) ?? [];
+    return listening.length === 1 ? listening[0] : undefined;
   }
 
   close(): void {
