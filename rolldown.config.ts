@@ -19,7 +19,6 @@ const published = defineConfig({
     cleanDir: true,
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     codeSplitting: {
       groups: [
         { name: "first", test: /\/src\/(protocol\/version|cli\/(overview|catalog))\.ts$/, priority: 1 },

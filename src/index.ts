@@ -1,7 +1,8 @@
 import { Client } from "./client/client.ts";
 import { connectEntry, type ConnectOptions } from "./client/connect-entry.ts";
 import { readEnvironment } from "./environment.ts";
-import { Host as RunningHost, type HostOptions } from "./host/host.ts";
+import { Host as RunningHost } from "./host/host.ts";
+import type { HostOptions } from "./host/host-options.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -52,7 +53,9 @@ export type { ConnectOptions } from "./client/connect-entry.ts";
 export type { Layer, Origin, ServerDefinition } from "./config/server-definition.ts";
 export type { BackoffSettings } from "./host/backoff.ts";
 export type { EraCache } from "./host/era-cache.ts";
-export type { ForAgent, HostEntry, HostEvent, HostOptions, HostTool, ServerStatus } from "./host/host.ts";
+export type { ForAgent, HostTool, ServerStatus } from "./host/host.ts";
+export type { HostEntry, HostOptions } from "./host/host-options.ts";
+export type { Lease, LeaseRequest } from "./host/lease.ts";
 export type { ConsentRequest, PolicySettings } from "./host/policy.ts";
 export {
   agentTools,
@@ -66,7 +69,7 @@ export {
   type PromptCommand,
 } from "./host/registry.ts";
 export type { ServerState } from "./host/server-state.ts";
-export type { Lease, LeaseRequest } from "./host/server-supervisor.ts";
+export type { HostEvent } from "./host/server-supervisors.ts";
 
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {

@@ -64,7 +64,10 @@ export function reportFailures(out: Output, failures: readonly NexusError[]): vo
   if (out.json || !first) return;
   if (failures.length === 1) return out.error(first);
   for (const { message, details } of failures) {
-    const cause = details.likelyCause ?? details.stderr?.at(-1) ?? details.hint;
+    // A server's last words are often part of the message already.
+    const cause = [details.likelyCause, details.stderr?.at(-1), details.hint].find(
+      (text) => text !== undefined && !message.includes(text),
+    );
     const about = details.server ?? details.source?.file ?? "";
     const name = message.includes(`"${about}"`) ? "" : `${about}: `;
     out.note(

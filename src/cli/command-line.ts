@@ -22,6 +22,25 @@ export function commandWords(args: readonly string[]): string[] {
   return parseArgs({ args: [...args], options: parsable(EARLY), strict: false, allowPositionals: true }).positionals;
 }
 
+/** Throws for options that no command has; without a command there is none that could know them. */
+export function requireEarlyOptions(args: readonly string[], group: string | undefined): void {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: parsable(EARLY),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const program = group === undefined ? "nexus" : `nexus ${group}`;
+  for (const token of tokens) {
+    if (token.kind !== "option" || Object.hasOwn(EARLY, token.name)) continue;
+    throw wrongUsage(
+      `"${program}" has no option ${token.rawName}`,
+      `${meant(token.name, EARLY)}"${program} --help" lists the commands.`,
+    );
+  }
+}
+
 /** What a command was given; says what is wrong, and what was probably meant. */
 export function parseOptions(args: readonly string[], name: string, command: Command): ParsedOptions {
   const options: Options = { ...FLAGS, ...command.options };
@@ -46,9 +65,23 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   if (words[0] === "help") words.shift();
   const given = words.slice(own);
   const { min, max } = command.words;
-  if (given.length < min) throw wrongUsage(`"nexus ${name}" needs more than that`, usage);
-  if (given.length > max) throw wrongUsage(`"nexus ${name}" takes no "${given[max]}"`, usage);
+  if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given)}`, usage);
+  if (given.length > max)
+    throw wrongUsage(`"nexus ${name}" takes no "${given[max]}"`, asOption(given[max] ?? "", command) + usage);
   return { words: given, values };
+}
+
+/** The word of the usage whose turn it was: `<server>`. */
+function missingWord({ usage }: Command, given: readonly string[]): string {
+  return [...usage.matchAll(/<[^>]+>/g)][given.length]?.[0] ?? "more than that";
+}
+
+/** Lists name their server with an option, other commands with a word: people mix them up. */
+function asOption(word: string, { options, words }: Command): string {
+  if (words.max > 0 || !Object.hasOwn(options, "server")) return "";
+  const [, server, name] = /^([^.]+)\.(.+)$/.exec(word) ?? [];
+  const isBoth = name !== undefined && Object.hasOwn(options, "name");
+  return `For one server write ${isBoth ? `--server ${server} --name ${name}` : `--server ${server ?? word}`}. `;
 }
 
 interface OptionToken {

@@ -7,7 +7,7 @@ import { VERSION } from "../protocol/version.ts";
 import { parseDuration } from "../transport/duration.ts";
 import { CATALOG, findCommand, listedCommands } from "./catalog.ts";
 import type { Command, Flags } from "./command.ts";
-import { commandWords, parseOptions, type ParsedOptions } from "./command-line.ts";
+import { commandWords, parseOptions, requireEarlyOptions, type ParsedOptions } from "./command-line.ts";
 import { exitCodeOf } from "./exit-codes.ts";
 import { commandFacts, commandHelp } from "./help.ts";
 import { Output } from "./output.ts";
@@ -33,13 +33,16 @@ export async function run(args: readonly string[]): Promise<number> {
 async function dispatch(args: readonly string[], out: Output): Promise<number> {
   const words = commandWords(args);
   if (words[0] === "help") words.shift();
+  const isGroupHelp = isGroup(words[0]) && words[1] === "help";
+  if (isGroupHelp) words.splice(1, 1);
   const name = findCommand(words);
-  const wantsHelp = isAsked(args, "--help") || isAsked(args, "-h") || args[0] === "help";
+  const wantsHelp = isAsked(args, "--help") || isAsked(args, "-h") || args[0] === "help" || isGroupHelp;
   if (name === undefined) {
     if (words.length === 0 && isAsked(args, "--version")) return say(out, VERSION);
     const group = words.length === 1 && isGroup(words[0]) ? words[0] : undefined;
     if (words.length > 0 && group === undefined) throw unknownCommand(words);
-    if (out.json && wantsHelp) return say(out, JSON.stringify({ version: VERSION, commands: summaries(group) }));
+    requireEarlyOptions(args, group);
+    if (out.json) return say(out, JSON.stringify({ version: VERSION, commands: summaries(group) }));
     return say(out, overview(group).trimEnd());
   }
   const command = await load(name);
@@ -64,13 +67,14 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   const stateFolder = defaultStateFolder(surroundings);
   const flags = flagsOf(values);
   const interrupt = new AbortController();
+  const interruption = new NexusError("CANCELLED", "Interrupted");
   // Every server of a command listens to it; Node takes more than ten for a leak and says so on stderr.
   setMaxListeners(0, interrupt.signal);
   let exitCode: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     exitCode = signal === "SIGTERM" ? 143 : 130;
     if (interrupt.signal.aborted) process.exit(exitCode);
-    interrupt.abort(new NexusError("CANCELLED", "Interrupted"));
+    interrupt.abort(interruption);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
@@ -90,6 +94,8 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     return exitCode ?? result ?? 0;
   } catch (error) {
     if (exitCode === undefined) throw error;
+    // Who pressed Ctrl-C knows; a program that reads the errors may not.
+    if (out.json) out.error(interruption);
     return exitCode;
   } finally {
     for (const signal of SIGNALS) process.off(signal, onSignal);

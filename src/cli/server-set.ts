@@ -132,7 +132,7 @@ export class ServerSet implements AsyncDisposable {
     const [first = name] = name.replace(/^mcp:/, "").split(".");
     if (first !== name || servers.length === 0) return this.get(first);
     throw new NexusError("NAME_UNKNOWN", `"${name}" names no server`, {
-      hint: `Write it as server.name; configured are: ${servers.map(({ id }) => id).join(", ")}.`,
+      hint: `Write it as server.name, such as ${servers[0]?.id}.${name}; configured are: ${servers.map(({ id }) => id).join(", ")}.`,
       mayHaveReached: false,
     });
   }

@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeOwnerOnly } from "../auth/owner-only-file.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { eraKey } from "../host/era-cache.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
@@ -29,19 +28,14 @@ export class Sightings {
   }
 
   async find(definition: ServerDefinition): Promise<Sighting | undefined> {
-    const key = keyOf(definition);
-    try {
-      const seen: unknown = JSON.parse(await readFile(this.#file(definition), "utf8"));
-      return isRecord(seen) && key !== undefined && seen["key"] === key ? (seen as unknown as Sighting) : undefined;
-    } catch {
-      return undefined;
-    }
+    const seen = await this.last(definition.id);
+    return seen && seen.key === keyOf(definition) ? (seen as Sighting) : undefined;
   }
 
   /** What was last seen under an id, whichever server that was: good enough for suggestions, which look nothing up. */
   async last(id: string): Promise<Partial<Sighting> | undefined> {
     try {
-      const seen: unknown = JSON.parse(await readFile(join(this.#folder, `${id}.json`), "utf8"));
+      const seen: unknown = JSON.parse(readFileSync(this.#file(id), "utf8"));
       return isRecord(seen) ? seen : undefined;
     } catch {
       return undefined;
@@ -53,11 +47,19 @@ export class Sightings {
     const key = keyOf(definition);
     if (key === undefined) return;
     const before = await this.find(definition);
-    const text = JSON.stringify({ ...before, ...seen, key, at: Date.now() });
-    await writeOwnerOnly(this.#file(definition), text).catch(() => {});
+    const file = this.#file(definition.id);
+    const draft = `${file}.${process.pid}.tmp`;
+    try {
+      // Neither in a thread nor flushed to the disk: it may get lost, but must not take longer than the command itself.
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      writeFileSync(draft, JSON.stringify({ ...before, ...seen, key, at: Date.now() }), { mode: 0o600 });
+      renameSync(draft, file);
+    } catch {
+      // Nothing depends on it.
+    }
   }
 
-  #file({ id }: ServerDefinition): string {
+  #file(id: string): string {
     return join(this.#folder, `${id}.json`);
   }
 }

@@ -4,7 +4,7 @@ import type { ServerCapabilities } from "../protocol/mcp.ts";
 import { CallScope, type CallOptions } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Deadlines } from "./deadlines.ts";
-import type { InputDesk } from "./input.ts";
+import type { InputDesk, InputProvider } from "./input.ts";
 import { runRounds } from "./rounds.ts";
 
 export interface CallerOptions {
@@ -14,6 +14,8 @@ export interface CallerOptions {
   deadlines: Deadlines;
   timeoutMs: number;
   maxRounds: number;
+  /** Answers the questions of calls that bring nobody of their own; the client's provider unless given. */
+  input?: InputProvider | undefined;
 }
 
 /** Makes calls: each in a scope of its own, described in its errors, with rounds where the server may ask. */
@@ -34,10 +36,16 @@ export class Caller {
     return this.conversation.agreement.era === "modern";
   }
 
+  /** Makes calls on the same conversation for somebody else, who answers what the server asks during them. */
+  answeredBy(input: InputProvider): Caller {
+    return new Caller({ ...this.#options, input });
+  }
+
   async inScope<T>(call: CallRequest, run: (scope: CallScope) => Promise<T>): Promise<T> {
-    const { method, params, options, extensions } = call;
-    const { deadlines, timeoutMs } = this.#options;
-    const scope = new CallScope({ method, params }, options ?? {}, { deadlines, timeoutMs, extensions });
+    const { method, params, options = {}, extensions } = call;
+    const { deadlines, timeoutMs, input } = this.#options;
+    const answered = input && !options.input ? { ...options, input } : options;
+    const scope = new CallScope({ method, params }, answered, { deadlines, timeoutMs, extensions });
     try {
       return await run(scope);
     } catch (error) {

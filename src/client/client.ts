@@ -31,7 +31,7 @@ import { Conversation } from "./conversation.ts";
 import type { ChangeListener, Interests } from "./feed.ts";
 import { initialize, type Agreement } from "./handshake.ts";
 import { Inbox, type NotificationListener } from "./inbox.ts";
-import { InputDesk } from "./input.ts";
+import { InputDesk, type InputProvider } from "./input.ts";
 import { LISTS, readList, type KnownLists } from "./lists.ts";
 import { negotiate, type Negotiated, type Verdict } from "./negotiate.ts";
 import { Peer } from "./peer.ts";
@@ -63,11 +63,7 @@ export class Client implements AsyncDisposable {
   readonly #subscriptions: Subscriptions;
   /** Whether the server was told at the start that roots may change. */
   readonly #announcesRoots: boolean;
-  /** Of a legacy session. */
-  #logLevel: LogLevel | undefined;
-  #stream: ResumableStream | undefined;
-  #closing: Promise<void> | undefined;
-  #isClosing = false;
+  readonly #life: Life;
 
   /** Connects, finds the era, and is ready for calls when it resolves. */
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
@@ -89,42 +85,56 @@ export class Client implements AsyncDisposable {
         probeMs: settings.probeMs,
         retry: settings.retry,
       });
-      return new Client(negotiated, { transport, desk, inbox, settings });
+      return Client.#begin(negotiated, { transport, desk, inbox, settings });
     } catch (error) {
       settings.deadlines.stopAll(new NexusError("CLOSED", "Connecting failed"));
       throw error instanceof NexusError ? connectingFailed(error, settings) : error;
     }
   }
 
-  private constructor({ peer, agreement, verdict }: Negotiated, { transport, desk, inbox, settings }: ClientParts) {
+  static #begin({ peer, agreement, verdict }: Negotiated, { transport, desk, inbox, settings }: Beginning): Client {
+    const conversation = new Conversation(peer, agreement, {
+      clientInfo: settings.clientInfo,
+      capabilities: (provider) => desk.capabilities("modern", provider),
+      retry: settings.retry,
+      renew: () => client.#renew(),
+      onRenewed: () => void client.#restore(),
+      reloadTools: (scope) => client.#reloadTools(scope),
+    });
+    const caller = new Caller({ ...settings, conversation, desk });
+    const cache = openCache(settings, transport);
+    const subscriptions = new Subscriptions(caller, settings.logger);
+    const announcesRoots = agreement.era === "legacy" && desk.capabilities("legacy").roots?.listChanged === true;
+    const life: Life = { isClosing: false };
+    const parts = { verdict, caller, conversation, settings, inbox, cache, subscriptions, announcesRoots, life };
+    const client: Client = new Client(parts);
+    inbox.onChange = (notification) => {
+      cache.invalidate(notification.method);
+      subscriptions.notified(notification);
+    };
+    inbox.isModern = agreement.era === "modern";
+    if (inbox.isModern && peer.kind === "http") peer.standingHeaders = { "mcp-protocol-version": agreement.version };
+    void peer.closed.then(() => {
+      if (peer.gone) client.#endAll(peer.gone);
+    });
+    client.#listen();
+    return client;
+  }
+
+  private constructor(parts: ClientParts) {
+    const { verdict, caller, conversation, settings, inbox, cache, subscriptions, announcesRoots, life } = parts;
     this.server = settings.server;
     this.verdict = verdict;
     this.#inbox = inbox;
     this.#settings = settings;
-    this.#conversation = new Conversation(peer, agreement, {
-      clientInfo: settings.clientInfo,
-      capabilities: (provider) => desk.capabilities("modern", provider),
-      retry: settings.retry,
-      renew: () => this.#renew(),
-      onRenewed: () => void this.#restore(),
-      reloadTools: (scope) => this.#reloadTools(scope),
-    });
-    this.#caller = new Caller({ ...settings, conversation: this.#conversation, desk });
-    this.tasks = new Tasks(this.#caller, (name) => this.#takesTasks(name), settings.logger);
-    this.skills = new Skills(this.#caller);
-    this.#subscriptions = new Subscriptions(this.#caller, settings.logger);
-    this.#cache = openCache(settings, transport);
-    inbox.onChange = (notification) => {
-      this.#cache.invalidate(notification.method);
-      this.#subscriptions.notified(notification);
-    };
-    this.#announcesRoots = agreement.era === "legacy" && desk.capabilities("legacy").roots?.listChanged === true;
-    inbox.isModern = agreement.era === "modern";
-    if (inbox.isModern && peer.kind === "http") peer.standingHeaders = { "mcp-protocol-version": agreement.version };
-    void peer.closed.then(() => {
-      if (peer.gone) this.#endAll(peer.gone);
-    });
-    this.#listen();
+    this.#conversation = conversation;
+    this.#caller = caller;
+    this.tasks = new Tasks(caller, (name) => this.#takesTasks(name), settings.logger);
+    this.skills = new Skills(caller);
+    this.#subscriptions = subscriptions;
+    this.#cache = cache;
+    this.#announcesRoots = announcesRoots;
+    this.#life = life;
   }
 
   get era(): Era {
@@ -252,7 +262,7 @@ export class Client implements AsyncDisposable {
       return;
     }
     await this.request("logging/setLevel", { level }, options);
-    this.#logLevel = level;
+    this.#life.logLevel = level;
   }
 
   /** Is the server there? Modern revisions have no `ping`; they are asked what they are. */
@@ -278,9 +288,27 @@ export class Client implements AsyncDisposable {
     return () => this.#inbox.listeners.delete(listener);
   }
 
+  /**
+   * The same connection for somebody else: what the server asks during calls made through it, `input` answers. There
+   * is nothing to close but the connection, which is everybody's.
+   */
+  answeredBy(input: InputProvider): Client {
+    return new Client({
+      verdict: this.verdict,
+      caller: this.#caller.answeredBy(input),
+      conversation: this.#conversation,
+      settings: this.#settings,
+      inbox: this.#inbox,
+      cache: this.#cache,
+      subscriptions: this.#subscriptions,
+      announcesRoots: this.#announcesRoots,
+      life: this.#life,
+    });
+  }
+
   /** Ends the conversation and what was started for it, within five seconds. */
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+    return (this.#life.closing ??= this.#close());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -288,7 +316,7 @@ export class Client implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#isClosing = true;
+    this.#life.isClosing = true;
     this.#endAll(new NexusError("CLOSED", "The connection was closed"));
     await this.#conversation.peer.close();
   }
@@ -296,8 +324,8 @@ export class Client implements AsyncDisposable {
   /** Nothing that belongs to this conversation goes on without its connection. */
   #endAll(error: NexusError): void {
     this.#inbox.close();
-    this.#stream?.abandon();
-    this.#subscriptions.abandon(this.#isClosing ? undefined : error);
+    this.#life.stream?.abandon();
+    this.#subscriptions.abandon(this.#life.isClosing ? undefined : error);
     this.#settings.deadlines.stopAll(error);
   }
 
@@ -348,9 +376,9 @@ export class Client implements AsyncDisposable {
   #listen(): void {
     const { peer, agreement } = this.#conversation;
     const { logger } = this.#settings;
-    this.#stream?.abandon();
+    this.#life.stream?.abandon();
     if (agreement.era !== "legacy" || !peer.http) return;
-    this.#stream = new ResumableStream({
+    this.#life.stream = new ResumableStream({
       channel: peer.http,
       headers: () => peer.standingHeaders,
       maxFailures: Infinity,
@@ -372,7 +400,7 @@ export class Client implements AsyncDisposable {
   /** What the forgotten session knew is told to the new one. */
   async #restore(): Promise<void> {
     this.#listen();
-    const level = this.#logLevel;
+    const level = this.#life.logLevel;
     const told = level ? this.request("logging/setLevel", { level }) : Promise.resolve();
     for (const done of await Promise.allSettled([told, this.#subscriptions.renewed()])) {
       if (done.status === "rejected")
@@ -381,11 +409,32 @@ export class Client implements AsyncDisposable {
   }
 }
 
-interface ClientParts {
+interface Beginning {
   transport: Transport;
   desk: InputDesk;
   inbox: Inbox;
   settings: Settings;
+}
+
+interface ClientParts {
+  verdict: Verdict;
+  caller: Caller;
+  conversation: Conversation;
+  settings: Settings;
+  inbox: Inbox;
+  cache: ResponseCache;
+  subscriptions: Subscriptions;
+  announcesRoots: boolean;
+  life: Life;
+}
+
+/** What changes in the life of a connection, for everybody who uses it. */
+interface Life {
+  /** Of a legacy session. */
+  logLevel?: LogLevel;
+  stream?: ResumableStream;
+  closing?: Promise<void>;
+  isClosing: boolean;
 }
 
 /** Whose answers they are matters only where others' are kept beside them. */

@@ -17,6 +17,8 @@ export interface ConnectOptions extends ClientOptions {
   onStderr?: ((text: string) => void) | undefined;
   /** Hears of a child process as soon as it runs. */
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
+  /** What errors name as command or address: an entry may have secrets filled in. */
+  target?: Transport["target"] | undefined;
 }
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
@@ -39,7 +41,13 @@ export async function connectEntry(
       backoffMs: options.retry?.backoffMs ?? entry.retryBackoffMs,
     },
   };
-  return Client.open(await transportFor(entry, surroundings, settings), settings);
+  return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), settings);
+}
+
+function named(transport: Transport, target: Transport["target"] | undefined): Transport {
+  if (!target) return transport;
+  if (transport.fallback) named(transport.fallback, target);
+  return Object.assign(transport, { target });
 }
 
 async function transportFor(

@@ -37,6 +37,8 @@ export interface ServerDefinition {
   trusted: boolean;
   /** Why it cannot run: a mistake in its entry, a variable that is not set. The others are not concerned. */
   problem?: NexusError | undefined;
+  /** How it is reached, as written, for errors: what was filled in may be secret. */
+  written?: { command?: string; url?: string } | undefined;
   /** How to authorize, as written. */
   oauth?: Readonly<Record<string, unknown>> | undefined;
   /** Keys of the entry that have no meaning here. */

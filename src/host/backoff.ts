@@ -1,3 +1,5 @@
+import type { NexusError } from "../errors/nexus-error.ts";
+
 export interface BackoffSettings {
   firstMs: number;
   longestMs: number;
@@ -21,31 +23,49 @@ export const DEFAULT_BACKOFF: BackoffSettings = {
 export class Backoff {
   readonly #settings: BackoffSettings;
   #failures = 0;
+  /** What a success would take back if it turns out to be none. */
+  #failuresBefore = 0;
+  #lastError: NexusError | undefined;
+  /** Milliseconds since 1970. */
+  #notBefore = 0;
 
   constructor(settings: BackoffSettings) {
     this.#settings = settings;
   }
 
-  /** True while trying again would be hammering. */
-  get isOpen(): boolean {
-    return this.#failures >= this.#settings.patience;
+  /** Throws what went wrong last while trying again would be hammering. */
+  refuseIfHopeless(): void {
+    if (this.#isOpen && this.#lastError && Date.now() < this.#notBefore) throw this.#lastError;
   }
 
   /** How long to wait after this failure. */
-  failed(): number {
+  failed(error: NexusError): number {
     const { firstMs, longestMs, restMs } = this.#settings;
     this.#failures++;
-    const grown = this.isOpen ? restMs : Math.min(firstMs * 2 ** (this.#failures - 1), longestMs);
-    return grown * (0.5 + Math.random() / 2);
+    const grown = this.#isOpen ? restMs : Math.min(firstMs * 2 ** (this.#failures - 1), longestMs);
+    const delayMs = grown * (0.5 + Math.random() / 2);
+    this.#lastError = error;
+    this.#notBefore = Date.now() + delayMs;
+    return delayMs;
+  }
+
+  /** Only failures in a row count. */
+  succeeded(): void {
+    this.#failuresBefore = this.#failures;
+    this.#failures = 0;
   }
 
   /** A server that crashes as soon as it is up has not recovered. */
-  ended(livedMs: number): number {
-    if (livedMs >= this.#settings.settledMs) this.#failures = 0;
-    return this.failed();
+  ended(error: NexusError, livedMs: number): number {
+    if (livedMs < this.#settings.settledMs) this.#failures = this.#failuresBefore;
+    return this.failed(error);
   }
 
   reset(): void {
-    this.#failures = 0;
+    this.#failures = this.#failuresBefore = 0;
+  }
+
+  get #isOpen(): boolean {
+    return this.#failures >= this.#settings.patience;
   }
 }

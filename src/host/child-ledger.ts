@@ -4,9 +4,13 @@ import { isRecord } from "../protocol/json-rpc.ts";
 import { signalTree } from "../transport/process-tree.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
 
+interface NotedProcess extends ProcessIdentity {
+  pid: number;
+}
+
 interface Page {
-  host: ProcessIdentity & { pid: number };
-  children: (ProcessIdentity & { pid: number })[];
+  host: NotedProcess;
+  children: NotedProcess[];
 }
 
 /**
@@ -32,7 +36,9 @@ export class ChildLedger {
   async sweep(): Promise<void> {
     const files = await readdir(this.#folder).catch(() => []);
     await Promise.all(
-      files.filter((file) => file.endsWith(".json")).map((file) => this.#sweepPage(join(this.#folder, file))),
+      files
+        .filter((file) => file.endsWith(".json"))
+        .map((file) => this.#sweepPage(join(this.#folder, file)).catch(() => {})),
     );
   }
 
@@ -49,6 +55,7 @@ export class ChildLedger {
     if (this.#children.delete(pid)) await this.#write();
   }
 
+  /** Housekeeping: whatever goes wrong with one page keeps no host from starting. */
   async #sweepPage(file: string): Promise<void> {
     const page = await loadPage(file);
     if (!page) return;
@@ -57,7 +64,7 @@ export class ChildLedger {
     await rm(file, { force: true });
   }
 
-  async #isSame({ pid, startedAt, command }: ProcessIdentity & { pid: number }): Promise<boolean> {
+  async #isSame({ pid, startedAt, command }: NotedProcess): Promise<boolean> {
     const now = await identify(pid, this.#platform);
     return now?.startedAt === startedAt && now.command === command;
   }
@@ -89,14 +96,22 @@ export class ChildLedger {
 /** A page that cannot be read accuses nobody. */
 async function loadPage(file: string): Promise<Page | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, "utf8"));
-    return isRecord(value) &&
-      isRecord(value["host"]) &&
-      Array.isArray(value["children"]) &&
-      value["children"].every(isRecord)
-      ? (value as unknown as Page)
-      : undefined;
+    const page: unknown = JSON.parse(await readFile(file, "utf8"));
+    return isPage(page) ? page : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isPage(value: unknown): value is Page {
+  return (
+    isRecord(value) && isNoted(value["host"]) && Array.isArray(value["children"]) && value["children"].every(isNoted)
+  );
+}
+
+function isNoted(value: unknown): value is NotedProcess {
+  if (!isRecord(value)) return false;
+  const { pid, startedAt, command } = value;
+  // A number below 2 names no child, but everybody in a group.
+  return Number.isSafeInteger(pid) && Number(pid) > 1 && typeof startedAt === "string" && typeof command === "string";
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -53,17 +53,31 @@ export class FileEraCache implements EraCache {
     for (const [other, { expiresAt }] of Object.entries(entries)) if (expiresAt <= Date.now()) delete entries[other];
     await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
     // Another host may write at the same time: each writes a whole file, the last one wins.
-    const draft = `${this.#file}.${process.pid}`;
-    await writeFile(draft, JSON.stringify(entries), { mode: 0o600 });
-    await rename(draft, this.#file);
+    const draft = `${this.#file}.${crypto.randomUUID()}`;
+    try {
+      await writeFile(draft, JSON.stringify(entries), { mode: 0o600 });
+      await rename(draft, this.#file);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
   }
 
   async #load(): Promise<Record<string, Entry>> {
     try {
       const value: unknown = JSON.parse(await readFile(this.#file, "utf8"));
-      return isRecord(value) ? (value as Record<string, Entry>) : {};
+      if (!isRecord(value)) return {};
+      return Object.fromEntries(
+        Object.entries(value).filter((member): member is [string, Entry] => isEntry(member[1])),
+      );
     } catch {
       return {};
     }
   }
+}
+
+function isEntry(value: unknown): value is Entry {
+  return (
+    isRecord(value) && (value["era"] === "modern" || value["era"] === "legacy") && Number.isFinite(value["expiresAt"])
+  );
 }

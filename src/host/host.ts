@@ -1,12 +1,10 @@
 import { join } from "node:path";
 import type { CallOptions } from "../client/call-scope.ts";
 import type { CallToolOptions } from "../client/client.ts";
-import type { InputProvider } from "../client/input.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
-import { defineServers, loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
+import { defineServers, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
-import { ConfigurationWatcher } from "../config/watch.ts";
-import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,
   GetPromptResult,
@@ -16,56 +14,20 @@ import type {
   ResourceTemplate,
   Tool,
 } from "../protocol/mcp.ts";
-import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
-import { DEFAULT_BACKOFF, type BackoffSettings } from "./backoff.ts";
-import { FileEraCache, type EraCache } from "./era-cache.ts";
+import { DEFAULT_BACKOFF } from "./backoff.ts";
+import { FileEraCache } from "./era-cache.ts";
+import type { HostEntry, HostOptions } from "./host-options.ts";
+import type { Lease, LeaseRequest } from "./lease.ts";
 import { loadOptions } from "./load-options.ts";
 import { modelName, resolveName } from "./names.ts";
-import { decide, isVisible, type Decision, type PolicySettings } from "./policy.ts";
-import type { ServerState } from "./server-state.ts";
-import { ServerSupervisor, type Lease, type LeaseRequest } from "./server-supervisor.ts";
+import { PolicyGuard } from "./policy-guard.ts";
 import { ServerConnector } from "./server-connector.ts";
+import type { ServerState } from "./server-state.ts";
+import type { ServerSupervisor } from "./server-supervisor.ts";
+import { ServerSupervisors, type HostEvent } from "./server-supervisors.ts";
 import { defaultStateFolder } from "./state-folder.ts";
-
-export interface HostOptions {
-  /** Servers by id, as in a configuration file; then no file is read. */
-  servers?: Readonly<Record<string, HostEntry>> | undefined;
-  /** This file alone, which is trusted because it was named. Without it and `servers`, all layers are read. */
-  config?: string | undefined;
-  /** Where the project is looked for; the working folder unless given. */
-  cwd?: string | undefined;
-  /** Trust the project's files for this run. */
-  trust?: boolean | undefined;
-  /** Go on reading the files when they change. */
-  watch?: boolean | undefined;
-  /** Answers `${input:id}` in entries. */
-  askInput?: LoadOptions["askInput"];
-  /** Answers the servers' questions. */
-  input?: InputProvider | undefined;
-  policy?: PolicySettings | undefined;
-  logger?: Logger | undefined;
-  /** Where logs and eras are kept; a place of the platform's unless given. */
-  stateFolder?: string | undefined;
-  eraCache?: EraCache | undefined;
-  backoff?: Partial<BackoffSettings> | undefined;
-  /** Servers that start at the same time: 8. */
-  startAtOnce?: number | undefined;
-  /** How long an owner's connection is kept after its last use: 5 minutes. */
-  idleMs?: number | undefined;
-  /** Connections of one server: 32. */
-  maxConnections?: number | undefined;
-}
-
-/** An entry with what only a host looks at. */
-export interface HostEntry extends ServerEntry {
-  enabled?: boolean | undefined;
-  disabled?: boolean | undefined;
-  auto_start?: boolean | undefined;
-  fail_if_no_tools?: boolean | undefined;
-  tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
-  isolation?: "owner" | "call" | "shared" | undefined;
-}
+import { WatchedConfiguration } from "./watched-configuration.ts";
 
 /** A tool of some server, named for a model. */
 export interface HostTool {
@@ -86,23 +48,18 @@ export interface ServerStatus {
   definition: ServerDefinition;
 }
 
-export type HostEvent =
-  | { kind: "state"; server: string; state: ServerState }
-  /** What a server offers changed. */
-  | { kind: "lists"; server: string };
-
 /** Many servers, kept running, as one set. One that fails concerns nobody but its own callers. */
 export class Host implements AsyncDisposable {
   readonly #options: HostOptions;
-  readonly #surroundings: Surroundings;
-  readonly #supervisors = new Map<string, ServerSupervisor>();
-  readonly #listeners = new Set<(event: HostEvent) => void>();
+  readonly #load: LoadOptions;
   readonly #connector: ServerConnector;
+  readonly #supervisors: ServerSupervisors;
+  readonly #policy: PolicyGuard;
+  readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #logger: Logger;
   /** What was read, with warnings; undefined for servers given by a program. */
   configuration: Configuration | undefined;
-  #watcher: ConfigurationWatcher | undefined;
-  #starting: Promise<unknown> = Promise.resolve();
+  #files: WatchedConfiguration | undefined;
   #setting: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -115,34 +72,44 @@ export class Host implements AsyncDisposable {
   }
 
   private constructor(options: HostOptions, surroundings: Surroundings) {
+    const { cwd, askInput, stateFolder = defaultStateFolder(surroundings), logger = SILENT } = options;
     this.#options = options;
-    this.#surroundings = surroundings;
-    this.#logger = options.logger ?? SILENT;
-    const stateFolder = this.#stateFolder;
+    this.#logger = logger;
+    this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput });
+    this.#policy = new PolicyGuard(options.policy);
     this.#connector = new ServerConnector({
       surroundings,
       stateFolder,
       eras: options.eraCache ?? new FileEraCache(join(stateFolder, "eras.json")),
       atOnce: options.startAtOnce ?? 8,
-      logger: this.#logger,
+      logger,
+    });
+    this.#supervisors = new ServerSupervisors({
+      connect: (definition, settings) => this.#connector.connect(definition, settings),
+      input: options.input,
+      backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
+      idleMs: options.idleMs ?? 300_000,
+      maxConnections: options.maxConnections ?? 32,
+      logger,
+      tell: (event) => this.#tell(event),
     });
   }
 
   /** Every server that starts by itself is connected, or has failed. */
-  async ready(): Promise<void> {
-    await this.#starting;
+  ready(): Promise<void> {
+    return this.#supervisors.started();
   }
 
   servers(): ServerStatus[] {
-    return [...this.#supervisors.values()].map(({ definition, state }) => ({ id: definition.id, state, definition }));
+    return this.#supervisors.all().map(({ definition, state }) => ({ id: definition.id, state, definition }));
   }
 
   /** What is known now, in the order of the configuration, as far as this agent may use it. */
   tools({ agent }: ForAgent = {}): HostTool[] {
-    return this.#running(agent).flatMap(({ definition: { id }, lists }) =>
+    return this.#running(agent).flatMap(({ definition, lists }) =>
       lists.tools
-        .filter((tool) => this.#decide(id, tool, agent).kind !== "denied")
-        .map((tool) => ({ name: modelName(id, tool.name), server: id, tool })),
+        .filter((tool) => this.#policy.isListed(definition, tool, agent))
+        .map((tool) => ({ name: modelName(definition.id, tool.name), server: definition.id, tool })),
     );
   }
 
@@ -165,9 +132,13 @@ export class Host implements AsyncDisposable {
   }
 
   /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
-  async getTool(name: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<HostTool> {
-    await this.#wake(name, signal);
-    const { server, tool } = resolveName(name, this.#allTools(), "tool");
+  async getTool(name: string, options: ForAgent & { signal?: AbortSignal | undefined } = {}): Promise<HostTool> {
+    await this.#wake(name, options);
+    // Whether it may be called is decided when it is.
+    const tools = this.#running(options.agent).flatMap(({ definition: { id: server }, lists }) =>
+      lists.tools.map((tool) => ({ server, name: tool.name, tool })),
+    );
+    const { server, tool } = resolveName(name, tools, "tool");
     return { name: modelName(server, tool.name), server, tool };
   }
 
@@ -178,22 +149,27 @@ export class Host implements AsyncDisposable {
     options: CallToolOptions & ForAgent = {},
   ): Promise<CallToolResult> {
     const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
+    const supervisor = this.#supervisors.get(server);
+    const { definition, lists } = supervisor;
     // Policy judges by what the server said of its tool, never by what a caller says of it.
-    const tool = this.#get(server).lists.findTool(wanted.name) ?? { name: wanted.name, inputSchema: {} };
-    const asking = this.#permit({ server, tool, args, agent: options.agent });
+    const tool = lists.findTool(wanted.name) ?? { name: wanted.name, inputSchema: {} };
+    const { agent, signal } = options;
+    const asking = this.#policy.permit({ definition, tool, args, agent, signal });
     if (asking) await asking;
-    const lease = await this.lease(server, requestFor(options.signal));
+    const lease = await supervisor.lease(requestFor(signal));
     try {
       return await lease.client.callTool(tool.name, args, options);
+    } catch (error) {
+      lease.report(error);
+      throw error;
     } finally {
       lease.release();
     }
   }
 
   async readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
-    this.#requireVisible(server, options.agent);
-    using lease = await this.lease(server, requestFor(options.signal));
-    return await lease.client.readResource(uri, options);
+    this.#policy.requireVisible(server, options.agent);
+    return this.#using(server, options, (lease) => lease.client.readResource(uri, options));
   }
 
   async getPrompt(
@@ -201,15 +177,14 @@ export class Host implements AsyncDisposable {
     args?: Record<string, string>,
     options: CallOptions & ForAgent = {},
   ): Promise<GetPromptResult> {
-    await this.#wake(name, options.signal);
+    await this.#wake(name, options);
     const { server, prompt } = resolveName(name, this.prompts(options), "prompt");
-    using lease = await this.lease(server, requestFor(options.signal));
-    return await lease.client.getPrompt(prompt.name, args, options);
+    return this.#using(server, options, (lease) => lease.client.getPrompt(prompt.name, args, options));
   }
 
   /** A connection to one server, to be given back. */
   lease(server: string, request: LeaseRequest = {}): Promise<Lease> {
-    return this.#get(server).lease(request);
+    return this.#supervisors.get(server).lease(request);
   }
 
   /** Runs these from now on: what is the same keeps its connection, what is gone is closed, what is new is started. */
@@ -220,37 +195,16 @@ export class Host implements AsyncDisposable {
     return done;
   }
 
-  async #apply(servers: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
-    const definitions = Array.isArray(servers)
-      ? (servers as readonly ServerDefinition[])
-      : await defineServers(servers, this.#loadOptions());
-    if (this.#closing) throw new NexusError("CLOSED", "The host was closed", { mayHaveReached: false });
-    const wanted = new Map(definitions.map((definition) => [definition.id, definition]));
-    const gone = [...this.#supervisors].filter(([id, supervisor]) => {
-      const definition = wanted.get(id);
-      return !definition || !supervisor.adopt(definition);
-    });
-    for (const [id] of gone) this.#supervisors.delete(id);
-    for (const definition of definitions) {
-      if (!this.#supervisors.has(definition.id)) this.#supervisors.set(definition.id, this.#supervise(definition));
-    }
-    this.#inOrder(definitions);
-    // Those that were switched on just now start, too; one that failed keeps to its own time.
-    const waiting = [...this.#supervisors.values()].filter(({ state }) => state.kind === "idle");
-    this.#starting = Promise.all([this.#starting, ...waiting.map((supervisor) => supervisor.start())]);
-    await Promise.all(gone.map(([, supervisor]) => supervisor.close()));
-  }
-
   /** Off: its tools are gone, its connection stays. On: they are back. */
   async toggle(server: string, enabled: boolean): Promise<void> {
-    const supervisor = this.#get(server);
+    const supervisor = this.#supervisors.get(server);
     supervisor.toggle(enabled);
     if (enabled) await supervisor.start();
   }
 
-  /** Tries a failed server again now, or a degraded one's lists. */
+  /** Tries a failed server again now, reads the lists of one that runs, and starts one anew that does not answer. */
   async retry(server: string): Promise<void> {
-    await this.#get(server).retry();
+    await this.#supervisors.get(server).retry();
   }
 
   /** Hears of every change; call what it returns to stop. */
@@ -268,121 +222,61 @@ export class Host implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#watcher?.close();
-    await Promise.all([...this.#supervisors.values()].map((supervisor) => supervisor.close()));
+    this.#files?.close();
+    await this.#supervisors.close();
+  }
+
+  async #apply(servers: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
+    const definitions = Array.isArray(servers)
+      ? (servers as readonly ServerDefinition[])
+      : await defineServers(servers, this.#load);
+    if (this.#closing) throw new NexusError("CLOSED", "The host was closed", { mayHaveReached: false });
+    await this.#supervisors.apply(definitions);
   }
 
   /** Reads the configuration and, if that is wanted, goes on reading it. */
   async #followFiles(): Promise<void> {
-    const { config, watch } = this.#options;
-    const load = { ...this.#loadOptions(), explicit: config };
-    const apply = async (configuration: Configuration) => {
-      this.configuration = configuration;
-      await this.setServers(configuration.servers);
-    };
-    if (watch) {
-      this.#watcher = new ConfigurationWatcher({
-        ...load,
-        onChange: (changed) => {
-          apply(changed).catch((error: unknown) =>
-            this.#logger.warn(`the changed configuration was not applied: ${messageOf(error)}`),
-          );
-        },
-        onError: (error) => this.#logger.warn(`the configuration could not be read again: ${messageOf(error)}`),
-      });
-    }
-    const configuration = await loadConfiguration(load);
-    const problem = config === undefined ? undefined : configuration.files[0]?.problem;
-    if (problem) {
-      this.#watcher?.close();
-      throw problem;
-    }
-    await apply(configuration);
+    const { config, watch = false, trust = false } = this.#options;
+    this.#files = new WatchedConfiguration({
+      load: { ...this.#load, explicit: config },
+      trustsFirst: trust,
+      watches: watch,
+      logger: this.#logger,
+      onChange: async (configuration) => {
+        this.configuration = configuration;
+        await this.setServers(configuration.servers);
+      },
+    });
+    await this.#files.start();
   }
 
-  #loadOptions(): LoadOptions {
-    const { cwd, trust, askInput } = this.#options;
-    return loadOptions({ surroundings: this.#surroundings, stateFolder: this.#stateFolder, cwd, trust, askInput });
-  }
-
-  get #stateFolder(): string {
-    return this.#options.stateFolder ?? defaultStateFolder(this.#surroundings);
+  async #using<T>(server: string, { signal }: CallOptions, run: (lease: Lease) => Promise<T>): Promise<T> {
+    using lease = await this.lease(server, requestFor(signal));
+    try {
+      return await run(lease);
+    } catch (error) {
+      lease.report(error);
+      throw error;
+    }
   }
 
   /** Those that are switched on, and that this agent may see. */
   #running(agent: string | undefined): ServerSupervisor[] {
-    const policy = this.#options.policy ?? {};
-    return [...this.#supervisors.values()].filter(
-      ({ enabled, definition }) => enabled && isVisible(policy, definition.id, agent),
-    );
+    return this.#supervisors
+      .all()
+      .filter(({ enabled, definition }) => enabled && this.#policy.isVisible(definition.id, agent));
   }
 
-  /** Whoever may see them: that is decided when one is called. */
-  #allTools(): { server: string; name: string; tool: Tool }[] {
-    const running = [...this.#supervisors.values()].filter(({ enabled }) => enabled);
-    return running.flatMap(({ definition: { id: server }, lists }) =>
-      lists.tools.map((tool) => ({ server, name: tool.name, tool })),
-    );
-  }
-
-  #get(server: string): ServerSupervisor {
-    const found = this.#supervisors.get(server);
-    if (found) return found;
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${server}"`, {
-      server,
-      hint: `Configured are: ${[...this.#supervisors.keys()].join(", ") || "none"}.`,
-      mayHaveReached: false,
-    });
-  }
-
-  /** A server named at the beginning of a name is connected before the name is looked up. */
-  async #wake(name: string, signal: AbortSignal | undefined): Promise<void> {
-    const meant = [...this.#supervisors.values()].filter(({ definition: { id }, enabled, state }) => {
+  /** A server named at the beginning of a name is connected before the name is looked up: for who may see it. */
+  async #wake(name: string, { agent, signal }: ForAgent & { signal?: AbortSignal | undefined }): Promise<void> {
+    for (const supervisor of this.#supervisors.all()) {
+      const { definition, enabled, state } = supervisor;
+      const { id } = definition;
       const isNamed = [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
-      return isNamed && enabled && state.kind !== "ready" && state.kind !== "degraded";
-    });
-    for (const supervisor of meant) (await supervisor.lease(requestFor(signal))).release();
-  }
-
-  #requireVisible(server: string, agent: string | undefined): void {
-    if (isVisible(this.#options.policy ?? {}, server, agent)) return;
-    throw new NexusError("DENIED", `Server "${server}" is not shared with this agent`, {
-      server,
-      mayHaveReached: false,
-    });
-  }
-
-  #decide(server: string, tool: Tool, agent: string | undefined): Decision {
-    const { definition } = this.#get(server);
-    const target = { server, tool: tool.name, annotations: tool.annotations, own: definition.tools };
-    return decide(this.#options.policy ?? {}, target, agent);
-  }
-
-  /** Throws where it is denied; a promise only where somebody has to be asked. */
-  #permit(call: { server: string; tool: Tool; args: unknown; agent: string | undefined }): Promise<void> | undefined {
-    const decision = this.#decide(call.server, call.tool, call.agent);
-    if (decision.kind === "denied") throw refusal(call, decision.reason);
-    return decision.kind === "needs-consent" ? this.#askConsent(call) : undefined;
-  }
-
-  async #askConsent(call: { server: string; tool: Tool; args: unknown; agent: string | undefined }): Promise<void> {
-    const { server, tool, args, agent } = call;
-    const request = { server, tool: tool.name, arguments: args, annotations: tool.annotations, agent };
-    if (!(await this.#options.policy?.consent?.(request))) throw refusal(call, "consent was not given");
-  }
-
-  #supervise(definition: ServerDefinition): ServerSupervisor {
-    const { id } = definition;
-    return new ServerSupervisor(definition, {
-      connect: (wanted, settings) => this.#connector.connect(wanted, settings),
-      input: this.#options.input,
-      backoff: { ...DEFAULT_BACKOFF, ...this.#options.backoff },
-      idleMs: this.#options.idleMs ?? 300_000,
-      maxConnections: this.#options.maxConnections ?? 32,
-      logger: this.#logger,
-      onState: (state) => this.#tell({ kind: "state", server: id, state }),
-      onLists: () => this.#tell({ kind: "lists", server: id }),
-    });
+      if (!isNamed || !enabled) continue;
+      this.#policy.requireVisible(id, agent);
+      if (state.kind !== "ready" && state.kind !== "degraded") await supervisor.wake(signal);
+    }
   }
 
   #tell(event: HostEvent): void {
@@ -394,24 +288,10 @@ export class Host implements AsyncDisposable {
       }
     }
   }
-
-  /** Lists follow the configuration, never who was ready first. */
-  #inOrder(definitions: readonly ServerDefinition[]): void {
-    const order = definitions.map(({ id }) => [id, this.#get(id)] as const);
-    this.#supervisors.clear();
-    for (const [id, supervisor] of order) this.#supervisors.set(id, supervisor);
-  }
 }
 
 const NO_REQUEST: LeaseRequest = {};
 
 function requestFor(signal: AbortSignal | undefined): LeaseRequest {
   return signal ? { signal } : NO_REQUEST;
-}
-
-function refusal({ server, tool }: { server: string; tool: Tool }, reason: string): NexusError {
-  return new NexusError("DENIED", `"${tool.name}" of "${server}" may not be called: ${reason}`, {
-    server,
-    mayHaveReached: false,
-  });
 }

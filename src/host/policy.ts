@@ -19,6 +19,8 @@ export interface ConsentRequest {
   arguments: unknown;
   annotations: ToolAnnotations | undefined;
   agent: string | undefined;
+  /** Fires when the call is no longer wanted: there is nothing to consent to then. */
+  signal: AbortSignal | undefined;
 }
 
 export interface Target {

@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { sha256 } from "../protocol/digest.ts";
 
 /** What tells a process from a later one with the same number. */
 export interface ProcessIdentity {
   startedAt: string;
+  /** A digest: command lines have secrets in them, and this is written down. */
   command: string;
 }
 
@@ -25,11 +27,11 @@ async function fromProc(pid: number): Promise<ProcessIdentity | undefined> {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, startedAt] = [fields[0], fields[19]];
   const command = await readFile(`/proc/${pid}/cmdline`, "utf8");
-  return startedAt === undefined || state === "Z" ? undefined : { startedAt, command };
+  return startedAt === undefined || state === "Z" ? undefined : { startedAt, command: sha256(command) };
 }
 
 async function fromPs(pid: number): Promise<ProcessIdentity | undefined> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=,command=", "-p", String(pid)]);
   const [, startedAt, command] = /^(\S+ +\S+ +\S+ +\S+ +\S+) +(.*)$/.exec(stdout.trim()) ?? [];
-  return startedAt === undefined || command === undefined ? undefined : { startedAt, command };
+  return startedAt === undefined || command === undefined ? undefined : { startedAt, command: sha256(command) };
 }

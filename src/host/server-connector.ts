@@ -3,7 +3,8 @@ import type { Client } from "../client/client.ts";
 import { connectEntry, type ConnectOptions } from "../client/connect-entry.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
-import { NexusError } from "../errors/nexus-error.ts";
+import { messageOf, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
+import type { Era } from "../protocol/revisions.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { ChildLedger } from "./child-ledger.ts";
 import { eraKey, type EraCache } from "./era-cache.ts";
@@ -24,6 +25,8 @@ export class ServerConnector {
   readonly #options: ConnectorOptions;
   readonly #gate: StartGate;
   readonly #ledger: ChildLedger;
+  /** By server: its connections write into the same one. */
+  readonly #logs = new Map<string, ServerLog>();
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
@@ -36,17 +39,55 @@ export class ServerConnector {
     return this.#ledger.sweep();
   }
 
-  /** With the era as remembered; where that is no longer true, without. */
   async connect(definition: ServerDefinition, options: ConnectOptions): Promise<Client> {
-    const { id, entry } = definition;
+    const { id, entry, origin, written } = definition;
     if (!entry)
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
-    const key = eraKey(entry);
-    const remembered = await this.#options.eras.find(key);
-    const log = new ServerLog(join(this.#options.stateFolder, "logs", `${id}.log`));
-    const settings: ConnectOptions = {
+    const { surroundings } = this.#options;
+    const settings = this.#settingsFor(definition, options);
+    const open = (era: Era | undefined) =>
+      this.#gate.through(() => connectEntry(entry, surroundings, { ...settings, era }), options.signal);
+    try {
+      const client = await this.#openInEra(eraKey(entry), open);
+      // A command may have become another one since it was started, as scripts that `exec` do.
+      if (client.pid !== undefined) await this.#ledger.add(client.pid);
+      return client;
+    } catch (error) {
+      throw error instanceof NexusError ? error.with({ source: origin }).amended(written ?? {}) : error;
+    }
+  }
+
+  /** With the era as remembered; where that may no longer be true, it is forgotten and found out anew. */
+  async #openInEra(key: string, open: (era: Era | undefined) => Promise<Client>): Promise<Client> {
+    const remembered = await this.#tryEras((eras) => eras.find(key));
+    const client = await open(remembered).catch(async (error: unknown) => {
+      if (!remembered || saysNothingOfEra(error)) throw error;
+      await this.#tryEras((eras) => eras.remember(key, undefined));
+      return open(undefined);
+    });
+    const { era, how, remember } = client.verdict;
+    // That a server still speaks the old era does not prove that it has not learnt the new one: that verdict ages.
+    const proven = how === "given" && era === "modern" ? era : remember;
+    if (proven) await this.#tryEras((eras) => eras.remember(key, proven));
+    return client;
+  }
+
+  /** What is remembered saves time; nothing depends on it. */
+  async #tryEras<T>(use: (eras: EraCache) => Promise<T>): Promise<T | undefined> {
+    try {
+      return await use(this.#options.eras);
+    } catch (error) {
+      this.#options.logger.warn(`which eras servers speak could not be looked up or kept: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  #settingsFor({ id, written }: ServerDefinition, options: ConnectOptions): ConnectOptions {
+    const log = this.#logOf(id);
+    return {
       ...options,
       server: id,
+      target: written,
       logger: options.logger ?? this.#options.logger,
       onStderr: (text) => {
         log.write(text);
@@ -59,27 +100,29 @@ export class ServerConnector {
         options.onSpawn?.(child);
       },
     };
-    const open = (era: typeof remembered) =>
-      this.#gate.through(() => connectEntry(entry, this.#options.surroundings, { ...settings, era }));
-    try {
-      const client = await open(remembered).catch((error: unknown) => {
-        if (!remembered || !isEraMistake(error)) throw error;
-        return open(undefined);
-      });
-      await this.#options.eras.remember(key, client.verdict.remember ?? remembered);
-      // A command may have become another one since it was started, as scripts that `exec` do.
-      if (client.pid !== undefined) await this.#ledger.add(client.pid);
-      return client;
-    } catch (error) {
-      throw error instanceof NexusError ? error.with({ source: definition.origin }) : error;
-    }
+  }
+
+  #logOf(id: string): ServerLog {
+    const known = this.#logs.get(id) ?? new ServerLog(join(this.#options.stateFolder, "logs", `${id}.log`));
+    this.#logs.set(id, known);
+    return known;
   }
 }
 
-/** A server that answered, but not in the era that was remembered. */
-function isEraMistake(error: unknown): boolean {
-  return (
-    error instanceof NexusError &&
-    ["SERVER_ERROR", "VERSION_UNSUPPORTED", "PROTOCOL_VIOLATION", "HTTP_STATUS"].includes(error.code)
-  );
+const NOT_ABOUT_ERAS = new Set<ErrorCode>([
+  "CONFIG_INVALID",
+  "COMMAND_NOT_FOUND",
+  "PERMISSION_DENIED",
+  "CONNECTION_FAILED",
+  "AUTH_REQUIRED",
+  "FORBIDDEN",
+  "ADDRESS_REFUSED",
+  "REDIRECT_REFUSED",
+  "CANCELLED",
+  "CLOSED",
+]);
+
+/** Nothing was running there, or it did not let us in: it would have failed so in either era. */
+function saysNothingOfEra(error: unknown): boolean {
+  return !(error instanceof NexusError) || NOT_ABOUT_ERAS.has(error.code);
 }

@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { isOurs, lasting, runShown, shownCommands } from "../fixtures/shown-commands.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,8 +26,13 @@ function blocks(text: string, language: string): string[] {
   );
 }
 
+const hasJq = run("jq", ["--version"]).then(
+  () => true,
+  () => false,
+);
+
 describe.each(documents)("%s", (document) => {
-  test("its programs run, its commands exist, its links lead somewhere", async () => {
+  test("N14: its programs run, its commands exist, its links lead somewhere", async () => {
     const text = await readFile(join(root, document), "utf8");
 
     const folder = join(root, "build/documents");
@@ -38,13 +45,11 @@ describe.each(documents)("%s", (document) => {
       expect(stdout).not.toBe("");
     }
 
-    for (const line of blocks(text, "sh").flatMap((block) => block.trim().split("\n"))) {
-      for (const command of (line.split("#")[0] ?? "")
-        .split("&&")
-        .map((part) => part.trim())
-        .filter((part) => part !== "")) {
-        const [, script] = /^npm (?:run )?([\w-]+)/.exec(command) ?? [];
-        expect(["ci", ...Object.keys(manifest.scripts)], command).toContain(script);
+    for (const { command } of shownCommands(text).flatMap(({ lines }) => lines)) {
+      if (isOurs(command)) continue;
+      for (const part of command.split("&&")) {
+        const [, script] = /^npm (?:run )?([\w-]+)/.exec(part.trim()) ?? [];
+        expect(["ci", ...Object.keys(manifest.scripts)], part).toContain(script);
       }
     }
 
@@ -53,6 +58,25 @@ describe.each(documents)("%s", (document) => {
     }
     for (const [, path] of text.matchAll(/`((?:src|test|bench|scripts|docs)\/[\w./-]+?)\/?`/g)) {
       expect(existsSync(join(root, path ?? "")), path).toBe(true);
+    }
+  });
+
+  test.runIf(process.platform !== "win32")("N14: its commands do what it shows, one after the other", async () => {
+    const shown = shownCommands(await readFile(join(root, document), "utf8"));
+    const home = await mkdtemp(join(tmpdir(), "nexus-documents-"));
+    try {
+      for (const { lines, output } of shown) {
+        let printed = "";
+        for (const { command, exitCode } of lines.filter((line) => isOurs(line.command))) {
+          if (command.includes("| jq ") && !(await hasJq)) continue;
+          const ran = await runShown(command, { root, home });
+          expect(ran, command).toMatchObject({ code: exitCode });
+          printed += ran.output;
+        }
+        if (output !== undefined) expect(lasting(printed)).toBe(lasting(output));
+      }
+    } finally {
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
     }
   });
 });

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Host, type HostOptions } from "../../src/index.ts";
+import { Host, type HostOptions, type Logger } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
@@ -98,4 +98,67 @@ test("a file that is no JSON is an error with its place (P1.9)", async () => {
   await write("mcp.json", `{ "mcpServers": { "a": { "command": "x" }`);
   const error = await failure(open({ config: join(project(), "mcp.json") }));
   expect(error).toMatchObject({ code: "CONFIG_INVALID", details: { source: { line: 1 } } });
+});
+
+const ids = (host: Host) => host.servers().map(({ id }) => id);
+const warningsInto = (warnings: string[]): Logger => ({
+  debug() {},
+  info() {},
+  warn: (message) => void warnings.push(message),
+  error() {},
+});
+
+test("a file that is saved half written stops nothing, and says so; one that is removed does (G4)", async () => {
+  const file = join(project(), "mcp.json");
+  const good = { mcpServers: { one: stdioFixture(), two: stdioFixture() } };
+  const warnings: string[] = [];
+  await write("mcp.json", good);
+  await using host = await open({ config: file, watch: true, logger: warningsInto(warnings) });
+  await host.ready();
+  using lease = await host.lease("one");
+  await write("mcp.json", JSON.stringify(good).slice(0, -4));
+  await expect.poll(() => warnings, { timeout: 10_000 }).toContainEqual(expect.stringContaining("stay as they were"));
+  expect(host.servers().map(({ id, state }) => [id, state.kind])).toEqual([
+    ["one", "ready"],
+    ["two", "ready"],
+  ]);
+  await write("mcp.json", { mcpServers: { one: stdioFixture() } });
+  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual(["one"]);
+  using again = await host.lease("one");
+  expect(again.client).toBe(lease.client);
+  await rm(file);
+  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual([]);
+});
+
+test("--trust means what was there at the beginning, not what is written later (R8)", async () => {
+  await write(".mcp.json", { mcpServers: { kit: stdioFixture() } });
+  await using host = await open({ trust: true, watch: true });
+  await host.ready();
+  const states = () => Object.fromEntries(host.servers().map(({ id, state }) => [id, state.kind]));
+  expect(states()).toEqual({ kit: "ready" });
+  await write(".mcp.json", { mcpServers: { kit: stdioFixture(), later: { command: "nexus-no-such-command" } } });
+  await expect.poll(states, { timeout: 10_000 }).toEqual({ kit: "waiting-for-trust", later: "waiting-for-trust" });
+  await write(".mcp.json", { mcpServers: { kit: stdioFixture() } });
+  await expect.poll(states, { timeout: 10_000 }).toEqual({ kit: "ready" });
+});
+
+test("a change while the first configuration is still being read is not undone by it", async () => {
+  const file = join(project(), "mcp.json");
+  const asking = (server: string) => ({
+    inputs: [{ id: server, type: "promptString" }],
+    servers: { [server]: { ...stdioFixture(), auto_start: false, env: { X: `\${input:${server}}` } } },
+  });
+  await write("mcp.json", asking("before"));
+  let changed: (answer: string) => void = () => {};
+  const askInput = async ({ id }: { id: string }) => {
+    if (id === "after") {
+      changed("");
+      return "";
+    }
+    await write("mcp.new", asking("after"));
+    await rename(join(project(), "mcp.new"), file);
+    return new Promise<string>((resolve) => (changed = resolve));
+  };
+  await using host = await open({ config: file, watch: true, askInput });
+  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual(["after"]);
 });

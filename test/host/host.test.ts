@@ -379,7 +379,7 @@ describe("what a killed host leaves behind", () => {
       const text = await readFile(join(folder, "children", page), "utf8");
       await writeFile(
         join(folder, "children", page),
-        text.replace(/"startedAt":"(\d+)","command":"([^"]*everything)/, '"startedAt":"1","command":"$2'),
+        text.replace(new RegExp(`"pid":${orphan},"startedAt":"\\d+"`), `"pid":${orphan},"startedAt":"1"`),
       );
       await (await Host.open({ servers: {}, stateFolder: folder })).close();
       expect(isRunning(orphan)).toBe(true);

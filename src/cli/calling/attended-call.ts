@@ -6,8 +6,8 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { eraKey } from "../../host/era-cache.ts";
 import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
-import { MISSING_CLIENT_CAPABILITY } from "../../protocol/meta.ts";
 import type { CommandContext, Options } from "../command.ts";
+import { withCapabilityAdvice } from "./capability-advice.ts";
 import { commandAgain } from "./command-again.ts";
 import { wrongUsage } from "../command-line.ts";
 import { GivenAnswers } from "./given-answers.ts";
@@ -15,7 +15,6 @@ import { Interview, type InterviewOptions } from "./interview.ts";
 import type { Output } from "../output.ts";
 import { PARKED_HOURS, ParkedCalls, type ParkedCall } from "./parked-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
-import { SamplingProgram } from "./sampling-program.ts";
 import { logLine, wantEveryMessage } from "./server-messages.ts";
 import type { ServerSet } from "../server-set.ts";
 import { unansweredError } from "./unanswered.ts";
@@ -70,7 +69,7 @@ export class AttendedCall {
     const parked = options.continue === undefined ? undefined : await calls.get(options.continue);
     const answers = new GivenAnswers([...(options.answer ?? []), ...(parked?.given ?? [])]);
     const line = options["sample-with"];
-    const sampler = line === undefined ? undefined : new SamplingProgram(line);
+    const sampler = line === undefined ? undefined : new (await import("./sampling-program.ts")).SamplingProgram(line);
     const stage: Stage = {};
     const aside: InterviewOptions["aside"] = (run) => (stage.progress ? stage.progress.aside(run) : run());
     const interview = new Interview({ out, answers, sampler, aside });
@@ -151,7 +150,7 @@ export class AttendedCall {
     }
     if (error.code !== "SERVER_ERROR") return error;
     if (unanswered.length > 0) return this.#declined();
-    if (!this.parked) return withAdvice(error);
+    if (!this.parked) return withCapabilityAdvice(error);
     await this.#calls.remove(this.parked.id);
     return error.with({ hint: STATE_LOST });
   }
@@ -204,20 +203,6 @@ interface Parts {
   interview: Interview;
   calls: ParkedCalls;
   parked: ParkedCall | undefined;
-}
-
-/** What the command line can do about a server that wants more of its client. */
-function withAdvice(error: NexusError): NexusError {
-  const { rpc } = error.details;
-  if (rpc?.code !== MISSING_CLIENT_CAPABILITY || !isRecord(rpc.data)) return error;
-  const { requiredCapabilities: needed } = rpc.data;
-  if (!isRecord(needed)) return error;
-  const hint = needed["sampling"]
-    ? `It wants to ask a model: give it a program that answers, --sample-with "CMD …".`
-    : needed["roots"]
-      ? `It wants to know your folders: add "roots" to its entry.`
-      : `It wants the client to be able to: ${Object.keys(needed).join(", ")}.`;
-  return error.amended({ hint });
 }
 
 function keyOf({ entry }: ServerDefinition): string | undefined {

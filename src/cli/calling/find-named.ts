@@ -20,7 +20,10 @@ export function findNamed<T extends { name: string }>(
     if (!(error instanceof NexusError)) throw error;
     const lists = servers.inPlace ? `"nexus mcp ${kind}s"` : `"nexus mcp ${kind}s --server ${server}"`;
     const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
-    const known = items.length === 0 ? `The server has no ${kind}s.` : `${lists} lists all ${items.length}.`;
+    const known =
+      items.length === 0
+        ? `The server has no ${kind}s.`
+        : `${lists} lists ${items.length === 1 ? "it" : `all ${items.length}`}.`;
     throw error.amended({ server, hint: `${near}${known}` });
   }
 }

@@ -11,7 +11,10 @@ export const demo = defineCommand({
 any program can with connect() of the library, lists what it has, calls a tool, and ends it again.`,
   words: { min: 0, max: 0 },
   options: {},
-  examples: [["nexus demo", "connects, lists, calls"]],
+  examples: [
+    ["nexus demo", "connects, lists, calls"],
+    ["nexus demo --json", "the same for programs: everything as the server sent it"],
+  ],
 
   async run({ out, signal }) {
     const server = fileURLToPath(new URL("../demo/main.js", import.meta.url));
@@ -53,7 +56,7 @@ any program can with connect() of the library, lists what it has, calls a tool, 
     );
     out.line(`\necho(text: "Hello from Nexus") answers: ${greeting.content.map(({ text }) => text ?? "").join(" ")}`);
     out.line(
-      `\nNext: import { connect } from "nexus-mcp" and give it your own server; docs/guide/client.md shows how.`,
+      `\nNext, your own server: nexus mcp connect --stdio "COMMAND …", or connect() of the library (docs/guide/client.md).`,
     );
   },
 });

@@ -5,6 +5,7 @@ import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { exitCodeOf } from "../exit-codes.ts";
+import { withCapabilityAdvice } from "../calling/capability-advice.ts";
 import { jsonGiven } from "../calling/json-given.ts";
 
 const METHOD_NOT_FOUND = -32601;
@@ -56,7 +57,7 @@ function paramsIn(value: unknown): Params {
 }
 
 function advised(error: NexusError, method: string): NexusError {
-  if (error.details.rpc?.code !== METHOD_NOT_FOUND) return error;
+  if (error.details.rpc?.code !== METHOD_NOT_FOUND) return withCapabilityAdvice(error);
   const near = METHODS.includes(method) ? undefined : nearestName(method, METHODS);
   const hint =
     near === undefined

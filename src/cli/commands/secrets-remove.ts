@@ -8,7 +8,10 @@ export const secretsRemove = defineCommand({
   description: "Entries that use it as ${secret:name} cannot start from then on.",
   words: { min: 1, max: 1 },
   options: {},
-  examples: [["nexus secrets remove github", "the next start of a server that needs it says that it is missing"]],
+  examples: [
+    ["nexus secrets remove github", "the next start of a server that needs it says that it is missing"],
+    ["nexus secrets remove github --json", "the name that was removed, for scripts"],
+  ],
 
   async run({ words, out, surroundings, stateFolder }) {
     const [name = ""] = words;
@@ -25,7 +28,10 @@ export const secretsRemove = defineCommand({
 
 function unknown(name: string, names: readonly string[]): NexusError {
   const near = nearestName(name, names);
-  const known = names.length === 0 ? "There are none." : `"nexus secrets list" shows which there are.`;
+  const known =
+    names.length === 0
+      ? "None are stored; nexus secrets set NAME stores one."
+      : `"nexus secrets list" shows which there are.`;
   return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
     hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
     mayHaveReached: false,

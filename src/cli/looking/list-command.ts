@@ -60,7 +60,8 @@ export async function listFromServers<T extends object>(context: ListContext, li
     out.note(nothingToAsk(servers.configuration));
   } else {
     reportFailures(out, failures);
-    if (answers.length > 0) out.note(footer({ answers, failures, servers, context, listing, startedAt }));
+    if (answers.length > 0 || failures.length > 1)
+      out.note(footer({ answers, failures, servers, context, listing, startedAt }));
   }
   return exitCodeFor(answers.length, failures);
 }

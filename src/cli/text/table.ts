@@ -7,7 +7,7 @@ export interface Cell {
 }
 
 const GAP = 2;
-const NARROWEST = 12;
+const NARROWEST = 8;
 
 /** Rows in columns that are as wide as they need to be. On a terminal the widest are cut until a row fits on a line. */
 export function tableLines(out: Pick<Output, "columns" | "style">, rows: readonly (readonly Cell[])[]): string[] {

@@ -1,0 +1,147 @@
+import { LISTS } from "../../client/lists.ts";
+import type { Host, ServerStatus } from "../../host/host.ts";
+import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
+import type { Exchange } from "../exchange.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import type { Access } from "./access.ts";
+import type { Catalogs } from "./catalogs.ts";
+import { invalidCursor, type Cursors } from "./cursors.ts";
+import type { CacheScope } from "./freshness.ts";
+import type { ListKind } from "./list-kind.ts";
+import { narrowed } from "./narrowed.ts";
+import type { KnownList } from "./server-catalog.ts";
+import { within } from "./within.ts";
+
+export interface AggregateOptions {
+  host: Host;
+  catalogs: Catalogs;
+  access: Access;
+  cursors: Cursors;
+  /** How long a list waits for a server. */
+  waitMs: number;
+  /** Items on a page. */
+  pageSize: number;
+}
+
+/** A server whose list is not there, or is an old one. */
+interface Unavailable {
+  server: string;
+  reason: string;
+  /** Of the list that is shown in its place. */
+  ageMs?: number;
+}
+
+/** What one server brings to a list. */
+interface Part {
+  status: ServerStatus;
+  list: KnownList | undefined;
+  missing: Unavailable | undefined;
+}
+
+/** How far into which server's items a page reached. */
+interface Position {
+  server: string;
+  taken: number;
+}
+
+/** `_meta` of a list: the servers that it lacks. */
+export const UNAVAILABLE = "dev.nexus/unavailable";
+
+/** The lists of all servers as one, in the order of the configuration. One that is away is named, and holds nobody up. */
+export class AggregateLists {
+  readonly #options: AggregateOptions;
+
+  constructor(options: AggregateOptions) {
+    this.#options = options;
+  }
+
+  async page(kind: ListKind, exchange: Exchange): Promise<Result> {
+    const { access, cursors, pageSize } = this.#options;
+    const position = positionIn(cursors.open(exchange));
+    const parts = await this.#parts(kind);
+    const items: Params[] = [];
+    let start = position ? -1 : 0;
+    const starts: { server: string; at: number }[] = [];
+    for (const { status, list } of parts) {
+      starts.push({ server: status.id, at: items.length });
+      if (position?.server === status.id) start = items.length + position.taken;
+      if (!list) continue;
+      const { principal } = exchange;
+      for (const item of narrowed(kind, list, { access, principal, status })) items.push(item);
+    }
+    // The server it had come to is gone: what follows cannot be told.
+    if (start < 0) throw invalidCursor();
+    const end = start + pageSize;
+    const result: Result = { resultType: "complete", [LISTS[kind].member]: items.slice(start, end) };
+    if (end < items.length) result["nextCursor"] = cursors.seal(positionAt(end, starts), exchange);
+    const missing = parts.flatMap((part) => part.missing ?? []);
+    if (missing.length > 0) result._meta = { [UNAVAILABLE]: missing };
+    return Object.assign(result, freshnessOf(parts, access.isCommon));
+  }
+
+  /** What there is now, without waiting for anybody. */
+  known(kind: ListKind): Params[] {
+    const { catalogs } = this.#options;
+    return this.shown().flatMap(({ id }) => catalogs.of(id).find(kind)?.outward ?? []);
+  }
+
+  #parts(kind: ListKind): Promise<Part[]> {
+    return Promise.all(this.shown().map((status) => this.#part(status, kind)));
+  }
+
+  /** The servers whose things are shown: those that are switched on. */
+  shown(): ServerStatus[] {
+    return this.#options.host.servers().filter(({ state: { kind } }) => kind !== "disabled" && kind !== "stopped");
+  }
+
+  async #part(status: ServerStatus, kind: ListKind): Promise<Part> {
+    const catalog = this.#options.catalogs.of(status.id);
+    const known = catalog.find(kind);
+    const { state } = status;
+    // The host tries again by itself; until then nobody has to wait for the same answer.
+    if (state.kind === "failed" && (state.retryAt ?? 0) > Date.now()) {
+      return without(status, known, rpcErrorOf(state.error).message);
+    }
+    if (known?.freshness.isFresh) return { status, list: known, missing: undefined };
+    const { list, startedAt } = catalog.read(kind);
+    const patienceMs = startedAt + this.#options.waitMs - performance.now();
+    try {
+      const read = await within(list, patienceMs);
+      if (read) return { status, list: read, missing: undefined };
+      return without(status, known, `it has not answered within ${this.#options.waitMs / 1000} s`);
+    } catch (error) {
+      return without(status, known, rpcErrorOf(error).message);
+    }
+  }
+}
+
+/** An old list is better than none, if it is said how old. */
+function without(status: ServerStatus, known: KnownList | undefined, reason: string): Part {
+  const missing: Unavailable = { server: status.id, reason };
+  if (known) missing.ageMs = Math.round(known.freshness.ageMs);
+  return { status, list: known, missing };
+}
+
+/** The least and the strictest of the parts. */
+function freshnessOf(parts: readonly Part[], isCommon: boolean): { ttlMs: number; cacheScope: CacheScope } {
+  const isComplete = parts.length > 0 && parts.every(({ list, missing }) => list && !missing);
+  if (!isComplete) return { ttlMs: 0, cacheScope: "private" };
+  const all = parts.flatMap(({ list }) => list?.freshness ?? []);
+  const ttlMs = Math.floor(Math.min(...all.map(({ remainingMs }) => remainingMs)));
+  const isPublic = isCommon && all.every(({ scope }) => scope === "public");
+  // No server has such a list: nothing says for how long.
+  return { ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope: isPublic ? "public" : "private" };
+}
+
+function positionIn(opened: unknown): Position | undefined {
+  if (opened === undefined) return undefined;
+  if (!isRecord(opened) || typeof opened["server"] !== "string" || typeof opened["taken"] !== "number") {
+    throw invalidCursor();
+  }
+  return { server: opened["server"], taken: opened["taken"] };
+}
+
+function positionAt(index: number, starts: readonly { server: string; at: number }[]): Position {
+  const reached = starts.findLast(({ at }) => at <= index) ?? { server: "", at: 0 };
+  return { server: reached.server, taken: index - reached.at };
+}

@@ -1,0 +1,226 @@
+import type { Change, ChangingList, Interests } from "../../client/feed.ts";
+import { guarded } from "../../client/guarded.ts";
+import type { Logger } from "../../client/logger.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import { isRecord, type Notification, type Params } from "../../protocol/json-rpc.ts";
+import { META } from "../../protocol/meta.ts";
+import type { Listening, ListenRequest } from "../exchange.ts";
+import type { CallRunner } from "./call-runner.ts";
+import type { Catalogs, ListsChanged } from "./catalogs.ts";
+import { ListChanges } from "./list-changes.ts";
+import { CHANGING_LISTS } from "./list-kind.ts";
+import { fullUri, resolveFullUri } from "./names.ts";
+import type { OwnerChanges } from "./owner-changes.ts";
+import { ServerWatch } from "./server-watch.ts";
+
+export interface ListeningParts {
+  host: Host;
+  calls: CallRunner;
+  catalogs: Catalogs;
+  owners: OwnerChanges;
+  /** Names the caller's connections among all owners'. */
+  ownerKey: string;
+  logger: Logger;
+  onClosed: (listening: ServersListening) => void;
+}
+
+/** What a caller wants to hear of one server, in that server's names. */
+interface Wanted {
+  resources: string[];
+  /** By the server's own id: the id that the caller knows. */
+  tasks: Map<string, string>;
+}
+
+/** What one caller listens to, over as many servers as that concerns. */
+export class ServersListening implements Listening {
+  readonly #request: ListenRequest;
+  readonly #parts: ListeningParts;
+  readonly #listChanges: ListChanges;
+  readonly #watches = new Map<string, { watch: ServerWatch; wanted: Wanted }>();
+  readonly #stops: (() => void)[];
+  #accepted: Interests = {};
+  /** One update at a time. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  static async open(request: ListenRequest, parts: ListeningParts): Promise<ServersListening> {
+    const listening = new ServersListening(request, parts);
+    try {
+      await listening.update(request.interests);
+      return listening;
+    } catch (error) {
+      await listening.close();
+      throw error;
+    }
+  }
+
+  private constructor(request: ListenRequest, parts: ListeningParts) {
+    this.#request = request;
+    this.#parts = parts;
+    this.#listChanges = new ListChanges((notification) => this.#tell(notification));
+    const heard = (changed: ListsChanged) => this.#listsChanged(changed);
+    this.#stops = [
+      parts.catalogs.on(heard),
+      parts.owners.on(parts.ownerKey, heard),
+      parts.host.on((event) => {
+        const isBack = event.kind === "state" && (event.state.kind === "ready" || event.state.kind === "degraded");
+        if (isBack) this.#watches.get(event.server)?.watch.wake();
+      }),
+    ];
+  }
+
+  get accepted(): Interests {
+    return this.#accepted;
+  }
+
+  update(interests: Interests): Promise<void> {
+    const done = this.#queue.then(() => this.#replace(interests));
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const stop of this.#stops) stop();
+    this.#listChanges.close();
+    this.#parts.onClosed(this);
+    await this.#queue;
+    await Promise.all([...this.#watches.values()].map(({ watch }) => watch.close()));
+    this.#watches.clear();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #replace(interests: Interests): Promise<void> {
+    if (this.#isClosed) return;
+    // Told from now on, so that nothing is lost while the servers are asked.
+    const lists = await this.#offeredLists(interests.lists ?? []);
+    this.#accepted = { ...this.#accepted, lists };
+    const wanted = this.#byServer(interests);
+    const gone = [...this.#watches.keys()].filter((server) => !wanted.has(server));
+    const agreed = await Promise.all([...wanted].map(([server, its]) => this.#watch(server, its)));
+    await Promise.all(gone.map((server) => this.#unwatch(server)));
+    this.#accepted = {
+      lists,
+      resources: agreed.flatMap(({ resources = [] }) => resources),
+      tasks: agreed.flatMap(({ tasks = [] }) => tasks),
+    };
+  }
+
+  /** All servers together always tell; one alone tells what it said it would. */
+  async #offeredLists(asked: readonly ChangingList[]): Promise<readonly ChangingList[]> {
+    const { view } = this.#request;
+    if (view.kind === "all") return asked;
+    const { capabilities } = await this.#parts.catalogs.of(view.server).nature();
+    return asked.filter((list) => capabilities[list]?.listChanged === true);
+  }
+
+  #byServer({ resources = [], tasks = [] }: Interests): Map<string, Wanted> {
+    const { view, principal } = this.#request;
+    const wanted = new Map<string, Wanted>();
+    const of = (server: string) => {
+      const its: Wanted = wanted.get(server) ?? { resources: [], tasks: new Map() };
+      wanted.set(server, its);
+      return its;
+    };
+    const isServer = (server: string) => this.#parts.host.servers().some(({ id }) => id === server);
+    for (const uri of resources) {
+      const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
+      if (target) of(target.server).resources.push(target.own);
+    }
+    for (const id of tasks) {
+      const task = this.#parts.calls.findTask(id, principal);
+      if (task && (view.kind === "all" || task.server === view.server)) of(task.server).tasks.set(task.taskId, id);
+    }
+    return wanted;
+  }
+
+  /** What was agreed to, in the caller's names. A server that is away agrees to nothing. */
+  async #watch(server: string, wanted: Wanted): Promise<Interests> {
+    const watch = this.#watches.get(server)?.watch ?? this.#newWatch(server);
+    this.#watches.set(server, { watch, wanted });
+    try {
+      const agreed = await watch.set({ resources: wanted.resources, tasks: [...wanted.tasks.keys()] });
+      return {
+        resources: (agreed.resources ?? []).map((uri) => this.#outward(server, uri)),
+        tasks: (agreed.tasks ?? []).flatMap((id) => wanted.tasks.get(id) ?? []),
+      };
+    } catch (error) {
+      this.#parts.logger.debug(`"${server}" cannot be listened to: ${messageOf(error)}`);
+      await this.#unwatch(server);
+      return {};
+    }
+  }
+
+  #newWatch(server: string): ServerWatch {
+    const { calls, logger } = this.#parts;
+    const { principal, owner, capabilities } = this.#request;
+    const by = { principal, caller: { era: "modern" as const, owner, capabilities, ask: undefined } };
+    return new ServerWatch({
+      server,
+      lease: () => calls.lease(server, by),
+      onChange: (change) => this.#changed(server, change),
+      onRestored: () => this.#restored(server),
+      logger,
+    });
+  }
+
+  async #unwatch(server: string): Promise<void> {
+    const watched = this.#watches.get(server);
+    this.#watches.delete(server);
+    await watched?.watch.close();
+  }
+
+  #listsChanged({ server, lists }: ListsChanged): void {
+    const { view } = this.#request;
+    if (view.kind === "one" && view.server !== server) return;
+    this.#listChanges.add(lists.filter((list) => this.#accepted.lists?.includes(list)));
+  }
+
+  #changed(server: string, change: Change): void {
+    switch (change.kind) {
+      case "resource-updated":
+        return this.#tell(withParams(change.notification, { uri: this.#outward(server, change.uri) }));
+      case "task-changed": {
+        const taskId = this.#watches.get(server)?.wanted.tasks.get(change.taskId);
+        if (taskId !== undefined) this.#tell(withParams(change.notification, { taskId }));
+        return;
+      }
+      case "restored":
+        return this.#restored(server);
+      case "list-changed":
+      case "interrupted":
+      case "ended":
+        return;
+    }
+  }
+
+  /** What happened in between is not known: whatever was listened to may be another. */
+  #restored(server: string): void {
+    this.#listsChanged({ server, lists: CHANGING_LISTS });
+    for (const uri of this.#watches.get(server)?.wanted.resources ?? []) {
+      const params = { uri: this.#outward(server, uri) };
+      this.#tell({ jsonrpc: "2.0", method: "notifications/resources/updated", params });
+    }
+  }
+
+  #outward(server: string, uri: string): string {
+    return this.#request.view.kind === "one" ? uri : fullUri(server, uri);
+  }
+
+  #tell(notification: Notification): void {
+    if (!this.#isClosed) guarded(() => this.#request.onChange(notification), this.#parts.logger);
+  }
+}
+
+/** The same notification in the caller's names, without the id of the subscription between gateway and server. */
+function withParams({ method, params }: Notification, names: Params): Notification {
+  const { _meta: meta, ...rest } = params ?? {};
+  const { [META.subscriptionId]: _, ...kept } = isRecord(meta) ? meta : {};
+  const own = Object.keys(kept).length > 0 ? { _meta: kept } : {};
+  return { jsonrpc: "2.0", method, params: { ...rest, ...names, ...own } };
+}

@@ -1,0 +1,38 @@
+import type { Params } from "../../protocol/json-rpc.ts";
+import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.ts";
+
+export interface OfferedTools {
+  tools: Params[];
+  /** Of those that have any. */
+  headers: Map<string, readonly ParamHeader[]>;
+}
+
+/** The tools that callers can be offered: of each name one, and none whose header annotations break the rules. */
+export function offeredTools(all: readonly Params[], onLeftOut: (name: string, reason: string) => void): OfferedTools {
+  const headers = new Map<string, readonly ParamHeader[]>();
+  const names = new Set<string>();
+  const tools = all.filter((tool) => {
+    const { name } = tool;
+    if (typeof name !== "string") return false;
+    const asked = paramHeadersOf(tool["inputSchema"]);
+    if (!asked.ok) {
+      onLeftOut(name, asked.reason);
+      return false;
+    }
+    if (names.has(name)) {
+      onLeftOut(name, "another one has the same name");
+      return false;
+    }
+    names.add(name);
+    if (asked.headers.length > 0) headers.set(name, asked.headers);
+    return true;
+  });
+  return { tools, headers };
+}
+
+/** 2025-11-25 tells there how a tool takes tasks; from 2026-07-28 on the server decides. */
+export function withoutExecution(tool: Params): Params {
+  if (!("execution" in tool)) return tool;
+  const { execution: _, ...rest } = tool;
+  return rest;
+}

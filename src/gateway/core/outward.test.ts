@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { outwardItem, outwardResult } from "./outward.ts";
+
+const meta = { "example.org/uri": "test://kept", ui: { resourceUri: "ui://page", visibility: ["model"] } };
+
+test("links, embedded resources and pages of a tool's result are named in full, and nothing else", () => {
+  const result = {
+    resultType: "complete",
+    content: [
+      { type: "text", text: "see test://a", uri: "test://text" },
+      { type: "resource_link", uri: "test://a", name: "a", annotations: { uri: "test://kept" } },
+      { type: "resource", resource: { uri: "test://b", text: "uri: test://b" } },
+      { type: "hologram", uri: "test://c", resource: { uri: "test://d" } },
+      null,
+    ],
+    structuredContent: { uri: "test://a", name: "x" },
+    _meta: meta,
+  };
+  const before = structuredClone(result);
+  expect(outwardResult("kit", "tools/call", result)).toEqual({
+    ...result,
+    content: [
+      result.content[0],
+      { type: "resource_link", uri: "kit+test://a", name: "a", annotations: { uri: "test://kept" } },
+      { type: "resource", resource: { uri: "kit+test://b", text: "uri: test://b" } },
+      result.content[3],
+      null,
+    ],
+    _meta: { ...meta, ui: { ...meta.ui, resourceUri: "kit+ui://page" } },
+  });
+  expect(result).toEqual(before);
+});
+
+test("what stays the same is the same object", () => {
+  const result = { content: [{ type: "text", text: "x" }], structuredContent: {}, _meta: { other: 1 } };
+  expect(outwardResult("kit", "tools/call", result)).toBe(result);
+  expect(outwardResult("kit", "completion/complete", result)).toBe(result);
+  for (const odd of [{ content: "x" }, { content: null }, { messages: 1 }, { contents: {} }, {}]) {
+    for (const method of ["tools/call", "prompts/get", "resources/read", "tasks/get"]) {
+      expect(outwardResult("kit", method, odd)).toBe(odd);
+    }
+  }
+});
+
+test("prompts carry resources, too, in one block or in several", () => {
+  const link = { type: "resource_link", uri: "test://a" };
+  const messages = [
+    { role: "user", content: link },
+    { role: "user", content: [link, { type: "text", text: "x" }] },
+  ];
+  const full = { type: "resource_link", uri: "kit+test://a" };
+  expect(outwardResult("kit", "prompts/get", { messages })).toEqual({
+    messages: [
+      { role: "user", content: full },
+      { role: "user", content: [full, { type: "text", text: "x" }] },
+    ],
+  });
+});
+
+test("the contents of a resource say what they are in full", () => {
+  const contents = [
+    { uri: "test://a", text: "x" },
+    { uri: "test://a/b", blob: "" },
+  ];
+  expect(outwardResult("kit", "resources/read", { contents })).toEqual({
+    contents: [
+      { uri: "kit+test://a", text: "x" },
+      { uri: "kit+test://a/b", blob: "" },
+    ],
+  });
+});
+
+test("a task's answer is that of the call it came from", () => {
+  const result = { content: [{ type: "resource_link", uri: "test://a" }] };
+  expect(outwardResult("kit", "tasks/get", { taskId: "1", status: "completed", result })).toEqual({
+    taskId: "1",
+    status: "completed",
+    result: { content: [{ type: "resource_link", uri: "kit+test://a" }] },
+  });
+});
+
+test("items of lists are named in full; what they are titled stays", () => {
+  expect(outwardItem("kit", "tools", { name: "x__y", title: "x", _meta: meta, inputSchema: {} })).toEqual({
+    name: "kit__x__y",
+    title: "x",
+    _meta: { ...meta, ui: { ...meta.ui, resourceUri: "kit+ui://page" } },
+    inputSchema: {},
+  });
+  expect(outwardItem("kit", "prompts", { name: "p" })).toEqual({ name: "kit__p" });
+  expect(outwardItem("kit", "resources", { uri: "test://a", name: "a" })).toEqual({ uri: "kit+test://a", name: "a" });
+  expect(outwardItem("kit", "resourceTemplates", { uriTemplate: "test://{id}", name: "t" })).toEqual({
+    uriTemplate: "kit+test://{id}",
+    name: "t",
+  });
+});

@@ -1,0 +1,124 @@
+import type { Client } from "../../client/client.ts";
+import { LISTS, readPages } from "../../client/lists.ts";
+import type { Logger } from "../../client/logger.ts";
+import type { Host } from "../../host/host.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { ServerCapabilities } from "../../protocol/mcp.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import { Freshness } from "./freshness.ts";
+import { changeOf, LIST_KINDS, type ListKind } from "./list-kind.ts";
+import { outwardItem } from "./outward.ts";
+import { offeredTools, withoutExecution } from "./offered-tools.ts";
+
+/** One list of one server, all pages of it. */
+export interface KnownList {
+  /** As the server sent them. */
+  readonly items: readonly Params[];
+  /** The same in full names. */
+  readonly outward: readonly Params[];
+  readonly freshness: Freshness;
+}
+
+/** What a server is, as far as its connection tells. */
+export interface ServerNature {
+  client: Client;
+  capabilities: ServerCapabilities;
+}
+
+interface Reading {
+  list: Promise<KnownList>;
+  startedAt: number;
+}
+
+const NO_HEADERS: readonly ParamHeader[] = [];
+
+/** What one server offers, read over the host's own connection when it is asked for, and kept while it is good. */
+export class ServerCatalog {
+  readonly #host: Host;
+  readonly #server: string;
+  readonly #logger: Logger;
+  readonly #known = new Map<ListKind, KnownList>();
+  readonly #readings = new Map<ListKind, Reading>();
+  #headers = new Map<string, readonly ParamHeader[]>();
+
+  constructor(host: Host, server: string, logger: Logger) {
+    this.#host = host;
+    this.#server = server;
+    this.#logger = logger;
+  }
+
+  /** As last read, however long ago. */
+  find(kind: ListKind): KnownList | undefined {
+    return this.#known.get(kind);
+  }
+
+  /** As it is now. Whoever asks at the same time shares the reading. */
+  read(kind: ListKind): Reading {
+    const running = this.#readings.get(kind);
+    if (running) return running;
+    const reading: Reading = { list: this.#read(kind), startedAt: performance.now() };
+    this.#readings.set(kind, reading);
+    const forget = () => {
+      if (this.#readings.get(kind) === reading) this.#readings.delete(kind);
+    };
+    reading.list.then((list) => {
+      // What changed while it was being read is to be read again.
+      if (this.#readings.get(kind) === reading) this.#keep(kind, list);
+      forget();
+    }, forget);
+    return reading;
+  }
+
+  /** It may have changed: what is known is old, and what is being read may be. */
+  invalidate(kinds: readonly ListKind[] = LIST_KINDS): void {
+    for (const kind of kinds) {
+      this.#known.get(kind)?.freshness.expire();
+      this.#readings.delete(kind);
+    }
+  }
+
+  /** What the server declared; connects it, if it is not. */
+  async nature(signal?: AbortSignal): Promise<ServerNature> {
+    using lease = await this.#host.lease(this.#server, signal ? { signal } : {});
+    const { client } = lease;
+    return { client, capabilities: client.serverCapabilities ?? EVERYTHING };
+  }
+
+  /** Which arguments of a tool travel as headers too. Read once, and again when the server says that it changed. */
+  async paramHeaders(tool: string): Promise<readonly ParamHeader[]> {
+    const known = this.#known.get("tools");
+    if (!known || known.freshness.isOutdated) await this.read("tools").list;
+    return this.#headers.get(tool) ?? NO_HEADERS;
+  }
+
+  async #read(kind: ListKind): Promise<KnownList> {
+    const { client, capabilities } = await this.nature();
+    const { method, member, capability } = LISTS[kind];
+    const declared = capabilities[capability];
+    if (!declared) return { items: [], outward: [], freshness: Freshness.ofNothing() };
+    const isTold = capabilities[changeOf(kind)]?.listChanged === true;
+    const freshness = new Freshness({ isTold, isLegacy: client.era === "legacy" });
+    const all = await readPages(method, member, async (params) => {
+      const page = await client.request(method, params);
+      freshness.add(page);
+      return page;
+    });
+    const items = kind === "tools" ? this.#offered(all, client) : all;
+    return { items, outward: items.map((item) => outwardItem(this.#server, kind, item)), freshness };
+  }
+
+  #offered(tools: readonly Params[], { era }: Client): Params[] {
+    const offered = offeredTools(tools, (name, reason) =>
+      this.#logger.warn(`tool "${name}" of "${this.#server}" is left out: ${reason}`),
+    );
+    this.#headers = offered.headers;
+    return era === "legacy" ? offered.tools.map(withoutExecution) : offered.tools;
+  }
+
+  #keep(kind: ListKind, list: KnownList): void {
+    this.#known.set(kind, list);
+  }
+}
+
+/** A server that was never asked may offer anything. */
+const EVERYTHING: ServerCapabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };

@@ -1,0 +1,79 @@
+import { nearestName } from "../../errors/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord, type Params } from "../../protocol/json-rpc.ts";
+import type { View } from "../exchange.ts";
+import { resolveFullName, resolveFullUri } from "./names.ts";
+
+export type ThingKind = "tool" | "prompt" | "resource";
+
+/** What a request is about, in the names of the server that has it. */
+export interface Target {
+  server: string;
+  kind: ThingKind;
+  /** Its name or URI. */
+  name: string;
+  /** The parameters as that server knows them. */
+  params: Params;
+}
+
+export interface KnownNames {
+  isServer: (id: string) => boolean;
+  /** What callers may have meant, in full names. */
+  candidates: (kind: ThingKind) => readonly string[];
+}
+
+/** Undefined for methods that name nothing. */
+export function targetOf(method: string, params: Params, view: View, known: KnownNames): Target | undefined {
+  switch (method) {
+    case "tools/call":
+      return found("tool", params, "name", { view, known });
+    case "prompts/get":
+      return found("prompt", params, "name", { view, known });
+    case "resources/read":
+      return found("resource", params, "uri", { view, known });
+    case "completion/complete":
+      return completed(params, { view, known });
+    default:
+      return undefined;
+  }
+}
+
+interface Place {
+  view: View;
+  known: KnownNames;
+}
+
+/** A reference stands one level deeper. */
+function completed(params: Params, place: Place): Target {
+  const { ref } = params;
+  const kind = isRecord(ref) ? REFERENCES[String(ref["type"])] : undefined;
+  if (!isRecord(ref) || !kind) throw invalid(`"ref" names neither a prompt nor a resource`);
+  const target = found(kind, ref, kind === "prompt" ? "name" : "uri", place);
+  return { ...target, params: target.params === ref ? params : { ...params, ref: target.params } };
+}
+
+const REFERENCES: Record<string, "prompt" | "resource" | undefined> = {
+  "ref/prompt": "prompt",
+  "ref/resource": "resource",
+};
+
+function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, known }: Place): Target {
+  const given = params[member];
+  if (typeof given !== "string") throw invalid(`"${member}" is needed, as text`);
+  if (view.kind === "one") return { server: view.server, kind, name: given, params };
+  const resolve = member === "name" ? resolveFullName : resolveFullUri;
+  const own = resolve(given, known.isServer);
+  if (!own) throw unknownName(kind, given, known.candidates(kind));
+  return { server: own.server, kind, name: own.own, params: { ...params, [member]: own.own } };
+}
+
+function invalid(message: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", message, { mayHaveReached: false });
+}
+
+/** A caller sees the message alone: what was meant stands in it. */
+function unknownName(kind: ThingKind, given: string, candidates: readonly string[]): NexusError {
+  const near = nearestName(given, candidates);
+  const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
+  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${given}"${advice}`, { mayHaveReached: false });
+}

@@ -1,0 +1,96 @@
+import type { Result } from "../../protocol/json-rpc.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { Audit, Outcome } from "../audit.ts";
+import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Principal } from "../principal.ts";
+import type { CallGate } from "./call-gate.ts";
+
+export interface GuardedCoreOptions {
+  core: Core;
+  gate: CallGate;
+  metrics: Metrics;
+  audit: Audit;
+  /** Whether there is such a server. */
+  knows: (server: string) => boolean;
+}
+
+/** What all edges have in common: each call passes the gate, is counted, and leaves one record. */
+export class GuardedCore implements Core {
+  readonly #options: GuardedCoreOptions;
+
+  constructor(options: GuardedCoreOptions) {
+    this.#options = options;
+  }
+
+  async offer(view: View, principal: Principal): Promise<Offer> {
+    const { core, gate } = this.#options;
+    gate.requireOpen();
+    return core.offer(view, principal);
+  }
+
+  async handle(exchange: Exchange): Promise<Result> {
+    const { core, gate } = this.#options;
+    const startedAt = performance.now();
+    let outcome: Outcome = "refused";
+    try {
+      const turn = gate.enter(exchange.signal);
+      if (turn) await turn;
+      outcome = "error";
+      try {
+        const result = await core.handle(exchange);
+        outcome = outcomeOf(result);
+        return result;
+      } finally {
+        gate.leave();
+      }
+    } catch (error) {
+      if (exchange.signal.aborted) outcome = "cancelled";
+      throw error;
+    } finally {
+      this.#record(exchange, outcome, performance.now() - startedAt);
+    }
+  }
+
+  async listen(request: ListenRequest): Promise<Listening> {
+    const { core, gate } = this.#options;
+    gate.requireOpen();
+    return core.listen(request);
+  }
+
+  paramHeaders(view: View, principal: Principal, tool: string): Promise<readonly ParamHeader[]> {
+    return this.#options.core.paramHeaders(view, principal, tool);
+  }
+
+  release(owner: string): void {
+    this.#options.core.release(owner);
+  }
+
+  #record(exchange: Exchange, outcome: Outcome, durationMs: number): void {
+    const { metrics, audit } = this.#options;
+    const { principal, method, caller } = exchange;
+    const target = targetOf(exchange);
+    const server = this.#serverOf(exchange, target);
+    metrics.called({ server, method, outcome, durationMs });
+    const at = Date.now() - durationMs;
+    audit({ at, principal, era: caller.era, server, method, target, outcome, durationMs });
+  }
+
+  /** Only servers that exist: callers choose names, and must not choose what is counted. */
+  #serverOf({ view, method }: Exchange, target: string | undefined): string {
+    if (view.kind === "one") return view.server;
+    const end = target?.indexOf(method === "resources/read" ? "+" : "__") ?? -1;
+    const server = target === undefined || end < 1 ? "" : target.slice(0, end);
+    return server !== "" && this.#options.knows(server) ? server : "";
+  }
+}
+
+function targetOf({ params }: Exchange): string | undefined {
+  const target = params["name"] ?? params["uri"] ?? params["taskId"];
+  return typeof target === "string" ? target : undefined;
+}
+
+function outcomeOf({ resultType, isError }: Result): Outcome {
+  if (resultType === "input_required" || resultType === "task") return resultType;
+  return isError === true ? "tool_error" : "ok";
+}

@@ -1,0 +1,71 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { decodeHeaderValue } from "../../protocol/header-value.ts";
+import { isRecord, type Params, type Request } from "../../protocol/json-rpc.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+
+/** Where the target of a request stands that `Mcp-Name` repeats. */
+const NAMED: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
+};
+
+/** Why the version header and the body do not go together. */
+export function versionMismatch(headers: IncomingHttpHeaders, claimed: unknown): string | undefined {
+  const given = headers["mcp-protocol-version"];
+  if (given === undefined) return "The header MCP-Protocol-Version is missing";
+  return given === claimed ? undefined : differs("MCP-Protocol-Version", given, claimed);
+}
+
+/** The same for `Mcp-Method` and `Mcp-Name`. */
+export function targetMismatch(headers: IncomingHttpHeaders, { method, params = {} }: Request): string | undefined {
+  const given = headers["mcp-method"];
+  if (given === undefined) return "The header Mcp-Method is missing";
+  if (given !== method) return differs("Mcp-Method", given, method);
+  const member = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
+  return member === undefined ? undefined : mismatch(headers, "Mcp-Name", params[member], "string");
+}
+
+/** The same for every `Mcp-Param-*` that the tool asks for. */
+export function paramMismatch(
+  headers: IncomingHttpHeaders,
+  wanted: readonly ParamHeader[],
+  args: unknown,
+): string | undefined {
+  for (const { header, path, type } of wanted) {
+    let value = args;
+    for (const step of path) value = isRecord(value) ? (value as Params)[step] : undefined;
+    const problem = mismatch(headers, header, value, type);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/** A value that is null or absent sends no header, and a header without a value claims what is not there. */
+function mismatch(
+  headers: IncomingHttpHeaders,
+  name: string,
+  value: unknown,
+  type: ParamHeader["type"],
+): string | undefined {
+  const given = headers[name.toLowerCase()];
+  const isAbsent = value === undefined || value === null;
+  if (typeof given !== "string") return isAbsent ? undefined : `The header ${name} is missing`;
+  const decoded = decodeHeaderValue(given);
+  if (decoded === undefined) return `The header ${name} is no valid Base64`;
+  return !isAbsent && isSame(decoded, value, type) ? undefined : differs(name, decoded, value);
+}
+
+/** `1` and `1.0` are the same integer. */
+function isSame(given: string, value: unknown, type: ParamHeader["type"]): boolean {
+  if (type === "integer" && typeof value === "number") return given.trim() !== "" && Number(given) === value;
+  return given === String(value);
+}
+
+function differs(header: string, given: string | string[], value: unknown): string {
+  const said = value === undefined ? "has none" : `says ${JSON.stringify(value)}`;
+  return `The header ${header} says ${JSON.stringify(given)}, the body ${said}`;
+}

@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "../../client/logger.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { INTERNAL_ERROR } from "../../protocol/json-rpc.ts";
+import type { Core } from "../exchange.ts";
+import type { Limits } from "../limits.ts";
+import type { Authenticate, Principal } from "../principal.ts";
+import { Access, asHost } from "./access.ts";
+import { invalidRequest, refuse, refuseUnread, sendJson, wrongMethod } from "./http-refusal.ts";
+import { HTTP_STATUSES } from "./http-statuses.ts";
+import type { LegacyEndpoint } from "./legacy-endpoint.ts";
+import { McpEndpoint } from "./mcp-endpoint.ts";
+import { EVERYTHING, routeOf, type Route } from "./routes.ts";
+import { answerBroken, cannotListen } from "./socket-failures.ts";
+import { toolManifest } from "./tool-manifest.ts";
+import { Traffic } from "./traffic.ts";
+
+export interface HttpEdgeOptions {
+  core: Core;
+  legacy: LegacyEndpoint;
+  authenticate: Authenticate;
+  limits: Limits;
+  allowedHosts: readonly string[];
+  allowedOrigins: readonly string[];
+  /** Whether there is such a server. */
+  knows: (server: string) => boolean;
+  isReady: () => boolean;
+  /** The text of `/metrics`. */
+  metrics: () => string;
+  logger: Logger;
+}
+
+/** How long answers may take to be written when the gateway closes. */
+const FLUSH_MS = 1000;
+
+/** The gateway's HTTP server: what may come in, where it goes, and everything that is said before MCP is spoken. */
+export class HttpEdge {
+  readonly traffic = new Traffic();
+  readonly #options: HttpEdgeOptions;
+  readonly #mcp: McpEndpoint;
+  readonly #server: Server;
+  #access: Access | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: HttpEdgeOptions) {
+    const { limits } = options;
+    this.#options = options;
+    this.#mcp = new McpEndpoint(options);
+    this.#server = createServer(
+      {
+        maxHeaderSize: limits.headerBytes,
+        requestTimeout: limits.bodyMs,
+        headersTimeout: limits.bodyMs,
+        connectionsCheckingInterval: Math.max(50, Math.min(limits.bodyMs / 2, 5000)),
+      },
+      (req, res) => void this.#serve(req, res),
+    );
+    this.#server.maxConnections = limits.connections;
+    this.#server.on("connection", (socket) => this.traffic.add(socket));
+    this.#server.on("clientError", answerBroken);
+  }
+
+  get streams(): number {
+    return this.#mcp.streams;
+  }
+
+  /** Resolves with the address as it stands in a URL. */
+  async listen(port: number, address: string): Promise<{ host: string; port: number }> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (error) => reject(cannotListen(error, port, address)));
+      this.#server.listen({ port, host: address }, resolve);
+    });
+    const { port: bound } = this.#server.address() as AddressInfo;
+    const { allowedHosts, allowedOrigins } = this.#options;
+    this.#access = new Access({ address, port: bound, allowedHosts, allowedOrigins });
+    return { host: asHost(address), port: bound };
+  }
+
+  /** Takes no new connections, and ends the streams that have no end of their own. */
+  drain(): void {
+    this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+    this.#mcp.drain();
+  }
+
+  /** Calls off what is left, and closes every connection once what was said on it is written. */
+  async close(): Promise<void> {
+    this.drain();
+    this.#mcp.close();
+    // Answers to what was called off are on their way; whoever does not take them has to do without.
+    const closingIdle = setInterval(() => this.#server.closeIdleConnections(), 10);
+    const closingAll = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS);
+    await this.#closed;
+    clearInterval(closingIdle);
+    clearTimeout(closingAll);
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    try {
+      if (this.#closed) res.shouldKeepAlive = false;
+      await this.#route(req, res);
+    } catch (error) {
+      this.#options.logger.error("a request could not be served", { error, url: req.url });
+      const message = "The gateway failed; its log says why";
+      if (res.headersSent) res.destroy();
+      else refuse(res, { status: 500, error: { code: INTERNAL_ERROR, message } });
+    }
+  }
+
+  async #route(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const problem = this.#access?.problem(req.headers);
+    if (problem !== undefined) return refuseUnread(req, res, invalidRequest(problem, 403));
+    const route = routeOf(req.url ?? "/");
+    if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
+    if (route.kind === "readyz") return this.#tellReadiness(res);
+    const principal = await this.#admit(req, res);
+    if (principal) await this.#visit(route, req, res, principal);
+  }
+
+  async #visit(route: Route, req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
+    if (route.kind === "mcp") {
+      const { view } = route;
+      if (view.kind === "one" && !this.#options.knows(view.server))
+        return refuseUnread(req, res, noServer(view.server));
+      return this.#mcp.serve(req, res, { view, principal });
+    }
+    if (route.kind === "sse") return this.#mcp.openSse(req, res, { view: EVERYTHING, principal });
+    if (route.kind === "messages") return this.#mcp.postSse(req, res, { view: EVERYTHING, principal });
+    if (route.kind !== "tools" && route.kind !== "metrics") {
+      return refuseUnread(req, res, invalidRequest(`There is nothing at ${req.url}; MCP is at /mcp`, 404));
+    }
+    if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
+    if (route.kind === "tools") return this.#tellTools(res, route.server, principal);
+    res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(this.#options.metrics());
+  }
+
+  /** Who calls; undefined where the caller was refused. Nothing of MCP can be told from that answer. */
+  async #admit(req: IncomingMessage, res: ServerResponse): Promise<Principal | undefined> {
+    try {
+      const principal = this.#options.authenticate(req.headers);
+      return principal instanceof Promise ? await principal : principal;
+    } catch (thrown) {
+      const { code, message } = asNexusError(thrown);
+      if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
+      const refusal = invalidRequest(message, code === "FORBIDDEN" ? 403 : 401);
+      refuseUnread(req, res, { ...refusal, ...(code === "FORBIDDEN" ? {} : { headers: CHALLENGE }) });
+      return undefined;
+    }
+  }
+
+  #tellReadiness(res: ServerResponse): void {
+    if (this.#closed) return sendJson(res, 503, { status: "draining" });
+    const isReady = this.#options.isReady();
+    sendJson(res, isReady ? 200 : 503, { status: isReady ? "ready" : "starting" });
+  }
+
+  async #tellTools(res: ServerResponse, server: string, principal: Principal): Promise<void> {
+    const { core, knows } = this.#options;
+    if (!knows(server)) return refuse(res, noServer(server));
+    const left = new AbortController();
+    res.once("close", () => left.abort(new NexusError("CANCELLED", "The caller closed its connection")));
+    try {
+      sendJson(res, 200, await toolManifest({ core, principal, server, signal: left.signal }));
+    } catch (thrown) {
+      const { code, message } = asNexusError(thrown);
+      sendJson(res, HTTP_STATUSES[code], { error: { code, message, server } });
+    }
+  }
+}
+
+const CHALLENGE = { "www-authenticate": "Bearer" };
+
+function noServer(server: string): ReturnType<typeof invalidRequest> {
+  return invalidRequest(`There is no server "${server}" here`, 404);
+}

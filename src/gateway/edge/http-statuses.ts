@@ -1,0 +1,32 @@
+import type { ErrorCode } from "../../errors/nexus-error.ts";
+
+/** What each failure is on a path that speaks plain HTTP; on MCP's own it is a JSON-RPC error. */
+export const HTTP_STATUSES: Record<ErrorCode, number> = {
+  ARGUMENTS_INVALID: 400,
+  DENIED: 403,
+  UNTRUSTED: 403,
+  ADDRESS_REFUSED: 403,
+  CAPABILITY_MISSING: 404,
+  NAME_UNKNOWN: 404,
+  CANCELLED: 499,
+  CONFIG_INVALID: 502,
+  // A server wants credentials of the gateway, not of the caller.
+  AUTH_REQUIRED: 502,
+  FORBIDDEN: 502,
+  COMMAND_NOT_FOUND: 502,
+  PERMISSION_DENIED: 502,
+  SERVER_EXITED: 502,
+  CONNECTION_FAILED: 502,
+  CONNECTION_LOST: 502,
+  HTTP_STATUS: 502,
+  REDIRECT_REFUSED: 502,
+  NOT_MCP: 502,
+  PROTOCOL_VIOLATION: 502,
+  VERSION_UNSUPPORTED: 502,
+  MESSAGE_TOO_LARGE: 502,
+  SERVER_ERROR: 502,
+  INPUT_FAILED: 502,
+  CLOSED: 503,
+  TIMEOUT: 504,
+  INTERNAL: 500,
+};

@@ -1,0 +1,22 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { View } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+
+export interface Visitor {
+  view: View;
+  principal: Principal;
+}
+
+/** Who serves clients before 2026-07-28, behind the same paths. */
+export interface LegacyEndpoint {
+  /** `body` is one message or a batch, as it was parsed. */
+  post(req: IncomingMessage, res: ServerResponse, r: Visitor & { body: unknown }): Promise<void>;
+  get(req: IncomingMessage, res: ServerResponse, r: Visitor): void;
+  delete(req: IncomingMessage, res: ServerResponse, r: Visitor): void;
+  /** HTTP+SSE of 2024-11-05. */
+  openSse(req: IncomingMessage, res: ServerResponse, r: Visitor): void;
+  postSse(req: IncomingMessage, res: ServerResponse, r: Visitor & { body: unknown; url: URL }): Promise<void>;
+  readonly sessions: number;
+  readonly streams: number;
+  close(): Promise<void>;
+}

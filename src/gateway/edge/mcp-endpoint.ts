@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Core } from "../exchange.ts";
+import type { Limits } from "../limits.ts";
+import { invalidRequest, overloaded, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
+import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
+import { ModernHttp } from "./modern-http.ts";
+import { sortPosted } from "./posted-message.ts";
+import { readJson } from "./read-json.ts";
+
+/** The paths on which MCP is spoken: tells clients of both eras apart, and hands each to its own. */
+export class McpEndpoint {
+  readonly #legacy: LegacyEndpoint;
+  readonly #limits: Limits;
+  readonly #modern: ModernHttp;
+
+  constructor({ core, legacy, limits }: { core: Core; legacy: LegacyEndpoint; limits: Limits }) {
+    this.#legacy = legacy;
+    this.#limits = limits;
+    this.#modern = new ModernHttp({ core, limits, hasRoom: () => this.streams <= limits.streams });
+  }
+
+  /** Open streams that wait for changes. */
+  get streams(): number {
+    return this.#modern.streams + this.#legacy.streams;
+  }
+
+  /** `/mcp` and `/servers/<id>/mcp`. */
+  async serve(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    const { method } = req;
+    if (method === "POST") return this.#post(req, res, visitor);
+    // Only sessions have streams of their own, and only they can be ended.
+    const hasSession = req.headers["mcp-session-id"] !== undefined;
+    if (hasSession && method === "DELETE") return this.#legacy.delete(req, res, visitor);
+    if (!hasSession || method !== "GET") {
+      return refuseUnread(req, res, wrongMethod(hasSession ? "POST, GET, DELETE" : "POST"));
+    }
+    if (this.#isFull) return refuse(res, overloaded(TOO_MANY_STREAMS));
+    this.#legacy.get(req, res, visitor);
+  }
+
+  /** `/sse`. */
+  openSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): void {
+    if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
+    if (this.#isFull) return refuse(res, overloaded(TOO_MANY_STREAMS));
+    this.#legacy.openSse(req, res, visitor);
+  }
+
+  /** `/messages`. */
+  async postSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    if (req.method !== "POST") return refuseUnread(req, res, wrongMethod("POST"));
+    const body = await this.#body(req, res);
+    const url = new URL(req.url ?? "/", "http://localhost");
+    if (body) await this.#legacy.postSse(req, res, { ...visitor, body: body.value, url });
+  }
+
+  /** Ends the streams that have no end of their own. */
+  drain(): void {
+    this.#modern.endSubscriptions();
+  }
+
+  /** Calls off what is left. */
+  close(): void {
+    this.#modern.close();
+  }
+
+  get #isFull(): boolean {
+    return this.streams >= this.#limits.streams;
+  }
+
+  async #post(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    if (!acceptsBoth(req.headers.accept)) {
+      return refuseUnread(req, res, invalidRequest("Accept must list application/json and text/event-stream", 406));
+    }
+    const body = await this.#body(req, res);
+    if (!body) return;
+    const posted = sortPosted(body.value, req.headers);
+    if (posted.to === "nobody") refuse(res, posted.refusal, posted.id);
+    else if (posted.to === "modern") await this.#modern.post(req, res, { ...visitor, message: posted.message });
+    else await this.#legacy.post(req, res, { ...visitor, body: body.value });
+  }
+
+  /** What was posted; undefined where the caller was answered already, or is gone. */
+  async #body(req: IncomingMessage, res: ServerResponse): Promise<{ value: unknown } | undefined> {
+    const read = await readJson(req, this.#limits);
+    if (read.kind === "read") return read;
+    if (read.kind === "refused") refuse(res, read.refusal);
+    else if (read.kind === "unread") refuseUnread(req, res, read.refusal);
+    return undefined;
+  }
+}
+
+const TOO_MANY_STREAMS = "The gateway has too many open streams";
+
+/** A caller must be ready for both kinds of answer; one that says nothing takes anything. */
+function acceptsBoth(accept: string | undefined): boolean {
+  if (accept === undefined || accept.includes("*/*")) return true;
+  return accept.includes("application/json") && accept.includes("text/event-stream");
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  isRequest,
+  METHOD_NOT_FOUND,
+  type ErrorObject,
+  type Notification,
+  type Request,
+  type Response,
+} from "../../protocol/json-rpc.ts";
+import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
+import type { Core, View } from "../exchange.ts";
+import type { Limits } from "../limits.ts";
+import type { Principal } from "../principal.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { retryAfter, turnedAway } from "./call-gate.ts";
+import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
+import { refuse } from "./http-refusal.ts";
+import { ModernAnswer } from "./modern-answer.ts";
+import { answerFrom, failed } from "./modern-request.ts";
+import { claimedVersion, readSender, versionProblem } from "./modern-sender.ts";
+
+export interface ModernHttpOptions {
+  core: Core;
+  limits: Limits;
+  /** Whether one more stream that stays open may be opened. */
+  hasRoom: () => boolean;
+}
+
+export interface Posted {
+  view: View;
+  principal: Principal;
+  message: Request | Notification;
+}
+
+/** Requests of 2026-07-28 on HTTP. */
+export class ModernHttp {
+  readonly #options: ModernHttpOptions;
+  readonly #open = new Set<ModernAnswer>();
+  readonly #heart: NodeJS.Timeout;
+  #subscriptions = 0;
+
+  constructor(options: ModernHttpOptions) {
+    this.#options = options;
+    this.#heart = setInterval(() => this.#beat(), options.limits.keepAliveMs);
+    this.#heart.unref();
+  }
+
+  /** Subscriptions that are open. */
+  get streams(): number {
+    return this.#subscriptions;
+  }
+
+  async post(req: IncomingMessage, res: ServerResponse, { view, principal, message }: Posted): Promise<void> {
+    const { headers } = req;
+    const claimed = claimedVersion(message.params);
+    const isAsked = isRequest(message);
+    // A header that says something else comes first: then it is not known which of the two is meant.
+    const disagreement = claimed === undefined ? undefined : versionMismatch(headers, claimed);
+    const problem = disagreement === undefined ? undefined : mismatch(disagreement);
+    if (!isAsked) {
+      const error = problem ?? (claimed === undefined ? undefined : versionProblem(claimed));
+      return error ? refuse(res, { status: 400, error }) : void res.writeHead(202).end();
+    }
+    if (problem) return refuse(res, { status: 400, error: problem }, message.id);
+    const read = readSender(message);
+    if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
+    const answer = this.#answer(res, message.method === "subscriptions/listen");
+    const { signal } = answer;
+    const error = await this.#targetProblem(req, { view, principal, message });
+    const response = error
+      ? failed(message, error)
+      : await answerFrom(read.sender, {
+          core: this.#options.core,
+          view,
+          principal,
+          request: message,
+          signal,
+          send: (notification) => answer.notify(notification),
+        });
+    const seconds = "error" in response ? retryAfter(response.error) : undefined;
+    if (seconds === undefined) answer.finish(response, statusOf(response));
+    else answer.finish(response, 503, { "retry-after": String(seconds) });
+  }
+
+  /** Ends subscriptions with their last answer. */
+  endSubscriptions(): void {
+    for (const answer of this.#open) if (answer.isSubscription) answer.cancel("The gateway is shutting down");
+  }
+
+  /** Calls off what is still going on; each is answered with that. */
+  close(): void {
+    clearInterval(this.#heart);
+    for (const answer of this.#open) answer.cancel("The gateway is shutting down");
+  }
+
+  #answer(res: ServerResponse, isSubscription: boolean): ModernAnswer {
+    const answer: ModernAnswer = new ModernAnswer(res, {
+      isSubscription,
+      bufferedBytes: this.#options.limits.bufferedBytes,
+      onClose: () => {
+        this.#open.delete(answer);
+        if (isSubscription) this.#subscriptions--;
+      },
+    });
+    this.#open.add(answer);
+    if (isSubscription) this.#subscriptions++;
+    return answer;
+  }
+
+  /** Why the headers do not go with what the request is about, or why it cannot be told. */
+  async #targetProblem(req: IncomingMessage, posted: Posted & { message: Request }): Promise<ErrorObject | undefined> {
+    const { view, principal, message } = posted;
+    const { method, params } = message;
+    const differs = targetMismatch(req.headers, message);
+    if (differs !== undefined) return mismatch(differs);
+    if (method === "subscriptions/listen" && !this.#options.hasRoom()) {
+      return rpcErrorOf(turnedAway("The gateway has too many open streams"));
+    }
+    const name = params?.["name"];
+    if (method !== "tools/call" || typeof name !== "string") return undefined;
+    try {
+      const wanted = await this.#options.core.paramHeaders(view, principal, name);
+      const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
+      return lacks === undefined ? undefined : mismatch(lacks);
+    } catch (error) {
+      return rpcErrorOf(error);
+    }
+  }
+
+  #beat(): void {
+    for (const answer of this.#open) answer.beat();
+  }
+}
+
+function mismatch(message: string): ErrorObject {
+  return { code: HEADER_MISMATCH, message };
+}
+
+/** The statuses that the specification binds to codes; an error of a server is an answer like any other. */
+function statusOf(response: Response): number {
+  if (!("error" in response)) return 200;
+  switch (response.error.code) {
+    case METHOD_NOT_FOUND:
+      return 404;
+    case HEADER_MISMATCH:
+    case MISSING_CLIENT_CAPABILITY:
+    case UNSUPPORTED_VERSION:
+      return 400;
+    default:
+      return 200;
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  METHOD_NOT_FOUND,
+  type ErrorObject,
+  type Request,
+  type Response,
+  type Result,
+} from "../../protocol/json-rpc.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import { META } from "../../protocol/meta.ts";
+import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
+import { VERSION } from "../../protocol/version.ts";
+import type { Offer } from "../exchange.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { listenModern } from "./modern-listen.ts";
+import { ownerOf, readSender, type ModernRequest, type ModernSender } from "./modern-sender.ts";
+
+/** What the gateway calls itself in every answer. */
+export const GATEWAY_INFO: Implementation = { name: "nexus-gateway", title: "Nexus", version: VERSION };
+
+/** Methods that this revision no longer has: an upstream of an older one may know them, which is none of the caller's business. */
+const REMOVED: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "tasks/result",
+  "tasks/list",
+]);
+
+/** Answers one modern request from what it carries alone: nothing is remembered between requests. Never rejects. */
+export async function answerModern(r: ModernRequest): Promise<Response> {
+  const read = readSender(r.request);
+  return "problem" in read ? failed(r.request, read.problem) : answerFrom(read.sender, r);
+}
+
+/** The same where the sender is known already: HTTP compares headers with the body in between. */
+export async function answerFrom(sender: ModernSender, r: ModernRequest): Promise<Response> {
+  try {
+    const result = await resultOf(sender, r);
+    const _meta = { ...result._meta, [META.serverInfo]: result._meta?.[META.serverInfo] ?? GATEWAY_INFO };
+    return { jsonrpc: "2.0", id: r.request.id, result: { ...result, _meta } };
+  } catch (error) {
+    return failed(r.request, rpcErrorOf(error));
+  }
+}
+
+export function failed({ id }: Request, error: ErrorObject): Response {
+  return { jsonrpc: "2.0", id, error };
+}
+
+async function resultOf(sender: ModernSender, r: ModernRequest): Promise<Result> {
+  const { core, view, principal, request, signal, send } = r;
+  const { method } = request;
+  if (method === "server/discover") return discovery(await core.offer(view, principal));
+  if (method === "subscriptions/listen") return listenModern(sender, r);
+  if (REMOVED.has(method)) throw unknownMethod(method);
+  const { version, capabilities, logLevel, progressToken, trace, params } = sender;
+  return core.handle({
+    view,
+    principal,
+    method,
+    params,
+    caller: {
+      era: "modern",
+      version,
+      owner: ownerOf(principal),
+      capabilities,
+      logLevel,
+      progressToken,
+      trace,
+      notify: send,
+      ask: undefined,
+    },
+    signal,
+  });
+}
+
+function discovery({ serverInfo, capabilities, instructions, ttlMs, cacheScope }: Offer): Result {
+  return {
+    resultType: "complete",
+    supportedVersions: [...MODERN_REVISIONS],
+    capabilities,
+    ...(instructions === undefined ? {} : { instructions }),
+    ttlMs,
+    cacheScope,
+    _meta: { [META.serverInfo]: serverInfo },
+  };
+}
+
+function unknownMethod(method: string): NexusError {
+  const message = `There is no method "${method}" in ${MODERN_REVISIONS[0]}`;
+  return new NexusError("CAPABILITY_MISSING", message, {
+    rpc: { code: METHOD_NOT_FOUND, message },
+    mayHaveReached: false,
+  });
+}

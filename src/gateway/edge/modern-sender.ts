@@ -1,0 +1,111 @@
+import {
+  INVALID_PARAMS,
+  isRecord,
+  type ErrorObject,
+  type Notification,
+  type Params,
+  type Request,
+} from "../../protocol/json-rpc.ts";
+import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type ProgressToken } from "../../protocol/mcp.ts";
+import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
+import { isModernRevision, MODERN_REVISIONS } from "../../protocol/revisions.ts";
+import type { Caller, Core, View } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+
+/** What a modern request says about its sender in `_meta`, and the parameters without it. */
+export interface ModernSender {
+  version: string;
+  capabilities: ClientCapabilities;
+  logLevel: LogLevel | undefined;
+  progressToken: ProgressToken | undefined;
+  trace: Caller["trace"];
+  params: Params;
+}
+
+/** One modern request, whatever it came on. */
+export interface ModernRequest {
+  core: Core;
+  view: View;
+  principal: Principal;
+  request: Request;
+  /** Fires when the caller no longer wants the answer, or when the gateway ends a subscription. */
+  signal: AbortSignal;
+  /** On the request's own stream, before its answer. */
+  send: (message: Notification) => void;
+}
+
+/** Each hop has its own of these; other keys are carried. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...Object.values(META).filter((key) => key !== META.relatedTask),
+  "progressToken",
+  "traceparent",
+  "tracestate",
+  "baggage",
+]);
+
+/** Owners of connections are named after the principal: modern callers have no session. */
+export function ownerOf({ tenant, id }: Principal): string {
+  return `${tenant}\n${id}`;
+}
+
+/** The version that a message claims for itself; any claim at all makes it modern. */
+export function claimedVersion(params: unknown): unknown {
+  if (!isRecord(params)) return undefined;
+  const meta = params["_meta"];
+  return isRecord(meta) ? meta[META.protocolVersion] : undefined;
+}
+
+/** Why a version that a message claims cannot be served. */
+export function versionProblem(claimed: unknown): ErrorObject | undefined {
+  if (claimed === undefined) return missing(META.protocolVersion);
+  if (isModernRevision(claimed)) return undefined;
+  const requested = typeof claimed === "string" ? claimed : JSON.stringify(claimed);
+  return {
+    code: UNSUPPORTED_VERSION,
+    message: `Protocol version ${requested} is not served here`,
+    data: { supported: [...MODERN_REVISIONS], requested },
+  };
+}
+
+/** Who sent a modern request: version first, then the other keys that are required. */
+export function readSender({ params = {} }: Request): { sender: ModernSender } | { problem: ErrorObject } {
+  const { _meta: meta, ...others } = params;
+  const version = isRecord(meta) ? meta[META.protocolVersion] : undefined;
+  const problem = versionProblem(version);
+  if (problem) return { problem };
+  if (!isRecord(meta) || !isRecord(meta[META.clientCapabilities])) return { problem: missing(META.clientCapabilities) };
+  const carried = carriedMeta(meta);
+  return {
+    sender: {
+      version: String(version),
+      capabilities: meta[META.clientCapabilities] as ClientCapabilities,
+      logLevel: LOG_LEVELS.find((level) => level === meta[META.logLevel]),
+      progressToken: tokenOf(meta["progressToken"]),
+      trace: traceOf(meta),
+      params: carried ? { ...others, _meta: carried } : others,
+    },
+  };
+}
+
+function carriedMeta(meta: Record<string, unknown>): Record<string, unknown> | undefined {
+  let carried: [string, unknown][] | undefined;
+  for (const key in meta) if (!RESERVED.has(key)) (carried ??= []).push([key, meta[key]]);
+  return carried && Object.fromEntries(carried);
+}
+
+function tokenOf(token: unknown): ProgressToken | undefined {
+  return typeof token === "string" || typeof token === "number" ? token : undefined;
+}
+
+function traceOf({ traceparent, tracestate, baggage }: Record<string, unknown>): Caller["trace"] {
+  if (typeof traceparent !== "string") return undefined;
+  return {
+    traceparent,
+    ...(typeof tracestate === "string" ? { tracestate } : {}),
+    ...(typeof baggage === "string" ? { baggage } : {}),
+  };
+}
+
+function missing(key: string): ErrorObject {
+  return { code: INVALID_PARAMS, message: `"_meta" of the request must have "${key}"` };
+}

@@ -1,0 +1,32 @@
+import type { View } from "../exchange.ts";
+
+/** What a path leads to. */
+export type Route =
+  | { kind: "mcp"; view: View }
+  | { kind: "tools"; server: string }
+  | { kind: "sse" | "messages" | "healthz" | "readyz" | "metrics" | "unknown" };
+
+export const EVERYTHING: View = { kind: "all" };
+
+const PLAIN: Readonly<Record<string, Route>> = {
+  "/mcp": { kind: "mcp", view: EVERYTHING },
+  "/sse": { kind: "sse" },
+  "/messages": { kind: "messages" },
+  "/healthz": { kind: "healthz" },
+  "/readyz": { kind: "readyz" },
+  "/metrics": { kind: "metrics" },
+};
+
+const UNKNOWN: Route = { kind: "unknown" };
+const OF_SERVER = /^\/servers\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
+
+/** `url` as it stands in the request line. */
+export function routeOf(url: string): Route {
+  const end = url.indexOf("?");
+  const path = end === -1 ? url : url.slice(0, end);
+  const plain = Object.hasOwn(PLAIN, path) ? PLAIN[path] : undefined;
+  if (plain) return plain;
+  const [, server, what] = OF_SERVER.exec(path) ?? [];
+  if (server === undefined) return UNKNOWN;
+  return what === "mcp" ? { kind: "mcp", view: { kind: "one", server } } : { kind: "tools", server };
+}

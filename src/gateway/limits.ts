@@ -1,0 +1,46 @@
+/** What one gateway takes on, so that nobody can make it take on everything. */
+export interface Limits {
+  /** Bytes of a request's body. */
+  bodyBytes: number;
+  /** Bytes of a request's headers. */
+  headerBytes: number;
+  /** How deep objects and arrays of a request may be nested. */
+  jsonDepth: number;
+  /** How long a request may take to arrive. */
+  bodyMs: number;
+  connections: number;
+  /** Calls that are worked on at the same time; more wait in the queue. */
+  calls: number;
+  queue: number;
+  /** How long a call waits in the queue. */
+  queueMs: number;
+  /** Streams that stay open without a call: subscriptions, and those of older clients. */
+  streams: number;
+  /** Bytes that wait for a caller who reads slowly; then its stream is closed. */
+  bufferedBytes: number;
+  /** Sessions of older clients. */
+  sessions: number;
+  /** How long a session is kept without a sign of life. */
+  sessionIdleMs: number;
+  /** How often an open stream shows that it is alive. */
+  keepAliveMs: number;
+  /** How long calls may go on after `close`. */
+  drainMs: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  bodyBytes: 4 * 1024 * 1024,
+  headerBytes: 32 * 1024,
+  jsonDepth: 128,
+  bodyMs: 30_000,
+  connections: 8192,
+  calls: 1024,
+  queue: 1024,
+  queueMs: 10_000,
+  streams: 2048,
+  bufferedBytes: 8 * 1024 * 1024,
+  sessions: 2048,
+  sessionIdleMs: 30 * 60_000,
+  keepAliveMs: 20_000,
+  drainMs: 10_000,
+};

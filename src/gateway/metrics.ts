@@ -1,0 +1,129 @@
+import { VERSION } from "../protocol/version.ts";
+import { OUTCOMES, type Outcome } from "./audit.ts";
+
+/** What is counted by method; callers may ask for any other, and must not make series of them. */
+const METHODS: ReadonlySet<string> = new Set([
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+  "prompts/get",
+  "completion/complete",
+  "tasks/get",
+  "tasks/update",
+  "tasks/cancel",
+]);
+
+/** Upper bounds of the latency histogram, in seconds. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
+/** What holds at the moment of asking. */
+export interface Gauges {
+  inFlight: number;
+  queued: number;
+  parked: number;
+  sessions: number;
+  streams: number;
+  connections: number;
+  receivedBytes: number;
+  sentBytes: number;
+  servers: readonly { id: string; state: string }[];
+}
+
+interface Series {
+  outcomes: Record<Outcome, number>;
+  /** One more than there are bounds. */
+  buckets: number[];
+  seconds: number;
+}
+
+/** Counts calls, and writes what it counted as Prometheus reads it. Kept small: every call passes here. */
+export class Metrics {
+  /** By server, then method. */
+  readonly #series = new Map<string, Map<string, Series>>();
+
+  /** `server` is one that exists, or empty. */
+  called(call: { server: string; method: string; outcome: Outcome; durationMs: number }): void {
+    const series = this.#seriesOf(call.server, METHODS.has(call.method) ? call.method : "other");
+    const seconds = call.durationMs / 1000;
+    series.outcomes[call.outcome]++;
+    series.seconds += seconds;
+    let bucket = 0;
+    while (bucket < BOUNDS.length && seconds > (BOUNDS[bucket] ?? 0)) bucket++;
+    series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
+  }
+
+  render(gauges: Gauges): string {
+    const lines = [
+      ...head("nexus_info", "gauge", "The version that runs."),
+      `nexus_info{version="${VERSION}"} 1`,
+      ...this.#calls(),
+      ...simple("nexus_calls_in_flight", "gauge", "Calls being worked on.", gauges.inFlight),
+      ...simple("nexus_calls_queued", "gauge", "Calls waiting for their turn.", gauges.queued),
+      ...simple("nexus_calls_parked", "gauge", "Calls that wait for an answer of their caller.", gauges.parked),
+      ...simple("nexus_sessions", "gauge", "Sessions of clients before 2026-07-28.", gauges.sessions),
+      ...simple("nexus_streams", "gauge", "Open streams for changes.", gauges.streams),
+      ...simple("nexus_connections", "gauge", "Open connections of clients.", gauges.connections),
+      ...simple("nexus_received_bytes_total", "counter", "Bytes read from clients.", gauges.receivedBytes),
+      ...simple("nexus_sent_bytes_total", "counter", "Bytes written to clients.", gauges.sentBytes),
+      ...head("nexus_server_state", "gauge", "What each configured server is doing; 1 for the state it is in."),
+      ...gauges.servers.map(({ id, state }) => `nexus_server_state{server="${id}",state="${state}"} 1`),
+      ...simple("process_resident_memory_bytes", "gauge", "Memory of the process.", process.memoryUsage.rss()),
+      ...simple("process_cpu_seconds_total", "counter", "CPU time of the process.", cpuSeconds()),
+    ];
+    return `${lines.join("\n")}\n`;
+  }
+
+  #seriesOf(server: string, method: string): Series {
+    let byMethod = this.#series.get(server);
+    if (!byMethod) this.#series.set(server, (byMethod = new Map()));
+    let series = byMethod.get(method);
+    if (!series) byMethod.set(method, (series = emptySeries()));
+    return series;
+  }
+
+  #calls(): string[] {
+    const all = [...this.#series].flatMap(([server, byMethod]) =>
+      [...byMethod].map(([method, series]) => [`server="${server}",method="${method}"`, series] as const),
+    );
+    return [
+      ...head("nexus_calls_total", "counter", "Calls, by how they ended."),
+      ...all.flatMap(([labels, { outcomes }]) =>
+        OUTCOMES.filter((outcome) => outcomes[outcome] > 0).map(
+          (outcome) => `nexus_calls_total{${labels},outcome="${outcome}"} ${outcomes[outcome]}`,
+        ),
+      ),
+      ...head("nexus_call_duration_seconds", "histogram", "How long calls took, waiting for their turn included."),
+      ...all.flatMap(([labels, series]) => histogram("nexus_call_duration_seconds", labels, series)),
+    ];
+  }
+}
+
+function histogram(name: string, labels: string, { buckets, seconds }: Series): string[] {
+  let count = 0;
+  const lines = buckets.map((inside, index) => {
+    count += inside;
+    return `${name}_bucket{${labels},le="${BOUNDS[index] ?? "+Inf"}"} ${count}`;
+  });
+  return [...lines, `${name}_sum{${labels}} ${seconds}`, `${name}_count{${labels}} ${count}`];
+}
+
+function emptySeries(): Series {
+  const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  return { outcomes, buckets: Array.from({ length: BOUNDS.length + 1 }, () => 0), seconds: 0 };
+}
+
+function simple(name: string, type: string, help: string, value: number): string[] {
+  return [...head(name, type, help), `${name} ${value}`];
+}
+
+function head(name: string, type: string, help: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}

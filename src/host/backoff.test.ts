@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { NexusError } from "../errors/nexus-error.ts";
+import { Backoff } from "./backoff.ts";
+
+const SETTINGS = { firstMs: 100, longestMs: 1_000, patience: 3, restMs: 60_000, settledMs: 10_000 };
+const error = new NexusError("SERVER_EXITED", "it exited");
+
+test("only failures in a row open the circuit", () => {
+  const backoff = new Backoff(SETTINGS);
+  for (let round = 0; round < 5; round++) {
+    backoff.failed(error);
+    backoff.failed(error);
+    backoff.succeeded();
+  }
+  expect(() => backoff.refuseIfHopeless()).not.toThrow();
+  for (let round = 0; round < 3; round++) backoff.failed(error);
+  expect(() => backoff.refuseIfHopeless()).toThrow(error);
+});
+
+test("a success that does not last is none", () => {
+  const backoff = new Backoff(SETTINGS);
+  for (let round = 0; round < 3; round++) {
+    backoff.succeeded();
+    backoff.ended(error, 5);
+  }
+  expect(() => backoff.refuseIfHopeless()).toThrow(error);
+});
+
+test("one that lasted starts from the beginning", () => {
+  const backoff = new Backoff(SETTINGS);
+  for (let round = 0; round < 3; round++) backoff.failed(error);
+  backoff.succeeded();
+  expect(backoff.ended(error, 20_000)).toBeLessThanOrEqual(100);
+});

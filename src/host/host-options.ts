@@ -1,0 +1,46 @@
+import type { InputProvider } from "../client/input.ts";
+import type { Logger } from "../client/logger.ts";
+import type { LoadOptions } from "../config/load.ts";
+import type { ServerEntry } from "../transport/server-entry.ts";
+import type { BackoffSettings } from "./backoff.ts";
+import type { EraCache } from "./era-cache.ts";
+import type { PolicySettings } from "./policy.ts";
+
+export interface HostOptions {
+  /** Servers by id, as in a configuration file; then no file is read. */
+  servers?: Readonly<Record<string, HostEntry>> | undefined;
+  /** This file alone, which is trusted because it was named. Without it and `servers`, all layers are read. */
+  config?: string | undefined;
+  /** Where the project is looked for; the working folder unless given. */
+  cwd?: string | undefined;
+  /** Trust the project's files for this run, as they are when it begins. */
+  trust?: boolean | undefined;
+  /** Go on reading the files when they change. */
+  watch?: boolean | undefined;
+  /** Answers `${input:id}` in entries. */
+  askInput?: LoadOptions["askInput"];
+  /** Answers the servers' questions. */
+  input?: InputProvider | undefined;
+  policy?: PolicySettings | undefined;
+  logger?: Logger | undefined;
+  /** Where logs and eras are kept; a place of the platform's unless given. */
+  stateFolder?: string | undefined;
+  eraCache?: EraCache | undefined;
+  backoff?: Partial<BackoffSettings> | undefined;
+  /** Servers that start at the same time: 8. */
+  startAtOnce?: number | undefined;
+  /** How long an owner's connection is kept after its last use: 5 minutes. */
+  idleMs?: number | undefined;
+  /** Connections of one server: 32, of which one is the host's own. */
+  maxConnections?: number | undefined;
+}
+
+/** An entry with what only a host looks at. */
+export interface HostEntry extends ServerEntry {
+  enabled?: boolean | undefined;
+  disabled?: boolean | undefined;
+  auto_start?: boolean | undefined;
+  fail_if_no_tools?: boolean | undefined;
+  tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
+  isolation?: "owner" | "call" | "shared" | undefined;
+}

@@ -1,0 +1,95 @@
+import type { ServerDefinition } from "../config/server-definition.ts";
+import { NexusError } from "../errors/nexus-error.ts";
+import type { ServerState } from "./server-state.ts";
+import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts";
+
+export type HostEvent =
+  | { kind: "state"; server: string; state: ServerState }
+  /** What a server offers changed. */
+  | { kind: "lists"; server: string };
+
+export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | "onLists"> {
+  tell: (event: HostEvent) => void;
+}
+
+/** The servers of a host: those the configuration has now, in its order, and those that are on their way out. */
+export class ServerSupervisors {
+  readonly #options: SupervisorsOptions;
+  readonly #byId = new Map<string, ServerSupervisor>();
+  readonly #leaving = new Set<Promise<void>>();
+
+  constructor(options: SupervisorsOptions) {
+    this.#options = options;
+  }
+
+  all(): ServerSupervisor[] {
+    return [...this.#byId.values()];
+  }
+
+  get(id: string): ServerSupervisor {
+    const found = this.#byId.get(id);
+    if (found) return found;
+    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}"`, {
+      server: id,
+      hint: `Configured are: ${[...this.#byId.keys()].join(", ") || "none"}.`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** Settles when every server that starts by itself is connected, or has failed. */
+  async started(): Promise<void> {
+    await Promise.all(this.all().map((supervisor) => supervisor.started));
+  }
+
+  /** Runs these from now on: what is the same keeps its connection. Settles when what is gone has ended. */
+  async apply(definitions: readonly ServerDefinition[]): Promise<void> {
+    const wanted = new Map(definitions.map((definition) => [definition.id, definition]));
+    const before = new Map(this.#byId);
+    const leaving = new Map<string, Promise<void>>();
+    for (const [id, supervisor] of before) {
+      const definition = wanted.get(id);
+      if (definition && supervisor.adopt(definition)) continue;
+      leaving.set(id, this.#leave(supervisor));
+      before.delete(id);
+    }
+    // Lists follow the configuration, never who was ready first.
+    this.#byId.clear();
+    for (const [id, definition] of wanted) {
+      this.#byId.set(id, before.get(id) ?? this.#supervise(definition, leaving.get(id)));
+    }
+    for (const server of leaving.keys()) this.#options.tell({ kind: "lists", server });
+    // Those that were switched on just now start, too; one that failed keeps to its own time.
+    for (const supervisor of this.all()) if (supervisor.state.kind === "idle") void supervisor.start();
+    await Promise.all(leaving.values());
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.all().map((supervisor) => supervisor.close()), ...this.#leaving]);
+  }
+
+  #leave(supervisor: ServerSupervisor): Promise<void> {
+    const leaving = supervisor.close().finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    return leaving;
+  }
+
+  /** What it replaces is gone before it starts: two of the same may want the same file, port or lock. */
+  #supervise(definition: ServerDefinition, predecessor: Promise<void> | undefined): ServerSupervisor {
+    const { tell, connect, ...options } = this.#options;
+    const { id } = definition;
+    const supervisor: ServerSupervisor = new ServerSupervisor(definition, {
+      ...options,
+      connect: async (wanted, settings) => {
+        await predecessor;
+        return connect(wanted, settings);
+      },
+      onState: (state) => {
+        const current = this.#byId.get(id);
+        // The end of one that was replaced says nothing about the server that is running.
+        if (!current || current === supervisor) tell({ kind: "state", server: id, state });
+      },
+      onLists: () => tell({ kind: "lists", server: id }),
+    });
+    return supervisor;
+  }
+}

@@ -1,0 +1,45 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { StartGate } from "./start-gate.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+const never = () => new Promise<string>(() => {});
+
+test("one that hangs gives its place up after a while", async () => {
+  vi.useFakeTimers();
+  const gate = new StartGate(1);
+  void gate.through(never);
+  const next = gate.through(() => Promise.resolve("in"));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await next).toBe("in");
+});
+
+test("who leaves the line holds up nobody, and starts nothing", async () => {
+  vi.useFakeTimers();
+  const gate = new StartGate(1);
+  void gate.through(never);
+  const abort = new AbortController();
+  const run = vi.fn(never);
+  const left = gate.through(run, abort.signal);
+  const next = gate.through(() => Promise.resolve("in"));
+  abort.abort();
+  await expect(left).rejects.toMatchObject({ code: "CANCELLED" });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await next).toBe("in");
+  expect(run).not.toHaveBeenCalled();
+});
+
+test("a place that was given up is not given twice", async () => {
+  vi.useFakeTimers();
+  const gate = new StartGate(1);
+  let finish: () => void = () => {};
+  const slow = gate.through(() => new Promise<void>((resolve) => (finish = resolve)));
+  await vi.advanceTimersByTimeAsync(2_000);
+  finish();
+  await slow;
+  void gate.through(never);
+  const run = vi.fn(never);
+  void gate.through(run);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(run).not.toHaveBeenCalled();
+});

@@ -1,0 +1,40 @@
+import type { TrustStore } from "../config/trust-store.ts";
+
+/** "Trust this project, this time" means what the user could see then, not what somebody writes into it later. */
+export class TrustAtFirstSight {
+  readonly #store: TrustStore;
+  readonly #seen = new Map<string, string>();
+
+  constructor(store: TrustStore) {
+    this.#store = store;
+  }
+
+  /** For reading the first time: everything is trusted, and remembered for this run. */
+  get first(): TrustStore {
+    return {
+      ...this.#changing,
+      isTrusted: (file, fingerprint) => {
+        this.#seen.set(file, fingerprint);
+        return Promise.resolve(true);
+      },
+    };
+  }
+
+  /** For reading again, once the first time is over. */
+  later(first: Promise<unknown>): TrustStore {
+    return {
+      ...this.#changing,
+      isTrusted: async (file, fingerprint) => {
+        await first.catch(() => {});
+        return this.#seen.get(file) === fingerprint || this.#store.isTrusted(file, fingerprint);
+      },
+    };
+  }
+
+  get #changing(): Pick<TrustStore, "trust" | "revoke"> {
+    return {
+      trust: (file, fingerprint) => this.#store.trust(file, fingerprint),
+      revoke: (file) => this.#store.revoke(file),
+    };
+  }
+}
