@@ -1,8 +1,9 @@
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SystemKeychain } from "./keychain.ts";
+import { SystemKeychain, type KeyHolder } from "./keychain.ts";
 import { FileSecretStore } from "./secrets.ts";
 
 let folder: string;
@@ -63,4 +64,62 @@ test.each([
   await store.set("token", "s3cret");
   expect(await store.get("token")).toBe("s3cret");
   expect(await readdir(join(folder, "state"))).toContain("key");
+});
+
+/** A keychain that can be away, and takes its time, in which others come in between. */
+class ShakyKeychain implements KeyHolder {
+  isAway = false;
+  lookups = 0;
+  readonly kept: Buffer[] = [];
+
+  async find(): Promise<Buffer | undefined> {
+    this.lookups++;
+    await setImmediate();
+    return this.isAway ? undefined : this.kept.at(-1);
+  }
+
+  async keep(key: Buffer): Promise<boolean> {
+    await setImmediate();
+    if (!this.isAway) this.kept.push(key);
+    return !this.isAway;
+  }
+}
+
+test("while the keychain is away no other key is made, and afterwards all secrets are there", async () => {
+  const keychain = new ShakyKeychain();
+  const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
+  await store.set("a", "1");
+  keychain.isAway = true;
+  for (const failing of [() => store.set("b", "2"), () => store.get("a"), () => store.list()]) {
+    await expect(failing()).rejects.toThrow("the keychain that keeps it does not answer");
+  }
+  keychain.isAway = false;
+  await store.set("b", "2");
+  expect([await store.get("a"), await store.get("b")]).toEqual(["1", "2"]);
+  expect(keychain.kept).toHaveLength(1);
+});
+
+test("a keychain that misses one question does not lose the key", async () => {
+  const keychain = new ShakyKeychain();
+  const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
+  await store.set("a", "1");
+  const find = keychain.find.bind(keychain);
+  keychain.find = () => {
+    keychain.find = find;
+    return Promise.resolve(undefined);
+  };
+  await store.set("b", "2");
+  expect([await store.get("a"), await store.get("b")]).toEqual(["1", "2"]);
+});
+
+test("the first secrets, set at once, are under one key, which a list looks up once", async () => {
+  const keychain = new ShakyKeychain();
+  const open = () => new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
+  const names = ["a", "b", "c", "d", "e"];
+  await Promise.all(names.map((name) => open().set(name, name)));
+  expect(keychain.kept).toHaveLength(1);
+  expect(await Promise.all(names.map((name) => open().get(name)))).toEqual(names);
+  keychain.lookups = 0;
+  expect(await open().list()).toEqual({ names, unreadable: 0 });
+  expect(keychain.lookups).toBe(1);
 });

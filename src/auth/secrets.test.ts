@@ -19,16 +19,16 @@ test("what was stored is found again, by another store too, and listed by name o
   expect(await open().get("github")).toBe("tökén");
   expect(await open().get("aws.key")).toBe("");
   expect(await open().get("nothing")).toBeUndefined();
-  expect(await open().list()).toEqual(["aws.key", "github"]);
+  expect(await open().list()).toEqual({ names: ["aws.key", "github"], unreadable: 0 });
   await open().set("github", "new");
   expect(await open().get("github")).toBe("new");
   expect(await open().remove("github")).toBe(true);
   expect(await open().remove("github")).toBe(false);
-  expect(await open().list()).toEqual(["aws.key"]);
+  expect(await open().list()).toEqual({ names: ["aws.key"], unreadable: 0 });
 });
 
 test("an empty store has nothing, and makes no files", async () => {
-  expect(await open().list()).toEqual([]);
+  expect(await open().list()).toEqual({ names: [], unreadable: 0 });
   expect(await open().get("a")).toBeUndefined();
   expect(await readdir(folder)).toEqual([]);
 });
@@ -66,8 +66,30 @@ test("files that were changed or exchanged are noticed, and the error tells no s
   const results = await Promise.allSettled([open().get("a"), open().get("b")]);
   const reasons = results.flatMap((result) => (result.status === "rejected" ? [String(result.reason)] : []));
   expect(reasons).toEqual(["NexusError: A stored secret cannot be decrypted"]);
-  await writeFile(two!, "x");
-  await expect(open().list()).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+});
+
+test("one file that cannot be read costs the list only its own name", async () => {
+  await open().set("a", "1");
+  const damaged = (await files()).find((file) => file.endsWith(".secret"));
+  await open().set("b", "2");
+  await writeFile(damaged!, "x");
+  expect(await open().list()).toEqual({ names: ["b"], unreadable: 1 });
+});
+
+test("a key that was damaged or lost is told, and no other is made in its place", async () => {
+  await open().set("a", "1");
+  await writeFile(join(folder, "secrets/key"), "short");
+  for (const failing of [() => open().set("b", "2"), () => open().get("a"), () => open().list()]) {
+    await expect(failing()).rejects.toThrow("The key of the secrets has 5 bytes, not 32");
+  }
+  await rm(join(folder, "secrets/key"));
+  for (const failing of [() => open().set("b", "2"), () => open().get("a"), () => open().list()]) {
+    await expect(failing()).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: "The key of the secrets is gone, or the keychain that keeps it does not answer",
+    });
+  }
+  expect(await files()).toHaveLength(1);
 });
 
 test("many first users at once agree on one key", async () => {

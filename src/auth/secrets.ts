@@ -3,7 +3,8 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { KeyHolder } from "./keychain.ts";
-import { createOwnerOnly, readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
+import { withLock } from "./file-lock.ts";
+import { readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 
 /** Where secrets are kept. */
 export interface SecretStore {
@@ -11,8 +12,19 @@ export interface SecretStore {
   set(name: string, value: string): Promise<void>;
   /** True if there was one. */
   remove(name: string): Promise<boolean>;
-  /** Names only, sorted. */
-  list(): Promise<string[]>;
+  list(): Promise<StoredSecrets>;
+}
+
+export interface StoredSecrets {
+  /** Sorted. */
+  names: string[];
+  /** How many there are besides these, whose names cannot be read. */
+  unreadable: number;
+}
+
+interface Secret {
+  name: string;
+  value: string;
 }
 
 const KEY_BYTES = 32;
@@ -48,17 +60,20 @@ export class FileSecretStore implements SecretStore {
 
   async get(name: string): Promise<string | undefined> {
     if (!NAME.test(name)) return undefined;
-    return (await this.#open(this.#file(name)))?.value;
+    const file = this.#file(name);
+    const sealed = await readOwnerOnly(file, this.#platform);
+    if (!sealed) return undefined;
+    const key = await this.#findKey();
+    if (!key) throw this.#keyless();
+    return this.#unseal(file, sealed, key).value;
   }
 
   async set(name: string, value: string): Promise<void> {
     checkSecretName(name);
-    const file = this.#file(name);
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", await this.#makeKey(), nonce, { authTagLength: TAG_BYTES });
-    // The name is inside: exchanging files is noticed, and the folder tells nobody which secrets there are.
-    const sealed = Buffer.concat([cipher.update(JSON.stringify({ name, value }), "utf8"), cipher.final()]);
-    await writeOwnerOnly(file, Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
+    const key = await this.#findKey();
+    if (key) return this.#write({ name, value }, key);
+    // The first secret is there before anybody else can ask whether there is one, and make a key of his own.
+    await withLock(this.#keyFile(), async () => this.#write({ name, value }, await this.#makeKey()));
   }
 
   async remove(name: string): Promise<boolean> {
@@ -71,26 +86,42 @@ export class FileSecretStore implements SecretStore {
     }
   }
 
-  async list(): Promise<string[]> {
-    const files = await readdir(this.#folder).catch(() => []);
-    const secrets = await Promise.all(
-      files.filter((file) => file.endsWith(".secret")).map((file) => this.#open(join(this.#folder, file))),
+  async list(): Promise<StoredSecrets> {
+    const files = await this.#files();
+    if (files.length === 0) return { names: [], unreadable: 0 };
+    const key = await this.#findKey();
+    if (!key) throw this.#keyless();
+    const opened = await Promise.allSettled(
+      files.map(async (file) => {
+        const sealed = await readOwnerOnly(file, this.#platform);
+        return sealed && this.#unseal(file, sealed, key).name;
+      }),
     );
-    return secrets.flatMap((secret) => (secret ? [secret.name] : [])).sort();
+    const names = opened.flatMap((result) => (result.status === "fulfilled" ? (result.value ?? []) : []));
+    return { names: names.sort(), unreadable: opened.filter(({ status }) => status === "rejected").length };
   }
 
-  async #open(file: string): Promise<{ name: string; value: string } | undefined> {
-    const sealed = await readOwnerOnly(file, this.#platform);
-    if (!sealed) return undefined;
-    const key = await this.#findKey();
+  async #files(): Promise<string[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return names.filter((name) => name.endsWith(".secret")).map((name) => join(this.#folder, name));
+  }
+
+  async #write(secret: Secret, key: Buffer): Promise<void> {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
+    // The name is inside: exchanging files is noticed, and the folder tells nobody which secrets there are.
+    const sealed = Buffer.concat([cipher.update(JSON.stringify(secret), "utf8"), cipher.final()]);
+    await writeOwnerOnly(this.#file(secret.name), Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
+  }
+
+  #unseal(file: string, sealed: Buffer, key: Buffer): Secret {
     try {
-      if (!key) throw new Error("its key is gone");
       const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       });
       decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       const body = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-      const secret = JSON.parse(body.toString("utf8")) as { name: string; value: string };
+      const secret = JSON.parse(body.toString("utf8")) as Secret;
       if (this.#file(secret.name) !== file) throw new Error("it was stored under another name");
       return secret;
     } catch (cause) {
@@ -104,20 +135,42 @@ export class FileSecretStore implements SecretStore {
     }
   }
 
+  /** To be called by the only one who makes it. */
   async #makeKey(): Promise<Buffer> {
     const known = await this.#findKey();
     if (known) return known;
+    // A keychain that is away for a moment looks like one that has no key: another one would cost all secrets there are.
+    if ((await this.#files()).length > 0) throw this.#keyless();
     const made = randomBytes(KEY_BYTES);
-    if (await this.#keychain?.keep(made)) return made;
-    await createOwnerOnly(this.#keyFile(), made);
-    // Another process may have been first.
-    const key = await this.#findKey();
-    if (!key) throw new NexusError("INTERNAL", "The key of the secrets vanished while it was made");
-    return key;
+    if (!(await this.#keychain?.keep(made))) await writeOwnerOnly(this.#keyFile(), made);
+    // What is used is what others will find.
+    const kept = await this.#findKey();
+    if (!kept) throw this.#keyless();
+    return kept;
   }
 
   async #findKey(): Promise<Buffer | undefined> {
-    return (await readOwnerOnly(this.#keyFile(), this.#platform)) ?? (await this.#keychain?.find());
+    const file = this.#keyFile();
+    const kept = await readOwnerOnly(file, this.#platform);
+    if (kept && kept.length !== KEY_BYTES) {
+      throw new NexusError("PERMISSION_DENIED", `The key of the secrets has ${kept.length} bytes, not ${KEY_BYTES}`, {
+        phase: "config",
+        source: { file },
+        hint: `It was damaged. Bring it back from a copy, or delete the folder ${this.#folder} and set the secrets again.`,
+        mayHaveReached: false,
+      });
+    }
+    return kept ?? (await this.#keychain?.find());
+  }
+
+  #keyless(): NexusError {
+    const message = "The key of the secrets is gone, or the keychain that keeps it does not answer";
+    return new NexusError("PERMISSION_DENIED", message, {
+      phase: "config",
+      source: { file: this.#folder },
+      hint: `Unlock the keychain and try again. If the key is lost, delete the folder ${this.#folder} and set the secrets again.`,
+      mayHaveReached: false,
+    });
   }
 
   #keyFile(): string {

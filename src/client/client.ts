@@ -40,7 +40,7 @@ import { ResumableStream } from "./resumable-stream.ts";
 import { Skills } from "./skills.ts";
 import { Subscriptions, type Subscription } from "./subscriptions.ts";
 import { Tasks, type TaskOptions } from "./tasks.ts";
-import { factsOf, UNKNOWN_TOOL } from "./tool-facts.ts";
+import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
 
 export interface CallToolOptions extends CallOptions {
   /** Wait for a task, if the server makes one of the call. */
@@ -180,6 +180,16 @@ export class Client implements AsyncDisposable {
   /** The lists as last read, until the server says that they changed. */
   get known(): Readonly<KnownLists> {
     return this.#inbox.known;
+  }
+
+  /** Of the server's entry: what is answered without asking anybody. */
+  get roots(): readonly Root[] | undefined {
+    return this.#caller.desk.roots;
+  }
+
+  /** Whether a server of 2025-11-25 refuses to run this tool except as a task. */
+  async needsTask(tool: string): Promise<boolean> {
+    return this.era === "legacy" && (await this.#taskFacts(tool)).needsTask;
   }
 
   /** One exchange; the result as it came, `input_required` included. */
@@ -366,10 +376,14 @@ export class Client implements AsyncDisposable {
 
   /** Whether a legacy server takes this tool as a task. */
   async #takesTasks(name: string): Promise<boolean> {
+    return (await this.#taskFacts(name)).takesTasks;
+  }
+
+  async #taskFacts(name: string): Promise<ToolFacts> {
     const tasks = this.serverCapabilities?.["tasks"] as { requests?: { tools?: { call?: unknown } } } | undefined;
-    if (!tasks?.requests?.tools?.call) return false;
+    if (!tasks?.requests?.tools?.call) return UNKNOWN_TOOL;
     if (!this.known.tools) await this.listTools();
-    return this.#conversation.tools.get(name)?.takesTasks ?? false;
+    return this.#conversation.tools.get(name) ?? UNKNOWN_TOOL;
   }
 
   /** Only legacy servers on HTTP have something to say outside a request. */

@@ -41,7 +41,11 @@ export class InputDesk {
     this.#roots = roots;
   }
 
-  set roots(roots: readonly Root[]) {
+  get roots(): readonly Root[] | undefined {
+    return this.#roots;
+  }
+
+  set roots(roots: readonly Root[] | undefined) {
     this.#roots = roots;
   }
 

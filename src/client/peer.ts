@@ -306,8 +306,9 @@ function unwritable(method: string, error: unknown): NexusError {
   );
 }
 
-/** What Node writes below a stack trace, and says nothing. */
-const NODE_FOOTER = /^Node\.js v\d/;
+/** What stands below an error in a trace, and says nothing: frames, dumped members, brackets, Node's version. */
+const SAYS_NOTHING = /^\s*(at .*|\w+: .*,?|[[\]{}(),;^~\s]*|Node\.js v\d.*)$/;
+const NAMES_ERROR = /\w*(Error|Exception|error|panic)\b/;
 
 function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
   switch (reason.kind) {
@@ -331,7 +332,7 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
     case "exited": {
       const { exitCode, signal } = reason;
       const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
-      const lastWords = stderr.findLast((line) => line.trim() !== "" && !NODE_FOOTER.test(line));
+      const lastWords = lastWordsOf(stderr);
       return new NexusError("SERVER_EXITED", `The server ${how}${lastWords ? `: ${lastWords.trim()}` : ""}`, {
         exitCode,
         signal,
@@ -339,4 +340,12 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
       });
     }
   }
+}
+
+/** The line that tells most about an end: the last that names an error, else the last that is no part of a trace. */
+function lastWordsOf(stderr: readonly string[]): string | undefined {
+  const telling = stderr.filter((line) => !/^\s+(at |\w+: )/.test(line) && NAMES_ERROR.test(line)).at(-1);
+  return (
+    telling ?? stderr.findLast((line) => !SAYS_NOTHING.test(line)) ?? stderr.findLast((line) => line.trim() !== "")
+  );
 }

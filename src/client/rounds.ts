@@ -130,7 +130,8 @@ function urlOf({ params }: Question): string | undefined {
   return typeof url === "string" ? url : undefined;
 }
 
-function urlQuestions({ details: { rpc } }: NexusError): Record<string, Question> | undefined {
+/** The pages that 2025-11-25 says have to be visited first, as questions. */
+export function urlQuestions({ details: { rpc } }: NexusError): Record<string, Question> | undefined {
   if (rpc?.code !== URL_ELICITATION_REQUIRED || !isRecord(rpc.data)) return undefined;
   const { elicitations } = rpc.data;
   if (!Array.isArray(elicitations) || elicitations.length === 0) return undefined;

@@ -249,7 +249,7 @@ test("the server's schema stays as it came, frozen or not, and examples in it me
 
 test("a hundred thousand wrong items are still a wrong value, and fifty problems are enough", async () => {
   const many = await checkArguments(tool({ properties: { a: { items: { type: "string" } } } }), {
-    a: Array.from({ length: 200_000 }, () => 1),
+    a: Array.from({ length: 130_000 }, () => 1),
   });
   expect(many).toMatchObject({ kind: "invalid" });
   const some = await checkArguments(tool({ additionalProperties: { type: "string" } }), Array.from({ length: 5 }));

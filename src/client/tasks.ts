@@ -52,15 +52,20 @@ export class Tasks {
   }
 
   /** Calls a tool, as a task if the server can and will; it alone decides in the modern era. */
-  async start(name: string, args?: object, options: TaskOptions = {}): Promise<Started> {
-    const params: Params = args === undefined ? { name } : { name, arguments: args };
-    if (!this.#caller.isModern && (await this.#prepareTool(name))) {
+  start(name: string, args?: object, options: TaskOptions = {}): Promise<Started> {
+    return this.startCall(args === undefined ? { name } : { name, arguments: args }, options);
+  }
+
+  /** The same with parameters that are carried as they are. */
+  async startCall(call: Params & { name: string }, options: TaskOptions = {}): Promise<Started> {
+    const params: Params = { ...call };
+    if (!this.#caller.isModern && (await this.#prepareTool(call.name))) {
       params["task"] = options.ttlMs === undefined ? {} : { ttl: options.ttlMs };
     }
     const extensions = { [TASKS_EXTENSION]: {} };
-    const call = { method: "tools/call", params, options, extensions };
+    const request = { method: "tools/call", params, options, extensions };
     let progressToken: RequestId | undefined;
-    const result = await this.#caller.inScope(call, async (scope) => {
+    const result = await this.#caller.inScope(request, async (scope) => {
       const answer = await this.#caller.roundsIn(scope);
       ({ progressToken } = scope);
       return answer;
@@ -107,8 +112,13 @@ export class Tasks {
   }
 
   /** Starts and waits. Aborting cancels the task, too. */
-  async run(name: string, args: object | undefined, options: TaskOptions): Promise<CallToolResult> {
-    const started = await this.start(name, args, options);
+  run(name: string, args: object | undefined, options: TaskOptions): Promise<CallToolResult> {
+    return this.runCall(args === undefined ? { name } : { name, arguments: args }, options);
+  }
+
+  /** The same with parameters that are carried as they are. */
+  async runCall(call: Params & { name: string }, options: TaskOptions): Promise<CallToolResult> {
+    const started = await this.startCall(call, options);
     if (started.kind === "result") return started.result;
     const { taskId } = started.task;
     try {

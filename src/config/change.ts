@@ -4,3 +4,20 @@ export interface Change {
   /** Undefined removes. */
   value: unknown;
 }
+
+/** What a file says after a change, if nothing else changes. */
+export function changed(content: unknown, { path: [key, ...rest], value }: Change): unknown {
+  if (key === undefined) return value;
+  if (Array.isArray(content)) {
+    const items: unknown[] = [...(content as unknown[])];
+    const item = changed(items[Number(key)], { path: rest, value });
+    items.splice(Number(key), 1, ...(item === undefined ? [] : [item]));
+    return items;
+  }
+  // A map, and not an object that is written to: a key named __proto__ stays a key.
+  const members = new Map<string, unknown>(Object.entries(content ?? {}));
+  const member = changed(members.get(String(key)), { path: rest, value });
+  if (member === undefined) members.delete(String(key));
+  else members.set(String(key), member);
+  return Object.fromEntries(members);
+}

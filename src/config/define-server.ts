@@ -1,9 +1,11 @@
-import { isAbsolute, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { nearestName } from "../errors/nearest-name.ts";
 import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { resolveEntry } from "../transport/server-entry.ts";
+import { absolutePath } from "./absolute-path.ts";
 import { OWN_KEYS, understand, type Understood } from "./dialect.ts";
+import { loadEnvFile } from "./env-file.ts";
 import type { Fault } from "./fault.ts";
 import type { FoundServer } from "./find-servers.ts";
 import type { Layer, ServerDefinition } from "./server-definition.ts";
@@ -22,6 +24,8 @@ export interface FileContext {
   home: string;
   /** What relative paths of an entry are relative to. */
   base: string;
+  /** Where the file itself is. */
+  fileFolder: string;
   /** Where a server runs that does not say. */
   defaultCwd: string | undefined;
   sources: VariableSources;
@@ -34,12 +38,15 @@ export interface Defined {
 
 const EXAMPLE = `Write { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
 
+/** Of what is missing. */
+const MAX_NAMED = 10;
+
 /** Makes a definition of an entry; whatever is wrong with it becomes its problem and nobody else's. */
 export async function defineServer(found: FoundServer, context: FileContext): Promise<Defined> {
   const { file, layer, trusted } = context;
   const id = idOf(found);
   const understood = understand(found.node, found.section.dialect);
-  const filler = new VariableFiller(context.sources, id);
+  const filler = new VariableFiller(context, id);
   // Before trust nothing is looked up for an entry: people see it as it was written.
   const node = trusted ? await filler.fill(understood.node) : understood.node;
 
@@ -55,15 +62,19 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   if (server.name === undefined && found.name !== undefined && found.name !== id) server.name = found.name;
 
   const report: Report = { id, context, written: understood.node };
-  const fault = faultOf(found) ?? together(filler.unresolved) ?? settings.fault;
+  const written = asWritten(understood.node);
+  if (!isDeepStrictEqual(written, asWritten(node))) server.written = written;
+  const variables = trusted ? await loadEnvFile(node, context) : {};
+  const fault =
+    faultOf(found) ?? doubling(understood) ?? together(filler.unresolved) ?? variables.fault ?? settings.fault;
   if (fault) server.problem = problemOf(fault, report);
-  else resolveInto(server, node, { report, place: found.place });
+  else resolveInto(server, node, { report, place: found.place, below: variables.env });
   return { server, warnings: file === undefined ? [] : warningsOf(understood, { id, file }) };
 }
 
-/** The id of an entry; one without a name is called by its number. */
-export function idOf({ name, path }: FoundServer): string {
-  return name === undefined ? `server-${Number(path.at(-1) ?? 0) + 1}` : serverId(name);
+/** The id of an entry; one without a name, which cannot run, is called by its place, as no other can be. */
+export function idOf({ name, path, section }: FoundServer): string {
+  return name === undefined ? `${section.name}[${path.at(-1) ?? 0}]` : serverId(name);
 }
 
 /** Whose entry it is, for errors about it. */
@@ -89,19 +100,31 @@ function faultOf({ name, node, place, section }: FoundServer): Fault | undefined
   return { place, what: `the entry of "${section.name}" has no "id"`, hint: `Give it one: { "id": "files", … }.` };
 }
 
+/** Which one counts must not depend on the order: that may change without anybody noticing. */
+function doubling({ doubled: [first] }: Understood): Fault | undefined {
+  if (!first) return undefined;
+  const [one, other] = first.keys;
+  const what = one === other ? `"${one}" is written twice` : `"${one}" and "${other}" are the same thing`;
+  return { place: first.place, what, hint: "Write it once, and delete the other." };
+}
+
 /** All that is missing is named at once; the place and the advice are those of the first. */
 function together(faults: readonly Fault[]): Fault | undefined {
   const [first] = faults;
-  return first && { ...first, what: [...new Set(faults.map(({ what }) => what))].join(", ") };
+  const whats = [...new Set(faults.map(({ what }) => what))];
+  const more = whats.length > MAX_NAMED ? [`and ${whats.length - MAX_NAMED} more`] : [];
+  return first && { ...first, what: [...whats.slice(0, MAX_NAMED), ...more].join(", ") };
 }
 
 function resolveInto(
   server: ServerDefinition,
   node: SourceNode,
-  { report, place }: { report: Report; place: Place },
+  { report, place, below }: { report: Report; place: Place; below: Record<string, string> | undefined },
 ): void {
   const value = plainValue(node);
   if (!isRecord(value)) return;
+  if (below && (value["env"] ?? undefined) === undefined) value["env"] = below;
+  else if (below && isRecord(value["env"])) value["env"] = { ...below, ...value["env"] };
   try {
     // An entry from a file may be anything: resolveEntry takes nothing about it for granted.
     server.entry = resolveEntry({ ...withPaths(value, report.context), id: server.id });
@@ -131,13 +154,11 @@ function withPaths(value: Record<string, unknown>, context: FileContext): Record
 }
 
 function absolute(path: unknown, { home, base }: FileContext): unknown {
-  if (typeof path !== "string" || path === "") return path;
-  if (path === "~" || path.startsWith("~/") || path.startsWith("~\\")) return join(home, path.slice(1));
-  return isAbsolute(path) ? path : resolve(base, path);
+  return typeof path !== "string" || path === "" ? path : absolutePath(path, { home, base });
 }
 
 /** The command or address for errors, as written: what was filled in may be secret. */
-function asWritten(node: SourceNode): ErrorDetails {
+function asWritten(node: SourceNode): NonNullable<ServerDefinition["written"]> {
   const value = plainValue(node);
   if (!isRecord(value)) return {};
   const { command, args, url } = value;

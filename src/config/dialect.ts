@@ -1,5 +1,5 @@
 import type { Section } from "./find-servers.ts";
-import { nodeOf, plainValue, type Member, type SourceNode } from "./source-node.ts";
+import { nodeOf, plainValue, type Member, type Place, type SourceNode } from "./source-node.ts";
 
 /** Keys of an entry that mean something here. */
 export const OWN_KEYS = [
@@ -10,6 +10,7 @@ export const OWN_KEYS = [
   "cwd",
   "workdir",
   "env",
+  "envFile",
   "env_passthrough",
   "url",
   "headers",
@@ -64,29 +65,41 @@ const TYPES: Record<string, string | undefined> = {
 
 export interface Understood {
   node: SourceNode;
+  /** Keys that say a second time what another one says: which of them is meant, only its author knows. */
+  doubled: readonly Doubled[];
   /** Keys nobody knows. */
   unknown: readonly Member[];
   /** Keys that have no meaning here, theirs and unknown ones. */
   extra: Readonly<Record<string, unknown>>;
 }
 
+export interface Doubled {
+  place: Place;
+  /** As written. */
+  keys: readonly [string, string];
+}
+
 /** An entry of any program, in our own words. Places stay those of what was written. */
 export function understand(node: SourceNode, dialect: Section["dialect"]): Understood {
-  if (node.kind !== "object") return { node, unknown: [], extra: {} };
+  if (node.kind !== "object") return { node, doubled: [], unknown: [], extra: {} };
   const translation = new Translation(dialect);
   for (const member of node.members) translation.add(member);
   return {
     node: { ...node, members: translation.members() },
+    doubled: translation.doubled,
     unknown: translation.unknown,
     extra: Object.fromEntries(translation.extra.map((member) => [member.key, plainValue(member.node)])),
   };
 }
 
 class Translation {
+  readonly doubled: Doubled[] = [];
   readonly unknown: Member[] = [];
   readonly extra: Member[] = [];
   readonly #dialect: Section["dialect"];
   readonly #members: Member[] = [];
+  /** How a key of ours was written. */
+  readonly #spelled = new Map<string, string>();
   readonly #headers: Member[] = [];
   readonly #tools: Member[] = [];
 
@@ -110,8 +123,8 @@ class Translation {
     else if (key === "disabled_tools" || key === "excludeTools" || key === "disabledTools")
       this.#tools.push({ ...member, key: "deny" });
     else if (key === "tools" && node.kind === "list") this.#toolList(member);
-    else if (Object.hasOwn(SYNONYMS, key)) this.#members.push({ ...member, key: SYNONYMS[key] ?? key });
-    else if (OWN_KEYS.includes(key)) this.#members.push(member);
+    else if (Object.hasOwn(SYNONYMS, key)) this.#take(member, SYNONYMS[key] ?? key);
+    else if (OWN_KEYS.includes(key)) this.#take(member);
     else this.#leave(member);
   }
 
@@ -121,7 +134,7 @@ class Translation {
 
   #type(member: Member, value: unknown): void {
     const known = typeof value === "string" && Object.hasOwn(TYPES, value);
-    if (!known) this.#members.push(member);
+    if (!known) this.#take(member);
     else if (TYPES[value] !== undefined) this.#put(member, member.key, TYPES[value]);
   }
 
@@ -133,7 +146,14 @@ class Translation {
   }
 
   #put(member: Member, key: string, value: unknown): void {
-    this.#members.push({ ...member, key, node: nodeOf(value, () => member.node.place) });
+    this.#take({ ...member, node: nodeOf(value, () => member.node.place) }, key);
+  }
+
+  #take(member: Member, key = member.key): void {
+    const before = this.#spelled.get(key);
+    if (before !== undefined) this.doubled.push({ place: member.place, keys: [before, member.key] });
+    this.#spelled.set(key, member.key);
+    this.#members.push({ ...member, key });
   }
 
   #header(member: Member, name: string, value: string): void {
@@ -163,12 +183,12 @@ function seconds(value: unknown): unknown {
   return typeof value === "number" ? value * 1_000 : value;
 }
 
-/** opencode writes {env:NAME} where others write ${NAME}. */
+/** opencode writes {env:NAME} and {file:path} where others write ${NAME}. */
 function withDollars(node: SourceNode): SourceNode {
   if (node.kind === "list") return { ...node, items: node.items.map(withDollars) };
   if (node.kind === "object") {
     return { ...node, members: node.members.map((member) => ({ ...member, node: withDollars(member.node) })) };
   }
   if (typeof node.value !== "string") return node;
-  return { ...node, value: node.value.replaceAll(/(?<!\$)\{env:(\w+)\}/g, "${env:$1}") };
+  return { ...node, value: node.value.replaceAll(/(?<!\$)\{(env:\w+|file:[^{}]+)\}/g, "${$1}") };
 }

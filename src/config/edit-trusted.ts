@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { editFile, type ServerEdit } from "./edit.ts";
+import { editFileThen, type ServerEdit } from "./edit.ts";
 import { findServers, type FoundServers } from "./find-servers.ts";
 import { fingerprintOfFile, trustKeyOf } from "./load.ts";
 import { candidates, type Candidate, type Surroundings } from "./places.ts";
@@ -15,13 +15,14 @@ export async function editTrusted(
   edits: readonly ServerEdit[],
   { trust, surroundings }: { trust: TrustStore; surroundings: Surroundings },
 ): Promise<void> {
-  const { before, after } = await editFile(file, ...edits);
   const place = placeOf(file, surroundings);
-  if (place?.layer !== "project") return;
-  const key = trustKeyOf(place);
-  // What is trusted is the text that was written, not what the file may hold by now.
-  const wasTrusted = before === undefined || (await isEmptyOrTrusted(await found(before, file), key, trust));
-  if (wasTrusted) await trust.trust(key, fingerprintOfFile(await found(after, file)));
+  await editFileThen(file, edits, async ({ before, after }) => {
+    if (place?.layer !== "project") return;
+    const key = trustKeyOf(place);
+    // What is trusted is the text that was written, not what the file may hold by now.
+    const wasTrusted = before === undefined || (await isEmptyOrTrusted(await found(before, file), key, trust));
+    if (wasTrusted) await trust.trust(key, fingerprintOfFile(await found(after, file)));
+  });
 }
 
 async function isEmptyOrTrusted(before: FoundServers, key: string, trust: TrustStore): Promise<boolean> {

@@ -1,7 +1,8 @@
-import { chmod, lstat, stat, symlink } from "node:fs/promises";
+import { chmod, lstat, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
+import { editTrusted } from "./edit-trusted.ts";
 import { editFile, editText } from "./edit.ts";
 
 const JSON_TEXT = `// my servers
@@ -121,6 +122,153 @@ test("several edits are one: where one cannot be made, none is", async () => {
   expect(await world.read("a.json")).toBe(JSON_TEXT);
 });
 
+const NEW = { kind: "add", name: "new", entry: { command: "x" } } as const;
+
+test.for([
+  [
+    "a.json",
+    `{\n  "mcpServers": null\n}\n`,
+    `{\n  "mcpServers": {\n    "new": {\n      "command": "x"\n    }\n  }\n}\n`,
+  ],
+  ["a.json", "// hi\n", `// hi\n{\n  "mcpServers": {\n    "new": {\n      "command": "x"\n    }\n  }\n}\n`],
+  ["a.json", `{"mcpServers":{"a":{"command":"y"}}}`, `{"mcpServers":{"a":{"command":"y"}, "new": {"command":"x"}}}`],
+  ["a.yaml", "# c\nmcpServers: # why\n", "# c\nmcpServers:\n  # why\n  new:\n    command: x\n"],
+  ["a.yaml", "mcp:\n  servers:\n", "mcp:\n  servers:\n    new:\n      command: x\n"],
+  ["a.yaml", "mcp:\n  servers: []\n", "mcp:\n  servers:\n    - command: x\n      id: new\n"],
+  ["a.yaml", "# c\n", "# c\n\nmcpServers:\n  new:\n    command: x\n"],
+] as const)("P0: a server is added to %s with %j, where it is empty, too", async ([file, text, edited]) => {
+  expect(await editText(text, file, NEW)).toBe(edited);
+});
+
+test("P0: a comment behind the last server stays with it, line ends and tabs stay", async () => {
+  const text = `{\r\n\t"mcpServers": {\r\n\t\t"a": {"command":"x"} // of a\r\n\t}\r\n}\r\n`;
+  expect(await editText(text, "a.json", NEW)).toBe(
+    text.replace(`} // of a\r\n`, `}, // of a\r\n\t\t"new": {\r\n\t\t\t"command": "x"\r\n\t\t}\r\n`),
+  );
+  const trailing = `{\n "servers": [\n  { "id": "a", "command": "y" }, /* a */\n ],\n}`;
+  expect(await editText(trailing, "a.json", NEW)).toBe(
+    trailing.replace(`/* a */\n`, `/* a */\n  {\n   "command": "x",\n   "id": "new"\n  },\n`),
+  );
+});
+
+test("N12: line ends and indentation of YAML stay", async () => {
+  const text = `# c\r\nmcpServers:\r\n    a:\r\n        command: x # y\r\n        args:\r\n            - "1"\r\n`;
+  expect(await editText(text, "a.yaml", NEW)).toBe(`${text}    new:\r\n        command: x\r\n`);
+});
+
+test("N12: names of YAML that look like numbers or answers are names", async () => {
+  const text = "mcpServers:\n  123:\n    command: x\n  true:\n    command: y\n";
+  expect(await editText(text, "a.yaml", { kind: "remove", id: "s-123" })).toBe(
+    "mcpServers:\n  true:\n    command: y\n",
+  );
+  expect(await editText(text, "a.yaml", { kind: "disable", id: "true" })).toBe(`${text}    enabled: false\n`);
+});
+
+test("N12: what an entry is based on is overruled, not changed", async () => {
+  const text = "base: &b\n  command: x\n  enabled: false\nmcpServers:\n  a:\n    <<: *b\n";
+  expect(await editText(text, "a.yaml", { kind: "enable", id: "a" })).toBe(`${text}    enabled: true\n`);
+});
+
+test.for([
+  ["an alias", "disable", "base: &b\n  command: x\nmcpServers:\n  a: *b\n"],
+  ["merged in", "remove", "base: &b\n  a: {command: x}\nmcpServers:\n  <<: *b\n  c: {command: y}\n"],
+  ["merged in", "disable", "base: &b\n  a: {command: x}\nmcpServers:\n  <<: *b\n  c: {command: y}\n"],
+  ["used by others", "remove", "mcpServers:\n  a: &a\n    command: x\n  b:\n    <<: *a\n"],
+  ["used by others", "disable", "mcpServers:\n  a: &a\n    command: x\n  b:\n    <<: *a\n"],
+] as const)("P1.9: a server that is %s is not changed by guess: %s says what to do by hand", async ([, kind, text]) => {
+  await expect(editText(text, "a.yaml", { kind, id: "a" })).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: "The file cannot be edited without changing something else in it",
+    hint: expect.stringMatching(/^Parts of it refer to others \(&, \*, <<\)\. .* by hand\.$/) as string,
+  });
+});
+
+test("P0: a server that is switched off twice is switched on", async () => {
+  const text = `{"mcpServers":{"a":{"command":"x","enabled":false,"disabled":true}}}`;
+  expect(await editText(text, "a.json", { kind: "enable", id: "a" })).toBe(
+    `{"mcpServers":{"a":{"command":"x","disabled":false}}}`,
+  );
+});
+
+test("P0: opencode's file gets servers where and how opencode reads them", async () => {
+  const entry = {
+    command: "npx",
+    args: ["-y", "${PACKAGE}"],
+    env: { T: "${env:TOKEN}", F: "${file:~/f}", D: "${A:-b}" },
+    connection_timeout: "5s",
+    timeout: "1m",
+    enabled: false,
+  };
+  const text = await editText(`{\n  "$schema": "x"\n}\n`, "opencode.json", { kind: "add", name: "new", entry });
+  expect(JSON.parse(text)).toEqual({
+    $schema: "x",
+    mcp: {
+      new: {
+        type: "local",
+        command: ["npx", "-y", "{env:PACKAGE}"],
+        environment: { T: "{env:TOKEN}", F: "{file:~/f}", D: "${A:-b}" },
+        enabled: false,
+        timeout: 5000,
+        tool_timeout_sec: 60,
+      },
+    },
+  });
+  const remote = { kind: "add", name: "new", entry: { url: "https://a/", type: "http" }, replace: true } as const;
+  expect(JSON.parse(await editText(text, "opencode.json", remote))).toMatchObject({
+    mcp: { new: { type: "remote", url: "https://a/" } },
+  });
+  const other = `{"mcp":{"a":{"type":"local","command":["x"]}}}`;
+  expect(JSON.parse(await editText(other, "other.json", NEW))).toMatchObject({ mcp: { new: { type: "local" } } });
+});
+
+test("P0: questions come along with the server that asks them; those that are there stay", async () => {
+  const inputs = [
+    { id: "token", description: "Your token", password: true },
+    { id: "region", password: false, default: "eu" },
+  ];
+  const add = { ...NEW, inputs };
+  expect(JSON.parse(await editText("", "a.json", add))).toEqual({
+    mcpServers: { new: { command: "x" } },
+    inputs: [
+      { type: "promptString", id: "token", description: "Your token", password: true },
+      { type: "promptString", id: "region", password: false, default: "eu" },
+    ],
+  });
+  expect(JSON.parse(await editText(`{"inputs": [{"id": "token"}]}`, "a.json", add))).toMatchObject({
+    inputs: [{ id: "token" }, { id: "region", default: "eu" }],
+  });
+});
+
+test("P0: of many edits at the same time none is lost", async () => {
+  await using world = await ConfigWorld.open();
+  const file = await world.write("mcp.json", `{"mcpServers":{}}`);
+  const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
+  await Promise.all(names.map((name) => editFile(file, { ...NEW, name })));
+  const { mcpServers } = JSON.parse(await world.read("mcp.json")) as { mcpServers: object };
+  expect(Object.keys(mcpServers).sort()).toEqual(names);
+  expect(await readdir(world.root)).toEqual(["home", "mcp.json"]);
+});
+
+test("P0: of many edits of a trusted project at the same time none costs the trust", async () => {
+  await using world = await ConfigWorld.open();
+  const file = join(world.cwd, ".mcp.json");
+  const options = { trust: world.trust, surroundings: world.options() };
+  await Promise.all(["a", "b", "c", "d", "e"].map((name) => editTrusted(file, [{ ...NEW, name }], options)));
+  expect((await world.load()).servers.map(({ trusted }) => trusted)).toEqual([true, true, true, true, true]);
+});
+
+test("a file that is not UTF-8 is not edited, since what cannot be decoded would be lost", async () => {
+  await using world = await ConfigWorld.open();
+  const file = join(world.root, "l.json");
+  const bytes = Buffer.from(`{"mcpServers":{"a":{"command":"/opt/caf\u00e9"}}}`, "latin1");
+  await writeFile(file, bytes);
+  await expect(editFile(file, NEW)).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: "The configuration file is not written in UTF-8: save it so in an editor, then change it",
+  });
+  expect(await readFile(file)).toEqual(bytes);
+});
+
 test("of two servers with the same id none is changed by guess", async () => {
   const text = `{ "mcpServers": {\n "My DB": { "command": "a" },\n "my-db": { "command": "b" } } }`;
   await expect(editText(text, "a.json", { kind: "remove", id: "my-db" })).rejects.toThrow(
@@ -146,6 +294,12 @@ test.skipIf(process.platform === "win32")(
     expect((await lstat(link)).isSymbolicLink()).toBe(true);
     expect((await stat(fresh)).mode & 0o777).toBe(0o640);
     expect(await world.read("new/mcp.json")).toContain(`"enabled": false`);
+
+    const dangling = join(world.root, "dangling.json");
+    await symlink("later/mcp.json", dangling);
+    await editFile(dangling, { kind: "add", name: "a", entry: { command: "x" } });
+    expect((await lstat(dangling)).isSymbolicLink()).toBe(true);
+    expect(await world.read("later/mcp.json")).toContain(`"command": "x"`);
 
     const yaml = join(world.root, "new/mcp.yaml");
     await editFile(yaml, { kind: "add", name: "a", entry: { command: "x" } });

@@ -54,6 +54,7 @@ export function findServers(root: SourceNode, file: string): FoundServers {
   const mcp = findMember(root, "mcp");
   if (mcp) finder.mcp(mcp);
   finder.inputs(findMember(root, "inputs")?.node);
+  finder.settle();
   if (!SECTIONS.some((key) => findMember(root, key))) finder.missing(root);
   else finder.misspelt(root);
   return finder.found;
@@ -66,12 +67,19 @@ function section(given: Pick<Section, "name" | "path"> & Partial<Section>): Sect
 class Finder {
   readonly found: FoundServers = { servers: [], inputs: [], warnings: [] };
   readonly #file: string;
+  #hasSection = false;
+  readonly #wrong: NexusError[] = [];
 
   constructor(file: string) {
     this.#file = file;
   }
 
   section({ node, place }: Pick<Member, "node" | "place">, section: Section): void {
+    if (node.kind === "scalar" && node.value !== null) {
+      this.#wrong.push(this.wrong(`"${section.name}"`, place, "is neither an object nor a list of servers"));
+      return;
+    }
+    this.#hasSection = true;
     if (node.kind === "object") {
       for (const { key, place, node: entry } of node.members) {
         this.#add({ name: key, place, node: entry, path: [...section.path, key], section });
@@ -81,8 +89,6 @@ class Finder {
         const name = plainText(findMember(item, "id")) ?? plainText(findMember(item, "name"));
         this.#add({ name, place: item.place, node: item, path: [...section.path, index], section });
       }
-    } else if (node.value !== null) {
-      throw this.wrong(`"${section.name}"`, place, "is neither an object nor a list of servers");
     }
   }
 
@@ -113,6 +119,16 @@ class Finder {
         password: isTrue(findMember(item, "password")),
         default: plainText(findMember(item, "default")),
       });
+    }
+  }
+
+  /** What is wrong beside a good section is another program's, or a mistake that costs nobody else. */
+  settle(): void {
+    const [first] = this.#wrong;
+    if (first && !this.#hasSection) throw first;
+    for (const { message, details } of this.#wrong) {
+      const { line = 1, column = 1 } = details.source ?? {};
+      this.#warn(`${message}; it has no effect`, { line, column });
     }
   }
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
 import { findImports } from "./import.ts";
@@ -47,6 +48,40 @@ test("P0: servers of other programs are found where these keep them, with their 
   expect(problems.map((problem) => world.told(problem).split("\n")[0])).toEqual([
     "Not valid JSON at line 1, column 3: this is no value; text stands in double quotes",
   ]);
+});
+
+test("P0: questions of VS Code and files of opencode come along, and lead to the same places from another file", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/work/project/.vscode/mcp.json", {
+    inputs: [{ id: "tok", type: "promptString", password: true, default: "d" }, { id: "other" }],
+    servers: {
+      v: { command: "x", env: { T: "${input:tok}" }, envFile: "${workspaceFolder}/.env" },
+      w: { command: "y" },
+    },
+  });
+  await world.write("home/work/project/opencode.json", {
+    mcp: { o: { type: "remote", url: "https://x", headers: { A: "{file:./tok}", B: "{file:~/tok}" } } },
+  });
+  const { servers } = await findImports(world.options());
+  expect(servers).toMatchObject([
+    {
+      id: "v",
+      entry: { envFile: "${workspaceFolder}/.env" },
+      inputs: [{ id: "tok", password: true, default: "d" }],
+    },
+    { id: "w", inputs: [] },
+    { id: "o", entry: { headers: { A: `\${file:${join(world.cwd, "tok")}}`, B: "${file:~/tok}" } } },
+  ]);
+});
+
+test("P0: a file that is nested without end costs its own servers only", async () => {
+  await using world = await ConfigWorld.open();
+  const deep = `${"[".repeat(2_500)}${"]".repeat(2_500)}`;
+  await world.write("home/work/project/.cursor/mcp.json", `{"mcpServers":{"g":{"command":"x","y":${deep}}}}`);
+  await world.write("home/work/project/.vscode/mcp.json", { servers: { v: { command: "x" } } });
+  const { servers, problems } = await findImports(world.options());
+  expect(servers.map(({ id }) => id)).toEqual(["v"]);
+  expect(problems.map(({ message }) => message)).toEqual(["The configuration file is nested too deeply"]);
 });
 
 test("P0: the places of other programs on macOS and Windows", () => {

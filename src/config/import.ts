@@ -1,9 +1,11 @@
-import { NexusError } from "../errors/nexus-error.ts";
+import { dirname } from "node:path";
+import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import { understand } from "./dialect.ts";
 import { idOf } from "./define-server.ts";
-import { findServers, type FoundServer } from "./find-servers.ts";
+import { absolutePath } from "./absolute-path.ts";
+import { findServers, type FoundServer, type InputDefinition } from "./find-servers.ts";
 import { importPlaces, type ImportClient, type ImportPlace } from "./import-places.ts";
 import type { Surroundings } from "./places.ts";
 import { loadText, parseSource } from "./read-source.ts";
@@ -21,6 +23,8 @@ export interface ImportedServer {
   /** The folder it belongs to, where a user's file has servers of single folders. */
   project?: string | undefined;
   source: Place & { file: string };
+  /** The questions that its `${input:id}` are the answers to. */
+  inputs: readonly InputDefinition[];
 }
 
 export interface Import {
@@ -37,15 +41,16 @@ export async function findImports(surroundings: Surroundings): Promise<Import> {
       const text = await loadText(place.file);
       if (text !== undefined) result.servers.push(...serversIn(await parseSource(text, place.file), place));
     } catch (error) {
-      if (!(error instanceof NexusError)) throw error;
-      result.problems.push(error);
+      const problem = asNexusError(error);
+      result.problems.push(problem.with({ source: { file: place.file } }));
     }
   }
   return result;
 }
 
 function serversIn(root: SourceNode, place: ImportPlace): ImportedServer[] {
-  const general = findServers(root, place.file).servers.flatMap((found) => imported(found, place));
+  const { servers, inputs } = findServers(root, place.file);
+  const general = servers.flatMap((found) => imported(found, { ...place, inputs }));
   if (place.client !== "claude-code") return general;
   // Claude Code keeps servers of single folders in the user's file.
   const projects = findMember(root, "projects")?.node;
@@ -56,17 +61,44 @@ function serversIn(root: SourceNode, place: ImportPlace): ImportedServer[] {
       const servers = findMember(node, "mcpServers");
       const only: SourceNode = { kind: "object", place: node.place, members: servers ? [servers] : [] };
       return findServers(only, place.file).servers.flatMap((found) => {
-        return imported(found, place).map((server): ImportedServer => ({ ...server, project }));
+        return imported(found, { ...place, inputs }).map((server): ImportedServer => ({ ...server, project }));
       });
     }),
   ];
 }
 
-function imported(found: FoundServer, { client, file, scope }: ImportPlace): ImportedServer[] {
+type Whole = ImportPlace & { inputs: readonly InputDefinition[] };
+
+function imported(found: FoundServer, { client, file, scope, inputs }: Whole): ImportedServer[] {
   const { node, extra } = understand(found.node, found.section.dialect);
-  const entry = plainValue(node);
+  const entry = plainValue(withAbsoluteFiles(node, dirname(file)));
   if (!isRecord(entry) || found.name === undefined) return [];
   // Checked where it is used, like every entry of a file.
   const whole = { ...entry, ...extra } as ServerEntry;
-  return [{ id: idOf(found), name: found.name, entry: whole, client, scope, source: { file, ...found.place } }];
+  const asked = new Set([...JSON.stringify(entry).matchAll(/\$\{input:([\w.-]+)/g)].map(([, id]) => id));
+  return [
+    {
+      id: idOf(found),
+      name: found.name,
+      entry: whole,
+      client,
+      scope,
+      source: { file, ...found.place },
+      inputs: inputs.filter(({ id }) => asked.has(id)),
+    },
+  ];
+}
+
+/** `${file:path}` is relative to the file it stands in, which will be another. */
+function withAbsoluteFiles(node: SourceNode, folder: string): SourceNode {
+  if (node.kind === "list") return { ...node, items: node.items.map((item) => withAbsoluteFiles(item, folder)) };
+  if (node.kind === "object") {
+    const members = node.members.map((member) => ({ ...member, node: withAbsoluteFiles(member.node, folder) }));
+    return { ...node, members };
+  }
+  if (typeof node.value !== "string") return node;
+  const value = node.value.replaceAll(/\$\{file:(?!~)([^{}]+)\}/g, (_all, path: string) => {
+    return `\${file:${absolutePath(path, { home: "", base: folder })}}`;
+  });
+  return { ...node, value };
 }

@@ -1,30 +1,81 @@
-import { applyEdits, createScanner, findNodeAtLocation, modify, parseTree } from "jsonc-parser/lib/esm/main.js";
+import { applyEdits, findNodeAtLocation, modify, parseTree, type Node } from "jsonc-parser/lib/esm/main.js";
 import type { Change } from "./change.ts";
+import { commaAfter, JsonStyle } from "./json-edit-style.ts";
+
+const LENIENT = { allowTrailingComma: true };
 
 /** Changes a JSON text, in the indentation and the line ends it has. */
 export function editJson(text: string, changes: readonly Change[]): string {
-  const [, indent = "  "] = /^([ \t]+)\S/m.exec(text) ?? [];
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith("\t"),
-    tabSize: indent.startsWith("\t") ? 1 : indent.length,
-    eol: text.includes("\r\n") ? "\r\n" : "\n",
-  };
-  let edited = text.trim() === "" ? "{}\n" : text;
-  for (const { path, value } of changes) {
-    edited =
-      value === undefined
-        ? without(edited, path)
-        : applyEdits(edited, modify(edited, [...path], value, { formattingOptions }));
+  const style = new JsonStyle(text);
+  return changes.reduce((edited, change) => {
+    const root = parseTree(edited, [], LENIENT);
+    // There may be comments, and nothing else.
+    if (!root)
+      return editJson(`${edited}${edited === "" || edited.endsWith("\n") ? "" : style.eol}{}${style.eol}`, [change]);
+    const node = findNodeAtLocation(root, [...change.path]);
+    if (change.value === undefined) return node ? without(edited, node) : edited;
+    if (!node) return withMember(edited, root, { change, style });
+    return applyEdits(edited, modify(edited, [...change.path], change.value, { formattingOptions: style.formatting }));
+  }, text);
+}
+
+/** The library would move the comment behind the last member to the new one. */
+function withMember(text: string, root: Node, { change, style }: { change: Change; style: JsonStyle }): string {
+  const { path } = change;
+  let depth = path.length - 1;
+  while (depth > 0 && !findNodeAtLocation(root, path.slice(0, depth))) depth--;
+  const container = depth === 0 ? root : findNodeAtLocation(root, path.slice(0, depth));
+  if (container?.type !== "object" && container?.type !== "array") throw new TypeError("neither an object nor a list");
+  const value = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), change.value);
+  const name = container.type === "array" ? "" : `${JSON.stringify(String(path[depth]))}: `;
+  const { children: { length } = [] } = container;
+  if (length === 0) return withFirst(text, container, { name, value, style });
+  return withAnother(text, container, { name, value, style });
+}
+
+interface Item {
+  /** With its colon; empty in a list. */
+  name: string;
+  value: unknown;
+  style: JsonStyle;
+}
+
+function withFirst(text: string, { offset, length, parent }: Node, { name, value, style }: Item): string {
+  const end = offset + length - 1;
+  // There may be a comment in it.
+  const inside = text.slice(offset + 1, end).trimEnd();
+  const isInline = parent !== undefined && !text.trim().includes("\n");
+  const outer = style.indentAt(text, offset);
+  const inner = outer + style.indent;
+  const item = isInline
+    ? name + JSON.stringify(value)
+    : `${style.eol}${inner}${name}${style.json(value, inner)}${style.eol}${outer}`;
+  return text.slice(0, offset + 1) + inside + item + text.slice(end);
+}
+
+function withAnother(text: string, container: Node, { name, value, style }: Item): string {
+  const { offset, length, children = [] } = container;
+  const last = children.at(-1) ?? container;
+  const end = last.offset + last.length;
+  const comma = commaAfter(text, end);
+  const after = comma === undefined ? end : comma + 1;
+  const separated = comma === undefined ? `${text.slice(0, end)},` : text.slice(0, after);
+  if (!text.slice(offset, offset + length).includes("\n")) {
+    return `${separated} ${name}${JSON.stringify(value)}${text.slice(after)}`;
   }
-  return edited;
+  const [comment = ""] =
+    /^[ \t]*(?:\/\/[^\r\n]*|(?:\/\*[^\n]*?\*\/[ \t]*)+(?:\/\/[^\r\n]*)?)/.exec(text.slice(after)) ?? [];
+  const indent = style.isFirstInLine(text, last.offset)
+    ? style.indentAt(text, last.offset)
+    : style.indentAt(text, offset) + style.indent;
+  const item = `${style.eol}${indent}${name}${style.json(value, indent)}${comma === undefined ? "" : ","}`;
+  return separated + comment + item + text.slice(after + comment.length);
 }
 
 /** The library would take the comments of the neighbours along, and lay these out anew. */
-function without(text: string, path: Change["path"]): string {
-  const root = parseTree(text, [], { allowTrailingComma: true });
-  const value = root && findNodeAtLocation(root, [...path]);
-  const node = value?.parent?.type === "property" ? value.parent : value;
-  if (!node?.parent?.children) return text;
+function without(text: string, value: Node): string {
+  const node = value.parent?.type === "property" ? value.parent : value;
+  if (!node.parent?.children) return text;
   const siblings = node.parent.children;
   const before = siblings[siblings.indexOf(node) - 1];
 
@@ -37,14 +88,6 @@ function without(text: string, path: Change["path"]): string {
     if (left !== undefined) cuts.unshift([left, left + 1]);
   }
   return cuts.toReversed().reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text);
-}
-
-function commaAfter(text: string, offset: number): number | undefined {
-  const scanner = createScanner(text, true);
-  scanner.setPosition(offset);
-  scanner.scan();
-  const at = scanner.getTokenOffset();
-  return text[at] === "," ? at : undefined;
 }
 
 /** The range, with its line or lines where nothing else stands in them. */

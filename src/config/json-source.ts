@@ -1,26 +1,9 @@
 // The package's main file is UMD, which bundlers cannot see through.
 import { parseTree, printParseErrorCode, type Node, type ParseError } from "jsonc-parser/lib/esm/main.js";
+import { JSON_MISTAKES } from "./json-mistakes.ts";
 import type { Member, SourceNode } from "./source-node.ts";
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
-
-const MISTAKES: Record<string, string> = {
-  InvalidSymbol: "this is no value; text stands in double quotes",
-  InvalidNumberFormat: "this is no number",
-  PropertyNameExpected: "a name in double quotes is expected here",
-  ValueExpected: "a value is expected here",
-  ColonExpected: "a colon is missing here",
-  CommaExpected: "a comma is missing before this",
-  CloseBraceExpected: "a } is missing here",
-  CloseBracketExpected: "a ] is missing here",
-  EndOfFileExpected: "the file should have ended before this",
-  UnexpectedEndOfComment: "this comment does not end",
-  UnexpectedEndOfString: "this text does not end; its closing quote is missing",
-  UnexpectedEndOfNumber: "this number does not end",
-  InvalidUnicode: "\\u must be followed by four hexadecimal digits",
-  InvalidEscapeCharacter: "this text has a backslash that means nothing",
-  InvalidCharacter: "this text has a control character in it",
-};
 
 /** JSON, also with comments and trailing commas. */
 export function parseJson(content: string, file: string): SourceNode {
@@ -35,8 +18,7 @@ export function parseJson(content: string, file: string): SourceNode {
       text,
       place: text.placeAt(offsetOf(error, content)),
       format: "JSON",
-      what: MISTAKES[name] ?? name,
-      hint: name === "InvalidEscapeCharacter" ? String.raw`Write \\ for a backslash: "C:\\tools".` : undefined,
+      ...(JSON_MISTAKES[name] ?? { what: name }),
     });
   }
   return root ? sourceNode(root, text) : { kind: "object", place: { line: 1, column: 1 }, members: [] };

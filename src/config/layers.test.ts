@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
 import { defineServers } from "./load.ts";
 import { candidates } from "./places.ts";
-import { TRUST_EVERYTHING } from "./trust-store.ts";
+import { FileTrustStore, TRUST_EVERYTHING } from "./trust-store.ts";
 
 const server = (command: string) => ({ mcpServers: { db: { command } } });
 
@@ -121,6 +121,66 @@ test("project and ancestor files are not trusted until somebody says so, and aga
   expect((await world.load()).servers[0]?.trusted).toBe(false);
 });
 
+test.for([
+  [
+    "two spellings in another order",
+    ".mcp.json",
+    `{"mcpServers":{"p":{"command":"node","environment":{"NODE_OPTIONS":"-r ./evil.js"},"env":{"A":"1"}}}}`,
+    `{"mcpServers":{"p":{"command":"node","env":{"A":"1"},"environment":{"NODE_OPTIONS":"-r ./evil.js"}}}}`,
+  ],
+  [
+    "two headers in another order",
+    ".mcp.json",
+    `{"mcpServers":{"p":{"url":"https://a","headers":{"A":"1","a":"2"}}}}`,
+    `{"mcpServers":{"p":{"url":"https://a","headers":{"a":"2","A":"1"}}}}`,
+  ],
+  [
+    "servers that were switched off together",
+    "nexus.yaml",
+    "mcp:\n  enabled: false\n  servers:\n    - id: p\n      command: node\n",
+    "mcp:\n  enabled: true\n  servers:\n    - id: p\n      command: node\n",
+  ],
+  [
+    "another program's words",
+    ".mcp.json",
+    `{"mcpServers":{"p":{"url":"https://a","headers":{"a":"{env:SECRET}"}}}}`,
+    `{"mcp":{"p":{"url":"https://a","headers":{"a":"{env:SECRET}"}}}}`,
+  ],
+  [
+    "a section whose servers start by themselves",
+    "nexus.yaml",
+    "mcp:\n  servers:\n    p:\n      command: node\n",
+    "mcpServers:\n  p:\n    command: node\n",
+  ],
+] as const)("what changes the meaning of a trusted file asks for trust again: %s", async ([, name, one, other]) => {
+  await using world = await ConfigWorld.open();
+  await world.write(`home/work/project/${name}`, one);
+  await world.accept((await world.load()).files[0]);
+  expect((await world.load()).servers[0]?.trusted).toBe(true);
+  await world.write(`home/work/project/${name}`, other);
+  expect((await world.load()).servers[0]?.trusted).toBe(false);
+});
+
+test("P0: a file that is not trusted hides none of the user's servers, and is told apart", async () => {
+  await using world = await ConfigWorld.open();
+  const user = await world.write("home/.nexus/mcp.json", server("user"));
+  const project = await world.write("home/work/project/.mcp.json", server("project"));
+  const before = await world.load();
+  expect(before.servers).toMatchObject([
+    { id: "db", trusted: true, entry: { reach: { command: "user" } }, origin: { file: user }, hides: [] },
+  ]);
+  expect(before.warnings).toMatchObject([
+    {
+      message: `Server "db": once this file is trusted, it would hide the one in ${user}, which is used until then`,
+      source: { file: project },
+    },
+  ]);
+  await world.accept(before.files[0]);
+  const after = await world.load();
+  expect(after.servers).toMatchObject([{ entry: { reach: { command: "project" } }, hides: [user] }]);
+  expect(after.warnings).toEqual([]);
+});
+
 test("a changed default of an input asks for trust again: it may be part of a command", async () => {
   await using world = await ConfigWorld.open();
   const write = (command: string) => {
@@ -173,6 +233,16 @@ test.skipIf(process.platform === "win32")(
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ files: { "/b": "2", "/c": "2", "/d": "2" } });
   },
 );
+
+test("trust given and taken back by several processes at once is all kept", async () => {
+  await using world = await ConfigWorld.open();
+  const open = () => new FileTrustStore({ folder: join(world.root, "state"), platform: process.platform });
+  await open().trust("/revoked", "1");
+  const names = ["/a", "/b", "/c", "/d", "/e"];
+  await Promise.all([open().revoke("/revoked"), ...names.map((name) => open().trust(name, "1"))]);
+  expect(await Promise.all(names.map((name) => open().isTrusted(name, "1")))).toEqual(names.map(() => true));
+  expect(await open().isTrusted("/revoked", "1")).toBe(false);
+});
 
 test("P0: servers of a program are checked in the same way, and have no file", async () => {
   await using world = await ConfigWorld.open();

@@ -1,10 +1,12 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { SecretStore } from "../auth/secrets.ts";
-import { NexusError } from "../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { defineServer, idOf, type FileContext } from "./define-server.ts";
+import { understand } from "./dialect.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./find-servers.ts";
 import { candidates, type Candidate, type Surroundings } from "./places.ts";
+import { realPath } from "./real-path.ts";
 import { loadText, parseSource } from "./read-source.ts";
 import type { Layer, ServerDefinition } from "./server-definition.ts";
 import { nodeOf, plainValue } from "./source-node.ts";
@@ -42,24 +44,32 @@ export interface Configuration {
   files: ConfigFile[];
 }
 
+/** Of entries with the same id. */
+const MAX_NAMED = 3;
+
 /** Finds and reads all configuration; a bad file costs its own servers, a bad entry itself. */
 export async function loadConfiguration(options: LoadOptions): Promise<Configuration> {
   const places = options.explicit === undefined ? candidates(options) : [explicitly(options.explicit, options)];
   const configuration: Configuration = { servers: [], warnings: [], files: [] };
   const servers = new Map<string, ServerDefinition>();
   const there = places.filter(({ file, layer }) => layer === "explicit" || existsSync(file));
-  const users = there.filter(({ layer }) => layer === "user").map(({ file }) => real(file));
+  const users = there.filter(({ layer }) => layer === "user").map(({ file }) => realPath(file));
   for (const place of there) {
     // The home folder may stand above the working folder under another name.
-    if (place.layer !== "user" && users.includes(real(place.file))) continue;
+    if (place.layer !== "user" && users.includes(realPath(place.file))) continue;
     const read = await readPlace(place, options);
     if (!read) continue;
     configuration.files.push(read.file);
     configuration.warnings.push(...read.warnings);
     for (const server of read.servers) {
       const stronger = servers.get(server.id);
-      if (stronger) stronger.hides = [...stronger.hides, place.file];
-      else servers.set(server.id, server);
+      if (!stronger) servers.set(server.id, server);
+      else if (stronger.trusted || !server.trusted) stronger.hides = [...stronger.hides, place.file];
+      else {
+        // Opening a folder that somebody else filled must not switch off what the user has.
+        servers.set(server.id, server);
+        configuration.warnings.push(...wouldHide(stronger, place.file));
+      }
     }
   }
   configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -75,6 +85,12 @@ export async function defineServers(
   const found = findServers(nodeOf({ servers }), "servers.json");
   const context = contextOf({ file: undefined, layer: "explicit", folder: options.cwd }, options, found);
   return (await defineAll(found, { ...context, trusted: true })).servers;
+}
+
+function wouldHide({ id, origin }: ServerDefinition, file: string): ConfigWarning[] {
+  if (!origin) return [];
+  const message = `Server "${id}": once this file is trusted, it would hide the one in ${file}, which is used until then`;
+  return [{ message, server: id, source: origin }];
 }
 
 interface ReadFile {
@@ -108,28 +124,27 @@ async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFi
     const context = contextOf(place, options, found);
     return { file, ...(await defineAll(found, { ...context, trusted: file.trusted })) };
   } catch (error) {
-    if (!(error instanceof NexusError)) throw error;
-    file.problem = error.amended({ source: { ...error.details.source, file: path, layer } });
+    const problem = asNexusError(error);
+    file.problem = problem.amended({ source: { ...problem.details.source, file: path, layer } });
     return { file, servers: [], warnings: [] };
   }
 }
 
-/** What is trusted of a file: its servers, and defaults of inputs, which may become part of a command. */
+/**
+ * What is trusted of a file: its servers as they are understood, since where something stands and how it is spelled may change
+ * what it means, and defaults of inputs, which may become part of a command.
+ */
 export function fingerprintOfFile({ servers, inputs }: FoundServers): string {
-  return fingerprintOf([servers.map(({ name, node }) => [name, plainValue(node)]), inputs]);
+  const meant = servers.map(({ name, node, section: { dialect, enabled, autoStart } }) => {
+    const understood = understand(node, dialect);
+    return [name, plainValue(understood.node), understood.extra, { dialect, enabled, autoStart }];
+  });
+  return fingerprintOf([meant, inputs]);
 }
 
 /** The folder is part of what is trusted: the same servers, linked into another folder, would run there. */
 export function trustKeyOf({ file, folder }: Omit<Candidate, "layer">): string {
-  return join(real(folder), relative(folder, file));
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return join(realPath(folder), relative(folder, file));
 }
 
 async function defineAll(found: FoundServers, context: FileContext): Promise<Omit<ReadFile, "file">> {
@@ -153,15 +168,18 @@ function byId(servers: readonly FoundServer[]): Map<string, FoundServer[]> {
   const groups = new Map<string, FoundServer[]>();
   for (const server of servers) {
     const id = idOf(server);
-    groups.set(id, [...(groups.get(id) ?? []), server]);
+    const group = groups.get(id);
+    if (group) group.push(server);
+    else groups.set(id, [server]);
   }
   return groups;
 }
 
 function ambiguous(id: string, same: readonly FoundServer[], { file, layer }: FileContext): NexusError {
-  const names = same.map(({ name = "", place }) => {
+  const names = same.slice(0, MAX_NAMED).map(({ name = "", place }) => {
     return `${JSON.stringify(name)}${file === undefined ? "" : ` (line ${place.line})`}`;
   });
+  if (same.length > MAX_NAMED) names.push(`${same.length - MAX_NAMED} more`);
   const last = same.at(-1)?.place;
   return new NexusError("CONFIG_INVALID", `Server "${id}": ${names.join(" and ")} have the same id`, {
     phase: "config",
@@ -183,6 +201,7 @@ function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, fou
     trusted: false,
     home,
     base: folder,
+    fileFolder: file === undefined ? folder : dirname(file),
     // A file of a project speaks about its folder, wherever below it Nexus is started.
     defaultCwd: layer === "ancestor" || layer === "project" ? folder : undefined,
     sources: {
@@ -213,7 +232,7 @@ function missing(file: string): NexusError {
   return new NexusError("CONFIG_INVALID", "There is no such configuration file", {
     phase: "config",
     source: { file },
-    hint: "Check the path given with --config, and that its folder may be read.",
+    hint: "Check the path, and that its folder may be read.",
     mayHaveReached: false,
   });
 }

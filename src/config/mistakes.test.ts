@@ -10,7 +10,8 @@ test.for([
 a.json:4:5 (explicit)
 3 |     "a": { "command": "node" }
 4 |     "b": { "command": "node" }
-  |     ^`,
+  |     ^
+Put a comma at the end of what stands before it.`,
   ],
   [
     "single quotes",
@@ -19,7 +20,8 @@ a.json:4:5 (explicit)
     `Not valid JSON at line 1, column 3: this is no value; text stands in double quotes
 a.json:1:3 (explicit)
 1 | { 'mcpServers': {} }
-  |   ^`,
+  |   ^
+Text and names stand in double quotes: "command": "node". Only numbers, true, false and null do without.`,
   ],
   [
     "a brace that is missing at the end",
@@ -29,7 +31,8 @@ a.json:1:3 (explicit)
 a.json:3:3 (explicit)
 2 | \t"mcpServers": {
 3 | \t}
-  | \t ^`,
+  | \t ^
+Some { before this was never closed: add a } where its part ends.`,
   ],
   [
     "a path with single backslashes",
@@ -47,8 +50,9 @@ Write \\ for a backslash: "C:\\tools".`,
     `{ "a": { "API_KEY": "sk-123456", "b" 1 } }`,
     `Not valid JSON at line 1, column 38: a colon is missing here
 a.json:1:38 (explicit)
-1 | { "a": { "API_KEY": "*********", "b" 1 } }
-  |                                      ^`,
+1 | { "a": { "API_KEY": "*********", "*" 1 } }
+  |                                      ^
+Write "name": value, with a colon between the two.`,
   ],
   [
     "a tab in YAML",
@@ -189,8 +193,40 @@ test("P0: the same name twice in a file is an error too", async () => {
 test("P0: an item of a list without an id is told so", async () => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText("a.json", { servers: [{ command: "x" }] });
-  expect(servers[0]).toMatchObject({ id: "server-1" });
-  expect(servers[0]?.problem?.message).toBe(`Server "server-1": the entry of "servers" has no "id"`);
+  expect(servers[0]).toMatchObject({ id: "servers[0]" });
+  expect(servers[0]?.problem?.message).toBe(`Server "servers[0]": the entry of "servers" has no "id"`);
+});
+
+test("P0: an item without an id costs no other, whatever that is called", async () => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText("a.json", { servers: [{ command: "x" }, { id: "server-1", command: "y" }] });
+  expect(servers.map(({ id, problem }) => [id, problem?.code])).toEqual([
+    ["server-1", undefined],
+    ["servers[0]", "CONFIG_INVALID"],
+  ]);
+});
+
+test("P0: a section that is none, beside a good one, is a warning", async () => {
+  await using world = await ConfigWorld.open();
+  const text = `{"mcpServers":{"good":{"command":"x"}},\n"servers":"prod"}`;
+  const { servers, files, warnings } = await world.loadText("a.json", text);
+  expect(servers.map(({ id }) => id)).toEqual(["good"]);
+  expect(files[0]?.problem).toBeUndefined();
+  expect(warnings).toMatchObject([
+    { message: `"servers" is neither an object nor a list of servers; it has no effect`, source: { line: 2 } },
+  ]);
+});
+
+test.for([
+  [`"env": {}, "environment": {}`, `"env" and "environment" are the same thing`],
+  [`"tool_timeout_sec": 1, "timeout": 1`, `"tool_timeout_sec" and "timeout" are the same thing`],
+  [`"cwd": "a", "cwd": "b"`, `"cwd" is written twice`],
+] as const)("P0, P1.9: %s: what is said twice is a problem of that server alone", async ([keys, what]) => {
+  await using world = await ConfigWorld.open();
+  const text = `{"mcpServers":{"a":{"command":"x",\n${keys}},"b":{"command":"y"}}}`;
+  const { servers } = await world.loadText("a.json", text);
+  expect(servers.map(({ problem }) => problem?.message)).toEqual([`Server "a": ${what}`, undefined]);
+  expect(servers[0]?.problem?.details.source?.line).toBe(2);
 });
 
 test("P0, P1.9: unknown keys are kept and reported with what was probably meant", async () => {
@@ -220,7 +256,7 @@ test("P1.9: an explicit file that is not there is told by its name", async () =>
   await using world = await ConfigWorld.open();
   const { files } = await world.load({ explicit: "nothing.json" });
   expect(world.told(files[0]?.problem)).toBe(
-    "There is no such configuration file\nhome/work/project/nothing.json (explicit)\nCheck the path given with --config, and that its folder may be read.",
+    "There is no such configuration file\nhome/work/project/nothing.json (explicit)\nCheck the path, and that its folder may be read.",
   );
 });
 
@@ -242,6 +278,41 @@ test("P1.9: what is no file, and what is far too deep in YAML, is told and not w
   expect(world.told(files[0]?.problem)).toBe(
     "The configuration file is no file\nhome/work/project/.mcp.json (project)",
   );
+});
+
+test.for([500, 2_500, 5_000])("P0: values nested %i deep in a project's file cost that file only", async (depth) => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/.nexus/mcp.json", { mcpServers: { mine: { command: "x" } } });
+  const inner = [`${"[".repeat(depth)}${"]".repeat(depth)}`, `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`];
+  await world.write("home/work/project/.mcp.json", `{"mcpServers":{"d":{"command":"x","x":${inner[0]}}}}`);
+  await world.write("home/work/project/.nexus/mcp.json", `{"mcpServers":{"d":{"command":"x","x":${inner[1]}}}}`);
+  await world.write("home/work/project/nexus.yaml", `mcpServers: {d: {command: x, x: ${inner[0]}}}`);
+  const { servers, files } = await world.load();
+  expect(servers.map(({ id }) => id)).toEqual(["mine"]);
+  const problems = files.map(({ problem }) => problem?.message);
+  expect(problems.slice(0, 3)).toEqual(Array.from({ length: 3 }, () => "The configuration file is nested too deeply"));
+});
+
+test("P0: long words in texts of TOML, and keys without end, are read at once", async () => {
+  await using world = await ConfigWorld.open();
+  const started = performance.now();
+  const text = `note = """\n${"a".repeat(50_000)} is a word\n${"[".repeat(50_000)}\n"""\n[mcp_servers . "a b"]\ncommand = "x"\n`;
+  const { servers } = await world.loadText("a.toml", text);
+  expect(servers).toMatchObject([{ id: "a-b", origin: { line: 5, column: 1 } }]);
+  const deep = await world.loadText("b.toml", `${Array(5_000).fill("a").join(".")} = 1\n`);
+  expect(deep.files[0]?.problem?.message).toBe("The configuration file is nested too deeply");
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test("P0: of very many entries with the same name a few are named, at once", async () => {
+  await using world = await ConfigWorld.open();
+  const started = performance.now();
+  const text = `{"mcpServers":{${Array(40_000).fill(`"a":1`).join(",")}}}`;
+  const { servers } = await world.loadText("a.json", text);
+  expect(servers[0]?.problem?.message).toBe(
+    `Server "a": "a" (line 1) and "a" (line 1) and "a" (line 1) and 39997 more have the same id`,
+  );
+  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 test("P1.9: of a file in one long line, the excerpt shows what is near the mistake", async () => {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, type Stats } from "node:fs";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
-import type { SourceNode } from "./source-node.ts";
+import { isTooDeep, type SourceNode } from "./source-node.ts";
 
 export type Format = "json" | "yaml" | "toml";
 
@@ -11,6 +11,7 @@ const PARSERS: Record<Format, () => Promise<(text: string, file: string) => Sour
   toml: async () => (await import("./toml-source.ts")).parseToml,
 };
 
+const TOO_DEEP = "The configuration file is nested too deeply";
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export function formatOf(file: string): Format {
@@ -18,22 +19,37 @@ export function formatOf(file: string): Format {
   return /\.toml$/i.test(file) ? "toml" : "json";
 }
 
+interface TextOptions {
+  /** What the file is, for errors. */
+  called?: string;
+  /** Refuses what is neither UTF-8 nor UTF-16; else what cannot be decoded becomes a sign that says so. */
+  isStrict?: boolean;
+}
+
 /**
  * The text of a configuration file; undefined where there is none. Read at once: a handful of small files is there
  * before a thread to read them in would be.
  */
-export async function loadText(file: string): Promise<string | undefined> {
+export async function loadText(
+  file: string,
+  { called = "The configuration file", isStrict = false }: TextOptions = {},
+): Promise<string | undefined> {
   const facts = factsOf(file);
   if (!facts) return undefined;
   try {
     // A pipe in a project's folder would be waited for without end.
-    if (!facts.isFile()) throw unreadable(file, "is no file");
-    if (facts.size > MAX_BYTES) throw unreadable(file, `has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
-    return decode(readFileSync(file));
+    if (!facts.isFile()) throw unreadable(file, `${called} is no file`);
+    if (facts.size > MAX_BYTES)
+      throw unreadable(file, `${called} has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
+    return decode(readFileSync(file), isStrict);
   } catch (error) {
     if (error instanceof NexusError) throw error;
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unreadable(file, `cannot be read: ${messageOf(error)}`, error);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+      throw unreadable(file, `${called} is not written in UTF-8: save it so in an editor, then change it`, error);
+    }
+    throw unreadable(file, `${called} cannot be read: ${messageOf(error)}`, error);
   }
 }
 
@@ -50,24 +66,27 @@ function factsOf(file: string): Stats | undefined {
 export async function parseSource(text: string, file: string): Promise<SourceNode> {
   const parse = await PARSERS[formatOf(file)]();
   try {
-    return parse(text, file);
+    const root = parse(text, file);
+    if (isTooDeep(root)) throw unreadable(file, TOO_DEEP);
+    return root;
   } catch (error) {
     if (error instanceof NexusError) throw error;
     // A parser at its limits costs this file, not the others.
-    const what = error instanceof RangeError ? "is nested too deeply" : `cannot be understood: ${messageOf(error)}`;
+    const what =
+      error instanceof RangeError ? TOO_DEEP : `The configuration file cannot be understood: ${messageOf(error)}`;
     throw unreadable(file, what, error);
   }
 }
 
 /** Windows PowerShell writes UTF-16, many editors a byte order mark. */
-function decode(bytes: Buffer): string {
+function decode(bytes: Buffer, fatal: boolean): string {
   const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  return new TextDecoder(utf16 ? "utf-16le" : "utf-8").decode(bytes);
+  return new TextDecoder(utf16 ? "utf-16le" : "utf-8", { fatal }).decode(bytes);
 }
 
-function unreadable(file: string, what: string, cause?: unknown): NexusError {
+function unreadable(file: string, message: string, cause?: unknown): NexusError {
   const permission = ["EACCES", "EPERM"].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "");
-  return new NexusError(permission ? "PERMISSION_DENIED" : "CONFIG_INVALID", `The configuration file ${what}`, {
+  return new NexusError(permission ? "PERMISSION_DENIED" : "CONFIG_INVALID", message, {
     phase: "config",
     source: { file },
     cause,

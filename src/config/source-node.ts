@@ -26,6 +26,15 @@ export function plainValue(node: SourceNode): unknown {
   return Object.fromEntries(node.members.map(({ key, node: value }) => [key, plainValue(value)]));
 }
 
+/** Configuration is flat; what is deeper than this is meant to break whoever walks through it. */
+const MAX_DEPTH = 100;
+
+export function isTooDeep(node: SourceNode, left = MAX_DEPTH): boolean {
+  if (left === 0) return true;
+  if (node.kind === "list") return node.items.some((item) => isTooDeep(item, left - 1));
+  return node.kind === "object" && node.members.some((member) => isTooDeep(member.node, left - 1));
+}
+
 /** The member of that name; the last, where there are several. */
 export function findMember(node: SourceNode | undefined, key: string): Member | undefined {
   return node?.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;

@@ -1,3 +1,4 @@
+import { masked } from "./masked-line.ts";
 import type { Place } from "./source-node.ts";
 
 const MAX_WIDTH = 120;
@@ -27,14 +28,15 @@ export class SourceText {
   excerpt({ line, column }: Place): string {
     const width = String(line).length;
     const start = column > MAX_WIDTH ? column - MAX_WIDTH / 2 : 0;
-    const show = (text: string) => text.slice(start, start + MAX_WIDTH);
     const rows = [line - 1, line].filter((number) => number > 0);
     // Tabs are repeated, so that the caret stands under what it means.
     const indent = this.#line(line)
       .slice(start, column - 1)
       .replaceAll(/[^\t]/g, " ");
     return [
-      ...rows.map((number) => `${String(number).padStart(width)} | ${show(withoutSecrets(this.#line(number)))}`),
+      ...rows.map(
+        (number) => `${String(number).padStart(width)} | ${masked(this.#line(number), start, start + MAX_WIDTH)}`,
+      ),
       `${" ".repeat(width)} | ${indent}^`,
     ].join("\n");
   }
@@ -44,12 +46,4 @@ export class SourceText {
     const end = this.#starts[number] ?? this.text.length + 1;
     return this.text.slice(start, end - 1).replace(/\r$/, "");
   }
-}
-
-/** An excerpt may end in a bug report: what stands behind a telling name is hidden, at its full length. */
-function withoutSecrets(line: string): string {
-  return line.replaceAll(
-    /((?:token|key|secret|passw|auth|credential|bearer|cookie)[\w-]*["']?\s*[:=]\s*["']?)([^"'\s,}][^"',}]*)/gi,
-    (_match, name: string, value: string) => name + "*".repeat(value.length),
-  );
 }

@@ -17,21 +17,15 @@ export const TRUST_EVERYTHING: TrustStore = {
   revoke: () => Promise.resolve(),
 };
 
-/** What a file's servers are, in one word: other order and other comments do not change it, all else does. */
+/** What a file's servers are, in one word. The order counts: of two headers that differ in case, one is stronger. */
 export function fingerprintOf(servers: unknown): string {
-  return sha256(JSON.stringify(servers, sorted));
-}
-
-function sorted(_key: string, value: unknown): unknown {
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return sha256(JSON.stringify(servers));
 }
 
 /** Trust kept in a file that only its owner can write; where that cannot be sure, nothing is trusted. */
 export class FileTrustStore implements TrustStore {
   readonly #file: string;
   readonly #platform: NodeJS.Platform;
-  #writing: Promise<void> = Promise.resolve();
 
   constructor({ folder, platform }: { folder: string; platform: NodeJS.Platform }) {
     this.#file = join(folder, "trust.json");
@@ -50,15 +44,14 @@ export class FileTrustStore implements TrustStore {
     return this.#change((known) => known.delete(file));
   }
 
-  #change(change: (known: Map<string, string>) => void): Promise<void> {
-    const write = async () => {
+  /** Another process may do the same at the same time: what was revoked there must not come back here. */
+  async #change(change: (known: Map<string, string>) => void): Promise<void> {
+    const { withLock } = await import("../auth/file-lock.ts");
+    await withLock(this.#file, async () => {
       const known = await this.#load();
       change(known);
       await writeOwnerOnly(this.#file, `${JSON.stringify({ files: Object.fromEntries(known) }, undefined, 2)}\n`);
-    };
-    const writing = this.#writing.then(write, write);
-    this.#writing = writing.catch(() => {});
-    return writing;
+    });
   }
 
   async #load(): Promise<Map<string, string>> {

@@ -68,6 +68,13 @@ test("P1.9: all that is missing is named at once, and other programs' references
   );
 });
 
+test("P1.9: of very many that are missing, the first are named", async () => {
+  await using world = await ConfigWorld.open();
+  const args = Array.from({ length: 20_000 }, (_, index) => `\${V${index}}`);
+  const { servers } = await world.loadText("a.json", { servers: { a: { command: "x", args } } });
+  expect(servers[0]?.problem?.message).toMatch(/the variable V9 is not set, and 19990 more$/);
+});
+
 test("N12: names of variables have no case on Windows", async () => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText(
@@ -96,6 +103,82 @@ test("P0: inputs are asked for, with their default where nobody answers", async 
   });
   expect(asked).toEqual(["token: Your token", "region: undefined"]);
   expect(servers[0]?.entry?.reach).toMatchObject({ headers: { T: "t", R: "eu" } });
+});
+
+test("P0: what was filled in stands in the entry alone; how it was written is there for errors", async () => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText(
+    "a.json",
+    {
+      servers: {
+        a: { command: "x", args: ["--token", "${T}"] },
+        b: { url: "https://a/?key=${T}" },
+        c: { command: "x", env: { T: "${T}" } },
+      },
+    },
+    { variables: { T: "secret" } },
+  );
+  expect(servers.map(({ written }) => written)).toEqual([
+    { command: "x --token ${T}" },
+    { url: "https://a/?key=${T}" },
+    undefined,
+  ]);
+  expect(servers[0]?.entry?.reach).toMatchObject({ args: ["--token", "secret"] });
+});
+
+test("P0: ${file:path}, and opencode's {file:path}, are the text of a file beside the configuration or at home", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("token", "  from a file \n");
+  await world.write("home/token", "from home");
+  const remote = (value: string) => ({ type: "remote", url: "https://a/", headers: { A: value } });
+  const { servers } = await world.loadText("opencode.json", {
+    mcp: {
+      a: remote("Bearer {file:./token}"),
+      b: remote("{file:~/token}"),
+      c: remote("{file:none}"),
+      d: remote("{file:home}"),
+      e: remote("${file:none:-default}"),
+    },
+  });
+  const headers = servers.map(({ entry }) => (entry?.reach.kind === "http" ? entry.reach.headers["A"] : undefined));
+  expect(headers).toEqual(["Bearer from a file", "from home", undefined, undefined, "default"]);
+  expect(world.told(servers[2]?.problem)).toContain(`Server "c": there is no file none`);
+  expect(servers[3]?.problem?.message).toContain(`file "home": It is no file`);
+});
+
+test("P0: an envFile gives variables below env; one that is not there is a problem of its server alone", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write(".env", `# mine\nA=file\nexport B="two words"\nC=\${HOME}\n`);
+  const content = {
+    servers: {
+      a: { command: "x", envFile: "${workspaceFolder}/.env", env: { A: "entry" } },
+      b: { command: "x", envFile: ".env" },
+      c: { command: "x", envFile: "none.env" },
+      d: { command: "x", envFile: 1 },
+    },
+  };
+  const { servers, warnings } = await world.loadText("a.json", content);
+  expect(warnings).toEqual([]);
+  const env = servers.map(({ entry }) => (entry?.reach.kind === "stdio" ? entry.reach.env : undefined));
+  expect(env).toEqual([
+    { A: "entry", B: "two words", C: "${HOME}" },
+    { A: "file", B: "two words", C: "${HOME}" },
+    undefined,
+    undefined,
+  ]);
+  expect(world.told(servers[2]?.problem)).toContain(`Server "c": there is no "envFile" none.env`);
+  expect(servers[3]?.problem?.message).toBe(`Server "d": "envFile" is no path`);
+});
+
+test("before trust neither files nor variables of files are read", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/work/project/.env", "A=secret");
+  await world.write("home/work/project/.mcp.json", {
+    mcpServers: { a: { command: "${file:.env}", envFile: ".env" }, b: { command: "x", envFile: "none" } },
+  });
+  const { servers } = await world.load();
+  expect(JSON.stringify(servers)).not.toContain("secret");
+  expect(servers.map(({ problem }) => problem)).toEqual([undefined, undefined]);
 });
 
 test("P0: secrets come from their store; one that cannot be read fails its server only", async () => {

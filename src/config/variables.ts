@@ -3,6 +3,8 @@ import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import type { Fault } from "./fault.ts";
 import type { InputDefinition } from "./find-servers.ts";
+import { absolutePath } from "./absolute-path.ts";
+import { loadText } from "./read-source.ts";
 import type { Place, SourceNode } from "./source-node.ts";
 
 /** What the names between `${` and `}` stand for. */
@@ -17,15 +19,24 @@ export interface VariableSources {
   askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
 }
 
+interface FillContext {
+  sources: VariableSources;
+  home: string;
+  /** What the path of `${file:path}` is relative to. */
+  fileFolder: string;
+}
+
 /** Fills in the variables of an entry: every string in it, never a key, and never what was filled in. */
 export class VariableFiller {
   /** References that lead nowhere. */
   readonly unresolved: Fault[] = [];
   readonly #sources: VariableSources;
+  readonly #paths: { home: string; base: string };
   readonly #server: string;
 
-  constructor(sources: VariableSources, server: string) {
+  constructor({ sources, home, fileFolder }: FillContext, server: string) {
     this.#sources = sources;
+    this.#paths = { home, base: fileFolder };
     this.#server = server;
   }
 
@@ -61,7 +72,9 @@ export class VariableFiller {
 
   async #value(reference: string, place: Place): Promise<string> {
     const [, prefix, name = "", , fallback] =
-      /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(reference) ?? [];
+      /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(reference) ??
+      /^(file):([^\n]+?)(:-([\s\S]*))?$/.exec(reference) ??
+      [];
     if (name === "" || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) return this.#foreign(reference, place);
     const value = await this.#lookUp(prefix, name).catch((error: unknown) => {
       // A secret that cannot be decrypted, a question that was declined: this server's problem only.
@@ -78,6 +91,7 @@ export class VariableFiller {
 
   async #lookUp(prefix: string | undefined, name: string): Promise<string | undefined> {
     if (prefix === "secret") return this.#sources.secrets?.get(name);
+    if (prefix === "file") return (await loadText(absolutePath(name, this.#paths), { called: "It" }))?.trim();
     if (prefix === "input") {
       const input = this.#input(name);
       return (await this.#sources.askInput?.(input, this.#server)) ?? input.default;
@@ -101,6 +115,13 @@ export class VariableFiller {
   #explain(prefix: string | undefined, name: string): Omit<Fault, "place"> {
     if (prefix === "secret") {
       return { what: `there is no secret "${name}"`, hint: `Store it: nexus secrets set ${name}` };
+    }
+    if (prefix === "file") {
+      const path = absolutePath(name, this.#paths);
+      return {
+        what: `there is no file ${path}`,
+        hint: `It was asked for as \${file:${name}}: write it, or a default.`,
+      };
     }
     if (prefix === "input") {
       const { description } = this.#input(name);
@@ -127,7 +148,7 @@ export class VariableFiller {
       this.unresolved.push({
         place,
         what,
-        hint: "Known are ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${secret:name}.",
+        hint: "Known are ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${secret:name}, ${file:path}.",
       });
     }
     return `\${${reference}}`;

@@ -1,4 +1,4 @@
-import { rename, rm } from "node:fs/promises";
+import { rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
@@ -71,6 +71,36 @@ test("P0: a watched explicit file that breaks is told with its problem, and read
   await world.write("my.json", { servers: { b: { command: "two" } } });
   await mended;
 });
+
+test.skipIf(process.platform === "win32")(
+  "P0: a file that is a link is watched where it leads, and followed when it leads elsewhere",
+  async () => {
+    await using world = await ConfigWorld.open();
+    const server = (command: string) => ({ mcpServers: { a: { command } } });
+    const link = join(world.cwd, ".mcp.json");
+    await symlink(await world.write("dotfiles/mcp.json", server("one")), link);
+    const changes = new Changes();
+    const options = { ...world.options({ trust: TRUST_EVERYTHING }), quietMs: 5, onChange: changes.onChange };
+    using _watcher = new ConfigurationWatcher(options);
+    const steps: [string, () => Promise<unknown>][] = [
+      ["two", () => world.write("dotfiles/mcp.json", server("two"))],
+      [
+        "three",
+        async () => {
+          await world.write("other/mcp.json", server("three"));
+          await symlink(join(world.root, "other/mcp.json"), `${link}.new`);
+          await rename(`${link}.new`, link);
+        },
+      ],
+      ["four", () => world.write("other/mcp.json", server("four"))],
+    ];
+    for (const [command, change] of steps) {
+      const changed = changes.until(command);
+      await change();
+      await changed;
+    }
+  },
+);
 
 test("a closed watcher tells nothing more", async () => {
   await using world = await ConfigWorld.open();

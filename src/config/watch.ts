@@ -1,6 +1,7 @@
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
+import { realPath } from "./real-path.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "./load.ts";
 import { candidates } from "./places.ts";
 
@@ -71,6 +72,8 @@ export class ConfigurationWatcher implements Disposable {
     };
     for (const file of files) {
       add(file);
+      // Where the file is a link, as people with dotfiles have, what it leads to changes elsewhere.
+      add(realPath(file));
       // The file's own folder may be made later.
       add(dirname(file));
     }

@@ -11,6 +11,7 @@ export function parseYaml(content: string, file: string): SourceNode {
   const text = new SourceText(content);
   const document = parseDocument(content, { prettyErrors: false, merge: true });
   const [error] = document.errors;
+  if (error?.code === "RESOURCE_EXHAUSTION") throw new RangeError(error.message, { cause: error });
   if (error) {
     throw syntaxError({
       file,
@@ -33,6 +34,11 @@ export function parseYaml(content: string, file: string): SourceNode {
     : new Reader(document, text).node(document.contents, start);
 }
 
+/** The key of a pair as it is written: 123 and true are names, too. The key of a merge is a symbol to the library. */
+export function keyOf({ key }: Pair): string {
+  return isScalar(key) ? (key.source ?? String(key.value)) : String(key);
+}
+
 class Reader {
   readonly #document: Document;
   readonly #text: SourceText;
@@ -52,19 +58,19 @@ class Reader {
 
   #members(pairs: readonly Pair[], fallback: Place): Member[] {
     const merged: Member[] = [];
-    const own: Member[] = [];
+    const own = new Map<string, Member>();
     for (const pair of pairs) {
-      // The library turns the key of a merge into a symbol.
-      const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : String(pair.key);
+      const key = keyOf(pair);
       const place = this.#placeOf(pair.key) ?? fallback;
       const node = this.node(pair.value, place);
-      if (key !== "<<") own.push({ key, place, node });
+      if (key !== "<<") own.set(key, { key, place, node });
       else if (node.kind === "object") merged.push(...node.members);
       else if (node.kind === "list")
         merged.push(...node.items.toReversed().flatMap((item) => (item.kind === "object" ? item.members : [])));
     }
-    // What a merge brings is hidden by the map's own keys; of several members of a name the last counts.
-    return [...merged.filter(({ key }) => !own.some((member) => member.key === key)), ...own];
+    // What a merge brings is hidden by the map's own keys, and by what was merged before it.
+    const inherited = new Map(merged.filter(({ key }) => !own.has(key)).map((member) => [member.key, member]));
+    return [...inherited.values(), ...own.values()];
   }
 
   #placeOf(node: unknown): Place | undefined {

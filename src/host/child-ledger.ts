@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { signalTree } from "../transport/process-tree.ts";
@@ -82,14 +83,14 @@ export class ChildLedger {
     this.#isWaiting = false;
     if (!this.#self) return;
     const file = join(this.#folder, this.#name);
-    if (this.#children.size === 0) return rm(file, { force: true });
+    if (this.#children.size === 0) return rmSync(file, { force: true });
     const page: Page = {
       host: { pid: process.pid, ...this.#self },
       children: [...this.#children].map(([pid, identity]) => ({ pid, ...identity })),
     };
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await writeFile(`${file}.draft`, JSON.stringify(page), { mode: 0o600 });
-    await rename(`${file}.draft`, file);
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    writeFileSync(`${file}.draft`, JSON.stringify(page), { mode: 0o600 });
+    renameSync(`${file}.draft`, file);
   }
 }
 

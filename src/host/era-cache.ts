@@ -1,8 +1,8 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
-import { sha256 } from "../protocol/digest.ts";
+import { shortName } from "../protocol/digest.ts";
 import type { ResolvedEntry } from "../transport/server-entry.ts";
 
 /** Remembers which era a server speaks, to save the question the next time. */
@@ -18,7 +18,7 @@ const LIFE_MS: Record<Era, number> = { modern: 30 * DAY_MS, legacy: DAY_MS };
 
 /** What makes two servers the same one: how they are started, or where they are reached and as whom. */
 export function eraKey({ reach }: ResolvedEntry): string {
-  return sha256(JSON.stringify(reach));
+  return shortName(JSON.stringify(reach));
 }
 
 interface Entry {
@@ -26,46 +26,43 @@ interface Entry {
   expiresAt: number;
 }
 
-/** In a file that only its owner can read. A file that cannot be read is as good as none. */
+/**
+ * In a file that only its owner can read. A file that cannot be read is as good as none. It is small, and read and
+ * written at once: a start has no time for threads.
+ */
 export class FileEraCache implements EraCache {
   readonly #file: string;
-  #writing: Promise<void> = Promise.resolve();
 
   constructor(file: string) {
     this.#file = file;
   }
 
   async find(key: string): Promise<Era | undefined> {
-    const entry = (await this.#load())[key];
+    const entry = this.#load()[key];
     return entry && entry.expiresAt > Date.now() ? entry.era : undefined;
   }
 
-  remember(key: string, era: Era | undefined): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#write(key, era)).catch(() => {});
-    return this.#writing;
-  }
-
-  async #write(key: string, era: Era | undefined): Promise<void> {
-    const { [key]: before, ...entries } = await this.#load();
+  async remember(key: string, era: Era | undefined): Promise<void> {
+    const { [key]: before, ...entries } = this.#load();
     // Nothing new: the verdict is good for as long again when half of its life is over.
     if (before?.era === era && (!before || !era || before.expiresAt - Date.now() > LIFE_MS[era] / 2)) return;
     if (era) entries[key] = { era, expiresAt: Date.now() + LIFE_MS[era] };
     for (const [other, { expiresAt }] of Object.entries(entries)) if (expiresAt <= Date.now()) delete entries[other];
-    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
     // Another host may write at the same time: each writes a whole file, the last one wins.
-    const draft = `${this.#file}.${crypto.randomUUID()}`;
+    const draft = `${this.#file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
     try {
-      await writeFile(draft, JSON.stringify(entries), { mode: 0o600 });
-      await rename(draft, this.#file);
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
+      writeFileSync(draft, JSON.stringify(entries), { mode: 0o600 });
+      renameSync(draft, this.#file);
+    } catch {
+      // Nothing depends on it.
+      rmSync(draft, { force: true });
     }
   }
 
-  async #load(): Promise<Record<string, Entry>> {
+  #load(): Record<string, Entry> {
     try {
-      const value: unknown = JSON.parse(await readFile(this.#file, "utf8"));
+      const value: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
       if (!isRecord(value)) return {};
       return Object.fromEntries(
         Object.entries(value).filter((member): member is [string, Entry] => isEntry(member[1])),

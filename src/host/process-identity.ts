@@ -1,19 +1,19 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { sha256 } from "../protocol/digest.ts";
+import { shortName } from "../protocol/digest.ts";
 
 /** What tells a process from a later one with the same number. */
 export interface ProcessIdentity {
   startedAt: string;
-  /** A digest: command lines have secrets in them, and this is written down. */
+  /** Not itself: command lines have secrets in them, and this is written down. */
   command: string;
 }
 
 /** Undefined where there is no such process, or no way to tell. */
 export async function identify(pid: number, platform: NodeJS.Platform): Promise<ProcessIdentity | undefined> {
   try {
-    if (platform === "linux") return await fromProc(pid);
+    if (platform === "linux") return fromProc(pid);
     if (platform === "darwin") return await fromPs(pid);
     return undefined;
   } catch {
@@ -21,17 +21,17 @@ export async function identify(pid: number, platform: NodeJS.Platform): Promise<
   }
 }
 
-async function fromProc(pid: number): Promise<ProcessIdentity | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+function fromProc(pid: number): ProcessIdentity | undefined {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The command's name may itself contain spaces and brackets; the fields after it are counted from its end.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, startedAt] = [fields[0], fields[19]];
-  const command = await readFile(`/proc/${pid}/cmdline`, "utf8");
-  return startedAt === undefined || state === "Z" ? undefined : { startedAt, command: sha256(command) };
+  const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  return startedAt === undefined || state === "Z" ? undefined : { startedAt, command: shortName(command) };
 }
 
 async function fromPs(pid: number): Promise<ProcessIdentity | undefined> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=,command=", "-p", String(pid)]);
   const [, startedAt, command] = /^(\S+ +\S+ +\S+ +\S+ +\S+) +(.*)$/.exec(stdout.trim()) ?? [];
-  return startedAt === undefined || command === undefined ? undefined : { startedAt, command: sha256(command) };
+  return startedAt === undefined || command === undefined ? undefined : { startedAt, command: shortName(command) };
 }

@@ -39,6 +39,11 @@ export class OversizeOutline {
     return this.#id === undefined ? "unknown" : { id: this.#id };
   }
 
+  /** The id of the request that it was, if it was one. */
+  get asked(): RequestId | undefined {
+    return this.#hasMethod ? this.#id : undefined;
+  }
+
   #step(byte: number): void {
     if (this.#inString) return this.#stepInString(byte);
     switch (byte) {

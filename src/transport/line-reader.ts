@@ -1,9 +1,10 @@
+import type { RequestId } from "../protocol/json-rpc.ts";
 import { OversizeOutline, type Answered } from "../protocol/oversize-outline.ts";
 
 export interface LineHandler {
   line(text: string): void;
-  /** A line over the limit went by. */
-  tooLong(bytes: number, answered: Answered): void;
+  /** A line over the limit went by. `asked` is its id where it was a request. */
+  tooLong(bytes: number, answered: Answered, asked?: RequestId): void;
 }
 
 const NEWLINE = 0x0a;
@@ -54,7 +55,7 @@ export class LineReader {
     this.#parts = [];
     this.#length = 0;
     this.#oversize = undefined;
-    if (oversize) this.#handler.tooLong(length, oversize.answered);
+    if (oversize) this.#handler.tooLong(length, oversize.answered, oversize.asked);
     else this.#handler.line(Buffer.concat(parts, length).toString("utf8"));
   }
 }

@@ -187,6 +187,7 @@ test("enable, disable and remove change the file that counts; comments and order
 test("remove says what appears from a weaker file, and --file names another one", async () => {
   await world.configure({ a: { command: "weak" } });
   await world.write("home/work/project/.mcp.json", { mcpServers: { a: { command: "strong" } } });
+  await world.run(["mcp", "trust", "--yes"]);
   const { code, stdout, stderr } = await world.run(["mcp", "remove", "a"]);
   expect(code).toBe(0);
   expect(stdout).toBe("Removed a from ~/work/project/.mcp.json\n");
@@ -266,6 +267,18 @@ test("import lists what other programs have, takes over what is named, and skips
   const secret = await world.run(["mcp", "import", "my-docs", "--project"]);
   expect(secret.stderr).toContain("header Authorization looks like a secret");
   expect(secret.stdout + secret.stderr).not.toContain("hunter2");
+});
+
+test("P0: questions of VS Code are taken over with the servers that ask them", async () => {
+  await world.write("home/.config/Code/User/mcp.json", {
+    inputs: [{ id: "token", type: "promptString", description: "Your token", default: "d" }],
+    servers: { code: { ...SERVER, env: { T: "${input:token}" } } },
+  });
+  expect((await world.run(["mcp", "import", "code"])).code).toBe(0);
+  expect(JSON.parse(await world.read("home/.nexus/mcp.json"))).toMatchObject({
+    inputs: [{ id: "token", description: "Your token", default: "d" }],
+  });
+  expect((await world.run(["mcp", "ping", "code"])).code).toBe(0);
 });
 
 test("what a project's files have for other programs is imported by name only, and not trusted by that", async () => {

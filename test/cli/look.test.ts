@@ -293,14 +293,21 @@ describe("servers and explain", () => {
     await using other = await NexusWorld.open();
     const fixture = stdioFixture();
     await other.configure({ docs: fixture, home: fixture });
-    await other.write("home/work/project/.nexus/mcp.json", { mcpServers: { docs: { ...fixture, comand: "x" } } });
+    await other.write("home/work/project/.nexus/mcp.json", {
+      mcpServers: { docs: { ...fixture, comand: "x" }, other: fixture },
+    });
     await other.write("home/work/project/.mcp.json", `{ "mcpServers": {`);
 
     const servers = await other.run(["mcp", "servers"]);
     expect(servers.code).toBe(3);
-    expect(servers.stdout).toEqual(some("docs +not trusted", "home +not used yet"));
+    expect(servers.stdout).toEqual(some("docs +not used yet", "home +not used yet", "other +not trusted"));
     expect(servers.stderr).toEqual(
-      some("docs: hides .* ~/.nexus/mcp.json", "not trusted", 'did you mean "command"', "Not valid JSON at line 1"),
+      some(
+        "not trusted",
+        'did you mean "command"',
+        'Server "docs": once this file is trusted, it would hide the one in',
+        "Not valid JSON at line 1",
+      ),
     );
     expect(json((await other.run(["mcp", "servers", "--json"])).stdout)).toMatchObject({
       files: [{ layer: "project", trusted: false }, { layer: "project" }, { layer: "user", servers: 2 }],
@@ -312,23 +319,23 @@ describe("servers and explain", () => {
     expect(explained.stdout).toEqual(
       some(
         "1. ~/work/project/.nexus/mcp.json  project, not trusted",
+        "docs  until it is trusted, that of ~/.nexus/mcp.json is used",
         "2. .*.mcp.json  project",
         "cannot be used: Not valid JSON",
         "3. ~/.nexus/mcp.json  user, trusted",
-        "docs  hidden by ~/work/project/.nexus/mcp.json",
       ),
     );
     const tools = await other.run(["mcp", "tools"]);
     expect(tools.code).toBe(4);
-    expect(tools.stdout).toMatch(/^home  52 tools$/m);
+    expect(tools.stdout).toEqual(some("docs  52 tools", "home  52 tools"));
     expect(tools.stderr).toEqual(
-      some("Not valid JSON", 'Server "docs" is configured by a project that is not trusted'),
+      some("Not valid JSON", 'Server "other" is configured by a project that is not trusted'),
     );
-    expect(await other.run(["mcp", "tools", "--server", "docs"])).toMatchObject({
+    expect(await other.run(["mcp", "tools", "--server", "other"])).toMatchObject({
       code: 8,
       stderr: some("nexus mcp trust"),
     });
-    expect(await other.run(["mcp", "tools", "--server", "docs", "--trust"])).toMatchObject({ code: 0 });
+    expect(await other.run(["mcp", "tools", "--server", "other", "--trust"])).toMatchObject({ code: 0 });
     expect(await other.run(["mcp", "tools", "--config", ".mcp.json"])).toMatchObject({ code: 3, stdout: "" });
   });
 

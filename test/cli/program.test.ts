@@ -160,6 +160,19 @@ test.each([
   expect(stderr).toEqual(contains(problem, remedy));
 });
 
+test("P1.9: what to do about a server that wants more of its client is said for the command line, not for the library", async () => {
+  const server = [process.execPath, ...stdioFixture(["--revision", "2026-07-28"]).args].join(" ");
+  for (const [tool, advice] of [
+    ["test_elicitation", `"nexus mcp call", "prompt" and "read" can be asked`],
+    ["test_sampling", "--sample-with"],
+  ] as const) {
+    const params = JSON.stringify({ name: tool, arguments: { message: "x", prompt: "x" } });
+    const { code, stderr } = await world.run(["mcp", "request", "tools/call", params, "--stdio", server]);
+    expect({ code, stderr }).toEqual({ code: 5, stderr: contains("The client lacks a capability", advice) });
+    expect(stderr).not.toContain("connect()");
+  }
+});
+
 describe("for programs", () => {
   test.each([
     ["servers", "servers"],
@@ -202,9 +215,9 @@ describe("for programs", () => {
     const { stdout, stderr } = await world.shell(`$NEXUS mcp tools --config '${config}' | head -1`);
     expect(stdout).toMatch(/^[ab] {2}5 tools\n$/);
     expect(stderr).not.toMatch(/EPIPE|Error|warning/i);
-    const started = readFileSync(servers, "utf8").trim().split("\n").map(Number);
-    expect(started).toHaveLength(2);
-    await expect.poll(() => started.filter(isRunning)).toEqual([]);
+    const started = () => readFileSync(servers, "utf8").trim().split("\n").map(Number);
+    expect(started().length).toBeGreaterThan(0);
+    await expect.poll(() => started().filter(isRunning)).toEqual([]);
   });
 
   test.runIf(isLinux)("a stdout that is closed, or a full disk, is told apart", async () => {
@@ -293,7 +306,7 @@ describe.runIf(isLinux)("a signal during a long call", () => {
     child.kill("SIGINT");
     expect(await once(child, "close")).toEqual([130, null]);
     // A server that does not end is given seconds before it is killed: these are not waited for.
-    expect(performance.now() - asked).toBeLessThan(1_000);
+    expect(performance.now() - asked).toBeLessThan(2_000);
     await expect.poll(() => servers.filter(isRunning)).toEqual([]);
   });
 });

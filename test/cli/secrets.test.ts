@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../fixtures/nexus.ts";
@@ -86,4 +86,22 @@ test.runIf(HAS_TERMINAL)("Ctrl-C at the question stores nothing", async () => {
   const [code] = (await once(child, "close")) as [unknown];
   expect(code).toBe(130);
   expect((await world.run(["secrets", "list"])).stdout).not.toContain("waiting");
+});
+
+test("P1.9: of secrets one of which is damaged, the others are listed, and it is told", async () => {
+  await using other = await NexusWorld.open();
+  await other.run(["secrets", "set", "lost"], { stdin: "x" });
+  const folder = join(other.home, ".local/state/nexus/secrets");
+  const [damaged = ""] = (await readdir(folder)).filter((name) => name.endsWith(".secret"));
+  await writeFile(join(folder, damaged), "damaged");
+  await other.run(["secrets", "set", "kept"], { stdin: "x" });
+  expect(await other.run(["secrets", "list"])).toEqual({
+    code: 0,
+    stdout: "kept\n",
+    stderr: "warning: One stored secret cannot be read, not even by name. Set again what is missing here.\n",
+  });
+  expect(JSON.parse((await other.run(["secrets", "list", "--json"])).stdout)).toMatchObject({
+    items: [{ name: "kept" }],
+    errors: [{ code: "PERMISSION_DENIED" }],
+  });
 });

@@ -2,11 +2,10 @@ import { rm, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { Client, HostEntry, InputProvider } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
-import { isRunning } from "../fixtures/processes.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 import { oddServer } from "./odd-server.ts";
-import { HostWorld, textOf } from "./world.ts";
+import { HostWorld, textOf, until } from "./world.ts";
 
 const legacy = (more: HostEntry = {}): HostEntry => ({ ...stdioFixture(["--revision", "2025-11-25"]), ...more });
 
@@ -93,13 +92,13 @@ test("one owner's failures do not hold off another", async () => {
 
 test("owners never take the place of the host's own connection", async () => {
   await using world = await HostWorld.open();
-  await using host = await world.host({ pipe: oddServer() }, { maxConnections: 3 });
+  await using host = await world.host({ pipe: oddServer() }, { maxConnections: 3, backoff: { firstMs: 60_000 } });
   await host.ready();
   const own = Number(textOf(await host.callTool("pipe.echo")));
   using _ada = await host.lease("pipe", { owner: "ada" });
   using _bob = await host.lease("pipe", { owner: "bob" });
   process.kill(own, "SIGKILL");
-  await expect.poll(() => isRunning(own)).toBe(false);
+  await until(host, "pipe", "failed");
   expect(await failure(host.lease("pipe", { owner: "eve" }))).toMatchObject({ code: "CONNECTION_FAILED" });
-  await expect.poll(() => host.callTool("pipe.echo").then(textOf, () => String(own))).not.toBe(String(own));
+  expect(textOf(await host.callTool("pipe.echo"))).not.toBe(String(own));
 });

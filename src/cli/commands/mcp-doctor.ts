@@ -83,9 +83,7 @@ function brokenFile({ file, problem }: ConfigFile): Examined {
   const finding = problem ? failedBy(problem) : { verdict: "ok" as const, evidence: [] };
   const { line, column } = problem?.details.source ?? {};
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
-  const advice = finding.advice?.length
-    ? finding.advice
-    : [`Correct it at ${place}; until then none of its servers is there.`];
+  const advice = [...(finding.advice ?? []), `Correct it at ${place}; until then none of its servers is there.`];
   const check: Check = { id: "configuration", title: TITLES.configuration, ...finding, advice };
   return { server: file, verdict: "failed", checks: [check], failures: problem ? [problem] : [] };
 }

@@ -87,7 +87,7 @@ async function take(
 ): Promise<void> {
   if (servers.length === 0) return;
   const { surroundings, stateFolder } = context;
-  const edits = servers.map(({ name, entry }) => ({ kind: "add", name, entry, replace }) as const);
+  const edits = servers.map(({ name, entry, inputs }) => ({ kind: "add", name, entry, inputs, replace }) as const);
   if (layer === "project" && servers.some(({ scope }) => scope === "project")) {
     // Others may have written them: the file is to be trusted by somebody who has seen it.
     const { editFile } = await import("../../config/edit.ts");

@@ -19,7 +19,8 @@ export const secretsRemove = defineCommand({
     const store = secretStore(surroundings, stateFolder);
     if (!(await store.remove(name))) {
       // One that cannot be read must not hide that this one is not there.
-      throw unknown(name, await store.list().catch(() => []));
+      const { names } = await store.list().catch(() => ({ names: [] }));
+      throw unknown(name, names);
     }
     if (out.json) out.value({ name });
     else out.line(`Removed the secret ${out.style("bold", name)}.`);

@@ -14,10 +14,11 @@ export function reachAsWritten(entry: unknown): string {
 /** What else of an entry decides what is run or sent: its folder, its variables, its headers, one line each. */
 export function circumstancesAsWritten(entry: unknown): string[] {
   if (!isRecord(entry)) return [];
-  const { cwd = entry["workdir"], env, env_passthrough: passed, headers } = entry;
+  const { cwd = entry["workdir"], env, envFile, env_passthrough: passed, headers } = entry;
   return [
     ...(cwd === undefined ? [] : [`in ${plain(cwd)}`]),
     ...pairs(env).map(([name, value]) => `with ${name}=${value}`),
+    ...(envFile === undefined ? [] : [`with the variables of ${plain(envFile)}`]),
     ...(Array.isArray(passed) && passed.length > 0 ? [`with your ${passed.map(plain).join(", ")}`] : []),
     ...pairs(headers).map(([name, value]) => `sends ${name}: ${value}`),
   ].map(visible);

@@ -55,5 +55,13 @@ test("a name that nobody has is an error with what was probably meant", () => {
 });
 
 function server(id: string, client: ImportedServer["client"], entry: object = { command: "x" }): ImportedServer {
-  return { id, name: id, client, entry, scope: "user", source: { file: `/${client}.json`, line: 1, column: 1 } };
+  return {
+    id,
+    name: id,
+    client,
+    entry,
+    scope: "user",
+    inputs: [],
+    source: { file: `/${client}.json`, line: 1, column: 1 },
+  };
 }

@@ -45,7 +45,10 @@ async function examineEntry(
     secrets: references.some(({ kind }) => kind === "secret")
       ? await secretStore(surroundings, stateFolder)
           .list()
-          .catch(() => [])
+          .then(
+            ({ names }) => names,
+            () => [],
+          )
       : [],
   };
   // One problem, one failure: that of the variables where they are what is missing.

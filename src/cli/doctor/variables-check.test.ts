@@ -5,6 +5,7 @@ test("every form of reference is found once, wherever it stands", () => {
   const entry = {
     command: "${HOME}/bin",
     args: ["--key=${secret:api}", "${HOME}", "${env:PORT:-80}", "${input:token}"],
+    headers: { T: "${file:~/my token}" },
     env: { A: "${workspaceFolder}/x", B: "$${NOT} ${1} ${}", C: "${command:pick}" },
   };
   expect(referencesIn(entry)).toEqual([
@@ -12,6 +13,7 @@ test("every form of reference is found once, wherever it stands", () => {
     { kind: "secret", name: "api", hasDefault: false },
     { kind: "variable", name: "PORT", hasDefault: true },
     { kind: "input", name: "token", hasDefault: false },
+    { kind: "file", name: "~/my token", hasDefault: false },
     { kind: "variable", name: "workspaceFolder", hasDefault: false },
     { kind: "other", name: "command:pick", hasDefault: false },
   ]);

@@ -8,7 +8,7 @@ import { failedBy, few, ok, type Finding } from "./check.ts";
 
 /** A `${…}` of an entry: what it names, never what it stands for. */
 export interface Reference {
-  kind: "variable" | "secret" | "input" | "other";
+  kind: "variable" | "secret" | "input" | "file" | "other";
   name: string;
   hasDefault: boolean;
   /** It stands in the default of this one, and is needed only where that is not there. */
@@ -70,12 +70,15 @@ function referencesOf(text: string, insteadOf?: Reference): Reference[] {
 
 /** What stands between the braces, and what its default refers to. */
 function referenceOf(inside: string, insteadOf: Reference | undefined): Reference[] {
-  const [, prefix, name, , fallback] = /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(inside) ?? [];
+  const [, prefix, name, , fallback] =
+    /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(inside) ??
+    /^(file):([^\n]+?)(:-([\s\S]*))?$/.exec(inside) ??
+    [];
   if (name === undefined || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) {
     // What belongs to other programs cannot be filled in; what is no reference at all is text.
     return /^[A-Za-z]+:/.test(inside) ? [{ kind: "other", name: inside, hasDefault: false }] : [];
   }
-  const kind = prefix === "input" || prefix === "secret" ? prefix : "variable";
+  const kind = prefix === "input" || prefix === "secret" || prefix === "file" ? prefix : "variable";
   const reference: Reference = { kind, name, hasDefault: fallback !== undefined, ...(insteadOf && { insteadOf }) };
   return [reference, ...referencesOf(fallback ?? "", reference)];
 }
@@ -94,7 +97,7 @@ function isKnown({ kind, name, hasDefault, insteadOf }: Reference, known: KnownN
   if (hasDefault || (insteadOf && isKnown({ ...insteadOf, hasDefault: false }, known))) return true;
   if (kind === "variable") return isSet(name) || PLACES.includes(name);
   if (kind === "secret") return secrets.includes(name);
-  // An input is answered when the configuration is read; where it was not, the entry has a problem.
+  // Inputs are answered and files are read with the configuration; where that failed, the entry has a problem.
   return false;
 }
 
@@ -103,6 +106,7 @@ function stateOf({ kind, name, hasDefault }: Reference, known: KnownNames): stri
   const has = isKnown({ kind, name, hasDefault: false }, known);
   if (kind === "variable") return has ? "is set" : hasDefault ? "is not set, has a default" : "is not set";
   if (kind === "secret") return has ? "is stored" : hasDefault ? "is not stored, has a default" : "is not stored";
+  if (kind === "file") return "is read from a file";
   return kind === "input" ? "is asked for" : "is unknown here";
 }
 

@@ -46,10 +46,12 @@ export function explainFiles(out: Output, explained: Explained): void {
   }
 }
 
-function remarks(id: string, { file }: ConfigFile, { configuration, home }: Explained): string {
+function remarks(id: string, { file, trusted }: ConfigFile, { configuration, home }: Explained): string {
   const effective = configuration.servers.find((server) => server.id === id);
-  if (effective?.origin && effective.origin.file !== file)
-    return `  hidden by ${shortPath(effective.origin.file, home)}`;
+  if (effective?.origin && effective.origin.file !== file) {
+    const other = shortPath(effective.origin.file, home);
+    return trusted || !effective.trusted ? `  hidden by ${other}` : `  until it is trusted, that of ${other} is used`;
+  }
   const words = [
     effective?.enabled === false ? "switched off" : "",
     effective?.problem ? `cannot run: ${effective.problem.message}` : "",

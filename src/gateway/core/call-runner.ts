@@ -1,10 +1,13 @@
-import type { Host } from "../../host/host.ts";
+import type { Client } from "../../client/client.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Caller, Exchange } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 
 /** A connection that somebody uses, until it is given back. */
-export type Lease = Awaited<ReturnType<Host["lease"]>>;
+export interface Lease extends Disposable {
+  readonly client: Client;
+  release(): void;
+}
 
 /** Whose connections are meant: those its calls go over. */
 export interface ConnectionOwner {

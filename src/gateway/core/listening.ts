@@ -3,16 +3,18 @@ import { guarded } from "../../client/guarded.ts";
 import type { Logger } from "../../client/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
-import { isRecord, type Notification, type Params } from "../../protocol/json-rpc.ts";
-import { META } from "../../protocol/meta.ts";
+import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Listening, ListenRequest } from "../exchange.ts";
 import type { CallRunner } from "./call-runner.ts";
 import type { Catalogs, ListsChanged } from "./catalogs.ts";
 import { ListChanges } from "./list-changes.ts";
 import { CHANGING_LISTS } from "./list-kind.ts";
-import { fullUri, resolveFullUri } from "./names.ts";
+import { fullUri } from "./names.ts";
 import type { OwnerChanges } from "./owner-changes.ts";
+import { renamed } from "./renamed.ts";
 import { ServerWatch } from "./server-watch.ts";
+import { taskNotice } from "./notice-of-task.ts";
+import { wantedByServer, type Wanted } from "./wanted-by-server.ts";
 
 export interface ListeningParts {
   host: Host;
@@ -23,13 +25,6 @@ export interface ListeningParts {
   ownerKey: string;
   logger: Logger;
   onClosed: (listening: ServersListening) => void;
-}
-
-/** What a caller wants to hear of one server, in that server's names. */
-interface Wanted {
-  resources: string[];
-  /** By the server's own id: the id that the caller knows. */
-  tasks: Map<string, string>;
 }
 
 /** What one caller listens to, over as many servers as that concerns. */
@@ -59,10 +54,11 @@ export class ServersListening implements Listening {
     this.#request = request;
     this.#parts = parts;
     this.#listChanges = new ListChanges((notification) => this.#tell(notification));
-    const heard = (changed: ListsChanged) => this.#listsChanged(changed);
     this.#stops = [
-      parts.catalogs.on(heard),
-      parts.owners.on(parts.ownerKey, heard),
+      parts.catalogs.on((changed) => {
+        if (!this.#hearsItself(changed.server)) this.#listsChanged(changed);
+      }),
+      parts.owners.on(parts.ownerKey, (changed) => this.#listsChanged(changed)),
       parts.host.on((event) => {
         const isBack = event.kind === "state" && (event.state.kind === "ready" || event.state.kind === "degraded");
         if (isBack) this.#watches.get(event.server)?.watch.wake();
@@ -100,7 +96,7 @@ export class ServersListening implements Listening {
     // Told from now on, so that nothing is lost while the servers are asked.
     const lists = await this.#offeredLists(interests.lists ?? []);
     this.#accepted = { ...this.#accepted, lists };
-    const wanted = this.#byServer(interests);
+    const wanted = wantedByServer(interests, this.#request, this.#parts);
     const gone = [...this.#watches.keys()].filter((server) => !wanted.has(server));
     const agreed = await Promise.all([...wanted].map(([server, its]) => this.#watch(server, its)));
     await Promise.all(gone.map((server) => this.#unwatch(server)));
@@ -117,26 +113,6 @@ export class ServersListening implements Listening {
     if (view.kind === "all") return asked;
     const { capabilities } = await this.#parts.catalogs.of(view.server).nature();
     return asked.filter((list) => capabilities[list]?.listChanged === true);
-  }
-
-  #byServer({ resources = [], tasks = [] }: Interests): Map<string, Wanted> {
-    const { view, principal } = this.#request;
-    const wanted = new Map<string, Wanted>();
-    const of = (server: string) => {
-      const its: Wanted = wanted.get(server) ?? { resources: [], tasks: new Map() };
-      wanted.set(server, its);
-      return its;
-    };
-    const isServer = (server: string) => this.#parts.host.servers().some(({ id }) => id === server);
-    for (const uri of resources) {
-      const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
-      if (target) of(target.server).resources.push(target.own);
-    }
-    for (const id of tasks) {
-      const task = this.#parts.calls.findTask(id, principal);
-      if (task && (view.kind === "all" || task.server === view.server)) of(task.server).tasks.set(task.taskId, id);
-    }
-    return wanted;
   }
 
   /** What was agreed to, in the caller's names. A server that is away agrees to nothing. */
@@ -162,7 +138,7 @@ export class ServersListening implements Listening {
     const by = { principal, caller: { era: "modern" as const, owner, capabilities, ask: undefined } };
     return new ServerWatch({
       server,
-      lease: () => calls.lease(server, by),
+      lease: (signal) => calls.lease(server, by, signal),
       onChange: (change) => this.#changed(server, change),
       onRestored: () => this.#restored(server),
       logger,
@@ -175,6 +151,12 @@ export class ServersListening implements Listening {
     await watched?.watch.close();
   }
 
+  /** One server's lists are those of the caller's own connection, and so are the changes, once it is heard. */
+  #hearsItself(server: string): boolean {
+    const { owners, ownerKey } = this.#parts;
+    return this.#request.view.kind === "one" && owners.isHeard(ownerKey, server);
+  }
+
   #listsChanged({ server, lists }: ListsChanged): void {
     const { view } = this.#request;
     if (view.kind === "one" && view.server !== server) return;
@@ -184,12 +166,9 @@ export class ServersListening implements Listening {
   #changed(server: string, change: Change): void {
     switch (change.kind) {
       case "resource-updated":
-        return this.#tell(withParams(change.notification, { uri: this.#outward(server, change.uri) }));
-      case "task-changed": {
-        const taskId = this.#watches.get(server)?.wanted.tasks.get(change.taskId);
-        if (taskId !== undefined) this.#tell(withParams(change.notification, { taskId }));
-        return;
-      }
+        return this.#tell(renamed(change.notification, { uri: this.#outward(server, change.uri) }));
+      case "task-changed":
+        return this.#taskChanged(server, change);
       case "restored":
         return this.#restored(server);
       case "list-changed":
@@ -197,6 +176,14 @@ export class ServersListening implements Listening {
       case "ended":
         return;
     }
+  }
+
+  #taskChanged(server: string, { taskId, notification }: TaskChanged): void {
+    const { calls, logger } = this.#parts;
+    const known = this.#watches.get(server)?.wanted.tasks.get(taskId);
+    if (known === undefined) return;
+    const notice = taskNotice(notification, { server, taskId: known, request: this.#request, calls });
+    guarded(async () => this.#tell(await notice), logger);
   }
 
   /** What happened in between is not known: whatever was listened to may be another. */
@@ -217,10 +204,4 @@ export class ServersListening implements Listening {
   }
 }
 
-/** The same notification in the caller's names, without the id of the subscription between gateway and server. */
-function withParams({ method, params }: Notification, names: Params): Notification {
-  const { _meta: meta, ...rest } = params ?? {};
-  const { [META.subscriptionId]: _, ...kept } = isRecord(meta) ? meta : {};
-  const own = Object.keys(kept).length > 0 ? { _meta: kept } : {};
-  return { jsonrpc: "2.0", method, params: { ...rest, ...names, ...own } };
-}
+type TaskChanged = Extract<Change, { kind: "task-changed" }>;

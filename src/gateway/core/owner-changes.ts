@@ -44,6 +44,12 @@ export class OwnerChanges {
     };
   }
 
+  /** Whether a connection of this owner's to this server is heard. */
+  isHeard(key: string, server: string): boolean {
+    const owner = this.#owners.get(key);
+    return owner !== undefined && [...owner.heard.keys()].some((connection) => connection.startsWith(`["${server}",`));
+  }
+
   /** Before a call goes out: undefined where there is nothing to do. */
   hear(key: string, server: string, by: ConnectionOwner, signal: AbortSignal): Promise<unknown> | undefined {
     const owner = this.#owners.get(key);

@@ -7,7 +7,7 @@ import type { Lease } from "./call-runner.ts";
 export interface ServerWatchOptions {
   server: string;
   /** The connection to listen on. */
-  lease: () => Promise<Lease>;
+  lease: (signal: AbortSignal) => Promise<Lease>;
   onChange: (change: Change) => void;
   /** The connection was lost, and there is a new one: what changed in between was not told. */
   onRestored: () => void;
@@ -27,7 +27,7 @@ export class ServerWatch {
   #queue: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
-  #isClosed = false;
+  readonly #ending = new AbortController();
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
@@ -45,11 +45,11 @@ export class ServerWatch {
 
   /** The server is there again: if this was lost, it is time to try. */
   wake(): void {
-    if (!this.#open && !this.#isClosed) void this.#inTurn(() => this.#reopen());
+    if (!this.#open && !this.#ending.signal.aborted) void this.#inTurn(() => this.#reopen());
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#ending.abort();
     clearTimeout(this.#timer);
     await this.#inTurn(() => this.#disconnect());
   }
@@ -61,7 +61,7 @@ export class ServerWatch {
   }
 
   async #connect(): Promise<void> {
-    const lease = await this.#options.lease();
+    const lease = await this.#options.lease(this.#ending.signal);
     const { client } = lease;
     try {
       const subscription = await client.subscribe(this.#interests, (change) => this.#options.onChange(change));
@@ -95,14 +95,14 @@ export class ServerWatch {
   }
 
   #reopenLater(): void {
-    if (this.#isClosed) return;
+    if (this.#ending.signal.aborted) return;
     const pauseMs = Math.min(REOPEN_MS.first * 2 ** this.#failures++, REOPEN_MS.longest);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.wake(), pauseMs * (0.5 + Math.random() / 2)).unref();
   }
 
   async #reopen(): Promise<void> {
-    if (this.#open || this.#isClosed) return;
+    if (this.#open || this.#ending.signal.aborted) return;
     try {
       await this.#connect();
     } catch (error) {

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { masked } from "./masked-line.ts";
+
+test.for([
+  [`{"a":{"args":["--token", "ghp_SECRET"] "x":1}}`, `{"a":{"args":["*******", "**********"] "x":1}}`],
+  [`{"env":{"GITHUB_PAT": "ghp_SECRET" "x":1}}`, `{"env":{"GITHUB_PAT": "**********" "*":1}}`],
+  [String.raw`{"TOKEN": "ab\"SECRET", "x":1}`, `{"TOKEN": "***"******", "x":1}`],
+  [`{"url":"https://user:SECRET@h/?sig=SECRET2" "x":1}`, `{"url":"**********************************" "*":1}`],
+  [`"command" "node", "type": "http"`, `"command" "node", "type": "http"`],
+  [`"command": "npx -y x --token=SECRET"`, `"command": "npx ** * **************"`],
+  [`"command": ["npx", "-y", "SECRET"], "args": ["SECRET"]`, `"command": ["npx", "**", "******"], "args": ["******"]`],
+  [`  API_KEY: "SECRET`, `  API_KEY: "******`],
+  [`  url: https://user:SECRET@host # SECRET`, `  url: ************************ * ******`],
+  [`  password: correct horse: battery`, `  password: ******* *****: *******`],
+  [`  - SECRET==`, `  - ********`],
+  [`  - --token=SECRET`, `  - **************`],
+  [`  - id: db`, `  - id: db`],
+  [`    SECRET of a long text`, `    ****** ** * **** ****`],
+  [`token = "SECRET"`, `token = "******"`],
+  [`token="SECRET"`, `token="******"`],
+  [`{ TOKEN: SECRET, enabled: true, port: 8080 }`, `{ TOKEN: ******, enabled: true, port: 8080 }`],
+] as const)("P1.9: of %s an excerpt shows no value that may be a secret", ([line, shown]) => {
+  expect(masked(line, 0, 200)).toBe(shown);
+});
+
+test("a part of a very long line costs little, also where it is not known what it stands in", () => {
+  const line = `{"${"key".repeat(1_000_000)}": "SECRET", "a": "SECRET" }`;
+  const started = performance.now();
+  expect(masked(line, line.length - 30, line.length)).not.toContain("SECRET");
+  expect(performance.now() - started).toBeLessThan(2_000);
+});

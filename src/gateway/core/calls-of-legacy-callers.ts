@@ -1,0 +1,30 @@
+import type { CallOptions } from "../../client/call-scope.ts";
+import { INTERACTIVE } from "../../client/questions.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
+import { AskingCaller } from "./asking-caller.ts";
+import { mayBecomeTask, toolCall, type PreparedCall } from "./prepared-call.ts";
+import { canonicalResult } from "./upstream-answer.ts";
+import { canBeAsked } from "./upstream-capabilities.ts";
+import { declaring, reportsTo } from "./upstream-reports.ts";
+
+/** A legacy caller waits for its answer: what is asked meanwhile is asked on its stream, and tasks are waited for here. */
+export async function runForLegacyCaller(call: PreparedCall, answerMs: number): Promise<Result> {
+  const { method, exchange, capabilities } = call;
+  const { caller, signal } = exchange;
+  const options: CallOptions = { ...reportsTo(caller), signal, input: declaring(capabilities) };
+  if (!INTERACTIVE.has(method) || !canBeAsked(capabilities))
+    return canonicalResult(method, await answer(call, options));
+  const asking = new AskingCaller(exchange, { capabilities, answerMs });
+  const result = canonicalResult(method, await answer(call, { ...options, input: asking }));
+  asking.completed();
+  return result;
+}
+
+async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
+  const { method, params, lease } = call;
+  const { client } = lease;
+  if (await mayBecomeTask(call)) return client.tasks.runCall(toolCall(call), options);
+  // A legacy server's error that names pages is passed on as it is: callers of its revision know it.
+  const hasRounds = client.era === "modern" && INTERACTIVE.has(method);
+  return hasRounds ? client.call(method, params, options) : client.request(method, params, options);
+}

@@ -1,0 +1,235 @@
+import { SILENT, type Logger } from "../../client/logger.ts";
+import { INTERACTIVE } from "../../client/questions.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import { isRecord, type Result } from "../../protocol/json-rpc.ts";
+import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+import type { CallRunner } from "./call-runner.ts";
+import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
+import type { Work } from "./parked-call.ts";
+import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
+import { passThrough } from "./pass-through.ts";
+import { carriedParams, mayBecomeTask, toolCall, type Call, type PreparedCall } from "./prepared-call.ts";
+import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
+import type { Seal } from "./seal.ts";
+import type { TaskPlace } from "./task-ids.ts";
+import { TasksOfCallers } from "./tasks-of-callers.ts";
+import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "./upstream-answer.ts";
+import { canBeAsked, capabilitiesFor, knowsTasks, type CallerOutline } from "./upstream-capabilities.ts";
+import { UpstreamLeases, type UpstreamLease } from "./upstream-leases.ts";
+import { LegacyLogLevels } from "./upstream-logs.ts";
+import { reportsTo } from "./upstream-reports.ts";
+import { untilVisited } from "./visits.ts";
+
+export interface CallLimits extends ParkedLimits {
+  /** Calls of one owner that run at the same time: 512. */
+  concurrent: number;
+  /** Connections that are kept for tasks: 256. */
+  tasks: number;
+}
+
+export const DEFAULT_CALL_LIMITS: CallLimits = {
+  concurrent: 512,
+  parked: 256,
+  parkedMs: 600_000,
+  gatherMs: 50,
+  rounds: 50,
+  tasks: 256,
+};
+
+export interface CallsOptions {
+  host: Host;
+  seal: Seal;
+  limits?: Partial<CallLimits> | undefined;
+  logger?: Logger | undefined;
+}
+
+/** Calls to servers of either era for callers of either era: passed through, asked on the caller's stream, or parked. */
+export class Calls implements CallRunner {
+  readonly #limits: CallLimits;
+  readonly #leases: UpstreamLeases;
+  readonly #states: RequestStates;
+  readonly #parked: ParkedCalls;
+  readonly #tasks: TasksOfCallers;
+  readonly #logLevels: LegacyLogLevels;
+  readonly #owners = new Map<string, { running: number }>();
+  #inFlight = 0;
+  #closed = false;
+
+  constructor({ host, seal, limits, logger = SILENT }: CallsOptions) {
+    this.#limits = { ...DEFAULT_CALL_LIMITS, ...limits };
+    this.#leases = new UpstreamLeases(host);
+    this.#states = new RequestStates(seal, this.#limits.parkedMs);
+    this.#parked = new ParkedCalls(this.#limits, this.#states);
+    this.#tasks = new TasksOfCallers(this.#leases, seal, this.#limits);
+    this.#logLevels = new LegacyLogLevels(logger);
+  }
+
+  /** Calls that wait for their callers to come back with answers. */
+  get parked(): number {
+    return this.#parked.size;
+  }
+
+  /** Requests that are being worked on. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** The result in the form of the newest specification and the server's own names; failures are NexusErrors. */
+  async run(call: Call): Promise<Result> {
+    if (this.#closed) throw new NexusError("CLOSED", "The gateway is closing", { mayHaveReached: false });
+    const owner = this.#ownerOf(call);
+    if (owner.running >= this.#limits.concurrent) return tooMany(owner.running, call);
+    owner.running++;
+    this.#inFlight++;
+    try {
+      return await this.#answer(call);
+    } catch (error) {
+      return failed(asNexusError(error), call);
+    } finally {
+      owner.running--;
+      this.#inFlight--;
+    }
+  }
+
+  /** The very connection that calls of this owner go over; to be given back. */
+  lease(
+    server: string,
+    { principal, caller }: Pick<Exchange, "principal"> & { caller: CallerOutline },
+    signal?: AbortSignal,
+  ): Promise<UpstreamLease> {
+    const { owner } = caller;
+    return this.#leases.take(server, { principal, owner, capabilities: capabilitiesFor(caller), signal });
+  }
+
+  /** What a task id that was given to this principal stands for; undefined where it is none of its own. */
+  findTask(id: unknown, principal: Principal): TaskPlace | undefined {
+    return this.#tasks.find(id, principal);
+  }
+
+  /** What a server's task is called to this principal. */
+  taskIdFor(place: TaskPlace, principal: Principal): string {
+    return this.#tasks.idFor(place, principal);
+  }
+
+  /** A caller's session is over: what was kept for it alone ends. */
+  release(owner: string): void {
+    this.#owners.delete(owner);
+    this.#parked.release(owner);
+    this.#tasks.release(owner);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#tasks.close();
+    await this.#parked.close();
+  }
+
+  #ownerOf({ exchange: { caller } }: Call): { running: number } {
+    let owner = this.#owners.get(caller.owner);
+    if (!owner) this.#owners.set(caller.owner, (owner = { running: 0 }));
+    return owner;
+  }
+
+  async #answer(call: Call): Promise<Result> {
+    const { server, method, params, exchange } = call;
+    const { caller, principal, signal } = exchange;
+    if (method.startsWith("tasks/")) return this.#tasks.run(method, params, exchange);
+    const state = this.#stateOf(call);
+    if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
+    const capabilities = capabilitiesFor(caller);
+    const lease = await this.#leases.take(server, { principal, owner: caller.owner, capabilities, signal });
+    try {
+      const prepared: PreparedCall = { ...call, params: carriedParams(call), lease, capabilities };
+      const isLegacy = lease.client.era === "legacy";
+      if (isLegacy && caller.logLevel) await this.#logLevels.ensure(lease.client, caller.logLevel);
+      if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
+      return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
+    } catch (error) {
+      lease.report(error);
+      throw error;
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** What a caller that comes back has brought with it. */
+  #stateOf({ server, method, params, exchange }: Call): RequestState | undefined {
+    const { requestState } = params;
+    if (requestState === undefined || exchange.caller.era === "legacy" || !INTERACTIVE.has(method)) return undefined;
+    return this.#states.open(requestState, bindingOf(exchange.principal, { server, method, params }));
+  }
+
+  async #callModern(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
+    const { server, method, capabilities, exchange, lease } = call;
+    try {
+      const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
+      return result.resultType === "task" ? this.#tasks.adopt(server, result, { exchange, lease }) : result;
+    } catch (error) {
+      if (method !== "tools/call" || knowsTasks(capabilities) || !lacksTasksAlone(error)) throw error;
+      // It was refused, so it has not run. The caller does not follow tasks: it is done here.
+      return this.#park(call, (options) => lease.client.tasks.runCall(toolCall(call), options));
+    }
+  }
+
+  async #callLegacy(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
+    const { server, method, params, capabilities, exchange, lease } = call;
+    const { client } = lease;
+    // Answers to questions that nobody here asked: made anew, the call might run a second time.
+    if (state || (INTERACTIVE.has(method) && params["inputResponses"] !== undefined)) throw invalidState();
+    if (await mayBecomeTask(call)) {
+      if (!knowsTasks(capabilities))
+        return this.#park(call, (options) => client.tasks.runCall(toolCall(call), options));
+      return this.#park(call, async (options) => {
+        const started = await client.tasks.startCall(toolCall(call), options);
+        return this.#tasks.adoptLegacy(server, started, { exchange, lease });
+      });
+    }
+    if (INTERACTIVE.has(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
+    const { caller, signal } = exchange;
+    return canonicalResult(method, await client.request(method, params, { ...reportsTo(caller), signal }));
+  }
+
+  /** The connection is the work's until it is over, however long its caller stays away. */
+  #park({ method, capabilities, exchange, lease, ...call }: PreparedCall, work: Work): Promise<Result> {
+    const done = lease.keep();
+    const whole: Work = async (options) => {
+      try {
+        return canonicalResult(method, await work(options));
+      } catch (error) {
+        lease.report(error);
+        throw error;
+      } finally {
+        done();
+      }
+    };
+    const binding = () => bindingOf(exchange.principal, { ...call, method });
+    return this.#parked.begin(whole, { exchange, capabilities, binding });
+  }
+}
+
+/** Where a failure can be told to the model as a tool's, it is; the rest becomes an error that the caller knows. */
+function failed(error: NexusError, { method, exchange: { caller, signal } }: Call): Result {
+  if (method === "tools/call" && !signal.aborted) {
+    if (error.code === "INPUT_FAILED") return toolFailure(error.message);
+    const missing = caller.era === "legacy" ? missingCapabilities(error) : undefined;
+    if (missing)
+      return toolFailure(`${error.message} (This client does not declare ${Object.keys(missing).join(", ")}.)`);
+  }
+  throw canonicalError(error, caller);
+}
+
+function tooMany(running: number, { server, method }: Call): Result {
+  const message = `${running} calls of this client are running already; wait until some of them are done`;
+  if (method === "tools/call") return toolFailure(message);
+  throw new NexusError("CONNECTION_FAILED", message, { server, method, mayHaveReached: false });
+}
+
+/** Whether a server refused a call for nothing but the tasks extension. */
+function lacksTasksAlone(error: unknown): boolean {
+  const { extensions, ...others } = missingCapabilities(error) ?? {};
+  if (!isRecord(extensions) || Object.keys(others).length > 0) return false;
+  return Object.keys(extensions).join() === TASKS_EXTENSION;
+}

@@ -1,0 +1,68 @@
+/** Things that are kept for a while after they were last put in, with one timer for all. */
+export class ExpiringMap<T> {
+  readonly #lifeMs: number;
+  readonly #onExpired: (value: T) => void;
+  /** Every life is equally long, so the oldest stands first. */
+  readonly #entries = new Map<string, { value: T; until: number }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(lifeMs: number, onExpired: (value: T) => void) {
+    this.#lifeMs = lifeMs;
+    this.#onExpired = onExpired;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  /** Its life begins anew. */
+  set(key: string, value: T): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, until: performance.now() + this.#lifeMs });
+    this.#timer ??= setTimeout(this.#sweep, this.#lifeMs).unref();
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** Gone from here, and now the caller's to end. */
+  take(key: string): T | undefined {
+    const value = this.get(key);
+    this.#entries.delete(key);
+    return value;
+  }
+
+  /** The one that would go next. */
+  dropOldest(): T | undefined {
+    for (const key of this.#entries.keys()) return this.take(key);
+    return undefined;
+  }
+
+  takeAll(isMeant: (value: T) => boolean = () => true): T[] {
+    const meant = [...this.#entries].filter(([, { value }]) => isMeant(value));
+    for (const [key] of meant) this.#entries.delete(key);
+    if (this.#entries.size === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    return meant.map(([, { value }]) => value);
+  }
+
+  readonly #sweep = () => {
+    this.#timer = undefined;
+    const now = performance.now();
+    for (const [key, { value, until }] of this.#entries) {
+      if (until > now) {
+        this.#timer ??= setTimeout(this.#sweep, until - now + 1).unref();
+        return;
+      }
+      this.#entries.delete(key);
+      this.#onExpired(value);
+    }
+  };
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from "node:crypto";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import type { Exchange } from "../exchange.ts";
+import { ExpiringMap } from "./expiring-map.ts";
+import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
+import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
+
+export interface ParkedLimits {
+  /** Calls that wait for their callers: 256. */
+  parked: number;
+  /** How long one waits: ten minutes. */
+  parkedMs: number;
+  /** How long to wait for further questions after the first: 50 ms. */
+  gatherMs: number;
+  /** How often one call may ask: 50 times. */
+  rounds: number;
+}
+
+/** A call whose caller has been asked something at least once. */
+interface Parked {
+  id: string;
+  call: ParkedCall;
+  owner: string;
+  binding: string;
+  /** What was answered in each round so far, and what came of it: a caller that missed it is told again. */
+  taken: { answers: string; reply: Promise<Result> }[];
+  /** How often the caller was asked. */
+  rounds: number;
+}
+
+/** Calls that wait for their callers to come back with answers: bounded in number and in time. */
+export class ParkedCalls {
+  readonly #limits: ParkedLimits;
+  readonly #states: RequestStates;
+  readonly #waiting: ExpiringMap<Parked>;
+  /** Whose callers are back, and wait themselves. */
+  readonly #attended = new Map<string, Parked>();
+  /** Over, but somebody may ask again because an answer was lost. */
+  readonly #finished: ExpiringMap<Parked>;
+  /** Every call that is not over at its server. */
+  readonly #running = new Set<ParkedCall>();
+
+  constructor(limits: ParkedLimits, states: RequestStates) {
+    this.#limits = limits;
+    this.#states = states;
+    this.#waiting = new ExpiringMap(limits.parkedMs, ({ call }) => call.giveUp("Nobody came back with an answer"));
+    this.#finished = new ExpiringMap(limits.parkedMs, () => {});
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Does the work until it ends or asks. `binding` is asked for only when it is needed. */
+  async begin(
+    work: Work,
+    {
+      exchange,
+      capabilities,
+      binding,
+    }: { exchange: Exchange; capabilities: ClientCapabilities; binding: () => string },
+  ): Promise<Result> {
+    const { caller } = exchange;
+    const call = new ParkedCall(work, { first: caller, capabilities, gatherMs: this.#limits.gatherMs });
+    this.#running.add(call);
+    void call.over.then(() => this.#running.delete(call));
+    const reply = await call.next(exchange);
+    if (reply.kind === "ended") return reply.result;
+    if (this.#waiting.size >= this.#limits.parked) {
+      call.giveUp("Too many calls wait for answers");
+      throw new NexusError(
+        "INPUT_FAILED",
+        `The server asked for input, but ${this.#limits.parked} calls wait for answers already; try again later`,
+        { mayHaveReached: true },
+      );
+    }
+    const parked: Parked = { id: randomUUID(), call, owner: caller.owner, binding: binding(), taken: [], rounds: 0 };
+    return this.#tell(parked, reply);
+  }
+
+  /** Goes on with a call. The same answers to the same round get the same outcome; others are refused. */
+  resume(state: { call: string; round: number }, responses: unknown, exchange: Exchange): Promise<Result> {
+    const { call: id } = state;
+    const parked = this.#waiting.get(id) ?? this.#attended.get(id) ?? this.#finished.get(id);
+    if (!parked) throw invalidState();
+    const answers = digestOf(responses ?? null);
+    const taken = parked.taken[state.round];
+    if (taken) {
+      if (taken.answers !== answers) throw invalidState();
+      if (state.round === parked.rounds) parked.call.attend(exchange);
+      return taken.reply;
+    }
+    this.#waiting.delete(id);
+    this.#attended.set(id, parked);
+    const reply = this.#goOn(parked, responses, exchange);
+    parked.taken[state.round] = { answers, reply };
+    return reply;
+  }
+
+  /** Whoever they waited for is gone. */
+  release(owner: string): void {
+    for (const { call } of this.#waiting.takeAll((one) => one.owner === owner)) {
+      call.giveUp("The caller's session is over");
+    }
+  }
+
+  /** Settles when nothing of them is left at the servers. */
+  async close(): Promise<void> {
+    this.#waiting.takeAll();
+    this.#finished.takeAll();
+    const running = [...this.#running];
+    for (const call of running) call.giveUp("The gateway is closing");
+    await Promise.all(running.map(({ over }) => over));
+  }
+
+  async #goOn(parked: Parked, responses: unknown, exchange: Exchange): Promise<Result> {
+    try {
+      return this.#tell(parked, await parked.call.answer(responses, exchange));
+    } catch (error) {
+      this.#finish(parked);
+      throw error;
+    }
+  }
+
+  #tell(parked: Parked, reply: Reply): Result {
+    if (reply.kind === "ended") {
+      this.#finish(parked);
+      return reply.result;
+    }
+    if (++parked.rounds > this.#limits.rounds) {
+      parked.call.giveUp("The server asked too often");
+      throw new NexusError("INPUT_FAILED", `The server asked ${parked.rounds} times without finishing`, {
+        mayHaveReached: true,
+      });
+    }
+    this.#attended.delete(parked.id);
+    this.#waiting.set(parked.id, parked);
+    const state = { kind: "parked", call: parked.id, round: parked.rounds } as const;
+    return {
+      resultType: "input_required",
+      inputRequests: reply.questions,
+      requestState: this.#states.seal(state, parked.binding),
+    };
+  }
+
+  #finish(parked: Parked): void {
+    this.#attended.delete(parked.id);
+    if (this.#finished.size >= this.#limits.parked) this.#finished.dropOldest();
+    this.#finished.set(parked.id, parked);
+  }
+}

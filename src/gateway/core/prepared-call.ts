@@ -1,0 +1,47 @@
+import { INTERACTIVE } from "../../client/questions.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import type { Exchange } from "../exchange.ts";
+import type { UpstreamLease } from "./upstream-leases.ts";
+import { withoutReservedMeta } from "./upstream-meta.ts";
+
+/** One request to one server, in the server's own names. */
+export interface Call {
+  /** Empty for `tasks/*`, whose ids say where they belong. */
+  server: string;
+  method: string;
+  params: Params;
+  exchange: Exchange;
+}
+
+/** A call with what it is made with. */
+export interface PreparedCall extends Call {
+  lease: UpstreamLease;
+  /** What the server may ask of the caller. */
+  capabilities: ClientCapabilities;
+}
+
+/** The parameters without what was between the caller and the gateway. */
+export function carriedParams({ method, params, exchange }: Call): Params {
+  const carried = withoutReservedMeta(params);
+  if (!INTERACTIVE.has(method)) return carried;
+  const { requestState, inputResponses, task } = carried;
+  if (requestState === undefined && inputResponses === undefined && task === undefined) return carried;
+  const { requestState: _state, inputResponses: _responses, task: _task, ...rest } = carried;
+  // Whether a call becomes a task is not the caller's to say in the newest revision, nor to an older one here.
+  const isRetry = exchange.caller.era === "modern" && inputResponses !== undefined;
+  return isRetry ? { ...rest, inputResponses } : rest;
+}
+
+/** The parameters of a tool's call. */
+export function toolCall({ params }: Call): Params & { name: string } {
+  return { ...params, name: String(params["name"]) };
+}
+
+/** Whether this tool can be called as a task only, or may become one as soon as that is declared. */
+export async function mayBecomeTask({ method, params, lease: { client } }: PreparedCall): Promise<boolean> {
+  if (method !== "tools/call") return false;
+  if (client.era === "modern") return client.serverCapabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
+  return client.serverCapabilities?.["tasks"] !== undefined && (await client.needsTask(String(params["name"])));
+}

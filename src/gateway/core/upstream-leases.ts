@@ -1,0 +1,126 @@
+import type { Client } from "../../client/client.ts";
+import type { InputProvider } from "../../client/input.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import type { Lease, LeaseRequest } from "../../host/lease.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import type { Principal } from "../principal.ts";
+import { legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
+
+/** For whom a connection is wanted. */
+export interface LeaseFor {
+  principal: Principal;
+  owner: string;
+  /** As `capabilitiesFor` made them. */
+  capabilities: ClientCapabilities;
+  signal?: AbortSignal | undefined;
+}
+
+/** A connection in use. Whoever goes on using it after the call keeps it, and lets go by himself. */
+export class UpstreamLease implements Lease {
+  readonly client: Client;
+  readonly release: () => void;
+  readonly #lease: Lease;
+  #users = 1;
+  #reported: unknown;
+
+  constructor(lease: Lease) {
+    this.client = lease.client;
+    this.#lease = lease;
+    this.release = this.#once();
+  }
+
+  /** The same failure may pass by several of those who use the connection. */
+  report(error: unknown): void {
+    if (this.#reported !== error) this.#lease.report(error);
+    this.#reported = error;
+  }
+
+  /** One more user; what it returns gives the connection back for that one. */
+  keep(): () => void {
+    this.#users++;
+    return this.#once();
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  #once(): () => void {
+    let isUsed = true;
+    return () => {
+      if (isUsed && --this.#users === 0) this.#lease.release();
+      isUsed = false;
+    };
+  }
+}
+
+/** Connections for callers: legacy servers get one for each owner and what it declares, modern ones are told per call. */
+export class UpstreamLeases {
+  readonly #host: Host;
+  readonly #eras = new Map<string, Era>();
+  /** The host takes the same provider for the same person: those who declare the same have one. */
+  readonly #providers = new Map<string, InputProvider>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  async take(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
+    const { principal, owner, signal } = wanted;
+    const era = this.#eras.get(server) ?? (await this.#findEra(server, signal));
+    const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
+    const request: LeaseRequest = { owner: ownerKey(principal, owner) };
+    if (signal) request.signal = signal;
+    if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(capabilities);
+    const lease = await this.#host.lease(server, request);
+    if (lease.client.era === era) return new UpstreamLease(lease);
+    // It was replaced by a server of the other era: what is known of it is wrong.
+    this.#eras.set(server, lease.client.era);
+    lease.release();
+    return this.take(server, wanted);
+  }
+
+  #providerFor(capabilities: ClientCapabilities): InputProvider {
+    const key = JSON.stringify(capabilities);
+    const known = this.#providers.get(key);
+    if (known) return known;
+    const [oldest] = this.#providers.keys();
+    if (oldest !== undefined && this.#providers.size >= MAX_PROVIDERS) this.#providers.delete(oldest);
+    const provider = refusing(capabilities);
+    this.#providers.set(key, provider);
+    return provider;
+  }
+
+  /** Known from the host's own connection, which everything else about the server is read from, too. */
+  async #findEra(server: string, signal: AbortSignal | undefined): Promise<Era> {
+    const state = this.#host.servers().find(({ id }) => id === server)?.state;
+    let era = state && "era" in state ? state.era : undefined;
+    if (!era) {
+      using lease = await this.#host.lease(server, signal ? { signal } : {});
+      era = lease.client.era;
+    }
+    this.#eras.set(server, era);
+    return era;
+  }
+}
+
+/** Callers choose what they declare; nobody declares a thousand different things in earnest. */
+const MAX_PROVIDERS = 1_000;
+
+/** Owners of different principals are different, whatever they are called. */
+function ownerKey({ tenant, id }: Principal, owner: string): string {
+  return JSON.stringify([tenant, id, owner]);
+}
+
+/** A connection declares what its calls can be asked; outside of them nobody is there to answer. */
+function refusing(capabilities: ClientCapabilities): InputProvider {
+  return {
+    capabilities,
+    handle({ method }) {
+      const code = method === "sampling/createMessage" ? "INPUT_FAILED" : "CAPABILITY_MISSING";
+      throw new NexusError(code, `${method} was asked outside any call`);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { CallOptions } from "../../client/call-scope.ts";
+import type { InputProvider } from "../../client/input.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Notification } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities, Progress } from "../../protocol/mcp.ts";
+import { atLeast } from "../../protocol/revisions.ts";
+import type { Caller } from "../exchange.ts";
+import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
+import { isLoudEnough } from "./upstream-logs.ts";
+import { withoutReservedMeta } from "./upstream-meta.ts";
+
+/** What a call takes so that its caller hears of it while it runs; nothing is asked for that the caller does not want. */
+export function reportsTo(caller: Caller): CallOptions {
+  const options: CallOptions = {};
+  if (caller.progressToken !== undefined) options.onProgress = (progress) => tellProgress(caller, progress);
+  if (wantsNotifications(caller)) options.onNotification = (notification) => tellOthers(caller, notification);
+  if (caller.logLevel) options.logLevel = caller.logLevel;
+  if (caller.trace) options.trace = caller.trace;
+  return options;
+}
+
+/** Declares what a caller can be asked, where the server asks with its answer and nobody here has to. */
+export function declaring(capabilities: ClientCapabilities): InputProvider {
+  return capabilities === NO_CAPABILITIES ? NOBODY : { capabilities, handle: refuse };
+}
+
+function refuse(): never {
+  throw new NexusError("CAPABILITY_MISSING", "Modern servers ask with their answers");
+}
+
+const NOBODY: InputProvider = { capabilities: NO_CAPABILITIES, handle: refuse };
+
+/** Under the caller's own token. */
+export function tellProgress(caller: Caller, progress: Progress): void {
+  const { progressToken } = caller;
+  if (progressToken === undefined) return;
+  caller.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { ...progress, progressToken } });
+}
+
+/** Log messages as far as they are wanted, and that a page has been visited, which only 2025-11-25 tells. */
+export function tellOthers(caller: Caller, notification: Notification): void {
+  const { method, params } = notification;
+  const isWanted =
+    method === "notifications/message"
+      ? caller.logLevel !== undefined && isLoudEnough(notification, caller.logLevel)
+      : method === "notifications/elicitation/complete" && hearsOfVisits(caller);
+  if (!isWanted) return;
+  caller.notify(params ? { jsonrpc: "2.0", method, params: withoutReservedMeta(params) } : { jsonrpc: "2.0", method });
+}
+
+export function wantsNotifications(caller: Caller): boolean {
+  return caller.logLevel !== undefined || hearsOfVisits(caller);
+}
+
+/** Only such a caller knows pages by an id. */
+export function hearsOfVisits({ era, version, capabilities }: Caller): boolean {
+  return era === "legacy" && atLeast(version, "2025-11-25") && capabilities.elicitation?.url !== undefined;
+}

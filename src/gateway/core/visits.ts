@@ -1,0 +1,31 @@
+import { urlQuestions } from "../../client/rounds.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
+import type { InputRequest } from "../../protocol/mcp.ts";
+import type { PreparedCall } from "./prepared-call.ts";
+import type { Work } from "./parked-call.ts";
+
+/**
+ * One exchange with a legacy server. One of 2025-11-25 may refuse it until the user has visited a page: it has not run
+ * then, so the caller is asked to go there, and it is made again.
+ */
+export function untilVisited({ server, method, params, capabilities, lease: { client } }: PreparedCall): Work {
+  return async (options) => {
+    for (;;) {
+      try {
+        return await client.request(method, params, options);
+      } catch (error) {
+        const visits = error instanceof NexusError ? urlQuestions(error) : undefined;
+        if (!visits || !capabilities.elicitation?.url || options.signal.aborted) throw error;
+        const answers = Object.entries(visits).map(async ([key, visit]) =>
+          options.input.handle(visit as InputRequest, { server, key, signal: options.signal }),
+        );
+        if ((await Promise.all(answers)).every((answer) => isRecord(answer) && answer["action"] === "accept")) continue;
+        throw new NexusError("INPUT_FAILED", `A page has to be visited first: ${(error as NexusError).message}`, {
+          cause: error,
+          mayHaveReached: true,
+        });
+      }
+    }
+  };
+}

@@ -1,0 +1,37 @@
+import type { Interests } from "../../client/feed.ts";
+import type { Host } from "../../host/host.ts";
+import type { ListenRequest } from "../exchange.ts";
+import type { CallRunner } from "./call-runner.ts";
+import { resolveFullUri } from "./names.ts";
+
+/** What a caller wants to hear of one server, in that server's names. */
+export interface Wanted {
+  resources: string[];
+  /** By the server's own id: the id that the caller knows. */
+  tasks: Map<string, string>;
+}
+
+/** Whom to ask for what; names that lead nowhere are left out. */
+export function wantedByServer(
+  { resources = [], tasks = [] }: Interests,
+  { view, principal }: Pick<ListenRequest, "view" | "principal">,
+  { host, calls }: { host: Host; calls: CallRunner },
+): Map<string, Wanted> {
+  const wanted = new Map<string, Wanted>();
+  const of = (server: string) => {
+    const its: Wanted = wanted.get(server) ?? { resources: [], tasks: new Map() };
+    wanted.set(server, its);
+    return its;
+  };
+  const servers = new Set(host.servers().map(({ id }) => id));
+  for (const uri of resources) {
+    const isServer = (id: string) => servers.has(id);
+    const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
+    if (target) of(target.server).resources.push(target.own);
+  }
+  for (const id of tasks) {
+    const task = calls.findTask(id, principal);
+    if (task && (view.kind === "all" || task.server === view.server)) of(task.server).tasks.set(task.taskId, id);
+  }
+  return wanted;
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Timed } from "../../client/deadlines.ts";
+import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
+import type { View } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+import { EventStream, OWN_STREAM, type StreamSurroundings } from "./event-stream.ts";
+import { LegacySession, type SessionOptions } from "./legacy-session.ts";
+import { PostAnswer } from "./post-answer.ts";
+
+export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
+  streams: StreamSurroundings;
+  idleMs: number;
+  patienceMs: number;
+  /** Nobody has used it for so long that it ends. */
+  onIdle: (session: HttpSession) => void;
+}
+
+/** Streams that have ended and can still be fetched by a client that lost the end. */
+const MAX_ENDED_STREAMS = 8;
+
+/** A session over Streamable HTTP: the conversation, a stream for each POST that needs one, and its own by GET. */
+export class HttpSession implements Timed {
+  slot = -1;
+  readonly id = randomBytes(24).toString("base64url");
+  readonly conversation: LegacySession;
+  readonly view: View;
+  readonly principal: Principal;
+  readonly #options: HttpSessionOptions;
+  readonly #answers = new Set<PostAnswer>();
+  readonly #streams = new Map<number, EventStream>();
+  #own: EventStream | undefined;
+  #lastStream = 0;
+  #usedAt = performance.now();
+
+  constructor(options: HttpSessionOptions) {
+    this.#options = options;
+    this.view = options.view;
+    this.principal = options.principal;
+    this.conversation = new LegacySession({
+      ...options,
+      outside: (notification) => {
+        const json = JSON.stringify(notification);
+        if (!this.#ownStream.isWaiting(json)) this.#ownStream.push(json);
+      },
+    });
+    options.deadlines.add(this);
+  }
+
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** Whether its client waits for something, or listens. */
+  get isBusy(): boolean {
+    return this.#answers.size > 0 || this.#own?.isOpen === true;
+  }
+
+  get remainingMs(): number {
+    return this.isBusy ? Infinity : this.#usedAt + this.#options.idleMs - performance.now();
+  }
+
+  expire(): void {
+    this.#options.onIdle(this);
+  }
+
+  stop(): void {
+    void this.close();
+  }
+
+  touch(): void {
+    this.#usedAt = performance.now();
+    this.#options.deadlines.wakeWithin(this.#options.idleMs);
+  }
+
+  /** The messages of one POST. */
+  receive(request: IncomingMessage, response: ServerResponse, messages: readonly Message[], isBatch: boolean): void {
+    this.touch();
+    const requests = messages.filter(isRequest).length;
+    const answer = requests > 0 ? this.#answerTo(request, response, { requests, isBatch }) : undefined;
+    for (const message of messages) {
+      if (isResponse(message)) this.conversation.settle(message);
+      else if (!isRequest(message)) this.conversation.notified(message);
+      else if (answer) this.conversation.request(message, answer);
+    }
+    if (!answer) response.writeHead(202).end();
+  }
+
+  /** The session's own stream; the latest to ask for it has it, since an earlier connection may be dead unnoticed. */
+  openOwnStream(response: ServerResponse): void {
+    this.touch();
+    this.#ownStream.open(response);
+    this.#touchAtEnd(response);
+  }
+
+  /** Goes on with a stream after the event that its client saw last. False where that cannot be done without a gap. */
+  resume(response: ServerResponse, lastEventId: string): boolean {
+    this.touch();
+    const [, number, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(lastEventId) ?? [];
+    const stream = number === undefined ? undefined : this.#streams.get(Number(number));
+    if (!stream?.hasAllAfter(Number(sequence))) return false;
+    stream.open(response, Number(sequence));
+    this.#touchAtEnd(response);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#options.deadlines.remove(this);
+    const closed = this.conversation.close();
+    for (const answer of this.#answers) answer.abandon();
+    for (const stream of this.#streams.values()) stream.discard();
+    await closed;
+  }
+
+  get #ownStream(): EventStream {
+    this.#own ??= this.#newStream(OWN_STREAM);
+    return this.#own;
+  }
+
+  #answerTo(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { requests, isBatch }: { requests: number; isBatch: boolean },
+  ): PostAnswer {
+    const { deadlines, patienceMs } = this.#options;
+    const newStream = () => this.#newStream(++this.#lastStream);
+    const onEnd = (ended: PostAnswer) => {
+      this.#answers.delete(ended);
+      this.touch();
+    };
+    const answer = new PostAnswer(request, response, { deadlines, patienceMs, newStream, onEnd, requests, isBatch });
+    this.#answers.add(answer);
+    return answer;
+  }
+
+  #newStream(number: number): EventStream {
+    this.#forgetEndedStreams();
+    const isPrimed = this.conversation.version === "2025-11-25";
+    const stream = new EventStream(number, this.#options.streams, { isPrimed });
+    this.#streams.set(number, stream);
+    return stream;
+  }
+
+  /** The oldest ones first: a client comes back soon or not at all. */
+  #forgetEndedStreams(): void {
+    const ended = [...this.#streams.values()].filter((stream) => stream.isOver);
+    for (const stream of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_STREAMS))) {
+      stream.discard();
+      this.#streams.delete(stream.number);
+    }
+  }
+
+  /** The time of idleness counts from when its client left. */
+  #touchAtEnd(response: ServerResponse): void {
+    response.once("close", () => this.touch());
+  }
+}

@@ -1,0 +1,54 @@
+import type { ChangingList } from "../../client/feed.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
+
+/**
+ * What a client declared and its revision has: a client declares all it can, and what the revision agreed upon does not
+ * have must not be asked of it. Tasks are left out, since they are polled here; so is `listChanged` of roots.
+ */
+export function usableCapabilities(version: LegacyRevision, declared: unknown): ClientCapabilities {
+  if (!isRecord(declared)) return {};
+  const { elicitation, sampling, roots, extensions, tasks: _, ...others } = declared;
+  const usable: ClientCapabilities = others;
+  const isNewest = atLeast(version, "2025-11-25");
+  if (isRecord(elicitation) && atLeast(version, "2025-06-18")) usable.elicitation = isNewest ? elicitation : {};
+  if (isRecord(sampling)) usable.sampling = isNewest ? sampling : {};
+  if (isRecord(roots)) usable.roots = {};
+  const { [TASKS_EXTENSION]: _tasks, ...carried } = isRecord(extensions) ? extensions : {};
+  if (Object.keys(carried).length > 0) usable.extensions = carried;
+  return usable;
+}
+
+/** The same without what would be asked: for a request that nothing can be sent on before its answer. */
+export function withoutQuestions(capabilities: ClientCapabilities): ClientCapabilities {
+  const { elicitation: _, sampling: _sampling, roots: _roots, ...others } = capabilities;
+  return others;
+}
+
+/** Modern capabilities of an endpoint, as `initialize` tells of them. */
+export function legacyOffer(
+  offered: Record<string, unknown>,
+  version: LegacyRevision,
+  caller: ClientCapabilities,
+): Record<string, unknown> {
+  const { extensions, completions, tasks: _, ...others } = offered;
+  // The level is kept here, whatever the servers do with it.
+  const capabilities: Record<string, unknown> = { ...others, logging: {} };
+  // Before, the method was there without a capability.
+  if (completions !== undefined && atLeast(version, "2025-03-26")) capabilities["completions"] = completions;
+  const common = Object.entries(isRecord(extensions) ? extensions : {}).filter(([name]) => {
+    return name !== TASKS_EXTENSION && caller.extensions?.[name] !== undefined;
+  });
+  if (common.length > 0) capabilities["extensions"] = Object.fromEntries(common);
+  return capabilities;
+}
+
+/** The lists whose changes an endpoint tells of. */
+export function changingLists(offered: Record<string, unknown>): ChangingList[] {
+  return (["tools", "prompts", "resources"] as const).filter((list) => {
+    const capability = offered[list];
+    return isRecord(capability) && capability["listChanged"] === true;
+  });
+}

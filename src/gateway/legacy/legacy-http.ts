@@ -1,0 +1,219 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Deadlines } from "../../client/deadlines.ts";
+import { SILENT, type Logger } from "../../client/logger.ts";
+import { asMessage, isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
+import { isLegacyRevision } from "../../protocol/revisions.ts";
+import { invalidRequest, overloaded, refuse, sendJson, wrongMethod, type HttpRefusal } from "../edge/http-refusal.ts";
+import type { LegacyEndpoint, Visitor } from "../edge/legacy-endpoint.ts";
+import type { Core } from "../exchange.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import type { StreamSurroundings } from "./event-stream.ts";
+import { HttpSession } from "./http-session.ts";
+import { accepts } from "./post-answer.ts";
+import { SseSession } from "./sse-session.ts";
+
+export interface LegacyHttpOptions {
+  core: Core;
+  maxSessions: number;
+  /** After so long without a request or an open stream a session ends. */
+  idleMs: number;
+  logger?: Logger | undefined;
+  /** How long a client has to answer a question; ten minutes. */
+  answerMs?: number | undefined;
+  /** How long an answer may take before its POST becomes a stream. */
+  patienceMs?: number | undefined;
+  keepAliveMs?: number | undefined;
+  /** Where clients of HTTP+SSE post. */
+  messagesPath?: string | undefined;
+}
+
+const PATIENCE_MS = 250;
+const KEEP_ALIVE_MS = 15_000;
+
+/** Clients of 2024-11-05 … 2025-11-25 over HTTP: Streamable with its sessions, and HTTP+SSE. */
+export class LegacyHttp implements LegacyEndpoint {
+  readonly #options: LegacyHttpOptions;
+  readonly #logger: Logger;
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #sseSessions = new Map<string, SseSession>();
+  readonly #deadlines = new Deadlines();
+  readonly #streams: StreamSurroundings;
+
+  constructor(options: LegacyHttpOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? SILENT;
+    const keepAliveMs = options.keepAliveMs ?? KEEP_ALIVE_MS;
+    this.#streams = { deadlines: this.#deadlines, open: new Set(), kept: { bytes: 0 }, keepAliveMs };
+  }
+
+  get sessions(): number {
+    return this.#sessions.size + this.#sseSessions.size;
+  }
+
+  /** Open streams that belong to no call. */
+  get streams(): number {
+    return this.#streams.open.size;
+  }
+
+  /** `body` is parsed JSON: one message, or a batch of 2025-03-26. */
+  async post(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { body, ...r }: Visitor & { body: unknown },
+  ): Promise<void> {
+    const isBatch = Array.isArray(body);
+    const messages = messagesIn(body);
+    if (!messages) return refuse(response, NO_MESSAGE);
+    const [first] = messages;
+    if (messages.some(isInitialize)) {
+      if (!isBatch && first && isRequest(first)) return this.#initialize(response, first, r);
+      return refuse(response, invalidRequest("initialize is a request of its own, outside any batch"));
+    }
+    const session = this.#find(request, r);
+    if (!(session instanceof HttpSession)) return refuse(response, session, isBatch ? undefined : idOf(first));
+    if (isBatch && session.conversation.version !== "2025-03-26") return refuse(response, NO_BATCHES);
+    session.receive(request, response, messages, isBatch);
+  }
+
+  /** The session's own stream or, with `Last-Event-ID`, the rest of any of its streams. */
+  get(request: IncomingMessage, response: ServerResponse, r: Visitor): void {
+    const session = this.#find(request, r, wrongMethod("POST"));
+    if (!(session instanceof HttpSession)) return refuse(response, session);
+    if (!accepts(request, "text/event-stream")) {
+      return refuse(response, invalidRequest("Accept must list text/event-stream", 406));
+    }
+    const lastEventId = request.headers["last-event-id"];
+    if (typeof lastEventId !== "string") return session.openOwnStream(response);
+    if (session.resume(response, lastEventId)) return;
+    refuse(response, invalidRequest("Last-Event-ID names no event from which this session can go on"));
+  }
+
+  delete(request: IncomingMessage, response: ServerResponse, r: Visitor): void {
+    const session = this.#find(request, r, wrongMethod("POST"));
+    if (!(session instanceof HttpSession)) return refuse(response, session);
+    this.#end(session);
+    response.writeHead(204).end();
+  }
+
+  /** GET /sse: opens a session of HTTP+SSE. */
+  openSse(_request: IncomingMessage, response: ServerResponse, r: Visitor): void {
+    if (!this.#makeRoom()) return refuse(response, FULL);
+    const session = new SseSession(response, {
+      ...this.#sessionOptions(r),
+      messagesPath: this.#options.messagesPath ?? "/messages",
+      onEnd: ({ id }) => this.#sseSessions.delete(id),
+    });
+    this.#sseSessions.set(session.id, session);
+  }
+
+  /** POST /messages: what the client of an HTTP+SSE session says. */
+  async postSse(
+    _request: IncomingMessage,
+    response: ServerResponse,
+    { body, url, ...r }: Visitor & { body: unknown; url: URL },
+  ): Promise<void> {
+    const id = url.searchParams.get("sessionId");
+    if (id === null) return refuse(response, invalidRequest("sessionId is missing in the address"));
+    const session = this.#sseSessions.get(id);
+    if (!session || !isTheirs(session, r)) return refuse(response, UNKNOWN_SESSION);
+    const isBatch = Array.isArray(body);
+    const messages = messagesIn(body);
+    if (!messages) return refuse(response, NO_MESSAGE);
+    if (isBatch && session.conversation.version !== "2025-03-26") return refuse(response, NO_BATCHES);
+    response.writeHead(202).end("Accepted");
+    session.receive(messages, isBatch);
+  }
+
+  /** Ends every session; what is in flight gets no answer. */
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values(), ...this.#sseSessions.values()];
+    this.#sessions.clear();
+    this.#sseSessions.clear();
+    await Promise.all(sessions.map((session) => session.close()));
+  }
+
+  async #initialize(response: ServerResponse, { id, params = {} }: Request, r: Visitor): Promise<void> {
+    const session = new HttpSession({
+      ...this.#sessionOptions(r),
+      idleMs: this.#options.idleMs,
+      patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
+      onIdle: (idle) => this.#end(idle),
+    });
+    try {
+      const result = await session.conversation.initialize(params);
+      if (!this.#makeRoom()) {
+        void session.close();
+        return refuse(response, FULL, id);
+      }
+      this.#sessions.set(session.id, session);
+      sendJson(response, 200, { jsonrpc: "2.0", id, result }, { "mcp-session-id": session.id });
+    } catch (error) {
+      void session.close();
+      this.#logger.warn("initialize failed", { error });
+      sendJson(response, 200, { jsonrpc: "2.0", id, error: rpcErrorOf(error) });
+    }
+  }
+
+  /** The session that a request names; somebody else's is answered like one that never was. */
+  #find({ headers }: IncomingMessage, r: Visitor, without = NO_SESSION): HttpSession | HttpRefusal {
+    const id = headers["mcp-session-id"];
+    if (typeof id !== "string") return without;
+    const session = this.#sessions.get(id);
+    if (!session || !isTheirs(session, r)) return UNKNOWN_SESSION;
+    const version = headers["mcp-protocol-version"];
+    // Any of the served ones will do: clients exist that always send their newest.
+    if (version === undefined || isLegacyRevision(version)) return session;
+    return invalidRequest(`MCP-Protocol-Version ${String(version)} is not the version of this session`);
+  }
+
+  /** For one more session the one goes that nobody has used for longest. False where all are in use. */
+  #makeRoom(): boolean {
+    if (this.sessions < this.#options.maxSessions) return true;
+    let oldest: HttpSession | undefined;
+    for (const session of this.#sessions.values()) {
+      if (!session.isBusy && (!oldest || session.usedAt < oldest.usedAt)) oldest = session;
+    }
+    if (!oldest) return false;
+    this.#logger.info("a session was ended to make room for another", { sessions: this.sessions });
+    this.#end(oldest);
+    return true;
+  }
+
+  #end(session: HttpSession): void {
+    this.#sessions.delete(session.id);
+    void session.close();
+  }
+
+  #sessionOptions({ view, principal }: Visitor) {
+    const { core, answerMs } = this.#options;
+    const streams = this.#streams;
+    return { core, view, principal, answerMs, streams, deadlines: this.#deadlines, logger: this.#logger };
+  }
+}
+
+const NO_MESSAGE = invalidRequest("The body is no JSON-RPC message");
+const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
+const UNKNOWN_SESSION = invalidRequest("There is no such session: send initialize", 404);
+const NO_BATCHES = invalidRequest("Batches exist in sessions of 2025-03-26 alone");
+const FULL = overloaded("There are as many sessions as this gateway allows, all in use", 30);
+
+function isTheirs(session: Visitor, { view, principal }: Visitor): boolean {
+  const isSameView =
+    session.view.kind === "one" ? view.kind === "one" && view.server === session.view.server : view.kind === "all";
+  return isSameView && session.principal.id === principal.id && session.principal.tenant === principal.tenant;
+}
+
+/** Undefined where anything in it is no message. */
+function messagesIn(body: unknown): Message[] | undefined {
+  const items: unknown[] = Array.isArray(body) ? body : [body];
+  const messages = items.map(asMessage).filter((message) => message !== undefined);
+  return messages.length === items.length && items.length > 0 ? messages : undefined;
+}
+
+function isInitialize(message: Message): boolean {
+  return "method" in message && message.method === "initialize";
+}
+
+function idOf(message: Message | undefined): RequestId | undefined {
+  return message && isRequest(message) ? message.id : undefined;
+}

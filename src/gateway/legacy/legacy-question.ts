@@ -1,0 +1,71 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord, type Params } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
+import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
+import { olderForm } from "./legacy-form.ts";
+import { withoutReservedMeta } from "./reserved-meta.ts";
+
+/** Who is asked. */
+export interface AskedClient {
+  version: LegacyRevision;
+  capabilities: ClientCapabilities;
+}
+
+/** A question as its client can be asked it; undefined where its revision has no way to. */
+export function legacyQuestion({ method, params = {} }: Question, client: AskedClient): Question | undefined {
+  const own = withoutReservedMeta(params);
+  switch (method) {
+    case "elicitation/create":
+      return elicitation(own, client);
+    case "sampling/createMessage":
+      return { method, params: sampling(own, client) };
+    case "roots/list":
+      if (!client.capabilities.roots) throw undeclared(method);
+      return Object.keys(own).length > 0 ? { method, params: own } : { method };
+    default:
+      throw undeclared(method);
+  }
+}
+
+function elicitation(params: Params, { version, capabilities }: AskedClient): Question | undefined {
+  const method = "elicitation/create";
+  const declared = capabilities.elicitation;
+  if (!declared) throw undeclared(method);
+  if (params["mode"] === "url") {
+    if (!declared.url) throw undeclared("elicitation/create with a URL");
+    return { method, params };
+  }
+  if (declared.url && !declared.form) throw undeclared("elicitation/create with a form");
+  if (atLeast(version, "2025-11-25")) return { method, params: { ...params, mode: "form" } };
+  const { mode: _, ...older } = params;
+  const requestedSchema = olderForm(params["requestedSchema"]);
+  return requestedSchema === undefined ? undefined : { method, params: { ...older, requestedSchema } };
+}
+
+function sampling(params: Params, { version, capabilities }: AskedClient): Params {
+  const declared = capabilities.sampling;
+  if (!declared) throw undeclared("sampling/createMessage");
+  if (params["tools"] !== undefined && !declared.tools) throw undeclared("sampling/createMessage with tools");
+  const { messages } = params;
+  if (atLeast(version, "2025-11-25") || !Array.isArray(messages)) return params;
+  return { ...params, messages: (messages as unknown[]).flatMap((message) => olderMessages(message, version)) };
+}
+
+/** Before 2025-11-25 a message has one block of content: several become as many messages of the same speaker. */
+function olderMessages(message: unknown, version: LegacyRevision): unknown[] {
+  if (!isRecord(message)) return [message];
+  const { content } = message;
+  const blocks: unknown[] = Array.isArray(content) ? content : [content];
+  for (const block of blocks) {
+    const type = isRecord(block) ? block["type"] : undefined;
+    const isTool = type === "tool_use" || type === "tool_result";
+    if (isTool || (type === "audio" && !atLeast(version, "2025-03-26"))) {
+      throw undeclared(`sampling/createMessage with ${type}`);
+    }
+  }
+  return Array.isArray(content) ? blocks.map((block) => ({ ...message, content: block })) : [message];
+}
+
+function undeclared(what: string): NexusError {
+  return new NexusError("CAPABILITY_MISSING", `The client cannot be asked for ${what}: it did not declare it`);
+}

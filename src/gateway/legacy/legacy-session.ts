@@ -1,0 +1,228 @@
+import { randomUUID } from "node:crypto";
+import type { Deadlines } from "../../client/deadlines.ts";
+import type { Logger } from "../../client/logger.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import {
+  INVALID_REQUEST,
+  type Notification,
+  type Params,
+  type Request,
+  type RequestId,
+  type Response,
+  type Result,
+} from "../../protocol/json-rpc.ts";
+import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
+import { isLegacyRevision, LEGACY_REVISIONS, type LegacyRevision } from "../../protocol/revisions.ts";
+import type { Core, View } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { changingLists, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
+import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
+import { legacyFailure } from "./legacy-failure.ts";
+import { legacyResult } from "./legacy-result.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import type { RequestChannel } from "./request-channel.ts";
+import { SessionChanges } from "./session-changes.ts";
+import { ToolOutputs } from "./tool-outputs.ts";
+
+export interface SessionOptions {
+  core: Core;
+  view: View;
+  principal: Principal;
+  /** Takes what belongs to no request. */
+  outside: (notification: Notification) => void;
+  deadlines: Deadlines;
+  logger: Logger;
+  /** How long a client has to answer a question. */
+  answerMs?: number | undefined;
+}
+
+/** What `initialize` settled. */
+interface Agreement extends CallSurroundings {
+  outputs: ToolOutputs;
+  changes: SessionChanges;
+}
+
+const ANSWER_MS = 600_000;
+/** Of the newest revision alone; tasks are polled for legacy callers, who never see one. */
+const FOREIGN_METHODS = /^(server\/discover$|subscriptions\/|tasks\/)/;
+
+/** A conversation with a client of 2024-11-05 … 2025-11-25, whatever its messages travel on. */
+export class LegacySession {
+  /** Connections to servers with sessions are made for this one alone. No secret: it is not the id that clients send. */
+  readonly owner: string;
+  readonly #options: SessionOptions;
+  readonly #questions: OpenQuestions;
+  readonly #inFlight = new Map<RequestId, { call: LegacyCall; channel: RequestChannel }>();
+  #agreement: Agreement | undefined;
+  #logLevel: LogLevel | undefined;
+  #isOpening = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    const { tenant, id } = options.principal;
+    this.owner = `${tenant}/${id}/session-${randomUUID()}`;
+    this.#questions = new OpenQuestions(options.deadlines, options.answerMs ?? ANSWER_MS);
+  }
+
+  /** The revision agreed upon; none before `initialize`. */
+  get version(): LegacyRevision | undefined {
+    return this.#agreement?.version;
+  }
+
+  /** Answers `initialize`. It is never refused for its version: every legacy revision is served. */
+  async initialize(params: Params): Promise<Result> {
+    const { core, view, principal, outside: onChange, logger } = this.#options;
+    const requested = params["protocolVersion"];
+    const version = isLegacyRevision(requested) ? requested : LEGACY_REVISIONS[0];
+    const capabilities = usableCapabilities(version, params["capabilities"]);
+    const offer = await core.offer(view, principal);
+    const { owner } = this;
+    const lists = changingLists(offer.capabilities);
+    this.#agreement = {
+      view,
+      principal,
+      owner,
+      version,
+      capabilities,
+      logger,
+      questions: this.#questions,
+      logLevel: () => this.#logLevel,
+      outputs: new ToolOutputs(version),
+      changes: new SessionChanges({ core, view, principal, owner, capabilities, lists, onChange, logger }),
+    };
+    return {
+      protocolVersion: version,
+      capabilities: legacyOffer(offer.capabilities, version, capabilities),
+      serverInfo: offer.serverInfo,
+      ...(offer.instructions === undefined ? {} : { instructions: offer.instructions }),
+    };
+  }
+
+  request(request: Request, channel: RequestChannel): void {
+    const { id, method, params = {} } = request;
+    const answer = (result: Promise<Result>) => {
+      result.then(
+        (value) => channel.finish({ jsonrpc: "2.0", id, result: value }),
+        (error: unknown) => channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) }),
+      );
+    };
+    if (method === "ping") return channel.finish({ jsonrpc: "2.0", id, result: {} });
+    if (method === "initialize") {
+      if (this.#isOpening) return channel.finish(refusal(id, "The session is initialized already"));
+      this.#isOpening = true;
+      const opening = this.initialize(params);
+      opening.catch(() => (this.#isOpening = false));
+      return answer(opening);
+    }
+    if (!this.#agreement || this.#closing) return channel.finish(refusal(id, NOT_INITIALIZED));
+    switch (method) {
+      case "logging/setLevel":
+        return answer(this.#setLevel(params["level"]));
+      case "resources/subscribe":
+        return answer(this.#subscribe(params["uri"], this.#agreement));
+      case "resources/unsubscribe":
+        return answer(this.#unsubscribe(params["uri"], this.#agreement));
+      default:
+        if (!FOREIGN_METHODS.test(method)) return this.#call(request, channel, this.#agreement);
+        answer(Promise.reject(new NexusError("CAPABILITY_MISSING", `Method not found: ${method}`)));
+    }
+  }
+
+  notified({ method, params }: Notification): void {
+    if (method === "notifications/initialized") this.#agreement?.changes.start();
+    else if (method === "notifications/cancelled") this.#cancel(params?.["requestId"] as RequestId);
+    // Roots are asked for whenever a server wants them, so nothing is kept that could have changed.
+  }
+
+  /** What the client answers to a question. One that nobody asked is dropped. */
+  settle(response: Response): void {
+    if (!this.#questions.settle(response)) {
+      this.#options.logger.debug("an answer that nobody waits for was dropped", { id: response.id });
+    }
+  }
+
+  /** The client can answer no more, though it may still read. */
+  stopAsking(): void {
+    this.#questions.close(new NexusError("CLOSED", "The client is gone"));
+  }
+
+  /** Ends everything that is kept for this client alone. Requests in flight get no answer. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.stopAsking();
+    for (const id of this.#inFlight.keys()) this.#cancel(id);
+    await this.#agreement?.changes.close().catch((error: unknown) => {
+      this.#options.logger.debug("listening did not end in good order", { error });
+    });
+    this.#options.core.release(this.owner);
+  }
+
+  #call(request: Request, channel: RequestChannel, agreement: Agreement): void {
+    const { id } = request;
+    if (this.#inFlight.has(id)) return channel.finish(refusal(id, "A request with this id is being worked on"));
+    const call = new LegacyCall(request, channel, agreement);
+    this.#inFlight.set(id, { call, channel });
+    void this.#run(call, agreement).then((outcome) => {
+      // A cancelled request has been finished already, and gets no answer.
+      if (call.isOver) return;
+      call.isOver = true;
+      this.#inFlight.delete(id);
+      channel.finish({ jsonrpc: "2.0", id, ...outcome });
+    });
+  }
+
+  async #run(call: LegacyCall, agreement: Agreement): Promise<ReturnType<typeof legacyFailure>> {
+    const { exchange } = call;
+    try {
+      const result = legacyResult(exchange, await this.#options.core.handle(exchange), agreement);
+      if (!call.isOver) call.completeVisits();
+      return { result };
+    } catch (error) {
+      if (!call.isOver) this.#options.logger.debug(`${exchange.method} failed`, { error });
+      return legacyFailure(error, exchange, agreement.version);
+    }
+  }
+
+  #cancel(id: RequestId): void {
+    const running = this.#inFlight.get(id);
+    if (!running) return;
+    this.#inFlight.delete(id);
+    running.call.cancel(new NexusError("CANCELLED", "The client cancelled its request"));
+    running.channel.finish(undefined);
+  }
+
+  async #setLevel(level: unknown): Promise<Result> {
+    const known = LOG_LEVELS.find((candidate) => candidate === level);
+    if (!known) throw new NexusError("ARGUMENTS_INVALID", `"level" is one of ${LOG_LEVELS.join(", ")}`);
+    this.#logLevel = known;
+    return {};
+  }
+
+  async #subscribe(given: unknown, { changes }: Agreement): Promise<Result> {
+    const uri = uriOf(given);
+    if (await changes.subscribe(uri)) return {};
+    throw new NexusError("NAME_UNKNOWN", `Nothing will be told of ${uri}: no such resource, or no subscriptions to it`);
+  }
+
+  async #unsubscribe(given: unknown, { changes }: Agreement): Promise<Result> {
+    await changes.unsubscribe(uriOf(given));
+    return {};
+  }
+}
+
+const NOT_INITIALIZED = "The session is not initialized: send initialize first";
+
+function uriOf(given: unknown): string {
+  if (typeof given === "string") return given;
+  throw new NexusError("ARGUMENTS_INVALID", `"uri" must be a text`);
+}
+
+function refusal(id: RequestId, message: string): Response {
+  return { jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message } };
+}

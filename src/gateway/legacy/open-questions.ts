@@ -1,0 +1,122 @@
+import type { Deadlines, Timed } from "../../client/deadlines.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord, type Message, type Params, type Request, type Response } from "../../protocol/json-rpc.ts";
+import type { Question } from "../../protocol/mcp.ts";
+
+/** Where a question goes, and until when its answer is wanted. */
+export interface Asking {
+  /** False where it cannot arrive. */
+  send: (message: Message) => boolean;
+  signal: AbortSignal;
+}
+
+/** What one client was asked and has not answered yet. The ids are this session's own. */
+export class OpenQuestions {
+  readonly #open = new Map<unknown, OpenQuestion>();
+  readonly #deadlines: Deadlines;
+  readonly #answerMs: number;
+  #lastId = 0;
+  /** Why nothing can be asked any more. */
+  #over: NexusError | undefined;
+
+  constructor(deadlines: Deadlines, answerMs: number) {
+    this.#deadlines = deadlines;
+    this.#answerMs = answerMs;
+  }
+
+  /** Resolves with what the client answered; rejects with INPUT_FAILED, CONNECTION_LOST, TIMEOUT, CANCELLED or CLOSED. */
+  async ask({ method, params }: Question, { send, signal }: Asking): Promise<Params> {
+    if (this.#over) throw this.#over;
+    if (signal.aborted) throw withdrawn(method, signal);
+    const id = ++this.#lastId;
+    const question = new OpenQuestion({ jsonrpc: "2.0", id, method, ...(params ? { params } : {}) }, this.#answerMs);
+    const withdraw = () => question.fail(withdrawn(method, signal));
+    signal.addEventListener("abort", withdraw, { once: true });
+    this.#open.set(id, question);
+    this.#deadlines.add(question);
+    if (!send(question.request)) question.fail(unreachable(method));
+    try {
+      return await question.answered;
+    } catch (error) {
+      // A client that has answered has nothing left to give up.
+      if (this.#open.has(id)) send(withdrawal(id, error));
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", withdraw);
+      this.#deadlines.remove(question);
+      this.#open.delete(id);
+    }
+  }
+
+  /** False where nobody waits for such an answer. */
+  settle(response: Response): boolean {
+    const question = this.#open.get(response.id);
+    if (!question) return false;
+    this.#open.delete(response.id);
+    question.answer(response);
+    return true;
+  }
+
+  /** No answer can come any more. */
+  close(error: NexusError): void {
+    this.#over = error;
+    for (const question of this.#open.values()) question.fail(error);
+  }
+}
+
+class OpenQuestion implements Timed {
+  slot = -1;
+  readonly request: Request;
+  readonly answered: Promise<Params>;
+  readonly #until: number;
+  #resolve: (result: Params) => void = () => {};
+  #reject: (error: NexusError) => void = () => {};
+
+  constructor(request: Request, answerMs: number) {
+    this.request = request;
+    this.#until = performance.now() + answerMs;
+    this.answered = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  get remainingMs(): number {
+    return this.#until - performance.now();
+  }
+
+  answer(response: Response): void {
+    if ("error" in response) {
+      const { message } = response.error;
+      const failure = `The client answered ${this.request.method} with an error: ${message}`;
+      return this.fail(new NexusError("INPUT_FAILED", failure, { rpc: response.error }));
+    }
+    if (isRecord(response.result)) return this.#resolve(response.result);
+    this.fail(new NexusError("INPUT_FAILED", `The client answered ${this.request.method} with something unreadable`));
+  }
+
+  fail(error: NexusError): void {
+    this.#reject(error);
+  }
+
+  expire(): void {
+    this.fail(new NexusError("TIMEOUT", `The client did not answer ${this.request.method} in time`));
+  }
+
+  stop(error: NexusError): void {
+    this.fail(error);
+  }
+}
+
+function withdrawn(method: string, signal: AbortSignal): NexusError {
+  return new NexusError("CANCELLED", `${method} is no longer wanted`, { cause: signal.reason as unknown });
+}
+
+function unreachable(method: string): NexusError {
+  return new NexusError("CONNECTION_LOST", `${method} cannot reach the client: it has left the stream of its request`);
+}
+
+function withdrawal(requestId: number, error: unknown): Message {
+  const reason = error instanceof NexusError ? error.message : "No longer wanted";
+  return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } };
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Deadlines, Timed } from "../../client/deadlines.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Message, Response } from "../../protocol/json-rpc.ts";
+import { sendJson } from "../edge/http-refusal.ts";
+import type { EventStream } from "./event-stream.ts";
+import type { RequestChannel } from "./request-channel.ts";
+
+export interface PostOptions {
+  deadlines: Deadlines;
+  /** The stream that is opened for it if it needs one. */
+  newStream: () => EventStream;
+  /** Everything is said: the session forgets it. */
+  onEnd: (answer: PostAnswer) => void;
+  requests: number;
+  isBatch: boolean;
+  patienceMs: number;
+}
+
+/**
+ * What goes back on one POST: plain JSON if the answer is the first thing to be said and comes soon, else a stream,
+ * which a client that lost its connection can come back to.
+ */
+export class PostAnswer implements RequestChannel, Timed {
+  slot = -1;
+  readonly canStream: boolean;
+  readonly #response: ServerResponse;
+  readonly #options: PostOptions;
+  readonly #streamAt: number;
+  readonly #answers: Response[] = [];
+  #waiting: number;
+  #stream: EventStream | undefined;
+  #isOver = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, options: PostOptions) {
+    this.#response = response;
+    this.#options = options;
+    this.#waiting = options.requests;
+    this.canStream = accepts(request, "text/event-stream");
+    if (this.canStream && !accepts(request, "application/json")) this.#openStream();
+    this.#streamAt = this.canStream && !this.#stream ? performance.now() + options.patienceMs : Infinity;
+    options.deadlines.add(this);
+  }
+
+  get remainingMs(): number {
+    return this.#streamAt - performance.now();
+  }
+
+  /** Long calls get a stream, so that their answer can be fetched after a broken connection. */
+  expire(): void {
+    this.#openStream();
+  }
+
+  stop(_error: NexusError): void {
+    this.abandon();
+  }
+
+  send(message: Message): boolean {
+    if (this.#isOver || !this.canStream) return false;
+    const stream = this.#openStream();
+    if (!stream?.isReachable) return false;
+    stream.push(JSON.stringify(message));
+    return true;
+  }
+
+  finish(answer: Response | undefined): void {
+    if (answer) this.#answers.push(answer);
+    if (--this.#waiting > 0 || this.#isOver) return;
+    const [first] = this.#answers;
+    const body = this.#options.isBatch ? this.#answers : first;
+    this.#end();
+    if (this.#stream) {
+      if (first) this.#stream.push(JSON.stringify(body));
+      this.#stream.end();
+    } else if (first) sendJson(this.#response, 200, body);
+    // Cancelled: there is no answer to wait for.
+    else if (!this.#response.headersSent) this.#response.writeHead(202).end();
+  }
+
+  /** The session is over, and so is the waiting. */
+  abandon(): void {
+    if (this.#isOver) return;
+    this.#waiting = 1;
+    this.finish(undefined);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#options.deadlines.remove(this);
+    this.#options.onEnd(this);
+  }
+
+  #openStream(): EventStream | undefined {
+    if (!this.#stream) {
+      this.#options.deadlines.remove(this);
+      // Only the first bytes of a stream would have told the client how to come back.
+      if (this.#response.destroyed) return undefined;
+      this.#stream = this.#options.newStream();
+      this.#stream.open(this.#response);
+    }
+    return this.#stream;
+  }
+}
+
+/** Whether a client takes such an answer. It MUST take both kinds; one that names neither is taken at its word. */
+export function accepts({ headers: { accept } }: IncomingMessage, type: string): boolean {
+  return accept === undefined || accept.includes(type) || accept.includes("*/*");
+}

@@ -1,0 +1,76 @@
+import type { ChangingList } from "../../client/feed.ts";
+import type { Logger } from "../../client/logger.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { Core, ListenRequest, Listening } from "../exchange.ts";
+
+interface ChangesOptions extends Omit<ListenRequest, "interests"> {
+  core: Core;
+  /** Always listened for. */
+  lists: readonly ChangingList[];
+  logger: Logger;
+}
+
+/** What one legacy session hears of: the lists, and the resources that its client subscribed to. */
+export class SessionChanges {
+  readonly #options: ChangesOptions;
+  readonly #resources = new Set<string>();
+  #listening: Listening | undefined;
+  /** One change of the interests at a time: the later one must not be overtaken. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  /** Hears of the lists from now on. A session works without, so failing is only noted. */
+  start(): void {
+    if (this.#options.lists.length === 0) return;
+    void this.#inTurn(() => (this.#listening ? Promise.resolve() : this.#apply())).catch((error: unknown) => {
+      this.#options.logger.warn(`changes of lists are not heard of: ${messageOf(error)}`);
+    });
+  }
+
+  /** False where the server tells nothing of it. */
+  subscribe(uri: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const isNew = !this.#resources.has(uri);
+      this.#resources.add(uri);
+      try {
+        await this.#apply();
+        if (this.#listening?.accepted.resources?.includes(uri)) return true;
+      } catch (error) {
+        if (isNew) this.#resources.delete(uri);
+        throw error;
+      }
+      this.#resources.delete(uri);
+      return false;
+    });
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#resources.delete(uri)) await this.#apply();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#turn;
+    await this.#listening?.close();
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(run);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  async #apply(): Promise<void> {
+    if (this.#closed) return;
+    const { core, lists, logger: _, ...request } = this.#options;
+    const interests = { lists, resources: [...this.#resources] };
+    if (this.#listening) await this.#listening.update(interests);
+    else this.#listening = await core.listen({ ...request, interests });
+  }
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { Timed } from "../../client/deadlines.ts";
+import { isRequest, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
+import type { View } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+import { EVENT_STREAM_HEADERS, MAX_UNREAD_BYTES, type StreamSurroundings } from "./event-stream.ts";
+import { LegacySession, type SessionOptions } from "./legacy-session.ts";
+import { SharedChannel } from "./request-channel.ts";
+
+export interface SseSessionOptions extends Omit<SessionOptions, "outside"> {
+  streams: StreamSurroundings;
+  /** Where its client posts; the session's id is added. */
+  messagesPath: string;
+  onEnd: (session: SseSession) => void;
+}
+
+/** HTTP+SSE of 2024-11-05: a session is its one stream, carries everything on it, and ends with it. */
+export class SseSession implements Timed {
+  slot = -1;
+  readonly id = randomBytes(24).toString("base64url");
+  readonly view: View;
+  readonly principal: Principal;
+  readonly conversation: LegacySession;
+  readonly #response: ServerResponse;
+  readonly #options: SseSessionOptions;
+  #wroteAt = performance.now();
+
+  constructor(response: ServerResponse, options: SseSessionOptions) {
+    this.#response = response;
+    this.#options = options;
+    this.view = options.view;
+    this.principal = options.principal;
+    this.conversation = new LegacySession({ ...options, outside: (notification) => this.#send(notification) });
+    options.streams.open.add(this);
+    options.deadlines.add(this);
+    response.writeHead(200, EVENT_STREAM_HEADERS);
+    response.write(`event: endpoint\ndata: ${options.messagesPath}?sessionId=${this.id}\n\n`);
+    response.once("close", () => void this.close());
+  }
+
+  /** The messages of one POST; their answers go on the stream. */
+  receive(messages: readonly Message[], isBatch: boolean): void {
+    const requests = messages.filter(isRequest).length;
+    const channel = new SharedChannel((message) => this.#send(message), isBatch ? requests : undefined);
+    for (const message of messages) {
+      if (isResponse(message)) this.conversation.settle(message);
+      else if (isRequest(message)) this.conversation.request(message, channel);
+      else this.conversation.notified(message);
+    }
+  }
+
+  get remainingMs(): number {
+    return this.#wroteAt + this.#options.streams.keepAliveMs - performance.now();
+  }
+
+  expire(): void {
+    this.#write(": still here\n\n");
+    this.#options.deadlines.wakeWithin(this.#options.streams.keepAliveMs);
+  }
+
+  stop(): void {
+    void this.close();
+  }
+
+  close(): Promise<void> {
+    this.#options.streams.open.delete(this);
+    this.#options.deadlines.remove(this);
+    this.#options.onEnd(this);
+    const closed = this.conversation.close();
+    this.#response.end();
+    return closed;
+  }
+
+  #send(message: Message | Response[]): boolean {
+    return this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  }
+
+  #write(text: string): boolean {
+    if (this.#response.destroyed || this.#response.writableEnded) return false;
+    this.#response.write(text);
+    this.#wroteAt = performance.now();
+    // Who does not read must not fill our memory.
+    if (this.#response.writableLength > MAX_UNREAD_BYTES + text.length) this.#response.destroy();
+    return true;
+  }
+}

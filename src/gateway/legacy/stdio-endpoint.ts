@@ -1,0 +1,252 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { Deadlines } from "../../client/deadlines.ts";
+import { SILENT, type Logger } from "../../client/logger.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import {
+  asMessage,
+  INVALID_REQUEST,
+  isNotification,
+  isRecord,
+  isRequest,
+  isRequestId,
+  isResponse,
+  PARSE_ERROR,
+  type Message,
+  type Request,
+  type RequestId,
+  type Response,
+} from "../../protocol/json-rpc.ts";
+import { LineReader } from "../../transport/line-reader.ts";
+import { answerModern } from "../edge/modern-request.ts";
+import { claimedVersion } from "../edge/modern-sender.ts";
+import type { Core, View } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+import { LegacySession } from "./legacy-session.ts";
+import { SharedChannel, type RequestChannel } from "./request-channel.ts";
+
+export interface StdioOptions {
+  core: Core;
+  view: View;
+  principal: Principal;
+  input: Readable;
+  output: Writable;
+  /** Ends it at once; what is in flight gets no answer. */
+  signal: AbortSignal;
+  logger?: Logger | undefined;
+  maxLineBytes?: number | undefined;
+  /** How long what is in flight may go on after the input has ended. */
+  drainMs?: number | undefined;
+  /** How long a client has to answer a question; ten minutes. */
+  answerMs?: number | undefined;
+}
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const DRAIN_MS = 10_000;
+const FLUSH_MS = 1000;
+/** Beyond this a client that does not read is told nothing but answers. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+
+/** Serves one client of either era on a pair of pipes, until its end or the signal. */
+export function serveStdio(options: StdioOptions): Promise<void> {
+  return new StdioEndpoint(options).serve();
+}
+
+class StdioEndpoint {
+  readonly #options: StdioOptions;
+  readonly #session: LegacySession;
+  readonly #modern = new Map<RequestId, AbortController>();
+  readonly #waiting = new Set<object>();
+  /** Whoever waits for the last answer. */
+  #onQuiet: (() => void) | undefined;
+  /** Set by the first message, and never changed: what carries no mark of its own is of that era. */
+  #era: "modern" | "legacy" | undefined;
+  #isOver = false;
+
+  constructor(options: StdioOptions) {
+    const { core, view, principal, answerMs, logger = SILENT } = options;
+    this.#options = options;
+    const outside = (notification: Message) => void this.#write(notification);
+    const deadlines = new Deadlines();
+    this.#session = new LegacySession({ core, view, principal, answerMs, logger, deadlines, outside });
+  }
+
+  async serve(): Promise<void> {
+    const { input, output, signal, drainMs = DRAIN_MS } = this.#options;
+    // The client may be gone before the last answer is written; that is its right.
+    output.on("error", () => {});
+    const gone = new AbortController();
+    const over = AbortSignal.any([signal, gone.signal]);
+    output.once("close", () => gone.abort());
+    await this.#read(input, over);
+    this.#session.stopAsking();
+    for (const [id, controller] of this.#modern) if (!this.#waiting.has(controller)) this.#abort(id, controller);
+    if (!over.aborted) await this.#quiet(drainMs, over);
+    this.#isOver = true;
+    for (const [id, controller] of this.#modern) this.#abort(id, controller);
+    await this.#session.close();
+    if (!output.destroyed && !output.writableEnded && output.writableLength > 0) await flushed(output);
+  }
+
+  /** Resolves when the input has ended, for whatever reason. */
+  async #read(input: Readable, over: AbortSignal): Promise<void> {
+    const reader = new LineReader(this.#options.maxLineBytes ?? MAX_LINE_BYTES, {
+      line: (text) => this.#receiveLine(text),
+      tooLong: (bytes, _answered, asked) =>
+        this.#refuse(asked, INVALID_REQUEST, `A message of ${bytes} bytes is too long`),
+    });
+    const take = (chunk: Buffer | string) => reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    input.on("data", take);
+    if (!over.aborted && !input.readableEnded && !input.destroyed) {
+      await Promise.race([once(input, "end", { signal: over }), once(input, "close", { signal: over })]).catch(
+        () => {},
+      );
+    }
+    input.off("data", take);
+    input.pause();
+    // The last line counts without its newline, too.
+    if (!over.aborted) reader.push(Buffer.from("\n"));
+  }
+
+  #receiveLine(line: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      if (line.trim() !== "") this.#refuse(undefined, PARSE_ERROR, "This line is no JSON");
+      return;
+    }
+    if (Array.isArray(value)) return this.#receiveBatch(value);
+    const message = asMessage(value);
+    if (message) return this.#receive(message, () => new SharedChannel((each) => this.#write(each)));
+    const id = isRecord(value) && isRequestId(value["id"]) ? value["id"] : undefined;
+    this.#refuse(id, INVALID_REQUEST, "This is no JSON-RPC message");
+  }
+
+  #receiveBatch(items: readonly unknown[]): void {
+    const messages = items.map(asMessage).filter((message) => message !== undefined);
+    const isWhole = messages.length === items.length && messages.length > 0;
+    if (!isWhole || this.#session.version !== "2025-03-26") {
+      return this.#refuse(undefined, INVALID_REQUEST, "Batches exist in sessions of 2025-03-26 alone");
+    }
+    const channel = new SharedChannel((each) => this.#write(each), messages.filter(isRequest).length);
+    for (const message of messages) this.#receive(message, () => channel);
+  }
+
+  #receive(message: Message, channel: () => RequestChannel): void {
+    if (isResponse(message)) return this.#session.settle(message);
+    if (isNotification(message)) {
+      if (message.method === "notifications/cancelled") this.#cancelModern(message.params?.["requestId"]);
+      return this.#session.notified(message);
+    }
+    if (this.#speaksModern(message)) void this.#answerModern(message, channel());
+    else this.#session.request(message, this.#counted(channel()));
+  }
+
+  /** What a message claims decides; then `initialize`; then what the first message was. */
+  #speaksModern({ method, params }: Request): boolean {
+    const isMarked = claimedVersion(params) !== undefined;
+    this.#era ??= isMarked ? "modern" : "legacy";
+    return isMarked || (method !== "initialize" && this.#session.version === undefined && this.#era === "modern");
+  }
+
+  async #answerModern(request: Request, channel: RequestChannel): Promise<void> {
+    const { core, view, principal } = this.#options;
+    const { id, method } = request;
+    if (this.#modern.has(id)) {
+      return channel.finish(refusal(id, INVALID_REQUEST, "A request with this id is being worked on"));
+    }
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#modern.set(id, controller);
+    const isListening = method === "subscriptions/listen";
+    // A subscription has no end of its own, so nobody waits for it.
+    if (!isListening) this.#waiting.add(controller);
+    const send = (notification: Message) => {
+      if (!signal.aborted) channel.send(notification);
+    };
+    const answer = await answerModern({ core, view, principal, request, signal, send });
+    const isWanted = this.#modern.get(id) === controller;
+    if (isWanted) this.#modern.delete(id);
+    channel.finish(isWanted ? answer : undefined);
+    // On stdio the end of a subscription is told in both ways that the specification has.
+    if (isWanted && isListening && "result" in answer) channel.send(cancelled(id));
+    this.#done(controller);
+  }
+
+  #cancelModern(id: unknown): void {
+    const controller = isRequestId(id) ? this.#modern.get(id) : undefined;
+    if (controller) this.#abort(id as RequestId, controller);
+  }
+
+  #abort(id: RequestId, controller: AbortController): void {
+    this.#modern.delete(id);
+    controller.abort(new NexusError("CANCELLED", "The client no longer wants the answer"));
+  }
+
+  #counted(channel: RequestChannel): RequestChannel {
+    const counted: RequestChannel = {
+      canStream: channel.canStream,
+      send: (message) => channel.send(message),
+      finish: (answer) => {
+        channel.finish(answer);
+        this.#done(counted);
+      },
+    };
+    this.#waiting.add(counted);
+    return counted;
+  }
+
+  #done(waiting: object): void {
+    this.#waiting.delete(waiting);
+    if (this.#waiting.size === 0) this.#onQuiet?.();
+  }
+
+  /** Resolves when everything is answered, or the time is over. */
+  async #quiet(drainMs: number, over: AbortSignal): Promise<void> {
+    if (this.#waiting.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+      timer = setTimeout(resolve, drainMs);
+      over.addEventListener("abort", () => resolve(), { once: true });
+    });
+    clearTimeout(timer);
+  }
+
+  #refuse(id: RequestId | undefined, code: number, message: string): void {
+    this.#write(refusal(id, code, message));
+  }
+
+  #write(message: Message | Response[]): boolean {
+    const { input, output } = this.#options;
+    if (this.#isOver || output.destroyed || output.writableEnded) return false;
+    const isTold = !Array.isArray(message) && isNotification(message);
+    if (isTold && output.writableLength > MAX_UNREAD_BYTES) return false;
+    if (!output.write(`${JSON.stringify(message)}\n`) && !input.isPaused()) {
+      // Who does not read is not listened to either.
+      input.pause();
+      output.once("drain", () => input.resume());
+    }
+    return true;
+  }
+}
+
+function refusal(id: RequestId | undefined, code: number, message: string): Response {
+  // Clients check the outline of a message: an id that is not known is left out, since null is none for them.
+  return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: { code, message } };
+}
+
+function cancelled(requestId: RequestId): Message {
+  return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "The subscription ended" } };
+}
+
+/** Resolves when everything is written, or its reader has had time enough to take it. */
+async function flushed(output: Writable): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, FLUSH_MS);
+    output.write("", () => resolve());
+  });
+  clearTimeout(timer);
+}
