@@ -77,6 +77,10 @@ describe("changes of lists", () => {
         await expect.poll(all.methods).toEqual(["notifications/tools/list_changed"]);
         const { tools } = await it.core.handle(exchangeOf(ALL, "tools/list"));
         expect((tools as Params[]).map(({ name }) => name)).toContain(`${server}__extra_tool`);
+        // What comes after it would come after a second one, too.
+        await it.call(ALL, `${server}__test_trigger_prompt_change`);
+        await expect.poll(all.methods).toContain("notifications/prompts/list_changed");
+        expect(all.heard).toHaveLength(2);
       }
     });
   });
@@ -195,5 +199,39 @@ describe("updates of resources", () => {
     const request = listen(it.core, one("gone"), { lists: ["tools"] });
     expect(await failure(request)).toMatchObject({ code: "COMMAND_NOT_FOUND" });
     expect(await failure(listen(it.core, one("nobody"), {}))).toMatchObject({ code: "NAME_UNKNOWN" });
+  });
+});
+
+describe("changes of tasks", () => {
+  const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} }, elicitation: { form: {} } };
+
+  test("are told under the id that the caller knows, and of its own tasks alone (X2)", async () => {
+    await using http = await startHttpFixture({ revision: "2026-07-28" });
+    await using it = await world({ web: { url: http.url }, modern: stdioFixture(MODERN) });
+    for (const server of ["web", "modern"]) {
+      const ask = (method: string, params: Params) => it.core.handle(exchangeOf(ALL, method, params, { capabilities }));
+      const { resultType, taskId } = await ask("tools/call", { name: `${server}__confirm_delete`, arguments: {} });
+      expect(resultType).toBe("task");
+      const tasks = [String(taskId)];
+      await using mine = await listen(it.core, ALL, { tasks }, { capabilities });
+      expect(mine.listening.accepted.tasks).toEqual(tasks);
+      const stranger = { capabilities, principal: { ...ANYBODY, id: "you" } };
+      await using yours = await listen(it.core, ALL, { tasks: [...tasks, "no-such"] }, stranger);
+      expect(yours.listening.accepted.tasks).toEqual([]);
+      await expect.poll(() => ask("tasks/get", { taskId })).toMatchObject({ status: "input_required" });
+      const { inputRequests } = await ask("tasks/get", { taskId });
+      const keys = Object.keys(inputRequests as Params);
+      const inputResponses = Object.fromEntries(keys.map((key) => [key, { action: "accept", content: { ok: true } }]));
+      await ask("tasks/update", { taskId, inputResponses });
+      await expect
+        .poll(() => mine.heard.at(-1))
+        .toMatchObject({
+          method: "notifications/tasks",
+          params: { taskId, status: "completed", result: { content: [{ text: "Deleted." }] } },
+        });
+      expect(yours.heard).toEqual([]);
+      const error = await failure(it.core.handle(exchangeOf(one("nobody"), "tasks/get", { taskId }, { capabilities })));
+      expect(error).toMatchObject({ code: "NAME_UNKNOWN" });
+    }
   });
 });

@@ -80,17 +80,15 @@ export class GatewayCore implements Core {
       return offerOfOne(this.#serverInfo, this.#get(view.server), nature);
     }
     const shown = this.#all.shown();
-    const natures = shown
-      .filter(({ state }) => state.kind !== "failed")
-      .map(({ id }) => this.#catalogs.of(id).nature());
-    const known = await Promise.all(
-      natures.map((nature) =>
-        within(
-          nature.catch(() => undefined),
-          this.#waitMs,
-        ),
-      ),
+    // Nobody is started for it: a server that is not there yet adds nothing that could not be told later.
+    const running = shown.filter(({ state }) => state.kind === "starting" || "era" in state);
+    const natures = running.map(({ id }) =>
+      this.#catalogs
+        .of(id)
+        .nature()
+        .catch(() => undefined),
     );
+    const known = await Promise.all(natures.map((nature) => within(nature, this.#waitMs)));
     const there = known.filter((nature) => nature !== undefined);
     return offerOfAll(this.#serverInfo, shown, there);
   }
@@ -163,14 +161,13 @@ export class GatewayCore implements Core {
     return view.kind === "one" ? result : outwardResult(server, method, result);
   }
 
-  /** The id of a task tells whose it is; on a server's own endpoint there are none of others'. */
+  /** The id of a task tells whose it is. */
   async #askTask(exchange: Exchange): Promise<Result> {
     const { view, method, params, principal } = exchange;
-    const { taskId } = params;
-    const task = typeof taskId === "string" ? this.#calls.findTask(taskId, principal) : undefined;
-    if (task && view.kind === "one" && task.server !== view.server) throw taskUnknown(String(taskId));
     const result = await this.#calls.run({ server: "", method, params, exchange });
-    return task && view.kind === "all" ? outwardResult(task.server, method, result) : result;
+    if (view.kind === "one") return result;
+    const task = this.#calls.findTask(String(params["taskId"]), principal);
+    return task ? outwardResult(task.server, method, result) : result;
   }
 
   #candidates(kind: ThingKind): string[] {
@@ -202,8 +199,4 @@ function isOwned({ state, definition: { isolation, entry } }: ServerStatus): boo
 /** Owners of different principals are different, whatever they are called. */
 function ownerKey({ tenant, id }: Principal, owner: string): string {
   return JSON.stringify([tenant, id, owner]);
-}
-
-function taskUnknown(taskId: string): NexusError {
-  return new NexusError("NAME_UNKNOWN", `There is no task "${taskId}"`, { mayHaveReached: false });
 }

@@ -54,7 +54,8 @@ export class OwnerChanges {
   hear(key: string, server: string, by: ConnectionOwner, signal: AbortSignal): Promise<unknown> | undefined {
     const owner = this.#owners.get(key);
     if (!owner) return undefined;
-    const connection = JSON.stringify([server, by.caller.capabilities]);
+    const { capabilities, ask } = by.caller;
+    const connection = JSON.stringify([server, capabilities, ask !== undefined]);
     const heard = owner.heard.get(connection) ?? this.#subscribe({ owner, connection, server, by, signal });
     owner.heard.set(connection, heard);
     return heard;

@@ -95,7 +95,7 @@ export class LegacyCall {
     return wanted !== undefined && LOG_LEVELS.indexOf(level as LogLevel) >= LOG_LEVELS.indexOf(wanted);
   }
 
-  async #ask(question: Question, signal: AbortSignal): Promise<Params> {
+  async #ask(question: Question, wanted: AbortSignal): Promise<Params> {
     if (this.isOver) throw new NexusError("CANCELLED", `${this.exchange.method} is over: nobody can be asked`);
     const { version, questions, logger } = this.#around;
     const asked = legacyQuestion(question, this.#around);
@@ -104,6 +104,8 @@ export class LegacyCall {
       return { action: "cancel" };
     }
     const send = this.#channel.send.bind(this.#channel);
+    // Whoever cancels a call has no more use for its questions, however long the core takes to notice.
+    const signal = AbortSignal.any([wanted, this.#cancelled.signal]);
     const { params } = asked;
     if (params?.["mode"] !== "url") return questions.ask(asked, { send, signal });
     // Ids of different servers could meet here, so each visit gets one of ours.

@@ -29,18 +29,20 @@ export class OpenQuestions {
     if (this.#over) throw this.#over;
     if (signal.aborted) throw withdrawn(method, signal);
     const id = ++this.#lastId;
-    const question = new OpenQuestion({ jsonrpc: "2.0", id, method, ...(params ? { params } : {}) }, this.#answerMs);
-    const withdraw = () => question.fail(withdrawn(method, signal));
+    const request: Request = { jsonrpc: "2.0", id, method, ...(params ? { params } : {}) };
+    // At once, while there is still a way to say so.
+    const giveUp = (error: NexusError) => {
+      if (this.#open.delete(id)) send(withdrawal(id, error));
+      question.fail(error);
+    };
+    const question = new OpenQuestion(method, this.#answerMs, giveUp);
+    const withdraw = () => giveUp(withdrawn(method, signal));
     signal.addEventListener("abort", withdraw, { once: true });
     this.#open.set(id, question);
     this.#deadlines.add(question);
-    if (!send(question.request)) question.fail(unreachable(method));
     try {
+      if (!send(request)) throw unreachable(method);
       return await question.answered;
-    } catch (error) {
-      // A client that has answered has nothing left to give up.
-      if (this.#open.has(id)) send(withdrawal(id, error));
-      throw error;
     } finally {
       signal.removeEventListener("abort", withdraw);
       this.#deadlines.remove(question);
@@ -66,19 +68,22 @@ export class OpenQuestions {
 
 class OpenQuestion implements Timed {
   slot = -1;
-  readonly request: Request;
   readonly answered: Promise<Params>;
+  readonly #method: string;
   readonly #until: number;
+  readonly #giveUp: (error: NexusError) => void;
   #resolve: (result: Params) => void = () => {};
   #reject: (error: NexusError) => void = () => {};
 
-  constructor(request: Request, answerMs: number) {
-    this.request = request;
+  constructor(method: string, answerMs: number, giveUp: (error: NexusError) => void) {
+    this.#method = method;
     this.#until = performance.now() + answerMs;
+    this.#giveUp = giveUp;
     this.answered = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    this.answered.catch(() => {});
   }
 
   get remainingMs(): number {
@@ -87,12 +92,11 @@ class OpenQuestion implements Timed {
 
   answer(response: Response): void {
     if ("error" in response) {
-      const { message } = response.error;
-      const failure = `The client answered ${this.request.method} with an error: ${message}`;
+      const failure = `The client answered ${this.#method} with an error: ${response.error.message}`;
       return this.fail(new NexusError("INPUT_FAILED", failure, { rpc: response.error }));
     }
     if (isRecord(response.result)) return this.#resolve(response.result);
-    this.fail(new NexusError("INPUT_FAILED", `The client answered ${this.request.method} with something unreadable`));
+    this.fail(new NexusError("INPUT_FAILED", `The client answered ${this.#method} with something unreadable`));
   }
 
   fail(error: NexusError): void {
@@ -100,7 +104,7 @@ class OpenQuestion implements Timed {
   }
 
   expire(): void {
-    this.fail(new NexusError("TIMEOUT", `The client did not answer ${this.request.method} in time`));
+    this.#giveUp(new NexusError("TIMEOUT", `The client did not answer ${this.#method} in time`));
   }
 
   stop(error: NexusError): void {
@@ -116,7 +120,6 @@ function unreachable(method: string): NexusError {
   return new NexusError("CONNECTION_LOST", `${method} cannot reach the client: it has left the stream of its request`);
 }
 
-function withdrawal(requestId: number, error: unknown): Message {
-  const reason = error instanceof NexusError ? error.message : "No longer wanted";
+function withdrawal(requestId: number, { message: reason }: NexusError): Message {
   return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } };
 }

@@ -1,0 +1,111 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { expect, test } from "vitest";
+import type { WireMessage } from "../fixtures/json-line-peer.ts";
+import { StandInCore } from "./legacy-stand-in.ts";
+import { eventsOf, send, serveLegacy } from "./legacy-wire.ts";
+
+const FORM = {
+  method: "elicitation/create",
+  params: { mode: "form", message: "Sure?", requestedSchema: { type: "object", properties: {} } },
+};
+
+test("HTTP+SSE: everything comes on the one stream, and the session ends with it", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core);
+  const gone = new AbortController();
+  const stream = await fetch(`${world.origin}/sse`, { signal: gone.signal });
+  const events = eventsOf(stream);
+  const endpoint = (await events.next()).value as { event: string; data: string };
+  expect(endpoint).toMatchObject({
+    event: "endpoint",
+    data: expect.stringMatching(/^\/messages\?sessionId=[\w-]{32}$/),
+  });
+  const url = `${world.origin}${endpoint.data}`;
+  const tell = async (message: object) => expect((await send(url, { jsonrpc: "2.0", ...message })).status).toBe(202);
+  const next = async () => ((await events.next()).value as { message: WireMessage }).message;
+
+  await tell({ id: 0, method: "tools/list" });
+  expect(await next()).toMatchObject({ id: 0, error: { code: -32600 } });
+  await tell({ id: 1, method: "initialize", params: { protocolVersion: "2024-11-05", capabilities: { roots: {} } } });
+  expect(await next()).toMatchObject({ id: 1, result: { protocolVersion: "2024-11-05" } });
+  await tell({ id: 2, method: "initialize", params: {} });
+  expect(await next()).toMatchObject({ id: 2, error: { code: -32600 } });
+  await tell({ method: "notifications/initialized" });
+  await expect.poll(() => core.listenings.size).toBe(1);
+  core.change({ jsonrpc: "2.0", method: "notifications/prompts/list_changed" });
+  expect(await next()).toMatchObject({ method: "notifications/prompts/list_changed" });
+
+  const params = { name: "ask", arguments: { questions: [{ method: "roots/list" }] } };
+  await tell({ id: 3, method: "tools/call", params });
+  const question = await next();
+  expect(question).toMatchObject({ method: "roots/list" });
+  await tell({ id: question.id, result: { roots: [] } });
+  expect(await next()).toMatchObject({ id: 3, result: { content: [{ text: '[{"roots":[]}]' }] } });
+  expect((await send(url, [{ jsonrpc: "2.0", id: 9, method: "ping" }])).status).toBe(400);
+
+  await tell({ id: 4, method: "tools/call", params: { name: "wait" } });
+  await expect.poll(() => core.exchanges.length).toBe(2);
+  expect([world.legacy.sessions, world.legacy.streams]).toEqual([1, 1]);
+  gone.abort();
+  await expect.poll(() => core.released).toEqual([core.exchanges[1]?.caller.owner]);
+  expect(core.exchanges[1]?.signal.aborted).toBe(true);
+  expect([world.legacy.sessions, world.legacy.streams, core.listenings.size]).toEqual([0, 0, 0]);
+  expect((await send(url, { jsonrpc: "2.0", id: 5, method: "ping" })).status).toBe(404);
+  expect((await send(`${world.origin}/messages`, { jsonrpc: "2.0", id: 5, method: "ping" })).status).toBe(400);
+});
+
+test("somebody else cannot post into a session of HTTP+SSE", async () => {
+  await using world = await serveLegacy(new StandInCore());
+  const stream = await fetch(`${world.origin}/sse`);
+  const { data } = (await eventsOf(stream).next()).value as { data: string };
+  const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+  expect((await send(world.origin + data, ping, { "x-somebody": "else" })).status).toBe(404);
+});
+
+test("closing ends the sessions of both kinds", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core);
+  const stream = eventsOf(await fetch(`${world.origin}/sse`));
+  await stream.next();
+  const wire = await world.open("2025-06-18");
+  const own = eventsOf(await wire.get());
+  expect(world.legacy.sessions).toBe(2);
+  await world.legacy.close();
+  expect([world.legacy.sessions, world.legacy.streams]).toEqual([0, 0]);
+  expect((await stream.next()).done).toBe(true);
+  expect((await own.next()).done).toBe(true);
+  expect(core.released).toHaveLength(2);
+});
+
+const TRANSPORTS: Record<string, (origin: string) => Transport> = {
+  // The SDK's own types disagree with exactOptionalPropertyTypes.
+  "Streamable HTTP": (origin) => new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)) as Transport,
+  "HTTP+SSE": (origin) => new SSEClientTransport(new URL(`${origin}/sse`)) as Transport,
+};
+
+test.each(Object.keys(TRANSPORTS))("the SDK's client is served over %s: calls, questions, changes", async (kind) => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core);
+  const client = new Client({ name: "sdk", version: "1" }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { a: "b" } }));
+  const changed = new Promise<void>((resolve) => {
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+  });
+  const transport = TRANSPORTS[kind]?.(world.origin);
+  if (!transport) throw new Error(kind);
+  await client.connect(transport);
+  // The SDK forgets who wants progress with the answer, before it has dealt with what came just before it.
+  const onprogress = () => core.letGo();
+  const waited = await client.callTool({ name: "wait", arguments: { tell: true } }, undefined, { onprogress });
+  expect(waited.content).toEqual([{ type: "text", text: "waited" }]);
+  const asked = await client.callTool({ name: "ask", arguments: { questions: [FORM] } });
+  expect(asked.content).toEqual([{ type: "text", text: '[{"action":"accept","content":{"a":"b"}}]' }]);
+  core.change({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+  await changed;
+  await client.ping();
+  await client.close();
+});
