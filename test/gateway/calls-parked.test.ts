@@ -183,6 +183,66 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %
   });
 });
 
+/** Asks when it is told to, and takes back what it asked. */
+const IMPATIENT = `
+import { createInterface } from "node:readline";
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+const info = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "impatient", version: "1" } };
+const answered = [];
+let call, asked = 0;
+const ask = () => send({ id: "q" + ++asked, method: "elicitation/create", params: { message: "?", requestedSchema: {} } });
+const methods = {
+  initialize: () => info,
+  "tools/list": () => ({ tools: [] }),
+  "x/ask": () => (ask(), {}),
+  "x/end": () => {
+    send({ method: "notifications/cancelled", params: { requestId: "q" + asked } });
+    send({ id: call, result: { content: [{ type: "text", text: "Answered: " + answered } ] } });
+    return {};
+  },
+};
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  if (method === "tools/call") call = id, ask();
+  else if (method === undefined) answered.push(id);
+  else if (id !== undefined && methods[method]) send({ id, result: methods[method]() });
+  else if (id !== undefined) send({ id, error: { code: -32601, message: "Method not found" } });
+}
+`;
+
+describe("a modern caller on its return", () => {
+  const caller = { era: "modern", owner: "somebody", capabilities: EVERYTHING, ask: undefined } as const;
+  const principal = { id: "anybody", tenant: "default" };
+
+  test("gets at once what was asked meanwhile, and the end that came without its answer (N13)", async () => {
+    await using world = await CallsWorld.open("legacy stdio", { script: IMPATIENT, limits: { gatherMs: 1 } });
+    const first = await asked(world);
+    using lease = await world.calls.lease("up", { principal, caller });
+    await lease.client.request("x/ask");
+    const second = await again(world, retryOf(first, ACCEPT));
+    expect(keysOf(second)).toHaveLength(1);
+    expect(keysOf(second)).not.toEqual(keysOf(first));
+    await lease.client.request("x/end");
+    const last = await again(world, retryOf(second, ACCEPT));
+    expect(textOf(last)).toBe("Answered: q1");
+    expect(textOf(await again(world, retryOf(second, ACCEPT)))).toBe("Answered: q1");
+    expect(await again(world, retryOf(first, ACCEPT))).toEqual(second);
+  });
+
+  test("that leaves again before it was told anything cancels the call", async () => {
+    await using world = await CallsWorld.open("legacy stdio", { limits: { gatherMs: 200 } });
+    const name = "test_input_required_result_multi_round";
+    const first = await world.tool(name, {}, ASKABLE);
+    const leaving = new AbortController();
+    const retry = world.tool(name, {}, { ...ASKABLE, signal: leaving.signal }, retryOf(first, ACCEPT));
+    await expect.poll(() => world.answers()).toHaveLength(1);
+    leaving.abort();
+    expect(await failure(retry)).toMatchObject({ code: "CANCELLED" });
+    await expect.poll(() => world.requests("notifications/cancelled")).toHaveLength(1);
+    expect(world.calls.parked).toBe(0);
+  });
+});
+
 describe("bounds", () => {
   test("more calls than may be parked are told so, and their servers that nobody waits", async () => {
     await using world = await CallsWorld.open("legacy stdio", { limits: { parked: 2, gatherMs: 5 } });
@@ -203,7 +263,8 @@ describe("bounds", () => {
     expect(results.every(({ resultType }) => resultType === "input_required")).toBe(true);
     expect(world.calls.parked).toBe(200);
     await expect.poll(() => world.calls.parked, { timeout: 10_000 }).toBe(0);
-    await expect.poll(async () => (await world.answers()).length, { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => world.openCalls(), { timeout: 10_000 }).toBe(0);
+    expect(await world.requests("tools/call")).toHaveLength(200);
     expect(textOf(await world.tool("echo", { text: "fine" }, ASKABLE))).toBe("fine");
   });
 

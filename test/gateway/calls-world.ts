@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { Calls, type CallLimits } from "../../src/gateway/core/calls.ts";
 import { Seal } from "../../src/gateway/core/seal.ts";
 import type { Caller, Exchange } from "../../src/gateway/exchange.ts";
@@ -9,6 +10,7 @@ import { Host, type HostEntry } from "../../src/index.ts";
 import type { Message, Notification, Params, Request, Result } from "../../src/protocol/json-rpc.ts";
 import type { Question } from "../../src/protocol/mcp.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
+import type { TranscriptEntry } from "../fixtures/servers/transcript.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
 /** How a server of either era is reached. */
@@ -17,6 +19,8 @@ export type Upstream = "modern stdio" | "modern http" | "legacy stdio" | "legacy
 export interface CallsWorldOptions {
   limits?: Partial<CallLimits>;
   entry?: Partial<HostEntry>;
+  /** A server of its own, as a module for a child process. */
+  script?: string;
   /** Of a legacy server. */
   revision?: "2025-11-25" | "2025-06-18";
 }
@@ -30,41 +34,52 @@ export type CallerOptions = Partial<Pick<Exchange, "principal" | "signal" | "vie
 export class CallsWorld implements AsyncDisposable {
   readonly host: Host;
   readonly calls: Calls;
-  readonly #received: () => Promise<Message[]>;
+  readonly #transcript: () => Promise<TranscriptEntry[]>;
   readonly #end: () => Promise<unknown>;
 
   static async open(upstream: Upstream, options: CallsWorldOptions = {}): Promise<CallsWorld> {
     const folder = await mkdtemp(join(tmpdir(), "nexus-calls-"));
     const revision = upstream.startsWith("modern") ? "2026-07-28" : (options.revision ?? "2025-11-25");
     let entry: HostEntry;
-    let received: () => Promise<Message[]>;
+    let transcript: () => Promise<TranscriptEntry[]>;
     let close = async () => {};
-    if (upstream.endsWith("stdio")) {
+    if (options.script !== undefined) {
+      entry = { command: process.execPath, args: ["--input-type=module", "--eval", options.script] };
+      transcript = async () => [];
+    } else if (upstream.endsWith("stdio")) {
       const file = join(folder, "transcript");
       entry = stdioFixture(["--revision", revision, "--transcript", file]);
-      received = async () => receivedIn(await readFile(file, "utf8").catch(() => ""));
+      transcript = async () => entriesIn(await readFile(file, "utf8").catch(() => ""));
     } else {
       const isSse = upstream === "legacy sse";
       const fixture = await startHttpFixture({ revision: isSse ? "2024-11-05" : revision });
       entry = isSse ? { url: fixture.sseUrl, type: "sse" } : { url: fixture.url };
-      received = async () => fixture.transcript.messages("in") as Message[];
+      transcript = async () => fixture.transcript.entries;
       close = () => fixture.close();
     }
     const servers = { up: { ...entry, ...options.entry } };
     const host = await Host.open({ servers, stateFolder: join(folder, "state") });
-    const calls = new Calls({ host, seal: new Seal(), limits: options.limits });
-    return new CallsWorld(host, calls, received, async () => {
+    const counted = countingLeases(host);
+    const calls = new Calls({ host: counted.host, seal: new Seal(), limits: options.limits });
+    return new CallsWorld(host, calls, transcript, async () => {
       await calls.close();
+      // Whatever a test did: nothing is kept of a connection that nobody uses, and none is given back twice.
+      expect(counted.leases).toEqual(counted.leases.map(() => "given back"));
       await host.close();
       await close();
       await rm(folder, { recursive: true });
     });
   }
 
-  private constructor(host: Host, calls: Calls, received: () => Promise<Message[]>, end: () => Promise<unknown>) {
+  private constructor(
+    host: Host,
+    calls: Calls,
+    transcript: () => Promise<TranscriptEntry[]>,
+    end: () => Promise<unknown>,
+  ) {
     this.host = host;
     this.calls = calls;
-    this.#received = received;
+    this.#transcript = transcript;
     this.#end = end;
   }
 
@@ -79,14 +94,29 @@ export class CallsWorld implements AsyncDisposable {
 
   /** The requests of this method that arrived at the server. */
   async requests(method: string): Promise<Request[]> {
-    return (await this.#received()).filter(
+    return (await this.#messages("in")).filter(
       (message): message is Request => "method" in message && message.method === method,
     );
   }
 
   /** What the server was answered. */
   async answers(): Promise<Message[]> {
-    return (await this.#received()).filter((message) => !("method" in message));
+    return (await this.#messages("in")).filter((message) => !("method" in message));
+  }
+
+  /** Calls of tools that the server neither answered nor was told to give up. */
+  async openCalls(): Promise<number> {
+    const over = new Set<unknown>();
+    for (const message of await this.#messages("out")) if (!("method" in message)) over.add(message.id);
+    for (const { params } of await this.requests("notifications/cancelled")) over.add(params?.["requestId"]);
+    return (await this.requests("tools/call")).filter(({ id }) => !over.has(id)).length;
+  }
+
+  async #messages(direction: "in" | "out"): Promise<Message[]> {
+    const entries = await this.#transcript();
+    return entries.flatMap((entry) =>
+      entry.direction === direction && entry.message ? [entry.message as Message] : [],
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -151,8 +181,22 @@ export function retryOf(asked: Result, answer: Params): Params {
     : { inputResponses, requestState: asked["requestState"] };
 }
 
-function receivedIn(transcript: string): Message[] {
+/** The same host, and what became of each lease. */
+function countingLeases(host: Host): { host: Host; leases: string[] } {
+  const leases: string[] = [];
+  const lease: Host["lease"] = async (server, request) => {
+    const taken = await host.lease(server, request);
+    const at = leases.push("taken") - 1;
+    const release = () => {
+      leases[at] = leases[at] === "taken" ? "given back" : "given back twice";
+      taken.release();
+    };
+    return { client: taken.client, report: (error) => taken.report(error), release, [Symbol.dispose]: release };
+  };
+  return { host: { lease, servers: () => host.servers() } as Host, leases };
+}
+
+function entriesIn(transcript: string): TranscriptEntry[] {
   const lines = transcript.split("\n").filter((line) => line !== "");
-  const entries = lines.map((line) => JSON.parse(line) as { direction: string; message?: Message });
-  return entries.flatMap(({ direction, message }) => (direction === "in" && message ? [message] : []));
+  return lines.map((line) => JSON.parse(line) as TranscriptEntry);
 }

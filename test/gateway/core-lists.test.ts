@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -371,9 +371,31 @@ describe("what is offered", () => {
     });
   });
 
+  test("of a server with a process for each call is read with one process, not one for each question", async () => {
+    const transcript = join(stateFolder, "per-call.jsonl");
+    const kit = { ...stdioFixture([...LEGACY, "--transcript", transcript]), isolation: "call" as const };
+    await using perCall = await world({ kit });
+    await perCall.host.ready();
+    const starts = async () => (await readFile(transcript, "utf8")).split(`"method":"initialize"`).length - 1;
+    expect(names((await perCall.core.handle(exchangeOf(ALL, "tools/list")))["tools"])).toContain("kit__echo");
+    const before = await starts();
+    for (let i = 0; i < 3; i++) {
+      await perCall.core.offer(one("kit"), ANYBODY);
+      await perCall.core.offer(ALL, ANYBODY);
+      await perCall.core.handle(exchangeOf(ALL, "tools/list"));
+      await perCall.core.paramHeaders(ALL, ANYBODY, "kit__echo");
+    }
+    expect(await starts()).toBe(before);
+  });
+
   test("by one that cannot be reached is its error, with the cause", async () => {
     await using away = await world({ gone: { command: "nexus-no-such-command" } });
     expect(await failure(away.core.offer(one("gone"), ANYBODY))).toMatchObject({ code: "COMMAND_NOT_FOUND" });
+    await shared.core.offer(one("modern"), ANYBODY);
+    await shared.host.toggle("modern", false);
+    expect(await failure(shared.core.offer(one("modern"), ANYBODY))).toMatchObject({ code: "DENIED" });
+    await shared.host.toggle("modern", true);
+    expect(await shared.core.offer(one("modern"), ANYBODY)).toMatchObject({ serverInfo: { title: "Everything" } });
     const error = await failure(away.core.handle(exchangeOf(ALL, "tools/call", { name: "gone__x" })));
     expect(error).toMatchObject({ code: "COMMAND_NOT_FOUND" });
   });

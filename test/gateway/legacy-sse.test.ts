@@ -82,9 +82,8 @@ test("closing ends the sessions of both kinds", async () => {
 });
 
 const TRANSPORTS: Record<string, (origin: string) => Transport> = {
-  // The SDK's own types disagree with exactOptionalPropertyTypes.
-  "Streamable HTTP": (origin) => new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)) as Transport,
-  "HTTP+SSE": (origin) => new SSEClientTransport(new URL(`${origin}/sse`)) as Transport,
+  "Streamable HTTP": (origin) => new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)),
+  "HTTP+SSE": (origin) => new SSEClientTransport(new URL(`${origin}/sse`)),
 };
 
 test.each(Object.keys(TRANSPORTS))("the SDK's client is served over %s: calls, questions, changes", async (kind) => {

@@ -71,7 +71,7 @@ export class StandInCore implements Core {
   change(notification: Notification): void {
     const uri = notification.params?.["uri"];
     for (const { interests, onChange } of this.listenings) {
-      if (uri === undefined || interests.resources?.includes(String(uri))) onChange(notification);
+      if (uri === undefined || interests.resources?.some((each) => each === uri)) onChange(notification);
     }
   }
 
@@ -82,10 +82,6 @@ export class StandInCore implements Core {
 
   readonly #tools: Record<string, Tool> = {
     echo: (_exchange, args) => text(String(args["text"])),
-    whole: (_exchange, args) => args as Result,
-    fail: (_exchange, args) => {
-      throw new NexusError("SERVER_ERROR", "It failed", { rpc: args["rpc"] as { code: number; message: string } });
-    },
     ask: async ({ caller, signal }, args) => {
       const questions = args["questions"] as Question[];
       const answers = await Promise.all(
@@ -106,6 +102,18 @@ export class StandInCore implements Core {
       caller.notify(notice("message", { level: "debug", data: "quiet" }));
       caller.notify(notice("message", { level: "error", data: "loud" }));
       return text("reported");
+    },
+    flood: ({ caller }, args) => {
+      const message = "x".repeat(Number(args["bytes"]));
+      for (let progress = 1; progress <= Number(args["events"]); progress++) {
+        caller.notify(notice("progress", { progressToken: caller.progressToken, progress, message }));
+      }
+      return text("flooded");
+    },
+    deep: () => {
+      let value: unknown = 1;
+      for (let depth = 0; depth < 50_000; depth++) value = [value];
+      return { content: [], structuredContent: { value } };
     },
     wait: ({ caller, signal }, args) =>
       new Promise((resolve, reject) => {

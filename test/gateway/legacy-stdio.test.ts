@@ -131,6 +131,8 @@ test("what cannot be read is refused, and the pipe goes on", async () => {
   expect(await next()).toEqual({ jsonrpc: "2.0", error: { code: -32700, message: expect.any(String) as string } });
   input.write('{"id":7}\n');
   expect(await next()).toMatchObject({ id: 7, error: { code: -32600 } });
+  tell({ id: 6, method: "tools/list", params: null });
+  expect(await next()).toMatchObject({ id: 6, error: { code: -32600 } });
   input.write("[]\n");
   expect(await next()).toMatchObject({ error: { code: -32600 } });
   tell({ method: "tools/call", params: { name: "echo", text: "x".repeat(500) }, id: "long" });

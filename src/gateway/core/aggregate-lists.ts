@@ -45,7 +45,7 @@ interface Position {
 }
 
 /** `_meta` of a list: the servers that it lacks. */
-export const UNAVAILABLE = "dev.nexus/unavailable";
+const UNAVAILABLE = "dev.nexus/unavailable";
 
 /** The lists of all servers as one, in the order of the configuration. One that is away is named, and holds nobody up. */
 export class AggregateLists {

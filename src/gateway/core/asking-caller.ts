@@ -1,23 +1,28 @@
 import { randomUUID } from "node:crypto";
 import type { InputContext, InputProvider } from "../../client/input.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { Notification } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, InputResult, Question } from "../../protocol/mcp.ts";
+import { atLeast } from "../../protocol/revisions.ts";
 import type { Exchange } from "../exchange.ts";
 import { withoutReservedMeta } from "./upstream-meta.ts";
-import { hearsOfVisits } from "./upstream-reports.ts";
 
 /** Puts a server's questions to a legacy caller, on the stream of its call. */
 export class AskingCaller implements InputProvider {
   readonly capabilities: ClientCapabilities;
   readonly #exchange: Exchange;
   readonly #answerMs: number;
-  /** Pages that the caller was sent to under an id of ours. */
-  readonly #visits: string[] = [];
+  /** Only 2025-11-25 knows pages by an id, and is told when they were visited. */
+  readonly knowsVisits: boolean;
+  /** Pages that the caller was sent to under an id of the server's, or of ours where that gives none. */
+  readonly #visits = { theirs: new Set<unknown>(), ours: new Set<string>() };
 
   constructor(exchange: Exchange, { capabilities, answerMs }: { capabilities: ClientCapabilities; answerMs: number }) {
     this.#exchange = exchange;
     this.capabilities = capabilities;
     this.#answerMs = answerMs;
+    const { version } = exchange.caller;
+    this.knowsVisits = atLeast(version, "2025-11-25") && capabilities.elicitation?.url !== undefined;
   }
 
   async handle(request: InputRequest, { signal }: InputContext): Promise<InputResult> {
@@ -38,25 +43,32 @@ export class AskingCaller implements InputProvider {
     }
   }
 
-  /** The call went on: its pages have been visited. */
-  completed(): void {
-    for (const elicitationId of this.#visits.splice(0)) {
-      this.#exchange.caller.notify({
-        jsonrpc: "2.0",
-        method: "notifications/elicitation/complete",
-        params: { elicitationId },
-      });
-    }
+  /** What a legacy server says about its pages, on whichever stream. */
+  heard({ method, params }: Notification): void {
+    if (method !== COMPLETE || !this.#visits.theirs.delete(params?.["elicitationId"])) return;
+    this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: params ?? {} });
   }
 
-  /** 2025-11-25 knows pages by an id, which later servers do not give. */
+  /** The call went on: the pages that have an id of ours have been visited. */
+  completed(): void {
+    for (const elicitationId of this.#visits.ours) {
+      this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: { elicitationId } });
+    }
+    this.#visits.ours.clear();
+  }
+
   #forCaller({ method, params }: Question): Question {
     if (!params) return { method };
     const carried = withoutReservedMeta(params);
-    const isNameless = carried["mode"] === "url" && carried["elicitationId"] === undefined;
-    if (!isNameless || !hearsOfVisits(this.#exchange.caller)) return { method, params: carried };
+    if (carried["mode"] !== "url" || !this.knowsVisits) return { method, params: carried };
+    if (carried["elicitationId"] !== undefined) {
+      this.#visits.theirs.add(carried["elicitationId"]);
+      return { method, params: carried };
+    }
     const elicitationId = randomUUID();
-    this.#visits.push(elicitationId);
+    this.#visits.ours.add(elicitationId);
     return { method, params: { ...carried, elicitationId } };
   }
 }
+
+const COMPLETE = "notifications/elicitation/complete";

@@ -60,10 +60,11 @@ export class Catalogs {
   }
 
   #follow(server: string, kind: string): void {
-    if (kind === "starting") this.#catalogs.get(server)?.invalidate();
+    const isThere = kind === "ready" || kind === "degraded";
+    if (!isThere) this.#catalogs.get(server)?.reset();
     if (kind === "failed") this.#away.add(server);
     if (kind === "stopped") this.#compare(server);
-    if ((kind === "ready" || kind === "degraded") && this.#away.delete(server)) this.#changed(server, CHANGING_LISTS);
+    if (isThere && this.#away.delete(server)) this.#changed(server, CHANGING_LISTS);
   }
 
   #compare(server: string): void {

@@ -10,7 +10,7 @@ import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../e
 import type { Principal } from "../principal.ts";
 import { Access, type Decide } from "./access.ts";
 import { AggregateLists } from "./aggregate-lists.ts";
-import type { CallRunner } from "./call-runner.ts";
+import type { CallRunner, UpstreamCall } from "./call-runner.ts";
 import { Catalogs } from "./catalogs.ts";
 import { Cursors } from "./cursors.ts";
 import { isOfOneHop, methodUnknown } from "./hop-methods.ts";
@@ -69,7 +69,7 @@ export class GatewayCore implements Core {
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
     this.#all = new AggregateLists({ host, catalogs, access, cursors, waitMs, pageSize });
-    this.#one = new PassedLists({ catalogs, calls, access, cursors, logger });
+    this.#one = new PassedLists({ catalogs, run: (call) => this.#pass(call), access, cursors, logger });
     this.#owners = new OwnerChanges(calls, logger);
     this.#names = { isServer: (id) => this.#find(id) !== undefined, candidates: (kind) => this.#candidates(kind) };
   }
@@ -97,14 +97,13 @@ export class GatewayCore implements Core {
     const { view, method, params } = exchange;
     if (isOfOneHop(method)) throw methodUnknown(method);
     const list = listAskedBy(method);
-    if (list)
-      return view.kind === "all" ? this.#all.page(list, exchange) : this.#passedPage(list, view.server, exchange);
+    if (list) return this.#page(list, exchange);
     if (method.startsWith("tasks/")) return this.#askTask(exchange);
     const target = targetOf(method, params, view, this.#names);
     if (target) return this.#use(target, exchange);
     if (view.kind === "all") throw methodUnknown(method);
     // What is not known here may be an extension of the server's.
-    return this.#calls.run({ server: this.#get(view.server).id, method, params, exchange });
+    return this.#pass({ server: this.#get(view.server).id, method, params, exchange });
   }
 
   async listen(request: ListenRequest): Promise<Listening> {
@@ -144,21 +143,29 @@ export class GatewayCore implements Core {
     await Promise.all([...this.#listenings].map((listening) => listening.close()));
   }
 
-  #passedPage(list: ListKind, server: string, exchange: Exchange): Promise<Result> {
-    return this.#one.page(list, this.#get(server), exchange);
+  #page(list: ListKind, exchange: Exchange): Promise<Result> {
+    const { view } = exchange;
+    return view.kind === "all"
+      ? this.#all.page(list, exchange)
+      : this.#one.page(list, this.#get(view.server), exchange);
   }
 
   async #use(target: Target, exchange: Exchange): Promise<Result> {
     const { server, params } = target;
-    const { method, view, principal, caller, signal } = exchange;
-    const status = this.#get(server);
-    this.#access.require(principal, { server, kind: target.kind, name: target.name }, status);
-    if (isOwned(status)) {
-      const hearing = this.#owners.hear(ownerKey(principal, caller.owner), server, { principal, caller }, signal);
-      if (hearing) await hearing;
-    }
-    const result = await this.#calls.run({ server, method, params, exchange });
+    const { method, view, principal } = exchange;
+    this.#access.require(principal, { server, kind: target.kind, name: target.name }, this.#get(server));
+    const result = await this.#pass({ server, method, params, exchange });
     return view.kind === "one" ? result : outwardResult(server, method, result);
+  }
+
+  /** Over the caller's own connection, which is heard from then on if the caller listens. */
+  async #pass(call: UpstreamCall): Promise<Result> {
+    const { principal, caller, signal } = call.exchange;
+    const key = ownerKey(principal, caller.owner);
+    if (this.#owners.isListening(key) && isOwned(this.#get(call.server))) {
+      await this.#owners.hear(key, call.server, { principal, caller }, signal);
+    }
+    return this.#calls.run(call);
   }
 
   /** The id of a task tells whose it is. */
@@ -177,6 +184,7 @@ export class GatewayCore implements Core {
   #find(server: string): ServerStatus | undefined {
     return this.#host.servers().find(({ id }) => id === server);
   }
+
   #get(server: string): ServerStatus {
     const found = this.#find(server);
     if (found) return found;

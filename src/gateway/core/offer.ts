@@ -1,11 +1,10 @@
-import type { Client } from "../../client/client.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
-import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Offer } from "../exchange.ts";
-import type { ServerNature } from "./server-catalog.ts";
+import type { ServerNature } from "./server-nature.ts";
 
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 /** Extensions that need no methods beyond those that the endpoint of all servers routes. */
@@ -13,12 +12,11 @@ const CARRIED = [TASKS_EXTENSION, APPS_EXTENSION];
 
 /** What one server offers, in the form of the newest specification. */
 export function offerOfOne(gateway: Implementation, { definition }: ServerStatus, nature: ServerNature): Offer {
-  const { client } = nature;
-  const { serverInfo } = client;
+  const { serverInfo, instructions } = nature;
   return {
     serverInfo: { ...gateway, title: serverInfo?.title ?? definition.name ?? serverInfo?.name ?? definition.id },
     capabilities: modernCapabilities(nature),
-    instructions: client.instructions,
+    instructions,
     ...UNKEPT,
   };
 }
@@ -48,12 +46,13 @@ export function offerOfAll(
 /** What is offered can change with the configuration at any time, and nothing would tell. */
 const UNKEPT = { ttlMs: 0, cacheScope: "private" } as const;
 
-function modernCapabilities({ client, capabilities }: ServerNature): Record<string, unknown> {
-  if (client.era === "modern") return capabilities;
+function modernCapabilities(nature: ServerNature): Record<string, unknown> {
+  const { capabilities } = nature;
+  if (nature.era === "modern") return capabilities;
   const { tasks, ...rest } = capabilities;
   const modern: Record<string, unknown> = rest;
   if (takesTasks(tasks)) modern["extensions"] = { ...rest.extensions, [TASKS_EXTENSION]: {} };
-  if (completesUntold(client, capabilities)) modern["completions"] = {};
+  if (completesUntold(nature)) modern["completions"] = {};
   return modern;
 }
 
@@ -64,7 +63,7 @@ function takesTasks(tasks: unknown): boolean {
 }
 
 /** Before 2025-03-26 there was the method, but no capability to declare it. */
-function completesUntold({ protocolVersion }: Client, { prompts, resources }: ServerCapabilities): boolean {
+function completesUntold({ protocolVersion, capabilities: { prompts, resources } }: ServerNature): boolean {
   return !atLeast(protocolVersion, "2025-03-26") && (prompts !== undefined || resources !== undefined);
 }
 

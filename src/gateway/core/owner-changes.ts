@@ -50,15 +50,19 @@ export class OwnerChanges {
     return owner !== undefined && [...owner.heard.keys()].some((connection) => connection.startsWith(`["${server}",`));
   }
 
-  /** Before a call goes out: undefined where there is nothing to do. */
-  hear(key: string, server: string, by: ConnectionOwner, signal: AbortSignal): Promise<unknown> | undefined {
+  isListening(key: string): boolean {
+    return this.#owners.has(key);
+  }
+
+  /** Before a call goes out, so that what it changes is heard. Never rejects: the call itself will tell. */
+  async hear(key: string, server: string, by: ConnectionOwner, signal: AbortSignal): Promise<void> {
     const owner = this.#owners.get(key);
-    if (!owner) return undefined;
+    if (!owner) return;
     const { capabilities, ask } = by.caller;
     const connection = JSON.stringify([server, capabilities, ask !== undefined]);
     const heard = owner.heard.get(connection) ?? this.#subscribe({ owner, connection, server, by, signal });
     owner.heard.set(connection, heard);
-    return heard;
+    await heard;
   }
 
   async #subscribe({ owner, connection, server, by, signal }: Hearing): Promise<Subscription | undefined> {

@@ -5,7 +5,7 @@ import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
 import type { Exchange } from "../exchange.ts";
 import { ParkedQuestions } from "./parked-questions.ts";
-import { tellOthers, tellProgress, wantsNotifications } from "./upstream-reports.ts";
+import { tellLog, tellProgress } from "./upstream-reports.ts";
 
 /** Who waits for the next words of a call. */
 export type Listener = Pick<Exchange, "caller" | "signal">;
@@ -52,9 +52,11 @@ export class ParkedCall {
       input: { capabilities, handle: (question, { signal }) => this.#questions.ask(question, signal) },
     };
     if (first.progressToken !== undefined) options.onProgress = (progress) => this.#tell(tellProgress, progress);
-    if (wantsNotifications(first)) options.onNotification = (said) => this.#tell(tellOthers, said);
     if (first.trace) options.trace = first.trace;
-    if (first.logLevel) options.logLevel = first.logLevel;
+    if (first.logLevel) {
+      options.logLevel = first.logLevel;
+      options.onNotification = (said) => this.#tell(tellLog, said);
+    }
     this.over = work(options).then(
       (result) => this.#settle({ result }),
       (error: unknown) => this.#settle({ error }),
@@ -91,8 +93,8 @@ export class ParkedCall {
   /** Nobody comes back: what is asked is refused, and the server told that nobody waits. */
   giveUp(reason: string): void {
     this.#questions.refuse();
-    // The refusals leave first: a server that still acts on them knows what it was told.
-    setImmediate(() => this.#cancelled.abort(new NexusError("CANCELLED", reason)));
+    // The refusals leave first, which takes some promises, but nothing that the server says is heard in between.
+    queueMicrotask(() => process.nextTick(() => this.#cancelled.abort(new NexusError("CANCELLED", reason))));
   }
 
   #tell<T>(tell: (caller: Exchange["caller"], said: T) => void, said: T): void {

@@ -14,7 +14,7 @@ import { offeredTools, withoutExecution } from "./offered-tools.ts";
 
 export interface PassedListsOptions {
   catalogs: Catalogs;
-  calls: CallRunner;
+  run: CallRunner["run"];
   access: Access;
   cursors: Cursors;
   logger: Logger;
@@ -29,14 +29,14 @@ export class PassedLists {
   }
 
   async page(kind: ListKind, status: ServerStatus, exchange: Exchange): Promise<Result> {
-    const { cursors, calls, catalogs } = this.#options;
+    const { cursors, run, catalogs } = this.#options;
     const position = cursors.open(exchange);
     const { method, capability } = LISTS[kind];
-    const { capabilities, client } = await catalogs.of(status.id).nature(exchange.signal);
+    const { capabilities, era } = await catalogs.of(status.id).nature(exchange.signal);
     if (!capabilities[capability]) throw notOffered(status.id, method);
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
-    const result = await calls.run({ server: status.id, method, params, exchange });
-    return this.#page(kind, result, { status, exchange, isLegacy: client.era === "legacy" });
+    const result = await run({ server: status.id, method, params, exchange });
+    return this.#page(kind, result, { status, exchange, isLegacy: era === "legacy" });
   }
 
   #page(kind: ListKind, result: Result, { status, exchange, isLegacy }: PageContext): Result {

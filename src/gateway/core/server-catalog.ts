@@ -1,14 +1,14 @@
-import type { Client } from "../../client/client.ts";
 import { LISTS, readPages } from "../../client/lists.ts";
 import type { Logger } from "../../client/logger.ts";
 import type { Host } from "../../host/host.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
-import type { ServerCapabilities } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { Era } from "../../protocol/revisions.ts";
 import { Freshness } from "./freshness.ts";
 import { changeOf, LIST_KINDS, type ListKind } from "./list-kind.ts";
 import { outwardItem } from "./outward.ts";
 import { offeredTools, withoutExecution } from "./offered-tools.ts";
+import { natureOf, type ServerNature } from "./server-nature.ts";
 
 /** One list of one server, all pages of it. */
 export interface KnownList {
@@ -17,12 +17,6 @@ export interface KnownList {
   /** The same in full names. */
   readonly outward: readonly Params[];
   readonly freshness: Freshness;
-}
-
-/** What a server is, as far as its connection tells. */
-export interface ServerNature {
-  client: Client;
-  capabilities: ServerCapabilities;
 }
 
 interface Reading {
@@ -39,6 +33,7 @@ export class ServerCatalog {
   readonly #logger: Logger;
   readonly #known = new Map<ListKind, KnownList>();
   readonly #readings = new Map<ListKind, Reading>();
+  #nature: ServerNature | undefined;
   #headers = new Map<string, readonly ParamHeader[]>();
 
   constructor(host: Host, server: string, logger: Logger) {
@@ -77,11 +72,17 @@ export class ServerCatalog {
     }
   }
 
-  /** What the server declared; connects it, if it is not. */
+  /** The connection is gone, or another one: nothing that is known of the server has to be so any more. */
+  reset(): void {
+    this.#nature = undefined;
+    this.invalidate();
+  }
+
+  /** What the server said of itself; connects it, if it is not. */
   async nature(signal?: AbortSignal): Promise<ServerNature> {
+    if (this.#nature) return this.#nature;
     using lease = await this.#host.lease(this.#server, signal ? { signal } : {});
-    const { client } = lease;
-    return { client, capabilities: client.serverCapabilities ?? EVERYTHING };
+    return (this.#nature = natureOf(lease.client));
   }
 
   /** Which arguments of a tool travel as headers too. Read once, and again when the server says that it changed. */
@@ -92,22 +93,24 @@ export class ServerCatalog {
   }
 
   async #read(kind: ListKind): Promise<KnownList> {
-    const { client, capabilities } = await this.nature();
+    using lease = await this.#host.lease(this.#server);
+    const { client } = lease;
+    const { capabilities, era } = (this.#nature ??= natureOf(client));
     const { method, member, capability } = LISTS[kind];
     const declared = capabilities[capability];
     if (!declared) return { items: [], outward: [], freshness: Freshness.ofNothing() };
     const isTold = capabilities[changeOf(kind)]?.listChanged === true;
-    const freshness = new Freshness({ isTold, isLegacy: client.era === "legacy" });
+    const freshness = new Freshness({ isTold, isLegacy: era === "legacy" });
     const all = await readPages(method, member, async (params) => {
       const page = await client.request(method, params);
       freshness.add(page);
       return page;
     });
-    const items = kind === "tools" ? this.#offered(all, client) : all;
+    const items = kind === "tools" ? this.#offered(all, era) : all;
     return { items, outward: items.map((item) => outwardItem(this.#server, kind, item)), freshness };
   }
 
-  #offered(tools: readonly Params[], { era }: Client): Params[] {
+  #offered(tools: readonly Params[], era: Era): Params[] {
     const offered = offeredTools(tools, (name, reason) =>
       this.#logger.warn(`tool "${name}" of "${this.#server}" is left out: ${reason}`),
     );
@@ -119,6 +122,3 @@ export class ServerCatalog {
     this.#known.set(kind, list);
   }
 }
-
-/** A server that was never asked may offer anything. */
-const EVERYTHING: ServerCapabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };

@@ -71,9 +71,14 @@ function invalid(message: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", message, { mayHaveReached: false });
 }
 
+/** Longer ones are nobody's typing mistake. */
+const MAX_SHOWN = 128;
+
 /** A caller sees the message alone: what was meant stands in it. */
 function unknownName(kind: ThingKind, given: string, candidates: readonly string[]): NexusError {
-  const near = nearestName(given, candidates);
+  const isShort = given.length <= MAX_SHOWN;
+  const near = isShort ? nearestName(given, candidates) : undefined;
   const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
-  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${given}"${advice}`, { mayHaveReached: false });
+  const shown = isShort ? given : `${given.slice(0, MAX_SHOWN)}…`;
+  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${shown}"${advice}`, { mayHaveReached: false });
 }

@@ -76,7 +76,9 @@ export class LegacyTask {
   /** Nobody asks about it any more; the task itself goes on. */
   close(): void {
     this.#questions.refuse();
-    setImmediate(() => this.#ending.abort(new NexusError("CANCELLED", "Nobody asks about the task any more")));
+    const error = new NexusError("CANCELLED", "Nobody asks about the task any more");
+    // The refusals leave first.
+    queueMicrotask(() => process.nextTick(() => this.#ending.abort(error)));
   }
 
   #outcome(): Promise<Outcome> {

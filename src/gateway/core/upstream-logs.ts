@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import type { Logger } from "../../client/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import type { Notification } from "../../protocol/json-rpc.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
 
 /**
@@ -32,7 +32,7 @@ export class LegacyLogLevels {
 }
 
 /** Whether a caller who wants this level wants this message. */
-export function isLoudEnough({ params }: Notification, wanted: LogLevel): boolean {
-  const rank = LOG_LEVELS.indexOf(params?.["level"] as LogLevel);
+export function isLoudEnough({ level }: Params, wanted: LogLevel): boolean {
+  const rank = LOG_LEVELS.indexOf(level as LogLevel);
   return rank === -1 || rank >= LOG_LEVELS.indexOf(wanted);
 }

@@ -3,7 +3,6 @@ import type { InputProvider } from "../../client/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Progress } from "../../protocol/mcp.ts";
-import { atLeast } from "../../protocol/revisions.ts";
 import type { Caller } from "../exchange.ts";
 import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
 import { isLoudEnough } from "./upstream-logs.ts";
@@ -13,8 +12,10 @@ import { withoutReservedMeta } from "./upstream-meta.ts";
 export function reportsTo(caller: Caller): CallOptions {
   const options: CallOptions = {};
   if (caller.progressToken !== undefined) options.onProgress = (progress) => tellProgress(caller, progress);
-  if (wantsNotifications(caller)) options.onNotification = (notification) => tellOthers(caller, notification);
-  if (caller.logLevel) options.logLevel = caller.logLevel;
+  if (caller.logLevel) {
+    options.logLevel = caller.logLevel;
+    options.onNotification = (notification) => tellLog(caller, notification);
+  }
   if (caller.trace) options.trace = caller.trace;
   return options;
 }
@@ -37,22 +38,9 @@ export function tellProgress(caller: Caller, progress: Progress): void {
   caller.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { ...progress, progressToken } });
 }
 
-/** Log messages as far as they are wanted, and that a page has been visited, which only 2025-11-25 tells. */
-export function tellOthers(caller: Caller, notification: Notification): void {
-  const { method, params } = notification;
-  const isWanted =
-    method === "notifications/message"
-      ? caller.logLevel !== undefined && isLoudEnough(notification, caller.logLevel)
-      : method === "notifications/elicitation/complete" && hearsOfVisits(caller);
-  if (!isWanted) return;
-  caller.notify(params ? { jsonrpc: "2.0", method, params: withoutReservedMeta(params) } : { jsonrpc: "2.0", method });
-}
-
-export function wantsNotifications(caller: Caller): boolean {
-  return caller.logLevel !== undefined || hearsOfVisits(caller);
-}
-
-/** Only such a caller knows pages by an id. */
-export function hearsOfVisits({ era, version, capabilities }: Caller): boolean {
-  return era === "legacy" && atLeast(version, "2025-11-25") && capabilities.elicitation?.url !== undefined;
+/** Log messages, as far as they are wanted. */
+export function tellLog(caller: Caller, { method, params }: Notification): void {
+  const { logLevel } = caller;
+  if (method !== "notifications/message" || !params || !logLevel || !isLoudEnough(params, logLevel)) return;
+  caller.notify({ jsonrpc: "2.0", method, params: withoutReservedMeta(params) });
 }

@@ -10,6 +10,8 @@ export interface StreamSurroundings {
   /** Bytes of events that are kept for clients that come back, over all streams. */
   kept: { bytes: number };
   keepAliveMs: number;
+  /** Bytes that may wait for a client that does not read; then it is disconnected. */
+  unreadBytes: number;
 }
 
 export const EVENT_STREAM_HEADERS = {
@@ -21,11 +23,10 @@ export const EVENT_STREAM_HEADERS = {
 /** The number of the stream that belongs to a session and no request. */
 export const OWN_STREAM = 0;
 
-/** Bounds of what is kept: for one stream, for all of an endpoint, and for a reader who does not read. */
+/** Bounds of what is kept: for one stream, and for all of an endpoint. */
 const MAX_KEPT_EVENTS = 1000;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_ALL_KEPT_BYTES = 32 * 1024 * 1024;
-export const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 /** How long a client waits before it comes back for the rest. */
 const RETRY_MS = 1000;
 
@@ -110,7 +111,9 @@ export class EventStream implements Timed {
     this.#written = sequence;
     this.#wroteAt = performance.now();
     // Who does not read must not fill our memory; what is kept is there when it comes back.
-    if (response.writableLength > MAX_UNREAD_BYTES + text.length) response.destroy();
+    if (response.writableLength <= this.#around.unreadBytes + text.length) return;
+    this.#leave();
+    response.destroy();
   }
 
   /** Whether the very same waits already for somebody to come: a notice need not be given twice. */

@@ -5,6 +5,7 @@ import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts"
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import { EventStream, OWN_STREAM, type StreamSurroundings } from "./event-stream.ts";
+import { jsonText } from "./json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import { PostAnswer } from "./post-answer.ts";
 
@@ -40,8 +41,8 @@ export class HttpSession implements Timed {
     this.conversation = new LegacySession({
       ...options,
       outside: (notification) => {
-        const json = JSON.stringify(notification);
-        if (!this.#ownStream.isWaiting(json)) this.#ownStream.push(json);
+        const text = jsonText(notification);
+        if (text !== undefined && !this.#ownStream.isWaiting(text)) this.#ownStream.push(text);
       },
     });
     options.deadlines.add(this);

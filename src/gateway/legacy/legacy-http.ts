@@ -23,12 +23,15 @@ export interface LegacyHttpOptions {
   /** How long an answer may take before its POST becomes a stream. */
   patienceMs?: number | undefined;
   keepAliveMs?: number | undefined;
+  /** Bytes that may wait for a client that does not read; then it is disconnected. */
+  unreadBytes?: number | undefined;
   /** Where clients of HTTP+SSE post. */
   messagesPath?: string | undefined;
 }
 
 const PATIENCE_MS = 250;
 const KEEP_ALIVE_MS = 15_000;
+const UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** Clients of 2024-11-05 … 2025-11-25 over HTTP: Streamable with its sessions, and HTTP+SSE. */
 export class LegacyHttp implements LegacyEndpoint {
@@ -42,8 +45,8 @@ export class LegacyHttp implements LegacyEndpoint {
   constructor(options: LegacyHttpOptions) {
     this.#options = options;
     this.#logger = options.logger ?? SILENT;
-    const keepAliveMs = options.keepAliveMs ?? KEEP_ALIVE_MS;
-    this.#streams = { deadlines: this.#deadlines, open: new Set(), kept: { bytes: 0 }, keepAliveMs };
+    const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES } = options;
+    this.#streams = { deadlines: this.#deadlines, open: new Set(), kept: { bytes: 0 }, keepAliveMs, unreadBytes };
   }
 
   get sessions(): number {

@@ -4,6 +4,7 @@ import type { Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
   INVALID_REQUEST,
+  isRecord,
   type Notification,
   type Params,
   type Request,
@@ -108,6 +109,7 @@ export class LegacySession {
         (error: unknown) => channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) }),
       );
     };
+    if (!isRecord(params)) return channel.finish(refusal(id, `"params" must be an object`));
     if (method === "ping") return channel.finish({ jsonrpc: "2.0", id, result: {} });
     if (method === "initialize") {
       if (this.#isOpening) return channel.finish(refusal(id, "The session is initialized already"));

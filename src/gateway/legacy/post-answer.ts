@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Message, Response } from "../../protocol/json-rpc.ts";
-import { sendJson } from "../edge/http-refusal.ts";
 import type { EventStream } from "./event-stream.ts";
+import { jsonText } from "./json-text.ts";
 import type { RequestChannel } from "./request-channel.ts";
 
 export interface PostOptions {
@@ -58,23 +58,22 @@ export class PostAnswer implements RequestChannel, Timed {
   send(message: Message): boolean {
     if (this.#isOver || !this.canStream) return false;
     const stream = this.#openStream();
-    if (!stream?.isReachable) return false;
-    stream.push(JSON.stringify(message));
+    const text = stream?.isReachable ? jsonText(message) : undefined;
+    if (text === undefined) return false;
+    stream?.push(text);
     return true;
   }
 
   finish(answer: Response | undefined): void {
     if (answer) this.#answers.push(answer);
     if (--this.#waiting > 0 || this.#isOver) return;
-    const [first] = this.#answers;
-    const body = this.#options.isBatch ? this.#answers : first;
     this.#end();
+    const [first] = this.#answers;
+    const text = first && jsonText(this.#options.isBatch ? this.#answers : first);
     if (this.#stream) {
-      if (first) this.#stream.push(JSON.stringify(body));
+      if (text !== undefined) this.#stream.push(text);
       this.#stream.end();
-    } else if (first) sendJson(this.#response, 200, body);
-    // Cancelled: there is no answer to wait for.
-    else if (!this.#response.headersSent) this.#response.writeHead(202).end();
+    } else this.#answerAtOnce(text);
   }
 
   /** The session is over, and so is the waiting. */
@@ -82,6 +81,17 @@ export class PostAnswer implements RequestChannel, Timed {
     if (this.#isOver) return;
     this.#waiting = 1;
     this.finish(undefined);
+  }
+
+  #answerAtOnce(text: string | undefined): void {
+    if (this.#response.destroyed) return;
+    if (text === undefined) {
+      // Cancelled: there is no answer to wait for.
+      this.#response.writeHead(202).end();
+      return;
+    }
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+    this.#response.writeHead(200, headers).end(text);
   }
 
   #end(): void {

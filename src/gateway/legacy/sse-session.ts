@@ -4,7 +4,8 @@ import type { Timed } from "../../client/deadlines.ts";
 import { isRequest, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
-import { EVENT_STREAM_HEADERS, MAX_UNREAD_BYTES, type StreamSurroundings } from "./event-stream.ts";
+import { EVENT_STREAM_HEADERS, type StreamSurroundings } from "./event-stream.ts";
+import { jsonText } from "./json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import { SharedChannel } from "./request-channel.ts";
 
@@ -73,7 +74,8 @@ export class SseSession implements Timed {
   }
 
   #send(message: Message | Response[]): boolean {
-    return this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    const text = jsonText(message);
+    return text !== undefined && this.#write(`event: message\ndata: ${text}\n\n`);
   }
 
   #write(text: string): boolean {
@@ -81,7 +83,7 @@ export class SseSession implements Timed {
     this.#response.write(text);
     this.#wroteAt = performance.now();
     // Who does not read must not fill our memory.
-    if (this.#response.writableLength > MAX_UNREAD_BYTES + text.length) this.#response.destroy();
+    if (this.#response.writableLength > this.#options.streams.unreadBytes + text.length) this.#response.destroy();
     return true;
   }
 }

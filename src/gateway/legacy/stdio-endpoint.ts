@@ -22,6 +22,7 @@ import { answerModern } from "../edge/modern-request.ts";
 import { claimedVersion } from "../edge/modern-sender.ts";
 import type { Core, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
+import { jsonText } from "./json-text.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "./request-channel.ts";
 
@@ -139,6 +140,8 @@ class StdioEndpoint {
       if (message.method === "notifications/cancelled") this.#cancelModern(message.params?.["requestId"]);
       return this.#session.notified(message);
     }
+    const { id, params = {} } = message;
+    if (!isRecord(params)) return channel().finish(refusal(id, INVALID_REQUEST, `"params" must be an object`));
     if (this.#speaksModern(message)) void this.#answerModern(message, channel());
     else this.#session.request(message, this.#counted(channel()));
   }
@@ -223,7 +226,9 @@ class StdioEndpoint {
     if (this.#isOver || output.destroyed || output.writableEnded) return false;
     const isTold = !Array.isArray(message) && isNotification(message);
     if (isTold && output.writableLength > MAX_UNREAD_BYTES) return false;
-    if (!output.write(`${JSON.stringify(message)}\n`) && !input.isPaused()) {
+    const text = jsonText(message);
+    if (text === undefined) return false;
+    if (!output.write(`${text}\n`) && !input.isPaused()) {
       // Who does not read is not listened to either.
       input.pause();
       output.once("drain", () => input.resume());

@@ -2,6 +2,9 @@ import { isRecord, type Result } from "../../protocol/json-rpc.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import { asObjectSchema, describesObject } from "./object-schema.ts";
 
+/** A server whose tools never stop changing must not fill our memory. */
+const MAX_WRAPPED = 10_000;
+
 /**
  * Structured output for one session: anything but an object travels inside one, and since clients check results against
  * the schema they were shown, it is remembered which schemas were changed.
@@ -27,6 +30,7 @@ export class ToolOutputs {
       this.#wrapped.delete(name);
       return { ...shown, outputSchema };
     }
+    if (this.#wrapped.size >= MAX_WRAPPED) this.#wrapped.clear();
     this.#wrapped.add(name);
     return { ...shown, outputSchema: asObjectSchema(outputSchema) };
   }

@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ExpiringMap } from "./expiring-map.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("what was put in last is there longest, and each that goes is told once", () => {
+  const gone: string[] = [];
+  const map = new ExpiringMap<string>(60, (value) => gone.push(value));
+  map.set("a", "A");
+  map.set("b", "B");
+  vi.advanceTimersByTime(40);
+  map.set("a", "A");
+  vi.advanceTimersByTime(30);
+  expect([gone, map.get("a"), map.size]).toEqual([["B"], "A", 1]);
+  vi.advanceTimersByTime(60);
+  expect([gone, map.size, vi.getTimerCount()]).toEqual([["B", "A"], 0, 0]);
+});
+
+test("what is taken out is not told to have gone", () => {
+  const gone: string[] = [];
+  const map = new ExpiringMap<string>(20, (value) => gone.push(value));
+  for (const key of ["a", "b", "c", "d"]) map.set(key, key);
+  expect(map.take("b")).toBe("b");
+  expect(map.dropOldest()).toBe("a");
+  expect(map.takeAll((value) => value === "d")).toEqual(["d"]);
+  vi.advanceTimersByTime(30);
+  expect(gone).toEqual(["c"]);
+  expect([map.dropOldest(), map.takeAll(), vi.getTimerCount()]).toEqual([undefined, [], 0]);
+});
