@@ -6,6 +6,7 @@ import { defineConfig, type Plugin } from "rolldown";
 const published = defineConfig({
   input: {
     index: "src/index.ts",
+    "gateway/index": "src/gateway/index.ts",
     "cli/main": "src/cli/main.ts",
     "demo/main": "src/demo/main.ts",
     "testing/index": "src/testing/index.ts",

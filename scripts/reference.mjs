@@ -12,6 +12,11 @@ const ENTRIES = [
     about: "The library. [The guide](../guide/client.md) explains how it is used.",
   },
   {
+    name: "nexus-mcp/gateway",
+    file: "dist/gateway/index.d.ts",
+    about: "The gateway. [The guide](../guide/gateway.md) explains how it is used.",
+  },
+  {
     name: "nexus-mcp/testing",
     file: "dist/testing/index.d.ts",
     about: "Servers for the tests of your own program. [The guide](../guide/testing.md) has examples.",
@@ -30,6 +35,7 @@ const GROUPS = [
   [/^transport\//, "Servers and transports"],
   [/^protocol\/json-rpc/, "JSON-RPC"],
   [/^protocol\//, "MCP"],
+  [/^gateway\//, "The gateway"],
   [/^testing\//, "Scripted servers"],
 ];
 

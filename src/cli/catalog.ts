@@ -126,6 +126,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "what a server wrote to stderr",
     load: async () => (await import("./commands/mcp-logs.ts")).logs,
   },
+  serve: {
+    section: "Serve",
+    summary: "the gateway: all servers behind one address, for clients of every revision",
+    load: async () => (await import("./commands/serve.ts")).serve,
+  },
   "secrets set": {
     section: "Secrets",
     summary: "store a secret that entries use as ${secret:name}",

@@ -37,6 +37,8 @@ export interface Command<O extends Options = Options> {
   words: { min: number; max: number };
   options: O;
   examples: readonly (readonly [command: string, meaning: string])[];
+  /** It runs until it is told to end: then a signal is no failure. */
+  endsOnSignal?: boolean;
   /** What it returns is the exit code; nothing is 0. */
   run(context: CommandContext<Values<O>>): Promise<number | void>;
 }

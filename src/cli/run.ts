@@ -91,9 +91,9 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
         return ServerSet.open({ surroundings, stateFolder, flags, values, out }, options);
       },
     });
-    return exitCode ?? result ?? 0;
+    return (command.endsOnSignal ? undefined : exitCode) ?? result ?? 0;
   } catch (error) {
-    if (exitCode === undefined) throw error;
+    if (exitCode === undefined || command.endsOnSignal) throw error;
     // Who pressed Ctrl-C knows; a program that reads the errors may not.
     if (out.json) out.error(interruption);
     return exitCode;

@@ -236,7 +236,8 @@ export class Host implements AsyncDisposable {
 
   /** Reads the configuration and, if that is wanted, goes on reading it. */
   async #followFiles(): Promise<void> {
-    const { config, watch = false, trust = false } = this.#options;
+    const { config, watch = false, trust = false, beside } = this.#options;
+    const others = beside ? await defineServers(beside, this.#load) : [];
     this.#files = new WatchedConfiguration({
       load: { ...this.#load, explicit: config },
       trustsFirst: trust,
@@ -244,7 +245,8 @@ export class Host implements AsyncDisposable {
       logger: this.#logger,
       onChange: async (configuration) => {
         this.configuration = configuration;
-        await this.setServers(configuration.servers);
+        const { servers } = configuration;
+        await this.setServers([...servers, ...others.filter(({ id }) => !servers.some((server) => server.id === id))]);
       },
     });
     await this.#files.start();

@@ -16,7 +16,7 @@ const answerOf = ({ method, params }: Question) => {
 };
 
 describe.each(UPSTREAMS)("a legacy caller of a %s server", (upstream) => {
-  test("is asked on its own stream, round after round, and gets one answer (N13)", async () => {
+  test("is asked on its own stream, round after round, and gets one answer (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const asked: Question[] = [];
     const caller = legacyCaller((question) => (asked.push(question), answerOf(question)));
@@ -80,7 +80,7 @@ describe.each(UPSTREAMS)("a legacy caller of a %s server", (upstream) => {
     expect(textOf(await world.tool("test_tool_with_task", {}, caller))).toBe("A task for Ada.");
   });
 
-  test("hears progress and logs before the answer", async () => {
+  test("hears progress and logs before the answer (X4)", async () => {
     await using world = await CallsWorld.open(upstream);
     const told: Notification[] = [];
     await world.tool("test_tool_with_progress", {}, legacyCaller(answerOf, { progressToken: "p", told }));

@@ -13,7 +13,7 @@ const again = (world: CallsWorld, params: object, caller = ASKABLE) =>
   world.tool("ask_twice", {}, caller, { ...params });
 
 describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %s server", (upstream) => {
-  test("is asked with an answer, and its return continues the very same call (N13)", async () => {
+  test("is asked with an answer, and its return continues the very same call (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const first = await asked(world);
     expect(first).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
@@ -67,7 +67,7 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %
     expect(await world.requests("tools/call")).toHaveLength(1);
   });
 
-  test("gets the same outcome for the same answers, and none for others (N13)", async () => {
+  test("gets the same outcome for the same answers, and none for others (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const first = await asked(world);
     const results = await Promise.all([again(world, retryOf(first, ACCEPT)), again(world, retryOf(first, ACCEPT))]);
@@ -77,7 +77,7 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %
     expect(await world.requests("tools/call")).toHaveLength(1);
   });
 
-  test("is refused with one wording whatever is wrong with its state (N13)", async () => {
+  test("is refused with one wording whatever is wrong with its state (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const first = await asked(world);
     const state = String(first["requestState"]);
@@ -98,7 +98,7 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %
     expect(await world.requests("tools/call")).toHaveLength(1);
   });
 
-  test("that leaves before it was told anything cancels the call; after it was asked it does not (N13)", async () => {
+  test("that leaves before it was told anything cancels the call; after it was asked it does not (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const leaving = new AbortController();
     const sleeping = world.tool("sleep", { ms: 60_000 }, { ...ASKABLE, signal: leaving.signal });
@@ -214,7 +214,7 @@ describe("a modern caller on its return", () => {
   const caller = { era: "modern", owner: "somebody", capabilities: EVERYTHING, ask: undefined } as const;
   const principal = { id: "anybody", tenant: "default" };
 
-  test("gets at once what was asked meanwhile, and the end that came without its answer (N13)", async () => {
+  test("gets at once what was asked meanwhile, and the end that came without its answer (B1)", async () => {
     await using world = await CallsWorld.open("legacy stdio", { script: IMPATIENT, limits: { gatherMs: 1 } });
     const first = await asked(world);
     using lease = await world.calls.lease("up", { principal, caller });
@@ -243,6 +243,14 @@ describe("a modern caller on its return", () => {
   });
 });
 
+test("a server whose calls each have a process of their own keeps it until the call is over", async () => {
+  await using world = await CallsWorld.open("legacy stdio", { entry: { isolation: "call" } });
+  const [one, two] = await Promise.all([asked(world), asked(world)]);
+  const answers = await Promise.all([one, two].map((first) => again(world, retryOf(first, ACCEPT))));
+  expect(answers.map(textOf)).toEqual(Array(2).fill(JSON.stringify([ACCEPT, ACCEPT])));
+  expect(await world.requests("tools/call")).toHaveLength(2);
+});
+
 describe("bounds", () => {
   test("more calls than may be parked are told so, and their servers that nobody waits", async () => {
     await using world = await CallsWorld.open("legacy stdio", { limits: { parked: 2, gatherMs: 5 } });
@@ -256,7 +264,7 @@ describe("bounds", () => {
     expect(world.calls.parked).toBe(2);
   });
 
-  test("200 calls that nobody comes back to are gone when their time is over (N13)", async () => {
+  test("200 calls that nobody comes back to are gone when their time is over (B1)", async () => {
     await using world = await CallsWorld.open("legacy stdio", { limits: { parkedMs: 1_500, gatherMs: 5 } });
     const calls = Array.from({ length: 200 }, (_, n) => world.tool("test_elicitation", { message: `${n}` }, ASKABLE));
     const results = await Promise.all(calls);

@@ -8,7 +8,7 @@ const META = "io.modelcontextprotocol/";
 const INVALID = { details: { rpc: { code: -32602, message: "request state not valid" } } };
 
 describe.each<Upstream>(["modern stdio", "modern http"])("a modern caller of a %s server", (upstream) => {
-  test("gets answers as they came, with what is the hop's own removed (N13)", async () => {
+  test("gets answers as they came, with what is the hop's own removed (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const result = await world.tool("unknown_things", {}, {}, { _meta: { "example.org/a": 1, progressToken: "raw" } });
     expect(result).toEqual({
@@ -37,7 +37,7 @@ describe.each<Upstream>(["modern stdio", "modern http"])("a modern caller of a %
     });
   });
 
-  test("is asked by the server itself, whose state comes back to it exactly (N13)", async () => {
+  test("is asked by the server itself, whose state comes back to it exactly (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const name = "test_input_required_result_multi_round";
     const answer = { action: "accept", content: { name: "Ada", color: "green" } };
@@ -65,7 +65,7 @@ describe.each<Upstream>(["modern stdio", "modern http"])("a modern caller of a %
     expect((await world.requests("tools/call")).at(-1)?.params).not.toHaveProperty("requestState");
   });
 
-  test("is refused with one wording whatever is wrong with its state (N13)", async () => {
+  test("is refused with one wording whatever is wrong with its state (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const name = "test_input_required_result_request_state";
     const first = await world.tool(name, {}, ASKABLE);
@@ -84,7 +84,7 @@ describe.each<Upstream>(["modern stdio", "modern http"])("a modern caller of a %
     expect(textOf(await world.tool(name, {}, ASKABLE, retry))).toBe("Confirmed: state-ok");
   });
 
-  test("hears progress and log messages in order, under its own token, at its own level", async () => {
+  test("hears progress and log messages in order, under its own token, at its own level (X4)", async () => {
     await using world = await CallsWorld.open(upstream);
     const told: Notification[] = [];
     await world.tool("test_tool_with_progress", {}, { progressToken: 7, told });
@@ -145,7 +145,7 @@ describe.each<Upstream>(["modern stdio", "modern http"])("a modern caller of a %
 });
 
 describe.each<Upstream>(["legacy stdio", "legacy http", "legacy sse"])("a plain call to a %s server", (upstream) => {
-  test("is answered in the form of the newest specification (N13)", async () => {
+  test("is answered in the form of the newest specification (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     expect(await world.tool("echo", { text: "x" }, {}, { task: {} })).toEqual({
       resultType: "complete",
@@ -179,7 +179,7 @@ describe.each<Upstream>(["legacy stdio", "legacy http", "legacy sse"])("a plain 
 });
 
 describe("connections to legacy servers", () => {
-  test("belong to one owner and what it declares (N13)", async () => {
+  test("belong to one owner and what it declares (B1)", async () => {
     await using world = await CallsWorld.open("legacy stdio");
     const callers = [
       {},
@@ -202,7 +202,7 @@ describe("connections to legacy servers", () => {
     expect(world.calls.parked).toBe(0);
   });
 
-  test("that break fail their calls with the cause, and the next call succeeds", async () => {
+  test("that break fail their calls with the cause, and the next call succeeds (B3)", async () => {
     await using world = await CallsWorld.open("legacy stdio");
     for (let n = 0; n < 3; n++) {
       expect(await failure(world.tool("crash", { code: 3 }))).toMatchObject({ code: "SERVER_EXITED" });

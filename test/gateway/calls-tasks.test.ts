@@ -32,7 +32,7 @@ async function until(world: CallsWorld, taskId: unknown, status: string): Promis
 const UPSTREAMS: Upstream[] = ["modern stdio", "modern http", "legacy stdio", "legacy http"];
 
 describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
-  test("that follows tasks gets one, under an id of ours, and its result (N13)", async () => {
+  test("that follows tasks gets one, under an id of ours, and its result (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const started = await world.tool("failing_job", {}, FOLLOWING);
     expect(started).toMatchObject({ resultType: "task", taskId: expect.any(String), status: "working" });
@@ -57,7 +57,7 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
     await until(world, taskId, "cancelled");
   });
 
-  test("is refused tasks of others, unknown ones, and all of them without the extension (N13)", async () => {
+  test("is refused tasks of others, unknown ones, and all of them without the extension (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const { taskId } = await world.tool("failing_job", {}, FOLLOWING);
     const other = { ...FOLLOWING, principal: { id: "other", tenant: "default" } };
@@ -80,7 +80,7 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
     expect(world.calls.findTask(taskId, { id: "anybody", tenant: "default" })).toMatchObject({ server: "up" });
   });
 
-  test("that does not follow tasks gets the final result, and is asked what the task asks (N13)", async () => {
+  test("that does not follow tasks gets the final result, and is asked what the task asks (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     expect(await world.tool("failing_job", {}, {})).toMatchObject({ resultType: "complete", isError: true });
     const first = await world.tool("test_tool_with_task", {}, ASKABLE);
@@ -123,7 +123,7 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a task of a %s server"
 
   const statusOf = async (task: LegacyTask) => (await task.get(signal))["status"];
 
-  test("asks, says so until it is answered, and is told as the extension tells of tasks (N13)", async () => {
+  test("asks, says so until it is answered, and is told as the extension tells of tasks (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const task = await started(world, "multi_input");
     await expect.poll(() => statusOf(task)).toBe("input_required");

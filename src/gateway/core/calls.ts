@@ -168,7 +168,8 @@ export class Calls implements CallRunner {
       const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
       return result.resultType === "task" ? this.#tasks.adopt(server, result, { exchange, lease }) : result;
     } catch (error) {
-      if (method !== "tools/call" || knowsTasks(capabilities) || !lacksTasksAlone(error)) throw error;
+      const isFirst = method === "tools/call" && !state;
+      if (!isFirst || knowsTasks(capabilities) || !lacksTasksAlone(error)) throw error;
       // It was refused, so it has not run. The caller does not follow tasks: it is done here.
       return this.#park(call, (options) => lease.client.tasks.runCall(toolCall(call), options));
     }

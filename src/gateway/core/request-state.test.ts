@@ -12,6 +12,7 @@ test("the same call is the same, in whichever order it is written and whatever c
       requestState: "r",
       inputResponses: { k: {} },
       _meta: { m: 1 },
+      task: {},
       arguments: { b: [{ d: 3, c: 2 }], a: 1 },
       name: "x",
     },

@@ -46,7 +46,7 @@ export function bindingOf(
   principal: Principal,
   { server, method, params }: { server: string; method: string; params: Params },
 ): string {
-  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = params;
+  const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...asked } = params;
   return JSON.stringify(["request state", principal.tenant, principal.id, server, digestOf([method, asked])]);
 }
 

@@ -16,7 +16,7 @@ import { listenModern } from "./modern-listen.ts";
 import { ownerOf, readSender, type ModernRequest, type ModernSender } from "./modern-sender.ts";
 
 /** What the gateway calls itself in every answer. */
-export const GATEWAY_INFO: Implementation = { name: "nexus-gateway", title: "Nexus", version: VERSION };
+export const GATEWAY_INFO: Implementation = { name: "nexus", title: "Nexus", version: VERSION };
 
 /** Methods that this revision no longer has: an upstream of an older one may know them, which is none of the caller's business. */
 const REMOVED: ReadonlySet<string> = new Set([

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { SILENT, type Logger } from "../../client/logger.ts";
+import { visible } from "../../errors/visible.ts";
+import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
+import { Host } from "../../host/host.ts";
+import { defineCommand, type Flags } from "../command.ts";
+import { wrongUsage } from "../command-line.ts";
+import type { Output } from "../output.ts";
+import { demoServers } from "../serving/demo-servers.ts";
+import { greeting } from "../serving/greeting.ts";
+import { ServerNews } from "../serving/server-news.ts";
+
+/** How long the first line waits for servers that are slow to start; they are served when they are there. */
+const STARTING_MS = 10_000;
+
+/** nexus serve */
+export const serve = defineCommand({
+  usage: "nexus serve [--port N] [--host H] [--stdio] [--demo]",
+  description: `Clients of every revision use all configured servers at /mcp, one of them at /servers/<id>/mcp, and over HTTP+SSE at
+/sse; /healthz, /readyz and /metrics tell how it does. Changed configuration files are followed while it runs.
+Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one ends at once.`,
+  words: { min: 0, max: 0 },
+  options: {
+    port: { type: "string", value: "N", help: `where to listen; ${DEFAULT_PORT} unless given, 0 for any free port` },
+    host: { type: "string", value: "H", help: "the address to listen on; 127.0.0.1 unless given" },
+    stdio: { type: "boolean", help: "serve one client on stdin and stdout instead" },
+    demo: { type: "boolean", help: "serve the bundled demo server too, in both eras" },
+  },
+  examples: [
+    ["nexus serve", "all configured servers at http://127.0.0.1:3210/mcp"],
+    ["nexus serve --demo --port 0", "something to try a client with, on any free port"],
+    ["nexus serve --stdio", "for the configuration of a client that starts its servers itself"],
+  ],
+  endsOnSignal: true,
+
+  async run({ options, flags, signal, out, surroundings, stateFolder }) {
+    const port = portOf(options.port);
+    if (options.stdio && (options.port !== undefined || options.host !== undefined)) {
+      throw wrongUsage("--stdio listens on no port", "Leave out --port and --host, or --stdio.");
+    }
+    const { config, trust } = flags;
+    const logger = loggerFor(flags, out);
+    const beside = options.demo ? demoServers() : undefined;
+    await using host = await Host.start({ config, trust, beside, watch: true, stateFolder, logger }, surroundings);
+    using _news = new ServerNews(host, out);
+    tellProblems(host, out);
+    if (options.stdio) return servePipes(host, logger, signal);
+    await using gateway = await serveHttp({ host, port, address: options.host, logger });
+    await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
+    if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
+    await aborted(signal);
+    out.note("Ending: running calls may finish; once more ends at once.");
+  },
+});
+
+async function servePipes(host: Host, logger: Logger, signal: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  // A client that is gone is the end of it, and no reason to leave its servers running.
+  process.stdout.removeAllListeners("error").on("error", () => ended.abort());
+  try {
+    const { stdin: input, stdout: output } = process;
+    await serveStdio({ host, input, output, logger, signal: AbortSignal.any([signal, ended.signal]) });
+  } finally {
+    process.stdin.destroy();
+  }
+}
+
+function tellWhere({ url, port, host }: Gateway, out: Output, platform: NodeJS.Platform): void {
+  const servers = host.servers();
+  if (out.json) {
+    return out.value({ url, port, servers: servers.map((server) => ({ id: server.id, state: server.state.kind })) });
+  }
+  out.line(`listening on ${url}`);
+  for (const line of greeting(url, servers, platform)) out.line(visible(line));
+}
+
+/** Files that cannot be used; the servers of the others are served. */
+function tellProblems(host: Host, out: Output): void {
+  const { files = [], warnings = [] } = host.configuration ?? {};
+  for (const { problem } of files)
+    if (problem) out.note(`${out.onStderr("yellow", "warning:")} ${visible(problem.message)}`);
+  for (const { message, source } of warnings) {
+    out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
+  }
+}
+
+function portOf(given: string | undefined): number {
+  if (given === undefined) return DEFAULT_PORT;
+  const port = Number(given);
+  if (/^\d+$/.test(given) && port <= 65_535) return port;
+  throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+function loggerFor({ verbose }: Flags, out: Output): Logger {
+  const write = (message: string) => out.note(out.onStderr("dim", visible(message)));
+  return verbose ? { debug: write, info: write, warn: write, error: write } : { ...SILENT, warn: write, error: write };
+}

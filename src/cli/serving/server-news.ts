@@ -1,0 +1,44 @@
+import { visible } from "../../errors/visible.ts";
+import type { Host, ServerStatus } from "../../host/host.ts";
+import type { Output } from "../output.ts";
+import { stateWords } from "./greeting.ts";
+
+/** Says on stderr which servers fail and why, and when they are back. */
+export class ServerNews implements Disposable {
+  readonly #host: Host;
+  readonly #out: Output;
+  readonly #stop: () => void;
+  /** What was said last of each that has trouble. */
+  readonly #troubled = new Map<string, string>();
+
+  constructor(host: Host, out: Output) {
+    this.#host = host;
+    this.#out = out;
+    for (const server of host.servers()) this.#look(server);
+    this.#stop = host.on((event) => {
+      if (event.kind !== "state") return;
+      const server = this.#host.servers().find(({ id }) => id === event.server);
+      if (server) this.#look(server);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+
+  #look(server: ServerStatus): void {
+    const { id, state } = server;
+    if (state.kind === "failed" || state.kind === "degraded" || state.kind === "waiting-for-trust") {
+      const words = stateWords(server);
+      if (this.#troubled.get(id) === words) return;
+      this.#troubled.set(id, words);
+      this.#say("yellow", id, words);
+    } else if (state.kind === "ready" && this.#troubled.delete(id)) {
+      this.#say("green", id, stateWords(server));
+    }
+  }
+
+  #say(colour: "yellow" | "green", id: string, words: string): void {
+    this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);
+  }
+}

@@ -1,0 +1,83 @@
+import { SILENT, type Logger } from "../client/logger.ts";
+import { Host } from "../host/host.ts";
+import type { HostOptions } from "../host/host-options.ts";
+import type { Surroundings } from "../transport/surroundings.ts";
+import type { Audit } from "./audit.ts";
+import type { Decide } from "./core/access.ts";
+import { Calls, type CallLimits } from "./core/calls.ts";
+import { GatewayCore } from "./core/gateway-core.ts";
+import { Seal } from "./core/seal.ts";
+import { CallGate } from "./edge/call-gate.ts";
+import { GuardedCore } from "./edge/guarded-core.ts";
+import { KnownServers } from "./edge/known-servers.ts";
+import { GATEWAY_INFO } from "./edge/modern-request.ts";
+import type { Core } from "./exchange.ts";
+import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { Metrics } from "./metrics.ts";
+
+export type GatewayOptions = GatewaySettings & GatewayHost;
+
+/** A host that runs, or what to open one with. It is the gateway's from then on, and closed with it. */
+export type GatewayHost =
+  | { host: Host; surroundings?: undefined }
+  | {
+      host: HostOptions;
+      /** What the process was started in. */
+      surroundings: Surroundings;
+    };
+
+export interface GatewaySettings {
+  limits?: Partial<Limits & CallLimits> | undefined;
+  /** Narrows who may see and use what; without it everybody may use what the servers' entries allow. */
+  decide?: Decide | undefined;
+  /** Hears of every call once. */
+  audit?: Audit | undefined;
+  /** 32 bytes that seal what callers carry for the gateway. Random unless given: then it does not survive a restart. */
+  sealKey?: Buffer | undefined;
+  logger?: Logger | undefined;
+}
+
+/** Everything behind the edges, put together. */
+export class Assembly {
+  readonly host: Host;
+  /** With what all edges have in common. */
+  readonly core: Core;
+  readonly calls: Calls;
+  readonly gate: CallGate;
+  readonly metrics = new Metrics();
+  readonly servers: KnownServers;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  readonly #core: GatewayCore;
+
+  static async open(options: GatewayOptions): Promise<Assembly> {
+    const host = options.surroundings ? await Host.start(options.host, options.surroundings) : options.host;
+    return new Assembly(host, options);
+  }
+
+  private constructor(host: Host, { limits, decide, audit, sealKey, logger = SILENT }: GatewaySettings) {
+    const seal = new Seal(sealKey);
+    this.host = host;
+    this.logger = logger;
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.servers = new KnownServers(host);
+    this.calls = new Calls({ host, seal, limits, logger });
+    this.#core = new GatewayCore({ host, calls: this.calls, seal, serverInfo: GATEWAY_INFO, decide, logger });
+    this.gate = new CallGate(this.limits);
+    this.core = new GuardedCore({
+      core: this.#core,
+      gate: this.gate,
+      metrics: this.metrics,
+      audit: audit ?? (() => {}),
+      knows: (server) => this.servers.has(server),
+    });
+  }
+
+  /** Ends what is kept for callers, then the servers. */
+  async close(): Promise<void> {
+    this.servers[Symbol.dispose]();
+    await this.calls.close();
+    await this.#core.close();
+    await this.host.close();
+  }
+}

@@ -1,0 +1,31 @@
+import type { Readable, Writable } from "node:stream";
+import { Assembly, type GatewayOptions } from "./assembly.ts";
+import { EVERYTHING } from "./edge/routes.ts";
+import { Gateway, type ServeOptions } from "./gateway.ts";
+import { serveStdio as serveOnPipes } from "./legacy/stdio-endpoint.ts";
+import { ANYBODY } from "./principal.ts";
+
+export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
+export type { Audit, AuditRecord, Outcome } from "./audit.ts";
+export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
+export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+export type { Authenticate, Principal } from "./principal.ts";
+
+/** Serves a host over HTTP to clients of every revision. Resolves when it listens. */
+export function serve(options: ServeOptions): Promise<Gateway> {
+  return Gateway.open(options);
+}
+
+export type StdioServeOptions = GatewayOptions & { input: Readable; output: Writable; signal: AbortSignal };
+
+/** Serves a host to one client on a pair of pipes, until the client ends or the signal fires. */
+export async function serveStdio(options: StdioServeOptions): Promise<void> {
+  const { input, output, signal } = options;
+  const assembly = await Assembly.open(options);
+  const { core, logger } = assembly;
+  try {
+    await serveOnPipes({ core, view: EVERYTHING, principal: ANYBODY, input, output, signal, logger });
+  } finally {
+    await assembly.close();
+  }
+}
