@@ -73,7 +73,7 @@ export interface Understood {
   extra: Readonly<Record<string, unknown>>;
 }
 
-export interface Doubled {
+interface Doubled {
   place: Place;
   /** As written. */
   keys: readonly [string, string];

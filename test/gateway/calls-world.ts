@@ -124,7 +124,7 @@ export class CallsWorld implements AsyncDisposable {
   }
 }
 
-export function exchangeOf(method: string, params: Params, options: CallerOptions): Exchange {
+function exchangeOf(method: string, params: Params, options: CallerOptions): Exchange {
   const {
     principal = ANYBODY,
     signal = new AbortController().signal,

@@ -30,7 +30,7 @@ export interface CallLimits extends ParkedLimits {
   tasks: number;
 }
 
-export const DEFAULT_CALL_LIMITS: CallLimits = {
+const DEFAULT_CALL_LIMITS: CallLimits = {
   concurrent: 512,
   parked: 256,
   parkedMs: 600_000,

@@ -17,7 +17,7 @@ export type Reply = { kind: "ended"; result: Result } | { kind: "asked"; questio
 export type Work = (options: WorkOptions) => Promise<Result>;
 
 /** What the work is done with. */
-export interface WorkOptions extends CallOptions {
+interface WorkOptions extends CallOptions {
   signal: AbortSignal;
   input: InputProvider;
 }
