@@ -1,10 +1,12 @@
-// npm run conformance [-- client|server] [-- --scenario NAME]
-// Runs the official conformance suite, scenario by scenario, against the built library and the test server.
+// npm run conformance [-- client|server|gateway] [--scenario NAME] [--upstream stdio|http|all] [--crossed]
+// Runs the official conformance suite, scenario by scenario, against the built library, the test server, and the gateway
+// in front of the test server. With --crossed the gateway's upstream speaks the other era than the suite: a report of
+// what is translated, in which nothing is required.
 // A scenario passes when the suite exits with 0 and at least the checks of test/conformance/expected.json succeed:
 // several scenarios also exit with 0 when nothing happened at all.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -16,13 +18,26 @@ const tools = join(root, "test/tools");
 const suite = join(tools, "node_modules/@modelcontextprotocol/conformance");
 const LANES = Math.min(2, availableParallelism());
 const SCENARIO_TIMEOUT_MS = 60_000;
+const LEGACY = "2025-11-25";
+const MODERN = "2026-07-28";
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { scenario: { type: "string" }, "in-namespace": { type: "boolean", default: false } },
+  options: {
+    scenario: { type: "string" },
+    upstream: { type: "string" },
+    crossed: { type: "boolean", default: false },
+    "in-namespace": { type: "boolean", default: false },
+  },
 });
 const role = positionals[0];
-if (role !== undefined && role !== "client" && role !== "server") fail(`unknown role "${role}": client or server`);
+const ROLES = ["client", "server", "gateway"];
+if (role !== undefined && !ROLES.includes(role)) fail(`unknown role "${role}": ${ROLES.join(", ")}`);
+/** One upstream is enough beside everything else; both when the gateway is what is asked about. */
+const UPSTREAMS = { stdio: ["stdio"], http: ["http"], all: ["stdio", "http"] };
+const upstreams = UPSTREAMS[options.upstream ?? (role === "gateway" ? "all" : "stdio")];
+if (!upstreams) fail(`unknown upstream "${options.upstream}": ${Object.keys(UPSTREAMS).join(", ")}`);
+if (options.crossed && role !== "gateway") fail("--crossed is about the gateway");
 
 needFile("dist/index.js");
 if (role !== "client") needFile("build/fixtures/everything.js");
@@ -43,41 +58,68 @@ try {
   await rm(results, { recursive: true, force: true });
 }
 
-/** The legs asked for: `[name, [[scenario, successes needed]…]]`. */
+/** The legs asked for: `{ leg, version, subject, scenarios: [[scenario, successes needed]…] }`. */
 function selectLegs() {
-  const { legs } = JSON.parse(readFileSync(join(root, "test/conformance/expected.json"), "utf8"));
+  const { legs, gateway } = JSON.parse(readFileSync(join(root, "test/conformance/expected.json"), "utf8"));
   const selected = Object.entries(legs)
-    .filter(([leg]) => role === undefined || leg.startsWith(role))
-    .map(([leg, scenarios]) => [
-      leg,
-      Object.entries(scenarios).filter(([name]) => options.scenario === undefined || options.scenario === name),
+    .flatMap(([name, scenarios]) => [
+      { leg: name, version: versionOf(name), subject: subjectOf(name), scenarios },
+      ...(name.startsWith("server ") ? behindGateway(name, scenarios, gateway.fewer) : []),
     ])
-    .filter(([, scenarios]) => scenarios.length > 0);
+    .filter(({ leg }) => role === undefined || leg.startsWith(role))
+    .map(({ scenarios, ...leg }) => ({
+      ...leg,
+      scenarios: Object.entries(scenarios).filter(([name]) => [undefined, name].includes(options.scenario)),
+    }))
+    .filter(({ scenarios }) => scenarios.length > 0);
   if (selected.length === 0) fail(`no scenario "${options.scenario}"; see test/conformance/expected.json`);
   return selected;
 }
 
+function subjectOf(leg) {
+  return leg.startsWith("server ") ? () => startServer() : undefined;
+}
+
+/** What is asked of a server is asked of the gateway too, whatever it reaches the server by. */
+function behindGateway(serverLeg, scenarios, fewer) {
+  const era = serverLeg.replace("server ", "");
+  // Skills have no other era to come from.
+  if (options.crossed && era === "skills") return [];
+  const revision = (era === LEGACY) === options.crossed ? MODERN : LEGACY;
+  const needed = Object.fromEntries(Object.entries(scenarios).map(([name, count]) => [name, fewer[name] ?? count]));
+  return upstreams.map((upstream) => ({
+    leg: `gateway ${era} ${upstream}${options.crossed ? ` ${revision}` : ""}`,
+    version: versionOf(serverLeg),
+    subject: () => startGateway(upstream, revision),
+    scenarios: era === LEGACY ? needed : scenarios,
+  }));
+}
+
+function versionOf(leg) {
+  return /\d{4}-\d\d-\d\d/.exec(leg)?.[0];
+}
+
 async function runLegs(legs) {
   const summary = [];
-  for (const [leg, scenarios] of legs) {
-    const passed = await runLeg(leg, scenarios);
-    summary.push({ leg, passed, of: scenarios.length });
+  for (const leg of legs) {
+    const passed = await runLeg(leg);
+    summary.push({ leg: leg.leg, passed, of: leg.scenarios.length });
   }
   console.log("");
   for (const { leg, passed, of } of summary) console.log(`${leg}: ${passed}/${of}`);
-  return summary.every(({ passed, of }) => passed === of);
+  return options.crossed || summary.every(({ passed, of }) => passed === of);
 }
 
-/** Two scenarios at a time; each lane of a server leg has a server of its own, so that they cannot disturb each other. */
-async function runLeg(leg, scenarios) {
+/** Two scenarios at a time; each lane has a server or gateway of its own, so that they cannot disturb each other. */
+async function runLeg({ leg, version, subject, scenarios }) {
   const waiting = [...scenarios];
   let passed = 0;
   const lane = async () => {
-    const server = leg.startsWith("server") ? await startServer() : undefined;
+    const server = await subject?.();
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [scenario, needed] = next;
-        if (report(leg, scenario, needed, await runScenario(leg, scenario, server?.url))) passed++;
+        if (report(leg, scenario, needed, await runScenario(version, scenario, server?.url))) passed++;
       }
     } finally {
       await server?.stop();
@@ -87,9 +129,8 @@ async function runLeg(leg, scenarios) {
   return passed;
 }
 
-async function runScenario(leg, scenario, serverUrl) {
+async function runScenario(version, scenario, serverUrl) {
   const output = await mkdtemp(join(results, "run-"));
-  const version = /\d{4}-\d\d-\d\d/.exec(leg)?.[0];
   const started = performance.now();
   const { exitCode, text } = await run(suiteNode, [
     join(suite, "dist/index.js"),
@@ -117,7 +158,7 @@ function report(leg, scenario, needed, { exitCode, text, checks, seconds }) {
   const successes = checks?.filter(({ status }) => status === "SUCCESS").length ?? 0;
   const ok = exitCode === 0 && checks !== undefined && successes >= needed;
   console.log(
-    `${ok ? "ok  " : "FAIL"} ${leg.padEnd(18)} ${scenario.padEnd(46)} ${successes}/${needed} checks  ${seconds.toFixed(1)} s`,
+    `${ok ? "ok  " : "FAIL"} ${leg.padEnd(24)} ${scenario.padEnd(46)} ${successes}/${needed} checks  ${seconds.toFixed(1)} s`,
   );
   if (ok) return true;
 
@@ -132,10 +173,37 @@ function report(leg, scenario, needed, { exitCode, text, checks, seconds }) {
   return false;
 }
 
-async function startServer() {
-  const child = spawn(process.execPath, [join(root, "build/fixtures/everything.js"), "--http"], {
-    stdio: ["ignore", "pipe", "inherit"],
+function startServer(...flags) {
+  return startListening("the test server", [join(root, "build/fixtures/everything.js"), "--http", ...flags]);
+}
+
+/** The gateway as its users start it, with a configuration of its own and nobody's home. */
+async function startGateway(upstream, revision) {
+  const server = upstream === "http" ? await startServer("--revision", revision) : undefined;
+  const stdio = {
+    command: process.execPath,
+    args: [join(root, "build/fixtures/everything.js"), "--revision", revision],
+  };
+  const home = await mkdtemp(join(results, "home-"));
+  const config = join(home, "servers.json");
+  await writeFile(config, JSON.stringify({ mcpServers: { everything: server ? { url: server.url } : stdio } }));
+  const cli = join(root, "dist/cli/main.js");
+  const gateway = await startListening("the gateway", [cli, "serve", "--port", "0", "--config", config], {
+    cwd: home,
+    env: { ...process.env, HOME: home, USERPROFILE: home, XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
   });
+  return {
+    url: gateway.url.replace(/mcp$/, "servers/everything/mcp"),
+    async stop() {
+      await gateway.stop();
+      await server?.stop();
+    },
+  };
+}
+
+/** A program of ours that says "listening on URL" when it does. */
+async function startListening(what, args, surroundings = {}) {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], ...surroundings });
   const exited = new Promise((resolve) => child.once("exit", resolve));
   const stop = async () => {
     child.kill();
@@ -150,7 +218,7 @@ async function startServer() {
     });
     void exited.then(() => resolve(undefined));
   });
-  if (!url) throw new Error("the test server ended before it listened");
+  if (!url) throw new Error(`${what} ended before it listened`);
   return { url, stop };
 }
 

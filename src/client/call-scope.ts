@@ -61,6 +61,8 @@ export class CallScope implements Timed {
   readonly extensions: Record<string, unknown> | undefined;
   /** Why the call was stopped. */
   stopped: NexusError | undefined;
+  /** Came to its end, and was not stopped. */
+  isFinished = false;
   slot = -1;
   /** Of the request that asked for progress last. */
   progressToken: RequestId | undefined;
@@ -182,6 +184,7 @@ export class CallScope implements Timed {
 
   /** The call is over: nothing of it may stay behind. */
   finish(): void {
+    this.isFinished = !this.stopped;
     this.#deadlines.remove(this);
     this.#inFlight = undefined;
     if (this.#onAbort) this.options.signal?.removeEventListener("abort", this.#onAbort);

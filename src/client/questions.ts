@@ -19,6 +19,8 @@ export const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read
 /** While a client waits for a task of 2025-11-25, too. */
 const ASKED_DURING = new Set([...INTERACTIVE, "tasks/result"]);
 
+type Answer = Parameters<Peer["respond"]>[1];
+
 /** What a legacy server asks with requests of its own, and the answers that are being worked on. */
 export class Questions {
   readonly #desk: InputDesk;
@@ -40,26 +42,39 @@ export class Questions {
       });
     }
     if (this.#closed) return;
-    const scope = stream ?? this.#likeliest(peer, request);
     const withdrawn = new AbortController();
     this.#open.set(request.id, withdrawn);
-    const signal = scope ? AbortSignal.any([withdrawn.signal, scope.handlerSignal]) : withdrawn.signal;
-    const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
-    scope?.pause();
-    const answer = await this.#desk.answer(request, context, scope?.options.input).then(
-      (result) => ({ result: withRelatedTask(request, result) }),
-      (error: unknown) => {
-        this.#logger.error(`a question of the server was not answered: ${messageOf(error)}`, { error });
-        return { error: refusal(request.method, error) };
-      },
-    );
-    scope?.resume();
+    const { signal } = withdrawn;
+    const answer = await (stream ? this.#ask(request, stream, signal) : this.#askSomebody(peer, request, signal));
     this.#open.delete(request.id);
     if (!withdrawn.signal.aborted) await this.#respond(peer, request, answer);
   }
 
+  /** On a pipe the wrong call may be asked. When that one is over, and the server still waits, another one is. */
+  async #askSomebody(peer: Peer, request: Request, withdrawn: AbortSignal): Promise<Answer> {
+    const scope = this.#likeliest(peer, request);
+    const answer = await this.#ask(request, scope, withdrawn);
+    const isDone = "result" in answer || withdrawn.aborted || !scope?.isFinished;
+    return isDone || !this.#likeliest(peer, request) ? answer : this.#askSomebody(peer, request, withdrawn);
+  }
+
+  async #ask(request: Request, scope: CallScope | undefined, withdrawn: AbortSignal): Promise<Answer> {
+    const signal = scope ? AbortSignal.any([withdrawn, scope.handlerSignal]) : withdrawn;
+    const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
+    scope?.pause();
+    try {
+      const result = await this.#desk.answer(request, context, scope?.options.input);
+      return { result: withRelatedTask(request, result) };
+    } catch (error) {
+      this.#logger.error(`a question of the server was not answered: ${messageOf(error)}`, { error });
+      return { error: refusal(request.method, error) };
+    } finally {
+      scope?.resume();
+    }
+  }
+
   /** An answer that cannot be written as JSON must not leave the server waiting. */
-  async #respond(peer: Peer, { id, method }: Request, answer: Parameters<Peer["respond"]>[1]): Promise<void> {
+  async #respond(peer: Peer, { id, method }: Request, answer: Answer): Promise<void> {
     try {
       await peer.respond(id, answer);
     } catch (error) {

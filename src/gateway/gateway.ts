@@ -133,10 +133,10 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
 }
 
 function needsAuthentication(address: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `The gateway does not listen on ${address} without authentication`, {
+  const why = "everybody who reaches it could use every server";
+  return new NexusError("CONFIG_INVALID", `The gateway does not listen on ${address} without authentication: ${why}`, {
     phase: "config",
-    likelyCause: "Everybody who reaches that address could use every server, and start programs with them.",
-    hint: "Leave --host out to listen on 127.0.0.1, and reach it from elsewhere through a tunnel or a proxy that authenticates.",
+    hint: "Leave --host out to listen on 127.0.0.1; a tunnel, or a proxy that authenticates, lets others reach it.",
     mayHaveReached: false,
   });
 }

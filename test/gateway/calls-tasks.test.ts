@@ -79,7 +79,9 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
     expect(world.calls.findTask(taskId, other.principal)).toBeUndefined();
     expect(world.calls.findTask(taskId, { id: "anybody", tenant: "default" })).toMatchObject({ server: "up" });
   });
+});
 
+describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %s server", (upstream) => {
   test("that does not follow tasks gets the final result, and is asked what the task asks (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     expect(await world.tool("failing_job", {}, {})).toMatchObject({ resultType: "complete", isError: true });
@@ -91,6 +93,13 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
 });
 
 describe.each<Upstream>(["modern stdio", "modern http"])("a task of a %s server", (upstream) => {
+  test("is refused to a caller that does not follow tasks, as the server MUST (B1)", async () => {
+    await using world = await CallsWorld.open(upstream);
+    expect(await failure(world.tool("failing_job", {}, ASKABLE))).toMatchObject({
+      details: { rpc: { code: -32021, data: { requiredCapabilities: TASKS } } },
+    });
+  });
+
   test("asks, and is answered", async () => {
     await using world = await CallsWorld.open(upstream);
     const { taskId } = await world.tool("multi_input", {}, FOLLOWING);

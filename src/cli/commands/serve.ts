@@ -44,7 +44,7 @@ Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one
     await using host = await Host.start({ config, trust, beside, watch: true, stateFolder, logger }, surroundings);
     using _news = new ServerNews(host, out);
     tellProblems(host, out);
-    if (options.stdio) return servePipes(host, logger, signal);
+    if (options.stdio) return await servePipes(host, logger, signal);
     await using gateway = await serveHttp({ host, port, address: options.host, logger });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);

@@ -2,8 +2,7 @@ import { SILENT, type Logger } from "../../client/logger.ts";
 import { INTERACTIVE } from "../../client/questions.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
-import { isRecord, type Result } from "../../protocol/json-rpc.ts";
-import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import type { CallRunner } from "./call-runner.ts";
@@ -30,7 +29,7 @@ export interface CallLimits extends ParkedLimits {
   tasks: number;
 }
 
-const DEFAULT_CALL_LIMITS: CallLimits = {
+export const DEFAULT_CALL_LIMITS: CallLimits = {
   concurrent: 512,
   parked: 256,
   parkedMs: 600_000,
@@ -163,16 +162,9 @@ export class Calls implements CallRunner {
   }
 
   async #callModern(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
-    const { server, method, capabilities, exchange, lease } = call;
-    try {
-      const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
-      return result.resultType === "task" ? this.#tasks.adopt(server, result, { exchange, lease }) : result;
-    } catch (error) {
-      const isFirst = method === "tools/call" && !state;
-      if (!isFirst || knowsTasks(capabilities) || !lacksTasksAlone(error)) throw error;
-      // It was refused, so it has not run. The caller does not follow tasks: it is done here.
-      return this.#park(call, (options) => lease.client.tasks.runCall(toolCall(call), options));
-    }
+    const { server, exchange, lease } = call;
+    const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
+    return result.resultType === "task" ? this.#tasks.adopt(server, result, { exchange, lease }) : result;
   }
 
   async #callLegacy(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
@@ -219,18 +211,17 @@ function failed(error: NexusError, { method, exchange: { caller, signal } }: Cal
     if (missing)
       return toolFailure(`${error.message} (This client does not declare ${Object.keys(missing).join(", ")}.)`);
   }
-  throw canonicalError(error, caller);
+  throw canonicalError(signal.aborted ? calledOff(error, signal.reason) : error, caller);
+}
+
+/** Why the call was given up says more than that it was: the gateway may be closing. */
+function calledOff(error: NexusError, reason: unknown): NexusError {
+  if (error.code !== "CANCELLED" || !(reason instanceof NexusError)) return error;
+  return new NexusError("CANCELLED", reason.message, { ...error.details, cause: error });
 }
 
 function tooMany(running: number, { server, method }: Call): Result {
   const message = `${running} calls of this client are running already; wait until some of them are done`;
   if (method === "tools/call") return toolFailure(message);
   throw new NexusError("CONNECTION_FAILED", message, { server, method, mayHaveReached: false });
-}
-
-/** Whether a server refused a call for nothing but the tasks extension. */
-function lacksTasksAlone(error: unknown): boolean {
-  const { extensions, ...others } = missingCapabilities(error) ?? {};
-  if (!isRecord(extensions) || Object.keys(others).length > 0) return false;
-  return Object.keys(extensions).join() === TASKS_EXTENSION;
 }

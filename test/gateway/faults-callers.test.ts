@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { modern, OpenStream } from "../fixtures/gateway/wire.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+import { asking, flooding } from "./faults-servers.ts";
+import { FaultWorld, metricAt, ModernCaller, recorded, textIn, WeighedGateway } from "./faults-world.ts";
+import { eventsOf, LegacyWire } from "./legacy-wire.ts";
+
+const ELICITATION = { elicitation: { form: {} } };
+
+describe("B1: callers who stay away", () => {
+  test("one who reads nothing is given up, its call cancelled, and nobody else notices", async () => {
+    await using world = await FaultWorld.open(() => ({ up: flooding() }), { limits: { bufferedBytes: 256 * 1024 } });
+    const flood = modern("tools/call", { name: "flood", arguments: {} }, { meta: { progressToken: 1 } });
+    const deaf = new OpenStream(world.url("up"), flood, { reads: false });
+    await expect.poll(() => deaf.status).toBe(200);
+    using caller = world.caller("up");
+    await expect.poll(async () => textIn(await caller.tool("cancelled")), { timeout: 10_000 }).toBe("1");
+    await expect.poll(() => world.metric("nexus_calls_in_flight")).toBe(0);
+    deaf.leave();
+  });
+
+  test("1,000 sessions opened and abandoned: the oldest make room, the rest end by themselves", async () => {
+    await using gateway = await WeighedGateway.open(
+      { up: stdioFixture(["--revision", "2025-11-25"]) },
+      { sessions: 200, sessionIdleMs: 1500 },
+    );
+    const before = await gateway.weigh();
+    const opened: LegacyWire[] = [];
+    const lane = async () => {
+      for (let count = 0; count < 125; count++)
+        opened.push(await LegacyWire.open(gateway.url, "2025-11-25", ELICITATION));
+    };
+    await Promise.all(Array.from({ length: 8 }, lane));
+    expect(opened).toHaveLength(1000);
+    expect(await metricAt(gateway.url, "nexus_sessions")).toBeLessThanOrEqual(200);
+    expect((await opened[0]?.request("tools/list"))?.status).toBe(404);
+    await expect.poll(() => metricAt(gateway.url, "nexus_sessions"), { timeout: 10_000 }).toBe(0);
+    const after = await gateway.weigh();
+    expect(after.heapBytes - before.heapBytes).toBeLessThan(3_000_000);
+    expect(after.resources["ProcessWrap"]).toBe(before.resources["ProcessWrap"]);
+  });
+
+  test("200 parked calls abandoned: none stays open at its server, and nothing is kept", async () => {
+    await using world = await FaultWorld.open((folder) => ({ up: recorded(folder, "up", "2025-11-25") }), {
+      limits: { parkedMs: 1500 },
+    });
+    const callers = Array.from({ length: 16 }, () => world.caller("up"));
+    const ask = async (caller: ModernCaller, index: number) => {
+      for (let at = index; at < 200; at += callers.length) {
+        const extras = { capabilities: ELICITATION };
+        const { message } = await caller.tool("test_elicitation", { message: `call ${at}` }, extras);
+        expect(message.result).toMatchObject({ resultType: "input_required" });
+      }
+    };
+    await Promise.all(callers.map(ask));
+    await expect.poll(() => world.metric("nexus_calls_parked"), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => world.openCalls("up"), { timeout: 5000 }).toBe(0);
+    using caller = world.caller("up");
+    expect((await caller.tool("add_numbers", { a: 1, b: 1 })).message.result).toBeDefined();
+    for (const each of callers) each[Symbol.dispose]();
+  });
+});
+
+describe("B1: 64 callers who all declare elicitation, on one legacy stdio server", () => {
+  const reply = (index: number) => ({ action: "accept", content: { who: `user ${index}` } });
+
+  /** Answers whatever a call asks until it is done. */
+  const ask = async (caller: ModernCaller, index: number) => {
+    const extras = { capabilities: ELICITATION };
+    const args = { message: `question ${index}` };
+    const questions: unknown[] = [];
+    let outcome = await caller.tool("ask", args, extras);
+    while (outcome.message.result?.resultType === "input_required") {
+      const { inputRequests, requestState } = outcome.message.result as Record<string, Record<string, unknown>>;
+      const asked = Object.entries(inputRequests ?? {}) as [string, { params: { message: string } }][];
+      questions.push(...asked.map(([, { params }]) => params.message));
+      const inputResponses = Object.fromEntries(asked.map(([key]) => [key, reply(index)]));
+      outcome = await caller.tool("ask", args, { ...extras, more: { requestState, inputResponses } });
+    }
+    return { questions, answer: textIn(outcome) };
+  };
+
+  test("modern ones of one owner: every question finds somebody to answer it, and every call ends", async () => {
+    await using world = await FaultWorld.open(() => ({ up: asking() }));
+    const callers = Array.from({ length: 64 }, () => world.caller("up"));
+    const asked = await Promise.all(callers.map(ask));
+    // A pipe does not say whose question it is: it may be asked in another call, though of the same owner alone.
+    for (const { answer } of asked) expect(answer).toMatch(/^user \d+$/);
+    const questions = new Set(asked.flatMap((call) => call.questions));
+    expect(questions).toEqual(new Set(callers.map((_, index) => `question ${index}`)));
+    expect(await world.metric("nexus_calls_parked")).toBe(0);
+    for (const caller of callers) caller[Symbol.dispose]();
+  });
+
+  test("modern ones of many owners: each is asked its own question", async () => {
+    await using world = await FaultWorld.open(() => ({ up: asking() }), {
+      authenticate: (headers) => ({ tenant: "default", id: String(headers["x-user"]) }),
+    });
+    const callers = Array.from({ length: 24 }, (_, index) => world.caller("up", { "x-user": `user ${index}` }));
+    const asked = await Promise.all(callers.map(ask));
+    expect(asked).toEqual(callers.map((_, index) => ({ questions: [`question ${index}`], answer: `user ${index}` })));
+    for (const caller of callers) caller[Symbol.dispose]();
+  });
+
+  test("sessions: each is asked on its own stream; those beyond the limit are told why at once", async () => {
+    await using world = await FaultWorld.open(() => ({ up: asking() }));
+    const run = async (_: unknown, index: number) => {
+      const wire = await LegacyWire.open(world.url("up"), "2025-11-25", ELICITATION);
+      const response = await wire.request("tools/call", { name: "ask", arguments: { message: `question ${index}` } });
+      return answerIn(response, wire, index);
+    };
+    const answers = await Promise.all(Array.from({ length: 64 }, run));
+    const done = answers.filter((answer) => answer.startsWith("user"));
+    const refused = answers.filter((answer) => !answer.startsWith("user"));
+    expect(done.length).toBeGreaterThanOrEqual(31);
+    for (const why of refused) expect(why).toContain("connections already");
+    answers.forEach((answer, index) => answer.startsWith("user") && expect(answer).toBe(`user ${index}`));
+  });
+
+  async function answerIn(response: Response, wire: LegacyWire, index: number): Promise<string> {
+    if (response.headers.get("content-type") === "application/json") {
+      return JSON.stringify(await response.json());
+    }
+    for await (const { message } of eventsOf(response)) {
+      if (message?.method === "elicitation/create") {
+        expect(message.params?.["message"]).toBe(`question ${index}`);
+        await wire.post({ id: message.id, result: reply(index) });
+      } else if (message && !message.method) {
+        return message.error ? JSON.stringify(message.error) : (message.result.content[0].text as string);
+      }
+    }
+    return "no answer";
+  }
+});
+
+describe("B1: 10,000 calls", () => {
+  test.each(["modern", "legacy"])("of %s clients leave nothing behind", async (era) => {
+    await using gateway = await WeighedGateway.open({ up: stdioFixture(["--revision", "2025-11-25"]) });
+    const callers = await Promise.all(
+      Array.from({ length: 8 }, async () =>
+        era === "modern"
+          ? new ModernCaller(gateway.server("up"))
+          : LegacyWire.open(gateway.server("up"), "2025-11-25").then((wire) => ({
+              tool: async (name: string, args: object) => ({ message: (await wire.call(name, { ...args }))[0] ?? {} }),
+            })),
+      ),
+    );
+    const run = async (calls: number) => {
+      const lane = async (caller: (typeof callers)[number]) => {
+        for (let call = 0; call < calls / callers.length; call++) {
+          const { message } = await caller.tool("add_numbers", { a: call, b: 1 });
+          if (message.result?.structuredContent?.sum !== call + 1) throw new Error(JSON.stringify(message));
+        }
+      };
+      await Promise.all(callers.map(lane));
+      return gateway.weigh();
+    };
+    const early = await run(2000);
+    const late = await run(8000);
+    expect(late.heapBytes - early.heapBytes).toBeLessThan(1_000_000);
+    expect(late.resources).toEqual(early.resources);
+    for (const caller of callers) if (caller instanceof ModernCaller) caller[Symbol.dispose]();
+  });
+});
