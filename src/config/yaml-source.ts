@@ -35,7 +35,7 @@ export function parseYaml(content: string, file: string): SourceNode {
 }
 
 /** The key of a pair as it is written: 123 and true are names, too. The key of a merge is a symbol to the library. */
-export function keyOf({ key }: Pair): string {
+export function keyOf({ key }: { key: unknown }): string {
   return isScalar(key) ? (key.source ?? String(key.value)) : String(key);
 }
 
