@@ -24,7 +24,7 @@ Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one
     port: { type: "string", value: "N", help: `where to listen; ${DEFAULT_PORT} unless given, 0 for any free port` },
     host: { type: "string", value: "H", help: "the address to listen on; 127.0.0.1 unless given" },
     stdio: { type: "boolean", help: "serve one client on stdin and stdout instead" },
-    demo: { type: "boolean", help: "serve the bundled demo server too, in both eras" },
+    demo: { type: "boolean", help: "serve the bundled demo server, in both eras, and nothing that is configured" },
   },
   examples: [
     ["nexus serve", "all configured servers at http://127.0.0.1:3210/mcp"],
@@ -40,8 +40,8 @@ Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one
     }
     const { config, trust } = flags;
     const logger = loggerFor(flags, out);
-    const beside = options.demo ? demoServers() : undefined;
-    await using host = await Host.start({ config, trust, beside, watch: true, stateFolder, logger }, surroundings);
+    const servers = options.demo ? demoServers() : undefined;
+    await using host = await Host.start({ config, trust, servers, watch: true, stateFolder, logger }, surroundings);
     using _news = new ServerNews(host, out);
     tellProblems(host, out);
     if (options.stdio) return await servePipes(host, logger, signal);
