@@ -42,7 +42,7 @@ function isCore(id: string): boolean {
     return /^(run|command|command-line|help|output|exit-codes|server-set|in-place|sightings|ask-servers|text\/split-words)$/.test(
       file,
     );
-  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|watch|registry|host$|server-supervisor|server-lists|policy|memory)/.test(
+  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|file-lock|whole-file|watch|registry|host$|server-supervisor|server-lists|policy|memory)/.test(
     file,
   );
 }

@@ -104,6 +104,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     maxSessions: limits.sessions,
     idleMs: limits.sessionIdleMs,
     keepAliveMs,
+    unreadBytes: limits.bufferedBytes,
     logger,
   });
   const edge: HttpEdge = new HttpEdge({
