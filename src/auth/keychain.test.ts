@@ -87,7 +87,7 @@ class ShakyKeychain implements KeyHolder {
 
 test("while the keychain is away no other key is made, and afterwards all secrets are there", async () => {
   const keychain = new ShakyKeychain();
-  const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
+  const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain, rememberMs: 0 });
   await store.set("a", "1");
   keychain.isAway = true;
   for (const failing of [() => store.set("b", "2"), () => store.get("a"), () => store.list()]) {
@@ -101,7 +101,7 @@ test("while the keychain is away no other key is made, and afterwards all secret
 
 test("a keychain that misses one question does not lose the key", async () => {
   const keychain = new ShakyKeychain();
-  const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
+  const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain, rememberMs: 0 });
   await store.set("a", "1");
   const find = keychain.find.bind(keychain);
   keychain.find = () => {
@@ -122,4 +122,21 @@ test("the first secrets, set at once, are under one key, which a list looks up o
   keychain.lookups = 0;
   expect(await open().list()).toEqual({ names, unreadable: 0 });
   expect(keychain.lookups).toBe(1);
+});
+
+test("a keychain is asked once for all secrets of a configuration, also where it does not answer", async () => {
+  const keychain = new ShakyKeychain();
+  const open = () => new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
+  for (const name of ["a", "b", "c"]) await open().set(name, name);
+  for (const isAway of [false, true]) {
+    keychain.isAway = isAway;
+    keychain.lookups = 0;
+    const store = open();
+    const got = [
+      await store.get("a").catch(() => "gone"),
+      ...(await Promise.allSettled(["b", "c"].map((name) => store.get(name)))),
+    ];
+    expect(got[0]).toBe(isAway ? "gone" : "a");
+    expect(keychain.lookups).toBe(1);
+  }
 });

@@ -30,6 +30,8 @@ interface Secret {
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** A keychain that does not answer takes its time to say so: it is not asked again for each secret of a configuration. */
+const REMEMBER_MS = 5_000;
 const NAME = /^[\w.-]{1,128}$/;
 
 /** Throws where a secret cannot be called that. */
@@ -42,6 +44,14 @@ export function checkSecretName(name: string): void {
   });
 }
 
+export interface SecretStoreOptions {
+  folder: string;
+  platform: NodeJS.Platform;
+  keychain?: KeyHolder | undefined;
+  /** How long an answer of the keychain counts, also that there is none. */
+  rememberMs?: number | undefined;
+}
+
 /**
  * Secrets in a folder: a file each, so that two processes never overwrite each other's, encrypted with AES-256-GCM under
  * a key that is made on first use. The system's keychain keeps it where there is one that works, else a file that only
@@ -51,11 +61,15 @@ export class FileSecretStore implements SecretStore {
   readonly #folder: string;
   readonly #platform: NodeJS.Platform;
   readonly #keychain: KeyHolder | undefined;
+  readonly #rememberMs: number;
+  /** What the keychain was asked last; an answer counts until then. */
+  #asked: { answer: Promise<Buffer | undefined>; until: number } | undefined;
 
-  constructor({ folder, platform, keychain }: { folder: string; platform: NodeJS.Platform; keychain?: KeyHolder }) {
+  constructor({ folder, platform, keychain, rememberMs = REMEMBER_MS }: SecretStoreOptions) {
     this.#folder = folder;
     this.#platform = platform;
     this.#keychain = keychain;
+    this.#rememberMs = rememberMs;
   }
 
   async get(name: string): Promise<string | undefined> {
@@ -137,6 +151,8 @@ export class FileSecretStore implements SecretStore {
 
   /** To be called by the only one who makes it. */
   async #makeKey(): Promise<Buffer> {
+    // Another process may have made it since.
+    this.#asked = undefined;
     const known = await this.#findKey();
     if (known) return known;
     // A keychain that is away for a moment looks like one that has no key: another one would cost all secrets there are.
@@ -144,6 +160,7 @@ export class FileSecretStore implements SecretStore {
     const made = randomBytes(KEY_BYTES);
     if (!(await this.#keychain?.keep(made))) await writeOwnerOnly(this.#keyFile(), made);
     // What is used is what others will find.
+    this.#asked = undefined;
     const kept = await this.#findKey();
     if (!kept) throw this.#keyless();
     return kept;
@@ -160,7 +177,17 @@ export class FileSecretStore implements SecretStore {
         mayHaveReached: false,
       });
     }
-    return kept ?? (await this.#keychain?.find());
+    return kept ?? (await this.#askKeychain());
+  }
+
+  #askKeychain(): Promise<Buffer | undefined> {
+    if (!this.#keychain) return Promise.resolve(undefined);
+    if (this.#asked && performance.now() < this.#asked.until) return this.#asked.answer;
+    const asked = { answer: this.#keychain.find(), until: Infinity };
+    const settle = () => (asked.until = performance.now() + this.#rememberMs);
+    asked.answer.then(settle, settle);
+    this.#asked = asked;
+    return asked.answer;
   }
 
   #keyless(): NexusError {

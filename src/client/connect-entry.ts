@@ -1,3 +1,4 @@
+import type { HiddenValues } from "../errors/hidden-values.ts";
 import { childEnvironment } from "../transport/child-environment.ts";
 import type { ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
 import { StdioTransport, type SpawnedChild } from "../transport/stdio.ts";
@@ -15,6 +16,8 @@ export interface ConnectOptions extends ClientOptions {
   publicOnly?: boolean | { allow: readonly string[] } | undefined;
   /** Hears what a child process writes to stderr, as it comes. */
   onStderr?: ((text: string) => void) | undefined;
+  /** What must not be seen of what a child process writes to stderr. */
+  hidden?: HiddenValues | undefined;
   /** Hears of a child process as soon as it runs. */
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
   /** What errors name as command or address: an entry may have secrets filled in. */
@@ -64,7 +67,7 @@ async function transportFor(
 function stdioTransport(
   { command, args, cwd, env, passthrough }: StdioReach,
   { variables, platform }: Surroundings,
-  { maxMessageBytes, onStderr, onSpawn }: ConnectOptions & { maxMessageBytes: number },
+  { maxMessageBytes, hidden, onStderr, onSpawn }: ConnectOptions & { maxMessageBytes: number },
 ): Transport {
   return new StdioTransport({
     command,
@@ -73,6 +76,7 @@ function stdioTransport(
     env: childEnvironment({ variables, platform, env, passthrough }),
     maxLineBytes: maxMessageBytes,
     platform,
+    hidden,
     onStderr,
     onSpawn,
   });

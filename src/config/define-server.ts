@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { nearestName } from "../errors/nearest-name.ts";
+import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { resolveEntry } from "../transport/server-entry.ts";
@@ -26,6 +27,10 @@ export interface FileContext {
   base: string;
   /** Where the file itself is. */
   fileFolder: string;
+  /** What a relative `envFile` is relative to. */
+  envBase: string;
+  /** Whether a text from a path with variables in it may be used; absent: always. */
+  mayUse?: ((path: string, text: string) => Promise<boolean>) | undefined;
   /** Where a server runs that does not say. */
   defaultCwd: string | undefined;
   sources: VariableSources;
@@ -61,10 +66,12 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   };
   if (server.name === undefined && found.name !== undefined && found.name !== id) server.name = found.name;
 
+  if (filler.secrets.size > 0) server.secrets = new HiddenValues(filler.secrets);
+
   const report: Report = { id, context, written: understood.node };
   const written = asWritten(understood.node);
   if (!isDeepStrictEqual(written, asWritten(node))) server.written = written;
-  const variables = trusted ? await loadEnvFile(node, context) : {};
+  const variables = trusted ? await envFileOf(node, understood.node, context) : {};
   const fault =
     faultOf(found) ?? doubling(understood) ?? together(filler.unresolved) ?? variables.fault ?? settings.fault;
   if (fault) server.problem = problemOf(fault, report);
@@ -77,6 +84,14 @@ export function idOf({ name, path, section }: FoundServer): string {
   return name === undefined ? `${section.name}[${path.at(-1) ?? 0}]` : serverId(name);
 }
 
+function envFileOf(
+  node: SourceNode,
+  written: SourceNode,
+  { home, envBase, mayUse }: FileContext,
+): ReturnType<typeof loadEnvFile> {
+  return loadEnvFile(node, { home, base: envBase, written, mayUse });
+}
+
 /** Whose entry it is, for errors about it. */
 interface Report {
   id: string;
@@ -84,9 +99,9 @@ interface Report {
   written: SourceNode;
 }
 
-function problemOf({ what, hint, place }: Fault, report: Report): NexusError {
+function problemOf({ what, hint, place, code }: Fault, report: Report): NexusError {
   const message = `Server "${report.id}": ${what}`;
-  return new NexusError("CONFIG_INVALID", message, { hint, phase: "config", ...detailsAt(place, report) });
+  return new NexusError(code ?? "CONFIG_INVALID", message, { hint, phase: "config", ...detailsAt(place, report) });
 }
 
 function detailsAt(place: Place, { id, context: { file, layer }, written }: Report): ErrorDetails {

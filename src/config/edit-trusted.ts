@@ -1,8 +1,9 @@
-import { basename, dirname } from "node:path";
+import { resolve } from "node:path";
 import { editFileThen, type ServerEdit } from "./edit.ts";
 import { findServers, type FoundServers } from "./find-servers.ts";
-import { fingerprintOfFile, trustKeyOf } from "./load.ts";
-import { candidates, type Candidate, type Surroundings } from "./places.ts";
+import { fingerprintOfFile } from "./fingerprint.ts";
+import { trustKeyOf } from "./load.ts";
+import { candidates, pathOf, projectFolderOf, type Candidate, type Surroundings } from "./places.ts";
 import { parseSource } from "./read-source.ts";
 import type { TrustStore } from "./trust-store.ts";
 
@@ -11,23 +12,25 @@ import type { TrustStore } from "./trust-store.ts";
  * others wrote and nobody trusted does not become trusted by the way.
  */
 export async function editTrusted(
-  file: string,
+  given: string,
   edits: readonly ServerEdit[],
   { trust, surroundings }: { trust: TrustStore; surroundings: Surroundings },
 ): Promise<void> {
+  const file = resolve(surroundings.cwd, given);
   const place = placeOf(file, surroundings);
   await editFileThen(file, edits, async ({ before, after }) => {
     if (place?.layer !== "project") return;
     const key = trustKeyOf(place);
     // What is trusted is the text that was written, not what the file may hold by now.
-    const wasTrusted = before === undefined || (await isEmptyOrTrusted(await found(before, file), key, trust));
-    if (wasTrusted) await trust.trust(key, fingerprintOfFile(await found(after, file)));
+    const fingerprint = (servers: FoundServers) => fingerprintOfFile(servers, place, surroundings);
+    const known = before === undefined ? undefined : await found(before, file);
+    const wasTrusted = !known || isEmpty(known) || (await trust.isTrusted(key, await fingerprint(known)));
+    if (wasTrusted) await trust.trust(key, await fingerprint(await found(after, file)));
   });
 }
 
-async function isEmptyOrTrusted(before: FoundServers, key: string, trust: TrustStore): Promise<boolean> {
-  const isEmpty = before.servers.length === 0 && before.inputs.length === 0;
-  return isEmpty || trust.isTrusted(key, fingerprintOfFile(before));
+function isEmpty({ servers, inputs }: FoundServers): boolean {
+  return servers.length === 0 && inputs.length === 0;
 }
 
 async function found(text: string, file: string): Promise<FoundServers> {
@@ -36,7 +39,6 @@ async function found(text: string, file: string): Promise<FoundServers> {
 
 /** Which of the places of its own folder a file is; undefined where Nexus would not look for it by itself. */
 function placeOf(file: string, surroundings: Surroundings): Candidate | undefined {
-  const folder = dirname(file);
-  const cwd = basename(folder) === ".nexus" ? dirname(folder) : folder;
+  const cwd = projectFolderOf(file, pathOf(surroundings.platform));
   return candidates({ ...surroundings, cwd }).find((candidate) => candidate.file === file);
 }

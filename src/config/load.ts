@@ -3,14 +3,15 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { SecretStore } from "../auth/secrets.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { defineServer, idOf, type FileContext } from "./define-server.ts";
-import { understand } from "./dialect.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./find-servers.ts";
+import { fingerprintOfFile } from "./fingerprint.ts";
+import { ForeignFolders } from "./foreign-folders.ts";
 import { candidates, type Candidate, type Surroundings } from "./places.ts";
 import { realPath } from "./real-path.ts";
 import { loadText, parseSource } from "./read-source.ts";
 import type { Layer, ServerDefinition } from "./server-definition.ts";
-import { nodeOf, plainValue } from "./source-node.ts";
-import { fingerprintOf, type TrustStore } from "./trust-store.ts";
+import { nodeOf } from "./source-node.ts";
+import type { TrustStore } from "./trust-store.ts";
 import type { ConfigWarning } from "./warning.ts";
 
 export interface LoadOptions extends Surroundings {
@@ -53,13 +54,15 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   const configuration: Configuration = { servers: [], warnings: [], files: [] };
   const servers = new Map<string, ServerDefinition>();
   const there = places.filter(({ file, layer }) => layer === "explicit" || existsSync(file));
+  const foreign = new ForeignFolders(options);
   const users = there.filter(({ layer }) => layer === "user").map(({ file }) => realPath(file));
   for (const place of there) {
     // The home folder may stand above the working folder under another name.
     if (place.layer !== "user" && users.includes(realPath(place.file))) continue;
-    const read = await readPlace(place, options);
+    const read = await readPlace(place, options, foreign);
     if (!read) continue;
     configuration.files.push(read.file);
+    if (place.layer === "ancestor" || place.layer === "project") foreign.add(place.folder, read.file.trusted);
     configuration.warnings.push(...read.warnings);
     for (const server of read.servers) {
       const stronger = servers.get(server.id);
@@ -99,7 +102,11 @@ interface ReadFile {
   warnings: ConfigWarning[];
 }
 
-async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFile | undefined> {
+async function readPlace(
+  place: Candidate,
+  options: LoadOptions,
+  foreign: ForeignFolders,
+): Promise<ReadFile | undefined> {
   const { file: path, layer } = place;
   const file: ConfigFile = {
     file: path,
@@ -118,28 +125,18 @@ async function readPlace(place: Candidate, options: LoadOptions): Promise<ReadFi
     const found = findServers(await parseSource(text, path), path);
     file.servers = found.servers.length;
     if (!file.trusted) {
-      file.fingerprint = fingerprintOfFile(found);
+      file.fingerprint = await fingerprintOfFile(found, place, options);
       file.trusted = await options.trust.isTrusted(file.trustKey, file.fingerprint);
     }
     const context = contextOf(place, options, found);
+    // Stronger files come first: what there is of the project is known when the user's files are read.
+    if (layer === "user") context.mayUse = (path, text) => foreign.mayUse(path, text);
     return { file, ...(await defineAll(found, { ...context, trusted: file.trusted })) };
   } catch (error) {
     const problem = asNexusError(error);
     file.problem = problem.amended({ source: { ...problem.details.source, file: path, layer } });
     return { file, servers: [], warnings: [] };
   }
-}
-
-/**
- * What is trusted of a file: its servers as they are understood, since where something stands and how it is spelled may change
- * what it means, and defaults of inputs, which may become part of a command.
- */
-export function fingerprintOfFile({ servers, inputs }: FoundServers): string {
-  const meant = servers.map(({ name, node, section: { dialect, enabled, autoStart } }) => {
-    const understood = understand(node, dialect);
-    return [name, plainValue(understood.node), understood.extra, { dialect, enabled, autoStart }];
-  });
-  return fingerprintOf([meant, inputs]);
 }
 
 /** The folder is part of what is trusted: the same servers, linked into another folder, would run there. */
@@ -202,6 +199,8 @@ function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, fou
     home,
     base: folder,
     fileFolder: file === undefined ? folder : dirname(file),
+    // The folder that a user's file speaks about is whichever he is in, and may be anybody's.
+    envBase: layer === "user" && file !== undefined ? dirname(file) : folder,
     // A file of a project speaks about its folder, wherever below it Nexus is started.
     defaultCwd: layer === "ancestor" || layer === "project" ? folder : undefined,
     sources: {

@@ -44,6 +44,12 @@ export function settingsFolder({ home, platform, variables }: Surroundings): str
   return given !== undefined && posix.isAbsolute(given) ? given : posix.join(home, ".config");
 }
 
+/** The folder that a project's file speaks about, wherever in it the file stands. */
+export function projectFolderOf(file: string, path: typeof posix): string {
+  const folder = path.dirname(file);
+  return path.basename(folder) === ".nexus" ? path.dirname(folder) : folder;
+}
+
 export function pathOf(platform: NodeJS.Platform): typeof posix {
   return platform === "win32" ? win32 : posix;
 }

@@ -1,3 +1,4 @@
+import type { HiddenValues } from "../errors/hidden-values.ts";
 import type { NexusError } from "../errors/nexus-error.ts";
 import type { ResolvedEntry } from "../transport/server-entry.ts";
 
@@ -39,6 +40,8 @@ export interface ServerDefinition {
   problem?: NexusError | undefined;
   /** How it is reached, as written, for errors: what was filled in may be secret. */
   written?: { command?: string; url?: string } | undefined;
+  /** Secrets that were filled in: what the server writes must not show them again. */
+  secrets?: HiddenValues | undefined;
   /** How to authorize, as written. */
   oauth?: Readonly<Record<string, unknown>> | undefined;
   /** Keys of the entry that have no meaning here. */

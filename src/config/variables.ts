@@ -24,19 +24,25 @@ interface FillContext {
   home: string;
   /** What the path of `${file:path}` is relative to. */
   fileFolder: string;
+  /** Reads the file of `${file:path}`; undefined where there is none. */
+  read?: ((path: string) => Promise<string | undefined>) | undefined;
 }
 
 /** Fills in the variables of an entry: every string in it, never a key, and never what was filled in. */
 export class VariableFiller {
   /** References that lead nowhere. */
   readonly unresolved: Fault[] = [];
+  /** Secrets and answers to questions for passwords that were filled in. */
+  readonly secrets = new Set<string>();
   readonly #sources: VariableSources;
   readonly #paths: { home: string; base: string };
+  readonly #read: NonNullable<FillContext["read"]>;
   readonly #server: string;
 
-  constructor({ sources, home, fileFolder }: FillContext, server: string) {
+  constructor({ sources, home, fileFolder, read }: FillContext, server: string) {
     this.#sources = sources;
     this.#paths = { home, base: fileFolder };
+    this.#read = read ?? ((path) => loadText(path, { called: "It" }));
     this.#server = server;
   }
 
@@ -90,14 +96,20 @@ export class VariableFiller {
   }
 
   async #lookUp(prefix: string | undefined, name: string): Promise<string | undefined> {
-    if (prefix === "secret") return this.#sources.secrets?.get(name);
-    if (prefix === "file") return (await loadText(absolutePath(name, this.#paths), { called: "It" }))?.trim();
+    if (prefix === "secret") return this.#secret(await this.#sources.secrets?.get(name));
+    if (prefix === "file") return (await this.#read(absolutePath(name, this.#paths)))?.trim();
     if (prefix === "input") {
       const input = this.#input(name);
-      return (await this.#sources.askInput?.(input, this.#server)) ?? input.default;
+      const answer = (await this.#sources.askInput?.(input, this.#server)) ?? input.default;
+      return input.password ? this.#secret(answer) : answer;
     }
     const { folders } = this.#sources;
     return this.#variable(name) ?? (prefix === undefined && Object.hasOwn(folders, name) ? folders[name] : undefined);
+  }
+
+  #secret(value: string | undefined): string | undefined {
+    if (value !== undefined) this.secrets.add(value);
+    return value;
   }
 
   #variable(name: string): string | undefined {

@@ -2,7 +2,8 @@ import { isRecord } from "../protocol/json-rpc.ts";
 import { understand } from "./dialect.ts";
 import { idOf } from "./define-server.ts";
 import { findServers, type InputDefinition } from "./find-servers.ts";
-import { fingerprintOfFile } from "./load.ts";
+import { fingerprintOfFile } from "./fingerprint.ts";
+import { pathOf, projectFolderOf, type Surroundings } from "./places.ts";
 import { loadText, parseSource } from "./read-source.ts";
 import { plainValue } from "./source-node.ts";
 
@@ -16,10 +17,11 @@ export interface WrittenServers {
 }
 
 /** Reads a file's servers as they are written; undefined where there is no such file. */
-export async function loadWritten(file: string): Promise<WrittenServers | undefined> {
+export async function loadWritten(file: string, surroundings: Surroundings): Promise<WrittenServers | undefined> {
   const text = await loadText(file);
   if (text === undefined) return undefined;
   const found = findServers(await parseSource(text, file), file);
+  const folder = projectFolderOf(file, pathOf(surroundings.platform));
   return {
     servers: found.servers.map((server) => {
       const { node, extra } = understand(server.node, server.section.dialect);
@@ -28,6 +30,6 @@ export async function loadWritten(file: string): Promise<WrittenServers | undefi
       return { id, name: server.name ?? id, entry: isRecord(entry) ? { ...entry, ...extra } : entry };
     }),
     inputs: found.inputs,
-    fingerprint: fingerprintOfFile(found),
+    fingerprint: await fingerprintOfFile(found, { file, folder }, surroundings),
   };
 }

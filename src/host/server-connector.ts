@@ -40,7 +40,7 @@ export class ServerConnector {
   }
 
   async connect(definition: ServerDefinition, options: ConnectOptions): Promise<Client> {
-    const { id, entry, origin, written } = definition;
+    const { id, entry, origin, written, secrets } = definition;
     if (!entry)
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
     const { surroundings } = this.#options;
@@ -53,7 +53,9 @@ export class ServerConnector {
       if (client.pid !== undefined) await this.#ledger.add(client.pid);
       return client;
     } catch (error) {
-      throw error instanceof NexusError ? error.with({ source: origin }).amended(written ?? {}) : error;
+      if (!(error instanceof NexusError)) throw error;
+      const told = error.with({ source: origin }).amended(written ?? {});
+      throw secrets?.inError(told) ?? told;
     }
   }
 
@@ -82,12 +84,13 @@ export class ServerConnector {
     }
   }
 
-  #settingsFor({ id, written }: ServerDefinition, options: ConnectOptions): ConnectOptions {
+  #settingsFor({ id, written, secrets }: ServerDefinition, options: ConnectOptions): ConnectOptions {
     const log = this.#logOf(id);
     return {
       ...options,
       server: id,
       target: written,
+      hidden: secrets,
       logger: options.logger ?? this.#options.logger,
       onStderr: (text) => {
         log.write(text);

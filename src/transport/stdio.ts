@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import type { HiddenValues } from "../errors/hidden-values.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../protocol/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
@@ -26,6 +27,8 @@ export interface StdioOptions {
   env: Record<string, string>;
   maxLineBytes: number;
   platform: NodeJS.Platform;
+  /** What must not be seen of what the child writes to stderr. */
+  hidden?: HiddenValues | undefined;
   /** Hears what the child writes to stderr, as it comes. */
   onStderr?: ((text: string) => void) | undefined;
   /** Hears of the child as soon as it runs, before it has said anything. */
@@ -104,12 +107,12 @@ class StdioConnection implements Connection {
   #closing: Promise<void> | undefined;
   #swept: Promise<void> | undefined;
 
-  constructor(child: ChildProcess, { platform, maxLineBytes, onStderr }: StdioOptions, receiver: Receiver) {
+  constructor(child: ChildProcess, { platform, maxLineBytes, onStderr, hidden }: StdioOptions, receiver: Receiver) {
     this.#process = child;
     this.#platform = platform;
     this.closed = new Promise((resolve) => (this.#settle = resolve));
     this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
-    this.child = watchStderr(child, onStderr);
+    this.child = watchStderr(child, { onStderr, hidden });
     this.#readMessages(receiver, maxLineBytes);
     child.on("error", () => {});
     if (child.pid !== undefined) this.#superviseExit(child.pid);
@@ -230,15 +233,21 @@ class StdioConnection implements Connection {
 }
 
 /** Always drained: a child that fills the pipe of its stderr would stop. */
-function watchStderr(child: ChildProcess, onStderr: StdioOptions["onStderr"]): ChildView {
+function watchStderr(child: ChildProcess, { onStderr, hidden }: Pick<StdioOptions, "onStderr" | "hidden">): ChildView {
   const tail = new StderrTail();
   let wrote: () => void = () => {};
   const firstStderr = new Promise<void>((resolve) => (wrote = resolve));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+  const pieces = hidden?.pieces();
+  const take = (text: string) => {
+    if (text === "") return;
     tail.push(text);
     onStderr?.(text);
+  };
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    take(pieces ? pieces.next(text) : text);
     wrote();
   });
+  if (pieces) child.stderr?.once("end", () => take(pieces.rest()));
   return { pid: child.pid, stderr: () => tail.lines(), firstStderr };
 }
 

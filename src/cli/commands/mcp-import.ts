@@ -47,7 +47,7 @@ Clients: ${IMPORT_CLIENTS.join(", ")}.`,
     const found = await findImports(places);
     const servers = found.servers.filter((server) => client === undefined || server.client === client);
     const target = await targetFile({ ...options, config: flags.config }, places);
-    const present = new Map((await loadWritten(target.file))?.servers.map(({ id, entry }) => [id, entry]));
+    const present = new Map((await loadWritten(target.file, places))?.servers.map(({ id, entry }) => [id, entry]));
     if (!out.json)
       for (const problem of found.problems)
         out.note(`${out.onStderr("yellow", "warning:")} ${renderForPeople(problem)}`);

@@ -21,7 +21,7 @@ export async function loadProjectFiles(surroundings: Surroundings, trust: TrustS
     theirs.map(async ({ file, layer, trustKey, problem }): Promise<ProjectFile> => {
       try {
         // What is shown and what is trusted come from one reading: the file may change at any time.
-        const written = await loadWritten(file);
+        const written = await loadWritten(file, surroundings);
         const trusted = written !== undefined && (await trust.isTrusted(trustKey, written.fingerprint));
         return { file, layer, trustKey, trusted, written, problem: written ? undefined : problem };
       } catch (error) {

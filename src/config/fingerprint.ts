@@ -1,0 +1,54 @@
+import { dirname, relative } from "node:path";
+import { understand } from "./dialect.ts";
+import { loadEnvFile } from "./env-file.ts";
+import type { FoundServers } from "./find-servers.ts";
+import { isInside } from "./is-inside.ts";
+import type { Candidate, Surroundings } from "./places.ts";
+import { loadText } from "./read-source.ts";
+import { realPath } from "./real-path.ts";
+import { plainValue } from "./source-node.ts";
+import { fingerprintOf } from "./trust-store.ts";
+import { VariableFiller } from "./variables.ts";
+
+type ProjectPlace = Pick<Candidate, "file" | "folder">;
+
+/**
+ * What is trusted of a file: its servers as they are understood, since where something stands and how it is spelled may change
+ * what it means; defaults of inputs, which may become part of a command; and what is in the files that come with the project
+ * and are read for its servers.
+ */
+export async function fingerprintOfFile(
+  found: FoundServers,
+  place: ProjectPlace,
+  surroundings: Surroundings,
+): Promise<string> {
+  const meant = found.servers.map(({ name, node, section: { dialect, enabled, autoStart } }) => {
+    const understood = understand(node, dialect);
+    return [name, plainValue(understood.node), understood.extra, { dialect, enabled, autoStart }];
+  });
+  const files = await filesReadBy(found, place, surroundings);
+  return fingerprintOf(files.size === 0 ? [meant, found.inputs] : [meant, found.inputs, [...files]]);
+}
+
+/** Files inside of the project that its entries refer to, with their text; null where there is none. */
+async function filesReadBy(
+  { servers, inputs }: FoundServers,
+  { file, folder }: ProjectPlace,
+  { home, platform, variables }: Surroundings,
+): Promise<Map<string, string | null>> {
+  const texts = new Map<string, string | null>();
+  const project = realPath(folder);
+  const read = async (path: string): Promise<string | undefined> => {
+    const isOwn = isInside(path, folder) || isInside(realPath(path), project);
+    if (!isOwn) return undefined;
+    const text = await loadText(path).catch(() => undefined);
+    texts.set(relative(folder, path), text ?? null);
+    return text;
+  };
+  const sources = { variables, platform, folders: { workspaceFolder: folder, userHome: home }, inputs };
+  for (const { name = "", node, section } of servers) {
+    const filler = new VariableFiller({ sources, home, fileFolder: dirname(file), read }, name);
+    await loadEnvFile(await filler.fill(understand(node, section.dialect).node), { home, base: folder, read });
+  }
+  return texts;
+}

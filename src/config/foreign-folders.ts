@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isInside } from "./is-inside.ts";
+import type { Surroundings } from "./places.ts";
+import { realPath } from "./real-path.ts";
+import { fingerprintOf, type TrustStore } from "./trust-store.ts";
+
+/**
+ * Folders that somebody else may have filled: the working folder, and those above it that belong to the same project. What is
+ * read from there by a user's own entry could name code to run, as much as an entry of the project could.
+ */
+export class ForeignFolders {
+  readonly #cwd: string;
+  readonly #home: string;
+  readonly #trust: TrustStore;
+  /** Real paths of folders with configuration, and whether all of it is trusted. */
+  readonly #known = new Map<string, boolean>();
+
+  constructor({ cwd, home, trust }: Pick<Surroundings, "cwd" | "home"> & { trust: TrustStore }) {
+    this.#cwd = realPath(cwd);
+    this.#home = realPath(home);
+    this.#trust = trust;
+  }
+
+  /** A configuration file was found in the folder. */
+  add(folder: string, isTrusted: boolean): void {
+    const path = realPath(folder);
+    this.#known.set(path, (this.#known.get(path) ?? true) && isTrusted);
+  }
+
+  /** Whether a text may be used that was read from a path which depends on where Nexus is started. */
+  async mayUse(path: string, text: string): Promise<boolean> {
+    const real = realPath(path);
+    const folder = this.#projectAround(real);
+    if (folder === undefined || this.#known.get(folder) === true) return true;
+    return this.#trust.isTrusted(real, fingerprintOf(text));
+  }
+
+  #projectAround(path: string): string | undefined {
+    for (let folder = this.#cwd; ; folder = dirname(folder)) {
+      // The home folder, and what is above it, is no project, whatever stands in it.
+      if (isInside(this.#home, folder)) return undefined;
+      const isProject = folder === this.#cwd || this.#known.has(folder) || existsSync(join(folder, ".git"));
+      if (isProject && isInside(path, folder)) return folder;
+      if (dirname(folder) === folder) return undefined;
+    }
+  }
+}
