@@ -1,10 +1,13 @@
-import { mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 
-/** A lock that nobody touched for so long belongs to a process that died. */
+/** A lock that nobody touched for so long belongs to a process that died, where nobody can tell whether it did. */
 const STALE_MS = 5_000;
+/** A process that is there may be held up; its number may also belong to another one by now. */
+const HELD_UP_MS = 20_000;
 const TOUCH_MS = 1_000;
 const WAIT_MS = 15;
 const GIVE_UP_MS = 30_000;
@@ -28,16 +31,18 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 }
 
 async function acquire(lock: string): Promise<string> {
-  const token = `${process.pid} ${Math.random().toString(36).slice(2)}`;
+  const token = `${process.pid} ${Math.random().toString(36).slice(2)} ${hostname()}`;
   const folder = dirname(lock);
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw unwritable(folder, cause);
   });
-  for (const giveUpAt = Date.now() + GIVE_UP_MS; ;) {
+  let seen: SeenLock | undefined;
+  for (const giveUpAt = performance.now() + GIVE_UP_MS; ;) {
     if (await isCreated(lock, token)) return token;
-    if (await isStale(lock)) await discard(lock);
-    else if (Date.now() > giveUpAt) throw busy(lock);
-    else await pause(WAIT_MS * (0.5 + Math.random()));
+    seen = await lookAt(lock, seen);
+    if (performance.now() > giveUpAt) throw busy(lock);
+    if (seen && isAbandoned(seen)) await discard(lock, seen);
+    await pause(WAIT_MS * (0.5 + Math.random()));
   }
 }
 
@@ -54,21 +59,56 @@ async function isCreated(lock: string, token: string): Promise<boolean> {
   }
 }
 
-async function isStale(lock: string): Promise<boolean> {
-  const facts = await stat(lock).catch(() => undefined);
-  return facts !== undefined && Date.now() - facts.mtimeMs > STALE_MS;
+/** Somebody else's lock, as it was found. */
+interface SeenLock {
+  token: string;
+  mtimeMs: number;
+  /** On our own clock: the file's may be another machine's, or set back. */
+  since: number;
 }
 
-/** Of several who find the same dead lock, one moves it away; who moved a live one instead gives it back. */
-async function discard(lock: string): Promise<void> {
-  const away = `${lock}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`;
+async function lookAt(lock: string, before?: SeenLock): Promise<SeenLock | undefined> {
+  const facts = await stat(lock).catch(() => undefined);
+  if (facts?.isDirectory()) throw inTheWay(lock);
+  const token = await holderOf(lock);
+  if (!facts || token === undefined) return undefined;
+  if (before?.token === token && before.mtimeMs === facts.mtimeMs) return before;
+  return { token, mtimeMs: facts.mtimeMs, since: performance.now() };
+}
+
+function isAbandoned({ token, mtimeMs, since }: SeenLock): boolean {
+  const isAlive = isHolderAlive(token);
+  if (isAlive === false) return true;
+  const untouchedMs = Math.max(Date.now() - mtimeMs, performance.now() - since);
+  return untouchedMs > (isAlive ? HELD_UP_MS : STALE_MS);
+}
+
+/** Undefined where nobody can tell: the process may be one of another machine. */
+function isHolderAlive(token: string): boolean | undefined {
+  const [, pid, host] = /^(\d+) \w+ (.+)$/.exec(token) ?? [];
+  if (pid === undefined || host !== hostname()) return undefined;
   try {
-    await rename(lock, away);
-  } catch {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/** Of several who find the same dead lock one takes it away, while no other can: a live one may be there a moment later. */
+async function discard(lock: string, dead: SeenLock): Promise<void> {
+  const turn = `${lock}.tmp`;
+  if (!(await isCreated(turn, ""))) {
+    // Who took the turn may have died in it.
+    const taken = await lookAt(turn);
+    if (taken && Date.now() - taken.mtimeMs > STALE_MS) await rm(turn, { force: true });
     return;
   }
-  if (await isStale(away)) await rm(away, { force: true });
-  else await rename(away, lock);
+  try {
+    if ((await lookAt(lock, dead)) === dead) await rm(lock, { force: true });
+  } finally {
+    await rm(turn, { force: true });
+  }
 }
 
 async function holderOf(lock: string): Promise<string | undefined> {
@@ -80,6 +120,15 @@ function busy(lock: string): NexusError {
     phase: "config",
     source: { file: lock },
     hint: `Try again. If no other Nexus is running, delete ${lock}.`,
+    mayHaveReached: false,
+  });
+}
+
+function inTheWay(lock: string): NexusError {
+  return new NexusError("PERMISSION_DENIED", `A folder is where the lock of the file has to be: ${lock}`, {
+    phase: "config",
+    source: { file: lock },
+    hint: "Move it away, or delete it if it is empty.",
     mayHaveReached: false,
   });
 }

@@ -3,6 +3,7 @@ import type { Notification, Params, RequestId } from "../protocol/json-rpc.ts";
 import type { InputRequiredResult, LogLevel, Progress } from "../protocol/mcp.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { InputProvider } from "./input.ts";
+import type { Sharer } from "./sharer.ts";
 
 /** What every call takes. */
 export interface CallOptions {
@@ -41,6 +42,8 @@ export interface ScopeSettings {
   timeoutMs: number;
   /** Declared for this call beside the client's own: the call can handle what they bring. */
   extensions?: Record<string, unknown> | undefined;
+  /** Whose call it is, where several share the connection; absent for the one who opened it. */
+  sharer?: Sharer | undefined;
 }
 
 /** Something that can be told to stop because its call is over. */
@@ -59,6 +62,7 @@ export class CallScope implements Timed {
   readonly call: CallInfo;
   readonly options: CallOptions;
   readonly extensions: Record<string, unknown> | undefined;
+  readonly sharer: Sharer | undefined;
   /** Why the call was stopped. */
   stopped: NexusError | undefined;
   /** Came to its end, and was not stopped. */
@@ -77,10 +81,11 @@ export class CallScope implements Timed {
   #handlers: AbortController | undefined;
   #onAbort: (() => void) | undefined;
 
-  constructor(call: CallInfo, options: CallOptions, { deadlines, timeoutMs, extensions }: ScopeSettings) {
+  constructor(call: CallInfo, options: CallOptions, { deadlines, timeoutMs, extensions, sharer }: ScopeSettings) {
     this.call = call;
     this.options = options;
     this.extensions = extensions;
+    this.sharer = sharer;
     this.#deadlines = deadlines;
     this.#timeoutMs = options.timeoutMs ?? timeoutMs;
     this.#totalMs = options.totalTimeoutMs ?? Math.max(DEFAULT_TOTAL_MS, this.#timeoutMs);

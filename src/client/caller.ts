@@ -6,6 +6,7 @@ import type { Conversation } from "./conversation.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 import { runRounds } from "./rounds.ts";
+import { Sharer } from "./sharer.ts";
 
 export interface CallerOptions {
   server: string;
@@ -14,8 +15,8 @@ export interface CallerOptions {
   deadlines: Deadlines;
   timeoutMs: number;
   maxRounds: number;
-  /** Answers the questions of calls that bring nobody of their own; the client's provider unless given. */
-  input?: InputProvider | undefined;
+  /** Whose calls these are, and who answers questions during them; absent for the one who opened the connection. */
+  sharer?: Sharer | undefined;
 }
 
 /** Makes calls: each in a scope of its own, described in its errors, with rounds where the server may ask. */
@@ -23,12 +24,14 @@ export class Caller {
   readonly server: string;
   readonly conversation: Conversation;
   readonly desk: InputDesk;
+  readonly sharer: Sharer | undefined;
   readonly #options: CallerOptions;
 
   constructor(options: CallerOptions) {
     this.server = options.server;
     this.conversation = options.conversation;
-    this.desk = options.desk;
+    this.desk = options.sharer?.desk ?? options.desk;
+    this.sharer = options.sharer;
     this.#options = options;
   }
 
@@ -38,19 +41,21 @@ export class Caller {
 
   /** Makes calls on the same conversation for somebody else, who answers what the server asks during them. */
   answeredBy(input: InputProvider): Caller {
-    return new Caller({ ...this.#options, input });
+    return new Caller({ ...this.#options, sharer: new Sharer(input, this.desk.shared()) });
   }
 
   async inScope<T>(call: CallRequest, run: (scope: CallScope) => Promise<T>): Promise<T> {
     const { method, params, options = {}, extensions } = call;
-    const { deadlines, timeoutMs, input } = this.#options;
-    const answered = input && !options.input ? { ...options, input } : options;
-    const scope = new CallScope({ method, params }, answered, { deadlines, timeoutMs, extensions });
+    const { deadlines, timeoutMs, sharer } = this.#options;
+    const answered = sharer && !options.input ? { ...options, input: sharer.input } : options;
+    const scope = new CallScope({ method, params }, answered, { deadlines, timeoutMs, extensions, sharer });
     try {
+      sharer?.enter(scope);
       return await run(scope);
     } catch (error) {
       throw error instanceof NexusError ? error.with({ server: this.server, method, phase: "request" }) : error;
     } finally {
+      sharer?.leave(scope);
       scope.finish();
     }
   }

@@ -1,19 +1,20 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
-import type {
-  CallToolResult,
-  CompleteResult,
-  CompletionReference,
-  GetPromptResult,
-  Implementation,
-  LogLevel,
-  Prompt,
-  ReadResourceResult,
-  Resource,
-  ResourceTemplate,
-  Root,
-  ServerCapabilities,
-  Tool,
+import {
+  LOG_LEVELS,
+  type CallToolResult,
+  type CompleteResult,
+  type CompletionReference,
+  type GetPromptResult,
+  type Implementation,
+  type LogLevel,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
+  type Root,
+  type ServerCapabilities,
+  type Tool,
 } from "../protocol/mcp.ts";
 import { atLeast, type Era } from "../protocol/revisions.ts";
 import type { CloseReason, Transport } from "../transport/transport.ts";
@@ -95,7 +96,7 @@ export class Client implements AsyncDisposable {
   static #begin({ peer, agreement, verdict }: Negotiated, { transport, desk, inbox, settings }: Beginning): Client {
     const conversation = new Conversation(peer, agreement, {
       clientInfo: settings.clientInfo,
-      capabilities: (provider) => desk.capabilities("modern", provider),
+      capabilities: (provider, sharer) => (sharer?.desk ?? desk).capabilities("modern", provider),
       retry: settings.retry,
       renew: () => client.#renew(),
       onRenewed: () => void client.#restore(),
@@ -267,10 +268,13 @@ export class Client implements AsyncDisposable {
   /** Which log messages the server sends from now on. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
     this.#caller.require("logging", "logging/setLevel");
+    const { sharer } = this.#caller;
     if (this.era === "modern") {
-      this.#conversation.logLevel = level;
+      (sharer ?? this.#conversation).logLevel = level;
       return;
     }
+    // A legacy connection has one level for all: who shares it may want to hear more, and takes nothing from the others.
+    if (sharer && this.#life.logLevel && isAtLeastAsLoud(this.#life.logLevel, level)) return;
     await this.request("logging/setLevel", { level }, options);
     this.#life.logLevel = level;
   }
@@ -283,24 +287,33 @@ export class Client implements AsyncDisposable {
   /** Replaces the roots given at the start, and tells a legacy server. */
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#caller.desk.roots = roots;
+    // The others' are what they were.
+    if (this.#caller.sharer) return;
     this.#conversation.capabilitiesChanged();
     if (this.#announcesRoots) await this.notify("notifications/roots/list_changed");
   }
 
   /** Hears of changes to lists, resources and tasks, in whichever way the server's era tells them. */
-  subscribe(interests: Interests, listener: ChangeListener): Promise<Subscription> {
-    return this.#subscriptions.open(interests, listener);
+  async subscribe(interests: Interests, listener: ChangeListener): Promise<Subscription> {
+    const subscription = await this.#subscriptions.open(interests, listener);
+    this.#caller.sharer?.undoLater(() => subscription.close());
+    return subscription;
   }
 
   /** Hears every notification of the server; call what it returns to stop. */
   onNotification(listener: NotificationListener): () => void {
     this.#inbox.listeners.add(listener);
-    return () => this.#inbox.listeners.delete(listener);
+    const stop = () => this.#inbox.listeners.delete(listener);
+    const forget = this.#caller.sharer?.undoLater(stop);
+    return () => {
+      stop();
+      forget?.();
+    };
   }
 
   /**
-   * The same connection for somebody else: what the server asks during calls made through it, `input` answers. There
-   * is nothing to close but the connection, which is everybody's.
+   * The same connection for somebody else: what the server asks during calls made through it, `input` answers. Roots
+   * and log level set through it are theirs, and closing it ends what they do; the connection stays.
    */
   answeredBy(input: InputProvider): Client {
     return new Client({
@@ -318,6 +331,7 @@ export class Client implements AsyncDisposable {
 
   /** Ends the conversation and what was started for it, within five seconds. */
   close(): Promise<void> {
+    if (this.#caller.sharer) return this.#caller.sharer.close();
     return (this.#life.closing ??= this.#close());
   }
 
@@ -449,6 +463,10 @@ interface Life {
   stream?: ResumableStream;
   closing?: Promise<void>;
   isClosing: boolean;
+}
+
+function isAtLeastAsLoud(level: LogLevel, wanted: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(wanted);
 }
 
 /** Whose answers they are matters only where others' are kept beside them. */

@@ -9,11 +9,12 @@ import type { InputProvider } from "./input.ts";
 import type { Peer } from "./peer.ts";
 import { INTERACTIVE } from "./questions.ts";
 import { retryDelayMs, type RetrySettings } from "./retry.ts";
+import type { Sharer } from "./sharer.ts";
 import { UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
 
 export interface ConversationOptions {
   clientInfo: Implementation;
-  capabilities: (provider?: InputProvider) => ClientCapabilities;
+  capabilities: (provider?: InputProvider, sharer?: Sharer) => ClientCapabilities;
   retry: RetrySettings;
   /** Opens a new session in place of one the server forgot. */
   renew: () => Promise<Agreement>;
@@ -108,14 +109,14 @@ export class Conversation {
       version: this.agreement.version,
       clientInfo: this.#options.clientInfo,
       capabilities: this.#capabilities(scope),
-      logLevel: scope.options.logLevel ?? this.logLevel,
+      logLevel: scope.options.logLevel ?? scope.sharer?.logLevel ?? this.logLevel,
     });
     if (isUsual) this.#usualMeta = { logLevel: this.logLevel, meta };
     return meta;
   }
 
-  #capabilities({ options, extensions }: CallScope): ClientCapabilities {
-    const declared = this.#options.capabilities(options.input);
+  #capabilities({ options, extensions, sharer }: CallScope): ClientCapabilities {
+    const declared = this.#options.capabilities(options.input, sharer);
     return extensions ? { ...declared, extensions: { ...declared.extensions, ...extensions } } : declared;
   }
 

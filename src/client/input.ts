@@ -33,26 +33,43 @@ export function isInputMethod(method: string): boolean {
 export class InputDesk {
   readonly #server: string;
   readonly #provider: InputProvider | undefined;
+  readonly #among: InputDesk | undefined;
   #roots: readonly Root[] | undefined;
 
-  constructor(server: string, provider: InputProvider | undefined, roots: readonly Root[] | undefined) {
+  /** `among`: the desk whose roots hold until this one has its own. */
+  constructor(
+    server: string,
+    provider: InputProvider | undefined,
+    roots: readonly Root[] | undefined,
+    among?: InputDesk,
+  ) {
     this.#server = server;
     this.#provider = provider;
     this.#roots = roots;
+    this.#among = among;
   }
 
   get roots(): readonly Root[] | undefined {
-    return this.#roots;
+    return this.#roots ?? this.#among?.roots;
   }
 
   set roots(roots: readonly Root[] | undefined) {
     this.#roots = roots;
   }
 
+  get hasOwnRoots(): boolean {
+    return this.#roots !== undefined;
+  }
+
+  /** For one of several who share a connection: whatever roots they set are theirs alone. */
+  shared(): InputDesk {
+    return new InputDesk(this.#server, this.#provider, undefined, this);
+  }
+
   /** What is declared to the server for a call with this provider. Only legacy servers are told that roots change. */
   capabilities(era: Era, provider = this.#provider): ClientCapabilities {
     const declared = provider?.capabilities ?? {};
-    if (!this.#roots || declared.roots) return declared;
+    if (!this.roots || declared.roots) return declared;
     return { ...declared, roots: era === "legacy" ? { listChanged: true } : {} };
   }
 
@@ -69,15 +86,20 @@ export class InputDesk {
       case "sampling/createMessage":
         return sampling !== undefined && (request.params?.["tools"] === undefined || sampling.tools !== undefined);
       case "roots/list":
-        return roots !== undefined || this.#roots !== undefined;
+        return roots !== undefined || this.roots !== undefined;
       default:
         return false;
     }
   }
 
+  /** Whether the answer is the same whoever is asked: roots as configured, unless the provider has its own. */
+  needsNobody({ method }: Question, provider = this.#provider): boolean {
+    return method === "roots/list" && !provider?.capabilities.roots && this.roots !== undefined;
+  }
+
   /** CAPABILITY_MISSING for what was not declared; INPUT_FAILED for whatever the provider throws, or fails to answer. */
   async answer(request: Question, context: Omit<InputContext, "server">, provider = this.#provider): Promise<Params> {
-    if (request.method === "roots/list" && !provider?.capabilities.roots && this.#roots) return { roots: this.#roots };
+    if (this.roots && this.needsNobody(request, provider)) return { roots: this.roots };
     if (!provider || !this.declares(request, provider)) {
       throw new NexusError(
         "CAPABILITY_MISSING",

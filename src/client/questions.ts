@@ -52,10 +52,13 @@ export class Questions {
 
   /** On a pipe the wrong call may be asked. When that one is over, and the server still waits, another one is. */
   async #askSomebody(peer: Peer, request: Request, withdrawn: AbortSignal): Promise<Answer> {
-    const scope = this.#likeliest(peer, request);
+    const calls = peer.scopes().filter((scope) => ASKED_DURING.has(scope.call.method));
+    // To guess wrong would show the question of one to another.
+    if (this.#isUnclear(request, calls)) return this.#refuse(request, unclear());
+    const scope = this.#likeliest(request, calls);
     const answer = await this.#ask(request, scope, withdrawn);
     const isDone = "result" in answer || withdrawn.aborted || !scope?.isFinished;
-    return isDone || !this.#likeliest(peer, request) ? answer : this.#askSomebody(peer, request, withdrawn);
+    return isDone || !this.#isDeclared(peer, request) ? answer : this.#askSomebody(peer, request, withdrawn);
   }
 
   async #ask(request: Request, scope: CallScope | undefined, withdrawn: AbortSignal): Promise<Answer> {
@@ -63,14 +66,22 @@ export class Questions {
     const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
     scope?.pause();
     try {
-      const result = await this.#desk.answer(request, context, scope?.options.input);
+      const result = await this.#deskOf(scope).answer(request, context, scope?.options.input);
       return { result: withRelatedTask(request, result) };
     } catch (error) {
-      this.#logger.error(`a question of the server was not answered: ${messageOf(error)}`, { error });
-      return { error: refusal(request.method, error) };
+      return this.#refuse(request, error);
     } finally {
       scope?.resume();
     }
+  }
+
+  #refuse({ method }: Request, error: unknown): Answer {
+    this.#logger.error(`a question of the server was not answered: ${messageOf(error)}`, { error });
+    return { error: refusal(method, error) };
+  }
+
+  #deskOf(scope: CallScope | undefined): InputDesk {
+    return scope?.sharer?.desk ?? this.#desk;
   }
 
   /** An answer that cannot be written as JSON must not leave the server waiting. */
@@ -85,15 +96,30 @@ export class Questions {
     }
   }
 
+  /** Calls of several who share the connection, and the answer depends on which of them is asked. */
+  #isUnclear(request: Request, calls: readonly CallScope[]): boolean {
+    if (new Set(calls.map(({ sharer }) => sharer)).size < 2) return false;
+    return !calls.every(
+      (scope) => !scope.sharer?.desk.hasOwnRoots && this.#desk.needsNobody(request, scope.options.input),
+    );
+  }
+
   /**
    * A pipe does not say whose question it is: it belongs to a call that declared such questions, and rather to one
-   * that is not being asked already; of several, to the newest.
+   * that is not being asked already; of several, to the newest. Where none declared it, the newest is the one to refuse:
+   * nobody answers for somebody else. Undefined where there is no call.
    */
-  #likeliest(peer: Peer, request: Request): CallScope | undefined {
-    const candidates = peer.scopes().filter((scope) => {
-      return ASKED_DURING.has(scope.call.method) && this.#desk.declares(request, scope.options.input);
-    });
-    return candidates.findLast((scope) => !scope.isPaused) ?? candidates.at(-1);
+  #likeliest(request: Request, calls: readonly CallScope[]): CallScope | undefined {
+    const declared = calls.filter((scope) => this.#declares(request, scope));
+    return declared.findLast((scope) => !scope.isPaused) ?? declared.at(-1) ?? calls.at(-1);
+  }
+
+  #isDeclared(peer: Peer, request: Request): boolean {
+    return peer.scopes().some((scope) => ASKED_DURING.has(scope.call.method) && this.#declares(request, scope));
+  }
+
+  #declares(request: Request, scope: CallScope): boolean {
+    return this.#deskOf(scope).declares(request, scope.options.input);
   }
 
   /** The server no longer wants the answer. */
@@ -123,6 +149,11 @@ function refusal(method: string, error: unknown): ErrorObject {
   }
   // What went wrong inside the client is none of the server's business.
   return { code: method === "sampling/createMessage" ? USER_REJECTED : INTERNAL_ERROR, message: NOT_ANSWERED };
+}
+
+function unclear(): NexusError {
+  const message = "Calls of several who share the connection are running, and it does not say whose question it is";
+  return new NexusError("CAPABILITY_MISSING", message);
 }
 
 const NOT_ANSWERED = "The client could not answer";

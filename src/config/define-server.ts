@@ -142,12 +142,22 @@ function resolveInto(
   else if (below && isRecord(value["env"])) value["env"] = { ...below, ...value["env"] };
   try {
     // An entry from a file may be anything: resolveEntry takes nothing about it for granted.
-    server.entry = resolveEntry({ ...withPaths(value, report.context), id: server.id });
+    server.entry = resolveEntry({ ...withPaths(withWrittenType(value, report), report.context), id: server.id });
     if (isRecord(value["oauth"])) server.oauth = value["oauth"];
   } catch (error) {
     const needsVariables = !report.context.trusted && JSON.stringify(value).includes("${");
     if (!needsVariables) server.problem = wrapped(error).amended(detailsAt(place, report));
   }
+}
+
+/** A type that is none would be named: what was filled in may be secret. */
+function withWrittenType(value: Record<string, unknown>, { written }: Report): Record<string, unknown> {
+  const shown = { ...value };
+  for (const key of ["type", "transport"]) {
+    const given = findMember(written, key);
+    if (given && !["stdio", "http", "sse"].includes(String(value[key]))) shown[key] = plainValue(given.node);
+  }
+  return shown;
 }
 
 /** Whatever goes wrong with one entry stays with it. */

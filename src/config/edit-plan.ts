@@ -3,11 +3,12 @@ import { NexusError } from "../errors/nexus-error.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Change } from "./change.ts";
 import { idOf } from "./define-server.ts";
+import { besideKnownInputs } from "./edit-inputs.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./find-servers.ts";
 import { inOpencodeWords } from "./edit-opencode.ts";
 import type { Format } from "./read-source.ts";
 import { serverId } from "./server-id.ts";
-import { findMember, type SourceNode } from "./source-node.ts";
+import { findMember, type Place, type SourceNode } from "./source-node.ts";
 
 /** What to do with a server of a file. */
 export type ServerEdit = Addition | { kind: "remove" | "enable" | "disable"; id: string };
@@ -29,7 +30,10 @@ interface Contents extends FoundServers {
 /** What is to be changed in a file for an edit; there may be several ways, the best first. */
 export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Change[][] {
   const contents: Contents = { ...findServers(root, file), root, file };
-  if (edit.kind === "add") return [[additionTo(contents, edit), ...questionsFor(contents, edit)]];
+  if (edit.kind === "add") {
+    const addition = besideKnownInputs(edit, contents.inputs);
+    return [[additionTo(contents, addition), ...questionsFor(contents, addition)]];
+  }
   const [server, another] = contents.servers.filter((found) => idOf(found) === edit.id);
   if (!server) throw refused(file, `There is no server "${edit.id}" in the file`);
   if (another) {
@@ -37,6 +41,8 @@ export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Chan
     throw refused(file, `The file has two servers "${edit.id}", in ${lines}`, "Rename or delete one of them by hand.");
   }
   if (edit.kind === "remove") return [[{ path: server.path, value: undefined }]];
+  checkSwitches(server, file);
+  if (edit.kind === "enable" && !server.section.enabled) throw sectionOff(server, file);
   return edit.kind === "enable" ? switchingOn(server) : [[switchingOff(server)]];
 }
 
@@ -103,6 +109,25 @@ function questionsFor({ root, inputs: known }: Contents, { inputs = [] }: Additi
   return written.map((value, index) => ({ path: ["inputs", node.items.length + index], value }));
 }
 
+/** Which of two counts is for their author to say. */
+function checkSwitches({ node }: FoundServer, file: string): void {
+  if (node.kind !== "object") return;
+  for (const switchKey of ["enabled", "disabled"]) {
+    const [first, another] = node.members.filter(({ key }) => key === switchKey);
+    if (!first || !another) continue;
+    const message = `The entry has "${switchKey}" twice, in lines ${first.place.line} and ${another.place.line}`;
+    throw refused(file, message, "Delete one of them by hand.");
+  }
+}
+
+/** Switching the section on would start others, too. */
+function sectionOff({ section: { path }, node: { place } }: FoundServer, file: string): NexusError {
+  const [section = "mcp"] = path;
+  const message = `"enabled" of "${section}" is false in the file, which switches off all its servers`;
+  const hint = `Set "enabled" of "${section}" to true by hand: that switches all of them on that are not off themselves.`;
+  return refused(file, message, hint, place);
+}
+
 /** An entry says `enabled` or `disabled`; which one it has stays, and what is the default is not said. */
 function switchingOff({ node, path }: FoundServer): Change {
   const isNegative = findMember(node, "disabled") !== undefined;
@@ -125,6 +150,7 @@ function plain(value: object): unknown {
   return JSON.parse(JSON.stringify(value)) as unknown;
 }
 
-function refused(file: string, message: string, hint?: string): NexusError {
-  return new NexusError("CONFIG_INVALID", message, { phase: "config", source: { file }, hint, mayHaveReached: false });
+function refused(file: string, message: string, hint?: string, place?: Place): NexusError {
+  const source = { file, ...place };
+  return new NexusError("CONFIG_INVALID", message, { phase: "config", source, hint, mayHaveReached: false });
 }

@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { chmod, lstat, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
 import { editTrusted } from "./edit-trusted.ts";
-import { editFile, editText } from "./edit.ts";
+import { editFile, editText, type ServerEdit } from "./edit.ts";
 
 const JSON_TEXT = `// my servers
 {
@@ -234,7 +235,7 @@ test("P0: questions come along with the server that asks them; those that are th
       { type: "promptString", id: "region", password: false, default: "eu" },
     ],
   });
-  expect(JSON.parse(await editText(`{"inputs": [{"id": "token"}]}`, "a.json", add))).toMatchObject({
+  expect(JSON.parse(await editText(JSON.stringify({ inputs: inputs.slice(0, 1) }), "a.json", add))).toMatchObject({
     inputs: [{ id: "token" }, { id: "region", default: "eu" }],
   });
 });
@@ -306,3 +307,98 @@ test.skipIf(process.platform === "win32")(
     expect(await world.read("new/mcp.yaml")).toBe("mcpServers:\n  a:\n    command: x\n");
   },
 );
+
+test("R8: questions of the same id that ask for something else get another one, and so do those who need them", async () => {
+  const token = (description: string) => ({ id: "token", description, password: true });
+  const add = (name: string, description: string) => ({
+    kind: "add" as const,
+    name,
+    entry: { command: name, env: { T: "${input:token}", U: "x${input:token:-}", V: "${input:tokens}" } },
+    inputs: [token(description)],
+  });
+  let text = "";
+  for (const edit of [add("gh", "GitHub"), add("jira", "Jira"), add("hub", "GitHub"), add("desk", "Jira")]) {
+    text = await editText(text, "a.json", edit);
+  }
+  const { mcpServers, inputs } = JSON.parse(text) as { mcpServers: Record<string, unknown>; inputs: { id: string }[] };
+  expect(inputs).toMatchObject([token("GitHub"), { ...token("Jira"), id: "token-2" }]);
+  expect(inputs).toHaveLength(2);
+  expect(mcpServers).toMatchObject({
+    gh: { env: { T: "${input:token}" } },
+    jira: { env: { T: "${input:token-2}", U: "x${input:token-2:-}", V: "${input:tokens}" } },
+    hub: { env: { T: "${input:token}" } },
+    desk: { env: { T: "${input:token-2}" } },
+  });
+});
+
+test("P1.9: a server of a section that is off is not said to be on, and an edit that cannot be says why", async () => {
+  const off = "mcp:\n  enabled: false\n  servers:\n    - id: a\n      command: x\n      enabled: false\n";
+  await expect(editText(off, "a.yaml", { kind: "enable", id: "a" })).rejects.toMatchObject({
+    message: `"enabled" of "mcp" is false in the file, which switches off all its servers`,
+    hint: expect.stringContaining(`Set "enabled" of "mcp" to true by hand`) as string,
+  });
+  const twice = `{"mcpServers":{"a":{"command":"x","enabled":true,\n"enabled":true}}}`;
+  await expect(editText(twice, "a.json", { kind: "disable", id: "a" })).rejects.toThrow(
+    `The entry has "enabled" twice, in lines 1 and 2`,
+  );
+});
+
+test("P0: an edit that is refused leaves no folder behind", async () => {
+  await using world = await ConfigWorld.open();
+  const file = join(world.root, "a/b/mcp.json");
+  await expect(editFile(file, { kind: "remove", id: "x" })).rejects.toThrow(`There is no server "x" in the file`);
+  expect(existsSync(join(world.root, "a"))).toBe(false);
+});
+
+test.for([
+  ["utf8", "UTF-8 with a byte order mark"],
+  ["utf16le", "UTF-16"],
+] as const)("P0: a file in %s keeps its encoding", async ([encoding]) => {
+  await using world = await ConfigWorld.open();
+  const file = await world.write("a.json", "");
+  await writeFile(file, Buffer.from(`\uFEFF{"mcpServers":{"ä":{"command":"x"}}}`, encoding));
+  await editFile(file, { kind: "add", name: "b", entry: { command: "y" } });
+  expect((await readFile(file)).toString(encoding)).toBe(
+    `\uFEFF{"mcpServers":{"ä":{"command":"x"}, "b": {"command":"y"}}}`,
+  );
+});
+
+test("N12: an edit of YAML touches the lines of its server only, however the rest is laid out", async () => {
+  const text = `list:
+    - 1
+wide:    [1,2,   3]
+folded: >-
+  a
+  b
+mcpServers:
+  a:
+    command:   x   # odd
+    enabled:   true # for now
+
+  # about b
+  b:
+    command: 'y'
+    args:
+    - |
+      long
+      text
+  # the end
+
+key: {a: 1,b: 2}
+`;
+  const after = (edit: ServerEdit, lines = text) => editText(lines, "a.yaml", edit);
+  expect(await after({ kind: "disable", id: "a" })).toBe(text.replace("true #", "false #"));
+  const off = text.replace("      text\n", "      text\n    enabled: false\n");
+  expect(await after({ kind: "disable", id: "b" })).toBe(off);
+  expect(await after({ kind: "enable", id: "b" }, off)).toBe(text);
+  expect(await after({ kind: "remove", id: "a" })).toBe(text.replace(/ {2}a:[^]*?now\n/, ""));
+  expect(await after({ kind: "remove", id: "b" })).toBe(text.replace(/ {2}# about b[^]*?text\n/, ""));
+  expect(await after({ kind: "add", name: "c", entry: { command: "z", args: ["1"] } })).toBe(
+    text.replace("      text\n", '      text\n  c:\n    command: z\n    args:\n    - "1"\n'),
+  );
+  const windows = text.replaceAll("\n", "\r\n");
+  expect(await after({ kind: "disable", id: "b" }, windows)).toBe(off.replaceAll("\n", "\r\n"));
+  const list = "mcp:\n  servers:\n  - {id: a,command: x}\n  - id: b\n    command: y";
+  expect(await after({ kind: "disable", id: "b" }, list)).toBe(`${list}\n    enabled: false\n`);
+  expect(await after({ kind: "remove", id: "b" }, list)).toBe("mcp:\n  servers:\n  - {id: a,command: x}\n");
+});

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { withLock } from "../auth/file-lock.ts";
@@ -5,7 +6,7 @@ import { writeWhole } from "../auth/whole-file.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { changed, type Change } from "./change.ts";
 import { byHand, planEdit, type ServerEdit } from "./edit-plan.ts";
-import { formatOf, loadText, parseSource, type Format } from "./read-source.ts";
+import { encodedLike, formatOf, loadText, parseSource, type Format } from "./read-source.ts";
 import { realPath } from "./real-path.ts";
 import { plainValue } from "./source-node.ts";
 
@@ -31,14 +32,21 @@ export async function editFileThen<T>(
 ): Promise<T> {
   // A link, as people with dotfiles have, stays a link, also where it leads to nothing yet.
   const target = realPath(file);
+  // What would be refused makes no folder for a file that is not there.
+  if (!existsSync(target)) await editedText("", file, edits);
   return withLock(target, async () => {
     // What cannot be decoded would be written as something else.
     const before = await loadText(file, { isStrict: true });
-    let after = before ?? "";
-    for (const edit of edits) after = await editText(after, file, edit);
-    if (after !== before) await writeWhole(target, after, await modeOf(target));
+    const after = await editedText(before ?? "", file, edits);
+    if (after !== before) await writeWhole(target, encodedLike(target, after), await modeOf(target));
     return then({ before, after });
   });
+}
+
+async function editedText(text: string, file: string, edits: readonly ServerEdit[]): Promise<string> {
+  let edited = text;
+  for (const edit of edits) edited = await editText(edited, file, edit);
+  return edited;
 }
 
 /** The text of a file after an edit, which changed what it was meant to change and nothing else. */
@@ -47,21 +55,26 @@ export async function editText(text: string, file: string, edit: ServerEdit): Pr
   if (format === "toml") throw refused(file, "TOML files are read, not edited", byHand(edit, format));
   const root = await parseSource(text, file);
   const before = plainValue(root);
-  const apply = await editorOf(format);
+  const editors = await editorsOf(format);
   for (const way of planEdit(edit, root, file)) {
     if (way.length === 0) return text;
-    const edited = attempt(() => apply(text, way));
-    const isRight = edited !== undefined && (await says(edited, file, way.reduce(changed, before)));
-    if (isRight) return edited;
+    const after = way.reduce(changed, before);
+    for (const apply of editors) {
+      const edited = attempt(() => apply(text, way));
+      if (edited !== undefined && (await says(edited, file, after))) return edited;
+    }
   }
-  const parts = format === "yaml" ? "Parts of it refer to others (&, *, <<). " : "";
+  const refers = format === "yaml" && /(?:^|[\s[{,])(?:[&*][^\s,\]}]|<<\s*:)/m.test(text);
+  const parts = refers ? "Parts of it refer to others (&, *, <<). " : "";
   throw refused(file, "The file cannot be edited without changing something else in it", parts + byHand(edit, format));
 }
 
-async function editorOf(
-  format: Exclude<Format, "toml">,
-): Promise<(text: string, changes: readonly Change[]) => string> {
-  return format === "yaml" ? (await import("./yaml-edit.ts")).editYaml : (await import("./json-edit.ts")).editJson;
+type Editor = (text: string, changes: readonly Change[]) => string;
+
+/** The gentlest first. */
+async function editorsOf(format: Exclude<Format, "toml">): Promise<Editor[]> {
+  if (format === "json") return [(await import("./json-edit.ts")).editJson];
+  return [(await import("./yaml-splice.ts")).spliceYaml, (await import("./yaml-edit.ts")).editYaml];
 }
 
 /** Libraries refuse what they cannot do, in words of their own. */

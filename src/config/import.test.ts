@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
 import { findImports } from "./import.ts";
+import { withFixedPaths } from "./import-paths.ts";
 import { importPlaces } from "./import-places.ts";
 
 test("P0: servers of other programs are found where these keep them, with their origin", async () => {
@@ -100,4 +101,39 @@ test("P0: the places of other programs on macOS and Windows", () => {
     windsurf: "C:\\Users\\u\\.codeium\\windsurf\\mcp_config.json",
     opencode: "C:\\Users\\u\\.config\\opencode\\opencode.jsonc",
   });
+});
+
+test("P0: what a project's entry says about its folder means the same in the user's file, and stays in the project's", async () => {
+  await using world = await ConfigWorld.open();
+  const entry = { command: "${workspaceFolder}/bin/x", args: ["$${workspaceFolder}"], envFile: ".env", cwd: "sub" };
+  const roots = ["file:///r", "docs", "~/r"];
+  await world.write("home/work/project/.vscode/mcp.json", {
+    servers: { v: { ...entry, roots }, w: { command: "w" }, x: { url: "https://x" } },
+  });
+  await world.write("home/.claude.json", {
+    mcpServers: { user: { command: "u" } },
+    projects: { "/p": { mcpServers: { inner: { command: "i", envFile: "${HOME}/e" } } } },
+  });
+  const { servers } = await findImports(world.options());
+  const fixed = (isOfProject: boolean) =>
+    Object.fromEntries(
+      servers.map(
+        (server) =>
+          [server.id, withFixedPaths(server, { cwd: world.cwd, home: world.home, isOfProject }).entry] as const,
+      ),
+    );
+  expect(fixed(false)).toEqual({
+    v: {
+      command: `${world.cwd}/bin/x`,
+      args: ["$${workspaceFolder}"],
+      envFile: join(world.cwd, ".env"),
+      cwd: join(world.cwd, "sub"),
+      roots: ["file:///r", join(world.cwd, "docs"), "~/r"],
+    },
+    w: { command: "w", cwd: world.cwd },
+    x: { url: "https://x" },
+    user: { command: "u" },
+    inner: { command: "i", envFile: "${HOME}/e", cwd: "/p" },
+  });
+  expect(fixed(true)).toMatchObject({ v: entry, w: { command: "w" }, inner: { cwd: "/p" } });
 });

@@ -19,6 +19,10 @@ test.for([
   [`token = "SECRET"`, `token = "******"`],
   [`token="SECRET"`, `token="******"`],
   [`{ TOKEN: SECRET, enabled: true, port: 8080 }`, `{ TOKEN: ******, enabled: true, port: 8080 }`],
+  [`"command":"API_KEY=SECRET npx -y"`, `"command":"************** *** **"`],
+  [`"command": ["API_KEY=SECRET", "npx"]`, `"command": ["**************", "***"]`],
+  [`"args": ["SECRET": "x", "command" "SECRET"]`, `"args": ["******": "*", "command" "******"]`],
+  [`[{"id": "a"}, SECRET: x], "command": "y"`, `[{"id": "a"}, ******: *], "command": "y"`],
 ] as const)("P1.9: of %s an excerpt shows no value that may be a secret", ([line, shown]) => {
   expect(masked(line, 0, 200)).toBe(shown);
 });

@@ -19,8 +19,9 @@ export function masked(line: string, from: number, to: number): string {
   const end = to - first;
   let shown = "";
   let name: string | undefined;
-  // A name stands at the beginning of a line or of an object, or after something that ended.
+  // A name stands at the beginning of a line or of an object, or after something that ended; in a list there is none.
   let mayBeName = true;
+  const open: string[] = [];
   const tokens = new RegExp(TOKEN, "y");
   for (let at = 0; at < end && at < text.length; at = tokens.lastIndex) {
     const [token = "", quote, inner = ""] = tokens.exec(text) ?? [];
@@ -30,15 +31,17 @@ export function masked(line: string, from: number, to: number): string {
       shown += token;
     } else if (quote === undefined && /^[{}[\],]$/.test(token)) {
       shown += token;
+      if (token === "[" || token === "{") open.push(token);
+      else if (token !== ",") open.pop();
       // The first word of a list is the command itself.
-      [name, mayBeName] = [token === "[" ? name : undefined, true];
+      [name, mayBeName] = [token === "[" ? name : undefined, open.at(-1) !== "["];
     } else if (
       WORDS.has(word) ||
       word.startsWith("mcp_servers.") ||
       (mayBeName && isName(text, tokens.lastIndex, quote))
     ) {
       shown += token;
-      [name, mayBeName] = [word, false];
+      [name, mayBeName] = [open.at(-1) === "[" ? undefined : word, false];
     } else {
       shown += name !== undefined && SHOWN.has(name) ? firstWord(token) : hidden(token);
       [name, mayBeName] = [undefined, false];
@@ -56,6 +59,8 @@ function isName(text: string, end: number, quote: string | undefined): boolean {
 /** A command may have its arguments in it, which are not harmless. */
 function firstWord(token: string): string {
   const end = token.search(/(?<=[^\s"'])\s/);
+  // Before the program, as in a shell, there may be variables.
+  if (token.slice(0, end === -1 ? undefined : end).includes("=")) return hidden(token);
   return end === -1 ? token : token.slice(0, end) + hidden(token.slice(end));
 }
 

@@ -323,3 +323,12 @@ test("P1.9: of a file in one long line, the excerpt shows what is near the mista
   expect(shown.length).toBeLessThan(130);
   expect(shown.slice(caret.indexOf("^"))).toBe(`"last":{}}}`);
 });
+
+test.for([
+  [{ command: "x", type: "${S}" }, 'the entry has a "command" and the type "${S}"'],
+  [{ command: "x", envFile: "/nope/${S}" }, 'there is no "envFile" /nope/${S}'],
+] as const)("P1.9: of %j what is wrong is told as it was written", async ([entry, told]) => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText("a.json", { servers: { a: entry } }, { variables: { S: "SECRET" } });
+  expect(servers[0]?.problem?.message).toBe(`Server "a": ${told}`);
+});

@@ -78,10 +78,21 @@ export async function parseSource(text: string, file: string): Promise<SourceNod
   }
 }
 
+/** A text in the encoding that a file has, with the byte order mark that it has; UTF-8 where there is no file. */
+export function encodedLike(file: string, text: string): Buffer {
+  const bytes = factsOf(file)?.isFile() ? readFileSync(file) : Buffer.alloc(0);
+  if (isUtf16(bytes)) return Buffer.from(`\uFEFF${text}`, "utf16le");
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return Buffer.from(hasMark ? `\uFEFF${text}` : text, "utf8");
+}
+
 /** Windows PowerShell writes UTF-16, many editors a byte order mark. */
 function decode(bytes: Buffer, fatal: boolean): string {
-  const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  return new TextDecoder(utf16 ? "utf-16le" : "utf-8", { fatal }).decode(bytes);
+  return new TextDecoder(isUtf16(bytes) ? "utf-16le" : "utf-8", { fatal }).decode(bytes);
+}
+
+function isUtf16(bytes: Buffer): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xfe;
 }
 
 function unreadable(file: string, message: string, cause?: unknown): NexusError {

@@ -1,19 +1,13 @@
 import { isMap, isScalar, isSeq, parseDocument, type Document, type Node } from "yaml";
 import type { Change } from "./change.ts";
 import { keyOf } from "./yaml-source.ts";
+import { yamlStyle } from "./yaml-style.ts";
 
-/** Changes a YAML text; comments, order and blank lines stay, as do indentation and line ends. */
+/** Changes a YAML text, and writes all of it anew; comments, order and blank lines stay, as do indentation and line ends. */
 export function editYaml(text: string, changes: readonly Change[]): string {
   const document = parseDocument(text, { merge: true });
   for (const { path, value } of changes) change(document, path, value);
-  const [, indent = "  "] = /^( {1,8})[^\s#]/m.exec(text) ?? [];
-  const edited = document.toString({
-    indent: indent.length,
-    lineWidth: 0,
-    flowCollectionPadding: /[[{] /.test(text),
-    // A list below a key is indented or not; both are common.
-    indentSeq: !/^( *)[^\s#-][^\n]*:[^\S\n]*\n(?:\s*#[^\n]*\n)*\1- /m.test(text),
-  });
+  const edited = document.toString(yamlStyle(text));
   return text.includes("\r\n") ? edited.replaceAll(/\r?\n/g, "\r\n") : edited;
 }
 

@@ -75,7 +75,6 @@ export class Assembly {
 
   /** Ends what is kept for callers, then the servers. */
   async close(): Promise<void> {
-    this.servers[Symbol.dispose]();
     await this.calls.close();
     await this.#core.close();
     await this.host.close();

@@ -1,4 +1,4 @@
-import type { NexusError } from "../errors/nexus-error.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 
 export interface BackoffSettings {
   firstMs: number;
@@ -26,7 +26,7 @@ export class Backoff {
   /** What a success would take back if it turns out to be none. */
   #failuresBefore = 0;
   #lastError: NexusError | undefined;
-  /** Milliseconds since 1970. */
+  /** On the clock that no one sets. */
   #notBefore = 0;
 
   constructor(settings: BackoffSettings) {
@@ -35,7 +35,12 @@ export class Backoff {
 
   /** Throws what went wrong last while trying again would be hammering. */
   refuseIfHopeless(): void {
-    if (this.#isOpen && this.#lastError && Date.now() < this.#notBefore) throw this.#lastError;
+    if (this.hopelessMs > 0 && this.#lastError) throw this.#lastError;
+  }
+
+  /** How long trying again would still be hammering. */
+  get hopelessMs(): number {
+    return this.#isOpen ? Math.max(0, this.#notBefore - performance.now()) : 0;
   }
 
   /** How long to wait after this failure. */
@@ -44,8 +49,8 @@ export class Backoff {
     this.#failures++;
     const grown = this.#isOpen ? restMs : Math.min(firstMs * 2 ** (this.#failures - 1), longestMs);
     const delayMs = grown * (0.5 + Math.random() / 2);
-    this.#lastError = error;
-    this.#notBefore = Date.now() + delayMs;
+    this.#lastError = gist(error);
+    this.#notBefore = performance.now() + delayMs;
     return delayMs;
   }
 
@@ -68,4 +73,11 @@ export class Backoff {
   get #isOpen(): boolean {
     return this.#failures >= this.#settings.patience;
   }
+}
+
+/** Many are kept, and for long: without what the server wrote, and what went over the wire. */
+function gist({ code, message, details: { server, source, phase, command, url, hint } }: NexusError): NexusError {
+  const error = new NexusError(code, message, { server, source, phase, command, url, hint, mayHaveReached: false });
+  error.stack = `${error.name}: ${message}`;
+  return error;
 }

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { signalTree } from "../transport/process-tree.ts";
-import { identify, type ProcessIdentity } from "./process-identity.ts";
+import { identify, identifyNow, type ProcessIdentity } from "./process-identity.ts";
 
 interface NotedProcess extends ProcessIdentity {
   pid: number;
@@ -13,6 +13,10 @@ interface Page {
   host: NotedProcess;
   children: NotedProcess[];
 }
+
+const DRAFT = ".draft";
+/** What is written in one go is not half done after this. */
+const DRAFT_MS = 60_000;
 
 /**
  * What this host has started, written down, so that the next one can end what a killed one left behind: only a process
@@ -38,18 +42,22 @@ export class ChildLedger {
     const files = await readdir(this.#folder).catch(() => []);
     await Promise.all(
       files
-        .filter((file) => file.endsWith(".json"))
-        .map((file) => this.#sweepPage(join(this.#folder, file)).catch(() => {})),
+        .filter((file) => file.endsWith(".json") || file.endsWith(DRAFT))
+        .map((file) => join(this.#folder, file))
+        .map((file) => (file.endsWith(DRAFT) ? sweepDraft(file) : this.#sweepPage(file)).catch(() => {})),
     );
   }
 
   /** Again for one that is there already: its command may have changed. */
   async add(pid: number): Promise<void> {
-    const identity = await identify(pid, this.#platform);
+    const identity = identifyNow(pid, this.#platform) ?? (await identify(pid, this.#platform));
     const known = this.#children.get(pid);
     if (!identity || (known?.startedAt === identity.startedAt && known.command === identity.command)) return;
     this.#children.set(pid, identity);
-    await this.#write();
+    this.#self ??= identifyNow(process.pid, this.#platform);
+    // Whoever is killed in the next moment must have written it.
+    if (this.#self) this.#writeNow(this.#self);
+    else await this.#write();
   }
 
   async remove(pid: number): Promise<void> {
@@ -81,17 +89,33 @@ export class ChildLedger {
   async #writePage(): Promise<void> {
     this.#self ??= await identify(process.pid, this.#platform);
     this.#isWaiting = false;
-    if (!this.#self) return;
+    if (this.#self) this.#writeNow(this.#self);
+  }
+
+  #writeNow(self: ProcessIdentity): void {
+    try {
+      this.#writeFile(self);
+    } catch {
+      // A folder that cannot be written to keeps no server from running.
+    }
+  }
+
+  #writeFile(self: ProcessIdentity): void {
     const file = join(this.#folder, this.#name);
     if (this.#children.size === 0) return rmSync(file, { force: true });
     const page: Page = {
-      host: { pid: process.pid, ...this.#self },
+      host: { pid: process.pid, ...self },
       children: [...this.#children].map(([pid, identity]) => ({ pid, ...identity })),
     };
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    writeFileSync(`${file}.draft`, JSON.stringify(page), { mode: 0o600 });
-    renameSync(`${file}.draft`, file);
+    writeFileSync(file + DRAFT, JSON.stringify(page), { mode: 0o600 });
+    renameSync(file + DRAFT, file);
   }
+}
+
+async function sweepDraft(file: string): Promise<void> {
+  const { mtimeMs } = await stat(file);
+  if (Date.now() - mtimeMs > DRAFT_MS) await rm(file, { force: true });
 }
 
 /** A page that cannot be read accuses nobody. */

@@ -4,7 +4,9 @@ import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Backoff } from "./backoff.ts";
+import { GivenLease } from "./given-lease.ts";
 import type { Lease } from "./lease.ts";
+import { Places } from "./places.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** The key of the host's own connection: it is kept without users, and there is always room for it. */
@@ -18,12 +20,16 @@ export interface PoolOptions {
   /** How long a connection that nobody uses is kept. */
   idleMs: number;
   maxConnections: number;
+  /** How long a connection that is one too many waits for another to end. */
+  waitMs: number;
   logger: Logger;
   /** A call on a connection failed, and its user told so. */
   onReport: (held: Held, error: unknown) => void;
 }
 
 export interface HoldOptions {
+  /** Whose it is. */
+  owner?: string;
   input: InputProvider | undefined;
   /** Counts how often it could not be opened, or was lost at once; absent where the caller does. */
   backoff?: Backoff;
@@ -32,50 +38,52 @@ export interface HoldOptions {
 /** One connection and who uses it. */
 export interface Held {
   readonly key: string;
+  readonly owner: string;
   readonly client: Promise<Client>;
   readonly giveUp: AbortController;
+  /** The same as `client`, once it is up. */
+  opened?: Client;
   users: number;
-  idle?: NodeJS.Timeout;
+  /** Set while nobody uses it. */
+  idle?: NodeJS.Timeout | undefined;
+  idleSince: number;
   isRetired: boolean;
   ending?: Promise<void>;
+}
+
+/** A connection that waits for its place, and how many wait for it. */
+interface Coming {
+  readonly held: Promise<Held>;
+  readonly giveUp: AbortController;
+  users: number;
+  /** The same as `held`, once it has its place: those who waited use it. */
+  entered?: Held;
 }
 
 /** The connections of one server: one for each key, so many at most, ended when nobody has used them for a while. */
 export class ConnectionPool {
   readonly #options: PoolOptions;
   readonly #byKey = new Map<string, Held>();
+  readonly #coming = new Map<string, Coming>();
   /** Those that are on their way out, too. */
   readonly #running = new Set<Held>();
+  /** For all but the host's own. */
+  readonly #places: Places;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#places = new Places(Math.max(1, options.maxConnections - 1));
   }
 
-  /** The connection with this key; opened now, if there is none. */
-  hold(key: string, { input, backoff }: HoldOptions): Held {
+  /** The host's own connection; opened now, if there is none. */
+  holdHost(options: HoldOptions): Held {
+    return this.#byKey.get(HOST) ?? this.#open(HOST, options);
+  }
+
+  /** A lease of the connection with this key, as soon as it is up. */
+  async lease(key: string, options: HoldOptions, signal: AbortSignal | undefined): Promise<Lease> {
     const known = this.#byKey.get(key);
-    if (known) return known;
-    backoff?.refuseIfHopeless();
-    this.#makeRoom(key);
-    const giveUp = new AbortController();
-    const client = this.#options.connect({ input, signal: giveUp.signal });
-    const held: Held = { key, client, giveUp, users: 0, isRetired: false };
-    this.#byKey.set(key, held);
-    this.#running.add(held);
-    client.then(
-      (opened) => this.#opened(held, opened, backoff),
-      (error: unknown) => {
-        this.#running.delete(held);
-        if (this.#forget(held)) backoff?.failed(asNexusError(error));
-      },
-    );
-    return held;
-  }
-
-  /** A lease as soon as the connection is up. */
-  async lease(held: Held, signal: AbortSignal | undefined): Promise<Lease> {
-    held.users++;
-    clearTimeout(held.idle);
+    const held = known ? this.#use(known) : await this.#enter(key, options, signal);
     try {
       return new GivenLease(await unlessAborted(held.client, signal), held, this);
     } catch (error) {
@@ -86,12 +94,11 @@ export class ConnectionPool {
 
   /** A lease of a connection that is up; `client` is how its user has it. */
   leaseNow(held: Held, client: Client): Lease {
-    held.users++;
-    return new GivenLease(client, held, this);
+    return new GivenLease(client, this.#use(held), this);
   }
 
   giveBack(held: Held): void {
-    if (--held.users > 0) return;
+    if (--held.users > 0 || !this.#running.has(held)) return;
     if (held.isRetired) void this.end(held);
     else if (held.key !== HOST) this.#endLater(held);
   }
@@ -100,11 +107,21 @@ export class ConnectionPool {
     this.#options.onReport(held, error);
   }
 
+  /** Those that are up. */
+  opened(): { held: Held; client: Client }[] {
+    return [...this.#byKey.values()].flatMap((held) => (held.opened ? [{ held, client: held.opened }] : []));
+  }
+
   /** Nobody gets it any more; it ends when those who have it gave it back. */
   retire(held: Held): void {
     this.#forget(held);
     held.isRetired = true;
     if (held.users === 0) void this.end(held);
+  }
+
+  /** An owner is gone, and with it what nobody else may use. */
+  release(owner: string): void {
+    for (const held of this.#byKey.values()) if (held.owner === owner && held.key !== HOST) this.retire(held);
   }
 
   /** Ends it now, whoever uses it; one that is still being opened is given up. */
@@ -115,7 +132,70 @@ export class ConnectionPool {
   }
 
   async close(): Promise<void> {
+    const { server } = this.#options;
+    const closed = new NexusError("CLOSED", `The host of "${server}" was closed`, { server, mayHaveReached: false });
+    for (const { giveUp } of this.#coming.values()) giveUp.abort(closed);
     await Promise.all([...this.#running].map((held) => this.end(held)));
+  }
+
+  /** Racing callers wait for one place together; it is given up when the last of them has left. */
+  async #enter(key: string, options: HoldOptions, signal: AbortSignal | undefined): Promise<Held> {
+    options.backoff?.refuseIfHopeless();
+    if (!this.#coming.has(key) && this.#places.tryTake()) return this.#use(this.#open(key, options));
+    const coming = this.#coming.get(key) ?? this.#wait(key, options);
+    coming.users++;
+    try {
+      return await unlessAborted(coming.held, signal);
+    } catch (error) {
+      if (coming.entered) this.giveBack(coming.entered);
+      else if (--coming.users === 0) coming.giveUp.abort(new NexusError("CANCELLED", "It is no longer wanted"));
+      throw error;
+    }
+  }
+
+  #wait(key: string, options: HoldOptions): Coming {
+    const { waitMs } = this.#options;
+    const giveUp = new AbortController();
+    // Those that live for one call come and go: whoever wants one waits as long as the caller does.
+    const timer = key.startsWith(ONCE) ? undefined : setTimeout(() => giveUp.abort(this.#tooMany()), waitMs);
+    const entering = this.#places.take(giveUp.signal).finally(() => {
+      clearTimeout(timer);
+      this.#coming.delete(key);
+    });
+    const held = entering.then(() => {
+      const entered = this.#open(key, options);
+      entered.users = coming.users;
+      return (coming.entered = entered);
+    });
+    const coming: Coming = { held, giveUp, users: 0 };
+    this.#coming.set(key, coming);
+    this.#makeRoom();
+    return coming;
+  }
+
+  #use(held: Held): Held {
+    held.users++;
+    clearTimeout(held.idle);
+    held.idle = undefined;
+    return held;
+  }
+
+  /** In a place that was taken for it. */
+  #open(key: string, { owner = HOST, input, backoff }: HoldOptions): Held {
+    const giveUp = new AbortController();
+    const client = this.#options.connect({ input, signal: giveUp.signal });
+    const held: Held = { key, owner, client, giveUp, users: 0, idleSince: 0, isRetired: false };
+    this.#byKey.set(key, held);
+    this.#running.add(held);
+    client.then(
+      (opened) => this.#opened(held, opened, backoff),
+      (error: unknown) => {
+        clearTimeout(held.idle);
+        this.#ended(held);
+        if (this.#forget(held)) backoff?.failed(asNexusError(error));
+      },
+    );
+    return held;
   }
 
   async #end(held: Held): Promise<void> {
@@ -125,22 +205,30 @@ export class ConnectionPool {
     } catch (error) {
       this.#options.logger.debug(`ending "${this.#options.server}": ${messageOf(error)}`);
     }
-    this.#running.delete(held);
+    this.#ended(held);
+  }
+
+  /** Its process is gone: its place is free. */
+  #ended(held: Held): void {
+    if (this.#running.delete(held) && held.key !== HOST) this.#places.leave();
   }
 
   #endLater(held: Held): void {
-    const idleMs = held.key.startsWith(ONCE) ? 0 : this.#options.idleMs;
+    const idleMs = held.key.startsWith(ONCE) || this.#places.isWaitedFor ? 0 : this.#options.idleMs;
+    held.idleSince = performance.now();
     held.idle = setTimeout(() => void this.end(held), idleMs);
     if (idleMs > 0) held.idle.unref();
   }
 
   #opened(held: Held, client: Client, backoff: Backoff | undefined): void {
     const openedAt = performance.now();
+    held.opened = client;
     backoff?.succeeded();
     void client.closed.then(() => {
-      clearTimeout(held.idle);
-      this.#running.delete(held);
-      if (!this.#forget(held)) return;
+      const isUnexpected = this.#forget(held);
+      // Its connection is gone; what else there is of it goes, too.
+      void this.end(held);
+      if (!isUnexpected) return;
       const reason = client.lost ?? new NexusError("CONNECTION_LOST", "The connection was lost");
       this.#options.logger.warn(`"${this.#options.server}" was lost: ${reason.message}`);
       backoff?.ended(reason, performance.now() - openedAt);
@@ -152,43 +240,20 @@ export class ConnectionPool {
     return this.#byKey.get(held.key) === held && this.#byKey.delete(held.key);
   }
 
-  /** A connection that was given back makes way for one that is wanted; the host's own has its place kept. */
-  #makeRoom(key: string): void {
-    const { maxConnections, server } = this.#options;
-    const others = [...this.#byKey.values()].filter((held) => held.key !== HOST);
-    if (key === HOST || others.length < Math.max(1, maxConnections - 1)) return;
-    const spare = others.find(({ users }) => users === 0);
-    if (spare) return void this.end(spare);
-    throw new NexusError("CONNECTION_FAILED", `Server "${server}" has ${this.#byKey.size} connections already`, {
+  /** The connection that nobody has used for longest makes way for one that is wanted. */
+  #makeRoom(): void {
+    const [spare] = [...this.#byKey.values()]
+      .filter(({ idle }) => idle !== undefined)
+      .sort((a, b) => a.idleSince - b.idleSince);
+    if (spare) void this.end(spare);
+  }
+
+  #tooMany(): NexusError {
+    const { server, maxConnections } = this.#options;
+    return new NexusError("CONNECTION_FAILED", `Server "${server}" has ${maxConnections} connections already`, {
       server,
       hint: "Give back what is not used, or raise the limit.",
       mayHaveReached: false,
     });
-  }
-}
-
-class GivenLease implements Lease {
-  readonly client: Client;
-  readonly #held: Held;
-  readonly #pool: ConnectionPool;
-  #isOut = true;
-
-  constructor(client: Client, held: Held, pool: ConnectionPool) {
-    this.client = client;
-    this.#held = held;
-    this.#pool = pool;
-  }
-
-  release(): void {
-    if (this.#isOut) this.#pool.giveBack(this.#held);
-    this.#isOut = false;
-  }
-
-  report(error: unknown): void {
-    this.#pool.report(this.#held, error);
-  }
-
-  [Symbol.dispose](): void {
-    this.release();
   }
 }

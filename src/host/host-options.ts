@@ -35,6 +35,8 @@ export interface HostOptions {
   idleMs?: number | undefined;
   /** Connections of one server: 32, of which one is the host's own. */
   maxConnections?: number | undefined;
+  /** How long a lease beyond that waits for another to end: 10 seconds. */
+  connectionWaitMs?: number | undefined;
 }
 
 /** An entry with what only a host looks at. */

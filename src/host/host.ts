@@ -90,6 +90,7 @@ export class Host implements AsyncDisposable {
       backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
       idleMs: options.idleMs ?? 300_000,
       maxConnections: options.maxConnections ?? 32,
+      waitMs: options.connectionWaitMs ?? 10_000,
       logger,
       tell: (event) => this.#tell(event),
     });
@@ -101,7 +102,13 @@ export class Host implements AsyncDisposable {
   }
 
   servers(): ServerStatus[] {
-    return this.#supervisors.all().map(({ definition, state }) => ({ id: definition.id, state, definition }));
+    return this.#supervisors.all().map(statusOf);
+  }
+
+  /** Undefined where there is no such server. */
+  find(server: string): ServerStatus | undefined {
+    const supervisor = this.#supervisors.find(server);
+    return supervisor && statusOf(supervisor);
   }
 
   /** What is known now, in the order of the configuration, as far as this agent may use it. */
@@ -156,7 +163,7 @@ export class Host implements AsyncDisposable {
     const { agent, signal } = options;
     const asking = this.#policy.permit({ definition, tool, args, agent, signal });
     if (asking) await asking;
-    const lease = await supervisor.lease(requestFor(signal));
+    const lease = await supervisor.lease(requestFor(options));
     try {
       return await lease.client.callTool(tool.name, args, options);
     } catch (error) {
@@ -185,6 +192,11 @@ export class Host implements AsyncDisposable {
   /** A connection to one server, to be given back. */
   lease(server: string, request: LeaseRequest = {}): Promise<Lease> {
     return this.#supervisors.get(server).lease(request);
+  }
+
+  /** An owner is gone: connections of its own end, those in use as soon as they are given back. */
+  release(owner: string): void {
+    for (const supervisor of this.#supervisors.all()) supervisor.release(owner);
   }
 
   /** Runs these from now on: what is the same keeps its connection, what is gone is closed, what is new is started. */
@@ -252,8 +264,8 @@ export class Host implements AsyncDisposable {
     await this.#files.start();
   }
 
-  async #using<T>(server: string, { signal }: CallOptions, run: (lease: Lease) => Promise<T>): Promise<T> {
-    using lease = await this.lease(server, requestFor(signal));
+  async #using<T>(server: string, options: CallOptions, run: (lease: Lease) => Promise<T>): Promise<T> {
+    using lease = await this.lease(server, requestFor(options));
     try {
       return await run(lease);
     } catch (error) {
@@ -292,8 +304,14 @@ export class Host implements AsyncDisposable {
   }
 }
 
+function statusOf({ definition, state }: ServerSupervisor): ServerStatus {
+  return { id: definition.id, state, definition };
+}
+
 const NO_REQUEST: LeaseRequest = {};
 
-function requestFor(signal: AbortSignal | undefined): LeaseRequest {
-  return signal ? { signal } : NO_REQUEST;
+/** Who answers for one call has a connection that asks nobody else. */
+function requestFor({ signal, input }: CallOptions): LeaseRequest {
+  if (!input) return signal ? { signal } : NO_REQUEST;
+  return signal ? { input, signal } : { input };
 }

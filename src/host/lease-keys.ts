@@ -49,6 +49,10 @@ export class LeaseKeys {
     return known;
   }
 
+  forgive(owner: string): void {
+    this.#backoffs.delete(owner);
+  }
+
   forgiveAll(): void {
     this.#backoffs.clear();
   }

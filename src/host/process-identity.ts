@@ -10,6 +10,15 @@ export interface ProcessIdentity {
   command: string;
 }
 
+/** The same at once; undefined where that cannot be told without waiting. */
+export function identifyNow(pid: number, platform: NodeJS.Platform): ProcessIdentity | undefined {
+  try {
+    return platform === "linux" ? fromProc(pid) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Undefined where there is no such process, or no way to tell. */
 export async function identify(pid: number, platform: NodeJS.Platform): Promise<ProcessIdentity | undefined> {
   try {

@@ -45,8 +45,12 @@ export class ServerConnector {
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
     const { surroundings } = this.#options;
     const settings = this.#settingsFor(definition, options);
+    const time = new ConnectingTime(options.connectTimeoutMs ?? entry.connectTimeoutMs);
     const open = (era: Era | undefined) =>
-      this.#gate.through(() => connectEntry(entry, surroundings, { ...settings, era }), options.signal);
+      this.#gate.through(() => {
+        const connectTimeoutMs = era ? time.withSomeToSpare() : time.left();
+        return connectEntry(entry, surroundings, { ...settings, era, connectTimeoutMs });
+      }, options.signal);
     try {
       const client = await this.#openInEra(eraKey(entry), open);
       // A command may have become another one since it was started, as scripts that `exec` do.
@@ -109,6 +113,29 @@ export class ServerConnector {
     const known = this.#logs.get(id) ?? new ServerLog(join(this.#options.stateFolder, "logs", `${id}.log`));
     this.#logs.set(id, known);
     return known;
+  }
+}
+
+/** What is kept of the time for connecting, in case that what is remembered of a server is not true any more. */
+const SPARE_MS = 5_000;
+const DEFAULT_CONNECT_MS = 30_000;
+
+/** One time for all tries of one connection. It runs from the first of them: waiting in line is not the server's fault. */
+class ConnectingTime {
+  readonly #totalMs: number;
+  #startedAt: number | undefined;
+
+  constructor(totalMs = DEFAULT_CONNECT_MS) {
+    this.#totalMs = totalMs;
+  }
+
+  left(): number {
+    this.#startedAt ??= performance.now();
+    return Math.max(1, Math.round(this.#startedAt + this.#totalMs - performance.now()));
+  }
+
+  withSomeToSpare(): number {
+    return this.left() - Math.min(SPARE_MS, Math.round(this.#totalMs / 2));
   }
 }
 

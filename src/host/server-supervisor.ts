@@ -22,6 +22,8 @@ export interface SupervisorOptions {
   /** How long a connection that nobody uses is kept, unless it is the host's own. */
   idleMs: number;
   maxConnections: number;
+  /** How long a connection that is one too many waits for another to end. */
+  waitMs: number;
   logger: Logger;
   onState: (state: ServerState) => void;
   onLists: () => void;
@@ -57,11 +59,20 @@ export class ServerSupervisor {
   #enabled: boolean;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  /** Ask in their answers, so that it is always known whose question it is. */
+  #isModern = false;
   /** Modern HTTP servers keep nothing of their callers: everybody shares one connection. */
   #isStateless = false;
+  #retrying: Promise<void> | undefined;
+  /** Of the starts of the host's own connection the last one counts. */
+  #starts = 0;
+  /** What the last start is opening. */
+  #opening: Held | undefined;
+  /** Connections that are being asked whether they are still there. */
+  readonly #suspects = new Set<Held>();
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
-    const { connect, idleMs, maxConnections, logger } = options;
+    const { connect, idleMs, maxConnections, waitMs, logger } = options;
     this.definition = definition;
     this.#options = options;
     this.#backoff = new Backoff(options.backoff);
@@ -73,6 +84,7 @@ export class ServerSupervisor {
       connect: (settings) => connect(this.definition, settings),
       idleMs,
       maxConnections,
+      waitMs,
       logger,
       onReport: (held, error) => this.#reported(held, asNexusError(error)),
     });
@@ -107,7 +119,7 @@ export class ServerSupervisor {
 
   /** The same server with other settings around it; false if it has to be started anew for them. */
   adopt(definition: ServerDefinition): boolean {
-    const { entry, trusted, problem, enabled, tools } = this.definition;
+    const { entry, trusted, problem, enabled, tools, failIfNoTools } = this.definition;
     const isSame =
       isDeepStrictEqual(definition.entry, entry) &&
       definition.trusted === trusted &&
@@ -115,10 +127,24 @@ export class ServerSupervisor {
     if (!isSame) return false;
     this.definition = definition;
     this.lists.definition = definition;
+    this.#refreshError(definition);
+    if (definition.failIfNoTools && !failIfNoTools) this.#failIfNoTools();
     // What a person switched by hand stays so, unless the configuration itself changed its mind.
     if (definition.enabled !== enabled) this.toggle(definition.enabled);
     else if (!isDeepStrictEqual(definition.tools, tools)) this.#options.onLists();
     return true;
+  }
+
+  /** What is wrong is the same; where it stands in the file may not be. */
+  #refreshError({ problem, origin }: ServerDefinition): void {
+    const state = this.#state;
+    if (state.kind !== "failed") return;
+    this.#state = { ...state, error: problem ?? placed(state.error, origin) };
+  }
+
+  #failIfNoTools(): void {
+    const lack = this.#ready && this.lists.lackOfTools;
+    if (this.#ready && lack) this.#lost(this.#ready, lack);
   }
 
   /** Connects, if that is wanted at the start. Never rejects: how it went is in the state. */
@@ -138,28 +164,24 @@ export class ServerSupervisor {
   /** A connection for this owner; waits for this server only. */
   async lease({ owner = HOST, input, signal }: LeaseRequest = {}): Promise<Lease> {
     this.#refuseIfUnable();
-    const isShared = this.#isStateless || (this.definition.isolation === "shared" && !input);
-    const key = this.#keys.keyFor({ owner, input, isolation: this.definition.isolation, isShared });
-    if (key !== HOST) {
-      return this.#pool.lease(this.#pool.hold(key, { input, backoff: this.#keys.backoffOf(owner) }), signal);
-    }
+    const { isolation } = this.definition;
+    const isShared =
+      this.#isStateless || (this.#isModern && owner === HOST) || (isolation === "shared" && (!input || this.#isModern));
+    const key = this.#keys.keyFor({ owner, input, isolation, isShared });
+    if (key !== HOST) return this.#pool.lease(key, { owner, input, backoff: this.#keys.backoffOf(owner) }, signal);
     const { held, client } = this.#ready ?? (await unlessAborted(this.#ensureHost(), signal));
     return this.#pool.leaseNow(held, this.#asUsedBy(owner, input, client));
   }
 
-  /** Tries again now, whatever happened before: one that does not answer any more is started anew. */
-  async retry(): Promise<void> {
-    this.#refuseIfUnable();
-    this.#backoff.reset();
-    this.#keys.forgiveAll();
-    clearTimeout(this.#timer);
-    const ready = this.#ready;
-    if (ready && (await this.#isAnswering(ready.client))) return this.lists.reload();
-    if (ready && this.#ready === ready) {
-      this.#host = this.#ready = undefined;
-      await this.#pool.end(ready.held);
-    }
-    await this.#ensureHost();
+  /** An owner is gone, and what was kept for it alone. */
+  release(owner: string): void {
+    this.#pool.release(owner);
+    this.#keys.forgive(owner);
+  }
+
+  /** Tries again now, whatever happened before: what does not answer any more, or hangs, is started anew. */
+  retry(): Promise<void> {
+    return (this.#retrying ??= this.#retry().finally(() => (this.#retrying = undefined)));
   }
 
   async close(): Promise<void> {
@@ -168,6 +190,28 @@ export class ServerSupervisor {
     this.#ready = undefined;
     await this.#pool.close();
     this.#set({ kind: "stopped" });
+  }
+
+  async #retry(): Promise<void> {
+    this.#refuseIfUnable();
+    this.#backoff.reset();
+    this.#keys.forgiveAll();
+    clearTimeout(this.#timer);
+    const { held, client } = this.#ready ?? {};
+    const others = this.#pool.opened().filter((other) => other.held.key !== HOST);
+    const [isAnswering] = await Promise.all([
+      client && this.#isAnswering(client),
+      ...others.map((other) => this.#retireIfSilent(other.held, other.client)),
+    ]);
+    if (isAnswering) return this.lists.reload();
+    const isSame = this.#ready?.held === held;
+    await (isSame ? this.#startAnew(held ?? this.#opening) : this.#ensureHost());
+  }
+
+  /** Two of the same may want the same file, port or lock: the old one is gone before the new one begins. */
+  #startAnew(old: Held | undefined): Promise<Ready> {
+    this.#ready = undefined;
+    return this.#begin(old && this.#pool.end(old));
   }
 
   #resting(): ServerState {
@@ -194,8 +238,11 @@ export class ServerSupervisor {
 
   /** Racing callers share one start, and all wait until it is known what the server offers. */
   #ensureHost(): Promise<Ready> {
-    if (this.#host) return this.#host;
-    const starting = this.#startHost();
+    return this.#host ?? this.#begin();
+  }
+
+  #begin(predecessor?: Promise<void>): Promise<Ready> {
+    const starting = this.#startHost(predecessor);
     this.#host = starting;
     starting.catch(() => {
       if (this.#host === starting) this.#host = undefined;
@@ -204,18 +251,23 @@ export class ServerSupervisor {
   }
 
   /** While the circuit is open, nobody tries before its time. */
-  async #startHost(): Promise<Ready> {
+  async #startHost(predecessor: Promise<void> | undefined): Promise<Ready> {
     // Nothing starts past this: not by itself, not by a retry, not by a call.
     this.#refuseIfUnable();
     this.#backoff.refuseIfHopeless();
     clearTimeout(this.#timer);
     this.#set({ kind: "starting" });
+    const start = ++this.#starts;
     let held: Held | undefined;
     try {
-      held = this.#pool.hold(HOST, { input: this.#options.input });
+      if (predecessor) await predecessor;
+      if (this.#closed) this.#refuseIfUnable();
+      held = this.#opening = this.#pool.holdHost({ input: this.#options.input });
       return await this.#settle(held, await held.client);
     } catch (thrown) {
       if (held) await this.#pool.end(held);
+      // It was given up for another one, which whoever waits for this one wants just as well.
+      if (start !== this.#starts && this.#host) return this.#host;
       const error = asNexusError(thrown);
       this.#failed(error, this.#backoff.failed(error));
       throw error;
@@ -225,10 +277,11 @@ export class ServerSupervisor {
   /** Connected: what it offers is read before it counts as ready. */
   async #settle(held: Held, client: Client): Promise<Ready> {
     const since = performance.now();
-    this.#isStateless = client.era === "modern" && client.pid === undefined;
+    this.#isModern = client.era === "modern";
+    this.#isStateless = this.#isModern && client.pid === undefined;
     await this.lists.follow(client);
     const lack = this.definition.failIfNoTools ? this.lists.lackOfTools : undefined;
-    const reason = client.lost ?? lack;
+    const reason = client.lost ?? (held.ending ? new NexusError("CLOSED", "The start was given up") : lack);
     if (reason) throw reason;
     const ready = { held, client, since };
     this.#backoff.succeeded();
@@ -264,6 +317,7 @@ export class ServerSupervisor {
   /** HTTP has no connection that could be lost: that the server is gone is learnt from calls. */
   #reported(held: Held, error: NexusError): void {
     const ready = this.#ready;
+    if (held.key !== HOST && error.code === "TIMEOUT" && held.opened) void this.#retireIfSilent(held, held.opened);
     if (ready?.held !== held) return;
     if (error.code === "CONNECTION_FAILED") this.#unreachable(ready, error);
     else if (error.code === "CONNECTION_LOST") void this.#checkIsThere(ready);
@@ -277,6 +331,17 @@ export class ServerSupervisor {
   #unreachable(ready: Ready, error: NexusError): void {
     this.#options.logger.warn(`"${this.definition.id}" cannot be reached any more: ${error.message}`);
     this.#lost(ready, error);
+  }
+
+  /** An owner's connection that is stuck is replaced at its next use. */
+  async #retireIfSilent(held: Held, client: Client): Promise<void> {
+    if (this.#suspects.has(held)) return;
+    this.#suspects.add(held);
+    if (!(await this.#isAnswering(client)) && !this.#closed) {
+      this.#options.logger.warn(`a connection to "${this.definition.id}" does not answer any more, and is replaced`);
+      this.#pool.retire(held);
+    }
+    this.#suspects.delete(held);
   }
 
   async #isAnswering(client: Client): Promise<boolean> {
@@ -293,17 +358,27 @@ export class ServerSupervisor {
     if (this.#closed) return;
     if (!this.definition.autoStart || !this.#enabled) return this.#set({ kind: "failed", error });
     this.#set({ kind: "failed", error, retryAt: Date.now() + delayMs });
-    clearTimeout(this.#timer);
     // A little later than its time: a timer may be a moment early.
-    this.#timer = setTimeout(() => this.#tryAgain(), delayMs + 5).unref();
+    this.#tryAgainIn(delayMs + 5);
+  }
+
+  #tryAgainIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#tryAgain(), delayMs).unref();
   }
 
   #tryAgain(): void {
-    this.#ensureHost().catch(() => {});
+    const { hopelessMs } = this.#backoff;
+    if (hopelessMs > 0) this.#tryAgainIn(hopelessMs + 5);
+    else this.#ensureHost().catch(() => {});
   }
 
   #set(state: ServerState): void {
     this.#state = state;
     this.#options.onState(this.state);
   }
+}
+
+function placed(error: NexusError, origin: ServerDefinition["origin"]): NexusError {
+  return origin && error.details.source ? error.amended({ source: origin }) : error;
 }

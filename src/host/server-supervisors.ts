@@ -26,6 +26,10 @@ export class ServerSupervisors {
     return [...this.#byId.values()];
   }
 
+  find(id: string): ServerSupervisor | undefined {
+    return this.#byId.get(id);
+  }
+
   get(id: string): ServerSupervisor {
     const found = this.#byId.get(id);
     if (found) return found;
@@ -60,6 +64,10 @@ export class ServerSupervisors {
     for (const server of leaving.keys()) this.#options.tell({ kind: "lists", server });
     // Those that were switched on just now start, too; one that failed keeps to its own time.
     for (const supervisor of this.all()) if (supervisor.state.kind === "idle") void supervisor.start();
+    // One that starts has said so itself; the others are heard of here.
+    for (const [server, { state }] of this.#byId) {
+      if (!before.has(server) && state.kind !== "starting") this.#options.tell({ kind: "state", server, state });
+    }
     await Promise.all(leaving.values());
   }
 

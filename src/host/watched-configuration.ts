@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import type { Logger } from "../client/logger.ts";
 import { loadConfiguration, type ConfigFile, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -17,11 +17,18 @@ export interface WatchedOptions {
   onChange: (configuration: Configuration) => Promise<void>;
 }
 
+/** How long a file may be missing before its servers are. */
+const MISSING_MS = 1_500;
+
 /** The configuration as the files have it, now and whenever they change. */
 export class WatchedConfiguration implements Disposable {
   readonly #options: WatchedOptions;
   #watcher: ConfigurationWatcher | undefined;
   #current: Configuration | undefined;
+  /** As the files had it last. */
+  #read: Configuration | undefined;
+  readonly #missingSince = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
   /** Configurations are applied in the order in which they were read. */
   #applying: Promise<void> = Promise.resolve();
   #closed = false;
@@ -49,6 +56,7 @@ export class WatchedConfiguration implements Disposable {
 
   close(): void {
     this.#closed = true;
+    clearTimeout(this.#timer);
     this.#watcher?.close();
   }
 
@@ -66,36 +74,81 @@ export class WatchedConfiguration implements Disposable {
     const { logger } = this.#options;
     this.#watcher = new ConfigurationWatcher({
       ...load,
-      onChange: (changed) => {
-        this.#applying = this.#applying
-          .then(() => this.#apply(changed))
-          .catch((error: unknown) => {
-            if (!this.#closed) logger.warn(`the changed configuration was not applied: ${messageOf(error)}`);
-          });
-      },
+      onChange: (changed) => this.#applyNext(changed),
       onError: (error) => logger.warn(`the configuration could not be read again: ${messageOf(error)}`),
     });
   }
 
   async #apply(read: Configuration): Promise<void> {
     if (this.#closed) return;
-    const broken = await this.#brokenFiles(read);
-    const kept = (this.#current?.servers ?? []).filter(({ origin }) => origin && broken.has(origin.file));
+    this.#read = read;
+    const before = this.#current?.servers ?? [];
+    const files = new Set(before.flatMap(({ origin }) => origin?.file ?? []));
+    const missing = await this.#missingFiles(files);
+    const broken = await this.#brokenFiles(read, files, missing);
+    const kept = before.filter(({ origin }) => origin && (broken.has(origin.file) || missing.has(origin.file)));
     this.#current = { ...read, servers: merged(read, kept) };
     await this.#options.onChange(this.#current);
   }
 
-  /** Files that are there and cannot be used: somebody is in the middle of writing them. */
-  async #brokenFiles({ files }: Configuration): Promise<Set<string>> {
+  /** Files that are there and cannot be used, or are empty: somebody is in the middle of writing them. */
+  async #brokenFiles(
+    { files }: Configuration,
+    before: ReadonlySet<string>,
+    missing: ReadonlySet<string>,
+  ): Promise<Set<string>> {
     const broken = new Set<string>();
-    for (const { file, problem } of files) {
-      if (!problem) continue;
-      if (await isThere(file)) broken.add(file);
+    for (const { file, problem, servers } of files) {
+      const isEmptied = !problem && servers === 0 && before.has(file) && (await isBlank(file));
+      if (missing.has(file) || (!problem && !isEmptied)) continue;
+      if (isEmptied || (await isThere(file))) broken.add(file);
       const outcome = this.#current && broken.has(file) ? "its servers stay as they were" : "it has no servers";
-      this.#options.logger.warn(`${file} cannot be used, so ${outcome}: ${problem.message}`);
+      this.#options.logger.warn(`${file} cannot be used, so ${outcome}: ${problem?.message ?? "it is empty"}`);
     }
     return broken;
   }
+
+  /** Files that were there a moment ago: some programs remove a file before they write it anew. */
+  async #missingFiles(before: ReadonlySet<string>): Promise<Set<string>> {
+    const missing = new Set<string>();
+    for (const file of before) {
+      if (await isThere(file)) {
+        this.#missingSince.delete(file);
+        continue;
+      }
+      const since = this.#missingSince.get(file) ?? performance.now();
+      this.#missingSince.set(file, since);
+      const leftMs = since + MISSING_MS - performance.now();
+      if (leftMs > 0) {
+        missing.add(file);
+        this.#lookAgainIn(leftMs);
+      } else this.#missingSince.delete(file);
+    }
+    return missing;
+  }
+
+  #lookAgainIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#missingSince.size > 0 && this.#read) this.#applyNext(this.#read);
+    }, delayMs + 5).unref();
+  }
+
+  #applyNext(changed: Configuration): void {
+    this.#applying = this.#applying
+      .then(() => this.#apply(changed))
+      .catch((error: unknown) => {
+        if (this.#closed) return;
+        this.#options.logger.warn(`the changed configuration was not applied: ${messageOf(error)}`);
+      });
+  }
+}
+
+async function isBlank(file: string): Promise<boolean> {
+  return readFile(file, "utf8").then(
+    (text) => text.trim() === "",
+    () => false,
+  );
 }
 
 async function isThere(file: string): Promise<boolean> {

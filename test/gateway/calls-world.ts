@@ -193,7 +193,8 @@ function countingLeases(host: Host): { host: Host; leases: string[] } {
     };
     return { client: taken.client, report: (error) => taken.report(error), release, [Symbol.dispose]: release };
   };
-  return { host: { lease, servers: () => host.servers() } as Host, leases };
+  const release: Host["release"] = (owner) => host.release(owner);
+  return { host: { lease, release, find: (server) => host.find(server) } as Host, leases };
 }
 
 function entriesIn(transcript: string): TranscriptEntry[] {

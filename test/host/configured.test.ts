@@ -130,6 +130,24 @@ test("a file that is saved half written stops nothing, and says so; one that is 
   await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual([]);
 });
 
+test("a file that is emptied, or missing for a moment, stops nothing (G4)", async () => {
+  const file = join(project(), "mcp.json");
+  const good = { mcpServers: { one: stdioFixture() } };
+  const warnings: string[] = [];
+  await write("mcp.json", good);
+  await using host = await open({ config: file, watch: true, logger: warningsInto(warnings) });
+  await host.ready();
+  using lease = await host.lease("one");
+  await write("mcp.json", " \n");
+  await expect.poll(() => warnings, { timeout: 10_000 }).toContainEqual(expect.stringContaining("it is empty"));
+  expect(ids(host)).toEqual(["one"]);
+  await rm(file);
+  await write("mcp.json", { mcpServers: { ...good.mcpServers, two: stdioFixture() } });
+  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual(["one", "two"]);
+  using again = await host.lease("one");
+  expect(again.client).toBe(lease.client);
+});
+
 test("--trust means what was there at the beginning, not what is written later (R8)", async () => {
   await write(".mcp.json", { mcpServers: { kit: stdioFixture() } });
   await using host = await open({ trust: true, watch: true });

@@ -114,9 +114,9 @@ describe("running servers", () => {
     await using host = await open({ hopeless: fixture("--misbehave", "die-at-start") }, { backoff });
     host.on((event) => event.kind === "state" && event.state.kind === "starting" && starts++);
     await expect
-      .poll(() => host.servers()[0]?.state)
+      .poll(() => host.servers()[0]?.state, { timeout: 10_000 })
       .toMatchObject({ kind: "failed", retryAt: expect.any(Number) as number });
-    await expect.poll(() => starts).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => starts, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
     const before = starts;
     expect(await failure(host.callTool("hopeless.x"))).toMatchObject({ code: "SERVER_EXITED" });
     expect(starts - before).toBeLessThanOrEqual(1);
@@ -331,7 +331,14 @@ describe("leases", () => {
   });
 
   test("connections are bounded, and end when nobody has used them for a while", async () => {
-    await using host = await open({ pipe: fixture("--revision", "2025-11-25") }, { maxConnections: 2, idleMs: 20 });
+    await using host = await open(
+      { pipe: fixture("--revision", "2025-11-25") },
+      {
+        maxConnections: 2,
+        idleMs: 20,
+        connectionWaitMs: 1_000,
+      },
+    );
     await host.ready();
     (await host.lease("pipe", { owner: "early" })).release();
     const ada = await host.lease("pipe", { owner: "ada" });

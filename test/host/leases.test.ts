@@ -92,7 +92,10 @@ test("one owner's failures do not hold off another", async () => {
 
 test("owners never take the place of the host's own connection", async () => {
   await using world = await HostWorld.open();
-  await using host = await world.host({ pipe: oddServer() }, { maxConnections: 3, backoff: { firstMs: 60_000 } });
+  await using host = await world.host(
+    { pipe: oddServer() },
+    { maxConnections: 3, connectionWaitMs: 20, backoff: { firstMs: 60_000 } },
+  );
   await host.ready();
   const own = Number(textOf(await host.callTool("pipe.echo")));
   using _ada = await host.lease("pipe", { owner: "ada" });
@@ -101,4 +104,68 @@ test("owners never take the place of the host's own connection", async () => {
   await until(host, "pipe", "failed");
   expect(await failure(host.lease("pipe", { owner: "eve" }))).toMatchObject({ code: "CONNECTION_FAILED" });
   expect(textOf(await host.callTool("pipe.echo"))).not.toBe(String(own));
+});
+
+test("on a shared pipe nobody answers what is asked of another, whoever else is waiting", async () => {
+  await using world = await HostWorld.open();
+  const asked: string[] = [];
+  await using host = await world.host({ pipe: legacy({ isolation: "shared" }) }, { input: person("host", asked) });
+  await host.ready();
+  using bob = await host.lease("pipe", { owner: "bob" });
+  await ask(bob.client).catch(() => {});
+  const [abort, abortBob] = [new AbortController(), new AbortController()];
+  const waiting = failure(host.callTool("pipe.sleep", { ms: 60_000 }, { signal: abort.signal }));
+  await ask(bob.client).catch(() => {});
+  expect(asked).toEqual([]);
+  abort.abort();
+  await waiting;
+  const bobWaits = failure(bob.client.callTool("sleep", { ms: 60_000 }, { signal: abortBob.signal }));
+  await host.callTool("pipe.test_elicitation", { message: "?" }).catch(() => {});
+  expect(asked).toEqual([]);
+  abortBob.abort();
+  await bobWaits;
+  await host.callTool("pipe.test_elicitation", { message: "?" });
+  expect(asked).toEqual(["host"]);
+});
+
+test("of two calls at once each is answered by whom it brought", async () => {
+  await using world = await HostWorld.open();
+  await using host = await world.host({ pipe: legacy() }, { input: person("host", []) });
+  await host.ready();
+  const asks = (name: string) => {
+    const input: InputProvider = {
+      capabilities: { elicitation: { form: {} } },
+      handle: () => ({ action: "accept", content: { username: name } }),
+    };
+    return host.callTool("pipe.test_elicitation", { message: "?" }, { input });
+  };
+  const names = Array.from({ length: 4 }, (_, index) => `person ${index}`);
+  const answers = await Promise.all(names.map(asks));
+  names.forEach((name, index) => expect(JSON.stringify(answers[index])).toContain(name));
+});
+
+test("who shares a connection sets roots and log level for nobody else, and closes nothing but what is theirs", async () => {
+  await using world = await HostWorld.open();
+  await using server = await startHttpFixture({ revision: "2026-07-28" });
+  const entry = { url: server.url, roots: [world.folder] };
+  await using host = await world.host({ web: entry }, { input: person("host", []) });
+  await host.ready();
+  using ada = await host.lease("web", { owner: "ada", input: person("ada", []) });
+  using bob = await host.lease("web", { owner: "bob", input: person("bob", []) });
+  const configured = bob.client.roots;
+  await ada.client.setRoots([{ uri: "file:///of-ada" }]);
+  expect(bob.client.roots).toEqual(configured);
+  expect(JSON.stringify(await ada.client.callTool("ask_roots"))).toContain("of-ada");
+  expect(JSON.stringify(await bob.client.callTool("ask_roots"))).not.toContain("of-ada");
+  await ada.client.setLogLevel("debug");
+  await bob.client.callTool("echo", { text: "x" });
+  const levels = server.transcript.entries
+    .map((entry) => JSON.stringify(entry))
+    .filter((text) => text.includes("debug"));
+  expect(levels).toEqual([]);
+  const waiting = failure(ada.client.callTool("sleep", { ms: 60_000 }));
+  await ada.client.close();
+  expect(await waiting).toMatchObject({ code: "CLOSED" });
+  expect(await failure(ada.client.callTool("echo", { text: "x" }))).toMatchObject({ code: "CLOSED" });
+  expect(textOf(await bob.client.callTool("echo", { text: "still here" }))).toBe("still here");
 });

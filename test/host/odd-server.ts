@@ -12,11 +12,13 @@ export interface Oddity {
   /** Takes so long to end. */
   slowExitMs?: number;
   hang?: boolean;
+  /** Hangs unless there is this file when it starts. */
+  hangUnless?: string;
   /** Written to stderr at the start. */
   stderrBytes?: number;
   onProbe?: "ignore" | "exit";
   /** How the tools, or the prompts, are listed. */
-  tools?: "change-during-first" | "fail-first" | "second-is-late" | "twice";
+  tools?: "change-during-first" | "fail-first" | "second-is-late" | "twice" | "none";
   prompts?: "fail" | "late";
   ttlMs?: number;
   /** Ends the first subscription, after a change that it does not tell. */
@@ -54,11 +56,11 @@ function serve(odd: Oddity): void {
   if (odd.stderrBytes) process.stderr.write("x".repeat(odd.stderrBytes));
 
   const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
-  let tools = [tool("echo")];
+  let tools = odd.tools === "none" ? [] : [tool("echo")];
   let toolLists = 0;
   let streams = 0;
   let subscription: object = {};
-  let isDeaf = odd.hang;
+  let isDeaf = odd.hang ?? (odd.hangUnless !== undefined && !fs.existsSync(odd.hangUnless));
   const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const toolsChanged = () => send({ method: "notifications/tools/list_changed", params: subscription });
   const listTools = (answer: (result: object) => void, refuse: (message: string) => void) => {

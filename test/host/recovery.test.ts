@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveEntry } from "../../src/transport/server-entry.ts";
@@ -21,7 +21,7 @@ test.each(["exit", "ignore"] as const)("an era that is no longer true is forgott
       return Promise.resolve();
     },
   };
-  await using host = await world.host({ old: oddServer({ onProbe }, { connection_timeout: "2500ms" }) }, { eraCache });
+  await using host = await world.host({ old: oddServer({ onProbe }, { connection_timeout: "7s" }) }, { eraCache });
   await host.ready();
   expect(stateOf(host, "old")).toMatchObject({ kind: "ready", era: "legacy" });
   expect(era).toBe("legacy");
@@ -137,6 +137,53 @@ test("damaged notes about children keep no host from opening (B3)", async () => 
   expect(stateOf(opened, "odd")?.kind).toBe("ready");
 });
 
+test("a child is noted as soon as it runs, and what was left half written is swept (B3)", async () => {
+  await using world = await HostWorld.open();
+  const folder = world.path("state/children");
+  await mkdir(folder, { recursive: true });
+  const [old, young] = [join(folder, "1-a.json.draft"), join(folder, "2-b.json.draft")];
+  await Promise.all([writeFile(old, "{"), writeFile(young, "{")]);
+  await utimes(old, 0, 0);
+  await using _host = await world.host({ odd: oddServer({ hang: true, spawnLog: world.path("pids") }) });
+  expect((await readdir(folder)).filter((name) => name.endsWith(".draft"))).toEqual(["2-b.json.draft"]);
+  await expect.poll(() => world.pids("pids")).toHaveLength(1);
+  const [pid] = await world.pids("pids");
+  expect(await readPages(folder)).toEqual([expect.stringContaining(`"pid":${pid}`)]);
+});
+
+test("what is remembered of a server's era does not double the time it may take to fail", async () => {
+  await using world = await HostWorld.open();
+  const eraCache: EraCache = { find: () => Promise.resolve("modern"), remember: () => Promise.resolve() };
+  const entry = oddServer({ hang: true }, { connection_timeout: "1500ms" });
+  await using host = await world.host({ odd: entry }, { eraCache, backoff: { firstMs: 60_000 } });
+  const started = performance.now();
+  await host.ready();
+  expect(stateOf(host, "odd")).toMatchObject({ kind: "failed", error: { code: "TIMEOUT" } });
+  expect(performance.now() - started).toBeLessThan(2_900);
+});
+
+test("the place of an error follows its line in the file", async () => {
+  await using world = await HostWorld.open();
+  const at = (line: number): ServerDefinition => ({
+    id: "odd",
+    entry: resolveEntry({ id: "odd", command: process.execPath, args: ["-e", "process.exit(1)"] }),
+    enabled: true,
+    autoStart: true,
+    failIfNoTools: false,
+    tools: {},
+    isolation: "owner",
+    hides: [],
+    trusted: true,
+    origin: { file: "mcp.json", line, column: 1, layer: "user" },
+  });
+  await using host = await world.host({}, { backoff: { firstMs: 60_000 } });
+  await host.setServers([at(3)]);
+  await host.ready();
+  expect(stateOf(host, "odd")).toMatchObject({ error: { details: { source: { line: 3 } } } });
+  await host.setServers([at(7)]);
+  expect(stateOf(host, "odd")).toMatchObject({ error: { details: { source: { line: 7 } } } });
+});
+
 test("what two processes of one server write to stderr is rotated once, and none of it is lost", async () => {
   await using world = await HostWorld.open();
   const log = world.path("state/logs/odd.log");
@@ -167,14 +214,18 @@ test("secrets that were filled in stand in no error, and in no file (R8)", async
   const command = `node … --token=\${secret:t}`;
   const url = `http://127.0.0.1:1/\${secret:t}/mcp`;
   await using host = await world.host({});
+  // By the time that all have been tried, one that failed may be starting again.
+  const errors: Record<string, unknown> = {};
+  host.on((event) => {
+    if (event.kind === "state" && event.state.kind === "failed") errors[event.server] = event.state.error;
+  });
   await host.setServers([
     definition("runs", { ...odd, args: [...(odd.args ?? []), "--", `--token=${secret}`] }, { command }),
     definition("ends", { command: process.execPath, args: ["-e", "process.exit(1)", "--", secret] }, { command }),
     definition("away", { url: `http://127.0.0.1:1/${secret}/mcp` }, { url }),
   ]);
   await host.ready();
-  expect(stateOf(host, "ends")).toMatchObject({ error: { details: { command } } });
-  expect(stateOf(host, "away")).toMatchObject({ error: { details: { url } } });
+  expect(errors).toMatchObject({ ends: { details: { command } }, away: { details: { url } } });
   expect(toolNames(host)).toEqual(["echo"]);
   const [page = ""] = await readPages(world.path("state/children"));
   expect(page).toContain("startedAt");

@@ -129,6 +129,21 @@ test("no name of a tool slips past a pattern (R8)", () => {
   expect(decide({ visibleTo: {} }, { server: "constructor", tool: "x", own: {} }, undefined).kind).toBe("allowed");
 });
 
+test("patterns mean what they say, and a long name takes no time (R8)", () => {
+  const isDenied = (pattern: string, tool: string) =>
+    decide({}, { server: "s", tool, own: { deny: [pattern] } }, undefined).kind === "denied";
+  const matching = ["a", "a*", "*a", "*a*", "**", "a**", "*"];
+  expect(matching.filter((pattern) => isDenied(pattern, "a"))).toEqual(matching);
+  expect(isDenied("get_*_by_*", "get_user_by_id")).toBe(true);
+  expect(isDenied("ab*ba", "aba")).toBe(false);
+  expect(isDenied("a*b*a", "aXa")).toBe(false);
+  expect(isDenied("a.c", "abc")).toBe(false);
+  expect(isDenied("a", "ab")).toBe(false);
+  const started = performance.now();
+  expect(isDenied("*a*a*a*a*a*b", "a".repeat(100_000))).toBe(false);
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
 test("tools with effects ask for consent, read-only ones do not", async () => {
   const asked: unknown[] = [];
   await using host = await open({

@@ -1,5 +1,6 @@
 import type { Import, ImportedServer } from "../../config/import.ts";
 import { findImports } from "../../config/import.ts";
+import { withFixedPaths } from "../../config/import-paths.ts";
 import { IMPORT_CLIENTS } from "../../config/import-places.ts";
 import type { Candidate } from "../../config/places.ts";
 import { loadWritten } from "../../config/written-servers.ts";
@@ -54,11 +55,13 @@ Clients: ${IMPORT_CLIENTS.join(", ")}.`,
     if (words.length === 0 && !options.all)
       return listImports(out, { ...found, servers }, { present, home: places.home });
 
-    const plan = planImport(servers, {
+    const isOfProject = target.layer === "project";
+    const fixed = servers.map((server) => withFixedPaths(server, { ...places, isOfProject }));
+    const plan = planImport(fixed, {
       names: words,
       present,
       replace: options.force === true,
-      scope: target.layer === "project" ? "project" : "user",
+      scope: isOfProject ? "project" : "user",
       folder: places.cwd,
     });
     if (!options["dry-run"]) await take(context, plan.take, { ...target, replace: options.force });

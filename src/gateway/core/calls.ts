@@ -29,7 +29,7 @@ export interface CallLimits extends ParkedLimits {
   tasks: number;
 }
 
-export const DEFAULT_CALL_LIMITS: CallLimits = {
+const DEFAULT_CALL_LIMITS: CallLimits = {
   concurrent: 512,
   parked: 256,
   parkedMs: 600_000,
@@ -118,6 +118,7 @@ export class Calls implements CallRunner {
     this.#owners.delete(owner);
     this.#parked.release(owner);
     this.#tasks.release(owner);
+    this.#leases.release(owner);
   }
 
   async close(): Promise<void> {

@@ -182,7 +182,7 @@ export class GatewayCore implements Core {
   }
 
   #find(server: string): ServerStatus | undefined {
-    return this.#host.servers().find(({ id }) => id === server);
+    return this.#host.find(server);
   }
 
   #get(server: string): ServerStatus {

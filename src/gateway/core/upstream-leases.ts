@@ -62,6 +62,8 @@ export class UpstreamLeases {
   readonly #eras = new Map<string, Era>();
   /** The host takes the same provider for the same person: those who declare the same have one. */
   readonly #providers = new Map<string, InputProvider>();
+  /** What owners are called at the host, to let go of what is theirs. */
+  readonly #keys = new Map<string, Set<string>>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -71,7 +73,7 @@ export class UpstreamLeases {
     const { principal, owner, signal } = wanted;
     const era = this.#eras.get(server) ?? (await this.#findEra(server, signal));
     const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
-    const request: LeaseRequest = { owner: ownerKey(principal, owner) };
+    const request: LeaseRequest = { owner: this.#keyOf(principal, owner) };
     if (signal) request.signal = signal;
     if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(capabilities);
     const lease = await this.#host.lease(server, request);
@@ -80,6 +82,18 @@ export class UpstreamLeases {
     this.#eras.set(server, lease.client.era);
     lease.release();
     return this.take(server, wanted);
+  }
+
+  /** An owner is gone, and the connections that were its own. */
+  release(owner: string): void {
+    for (const key of this.#keys.get(owner) ?? []) this.#host.release(key);
+    this.#keys.delete(owner);
+  }
+
+  #keyOf(principal: Principal, owner: string): string {
+    const key = ownerKey(principal, owner);
+    this.#keys.set(owner, (this.#keys.get(owner) ?? new Set()).add(key));
+    return key;
   }
 
   #providerFor(capabilities: ClientCapabilities): InputProvider {
@@ -95,7 +109,7 @@ export class UpstreamLeases {
 
   /** Known from the host's own connection, which everything else about the server is read from, too. */
   async #findEra(server: string, signal: AbortSignal | undefined): Promise<Era> {
-    const state = this.#host.servers().find(({ id }) => id === server)?.state;
+    const state = this.#host.find(server)?.state;
     let era = state && "era" in state ? state.era : undefined;
     if (!era) {
       using lease = await this.#host.lease(server, signal ? { signal } : {});

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { allCombinations, FEATURES, impossible, someCombinations, UPSTREAMS } from "./definition.ts";
+import { PROOFS } from "./features.ts";
+import { Answers, type Party } from "./party.ts";
+import { MatrixWorld } from "./world.ts";
+
+/** `npm run matrix` asks for all of it. */
+const combinations = process.env["NEXUS_MATRIX"] === "all" ? allCombinations() : someCombinations();
+
+let marks = 0;
+
+describe.each(UPSTREAMS)("in front of a $name server", (upstream) => {
+  let world: MatrixWorld;
+
+  beforeAll(async () => {
+    world = await MatrixWorld.open(upstream);
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  const here = combinations.filter((combination) => combination.upstream === upstream);
+  describe.each(here)("a client of $client.name at $endpoint", (combination) => {
+    const { client, endpoint } = combination;
+    const answers = new Answers();
+    let party: Party;
+
+    beforeAll(async () => {
+      party = await world.open(client, endpoint, answers);
+    });
+    afterAll(() => party?.[Symbol.asyncDispose]());
+
+    const possible = FEATURES.filter((feature) => impossible(combination, feature) === undefined);
+    test.each(possible)("has %s (B1, B2)", async (feature) => {
+      const mark = `mark-${++marks}-`;
+      answers.mark = mark;
+      const from = (await world.transcript()).length;
+      await PROOFS[feature]({ world, party, endpoint, answers, mark, from });
+    });
+  });
+});
