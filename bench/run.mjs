@@ -5,6 +5,7 @@ import { compareClients } from "./client/compare.mjs";
 import { measureLists, measureResults } from "./client/large.mjs";
 import { connectMany } from "./client/many.mjs";
 import { weighConnections } from "./client/memory.mjs";
+import { compareGateways } from "./gateway/compare.mjs";
 import { hostMany } from "./host/crowd.mjs";
 import { measureOverhead } from "./host/overhead.mjs";
 
@@ -18,6 +19,7 @@ const SUBJECTS = {
   },
   cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },
+  gateway: { calls: compareGateways },
 };
 
 const { values: options, positionals } = parseArgs({

@@ -73,7 +73,7 @@ function exitCodes() {
     [7, "timed out"],
     [8, "denied: credentials, permission, trust"],
     [9, "the server needs an answer and there is no terminal"],
-    [130, "interrupted"],
+    [130, "interrupted; 129 and 143: ended by SIGHUP and SIGTERM"],
   ];
   return ["| exit code | meaning |", "|---|---|", ...rows.map(([code, meaning]) => `| ${code} | ${meaning} |`)].join(
     "\n",

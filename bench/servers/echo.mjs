@@ -1,4 +1,6 @@
 const MODERN = "2026-07-28";
+/** With this word on its command line a server knows older revisions alone. */
+const isLegacy = process.argv.includes("legacy");
 const serverInfo = { name: "echo", version: "1" };
 const capabilities = { tools: {} };
 const cacheable = { ttlMs: 3_600_000, cacheScope: "public" };
@@ -17,7 +19,7 @@ export function respond(message) {
 }
 
 function answer({ id, method, params }) {
-  const modern = params?._meta?.["io.modelcontextprotocol/protocolVersion"] === MODERN;
+  const modern = !isLegacy && params?._meta?.["io.modelcontextprotocol/protocolVersion"] === MODERN;
   const result = resultOf(method, params, modern);
   if (!result) return { jsonrpc: "2.0", id, error: { code: -32601, message: `no method "${method}"` } };
   return { jsonrpc: "2.0", id, result: modern ? { resultType: "complete", ...result } : result };

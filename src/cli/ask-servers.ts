@@ -58,11 +58,11 @@ export function exitCodeFor(answered: number, failures: readonly NexusError[]): 
   return codes.size === 1 && (answered === 0 || failures.length === 0) ? only : 4;
 }
 
-/** A single failure in full; of several, a line each with its cause. */
-export function reportFailures(out: Output, failures: readonly NexusError[]): void {
+/** A single failure in full, unless something else was asked for; of several, a line each with its cause. */
+export function reportFailures(out: Output, failures: readonly NexusError[], { inBrief = false } = {}): void {
   const [first] = failures;
   if (out.json || !first) return;
-  if (failures.length === 1) return out.error(first);
+  if (failures.length === 1 && !inBrief) return out.error(first);
   for (const { message, details } of failures) {
     // A server's last words are often part of the message already.
     const cause = [details.likelyCause, details.stderr?.at(-1), details.hint].find(

@@ -78,6 +78,9 @@ function missingWord({ usage }: Command, given: readonly string[]): string {
 
 /** Lists name their server with an option, other commands with a word: people mix them up. */
 function asOption(word: string, { options, words }: Command): string {
+  if (Object.hasOwn(options, "arg") && /^[^\s=-][^\s=]*=/.test(word)) {
+    return `Did you mean --arg ${/\s/.test(word) ? `"${word}"` : word}? `;
+  }
   if (words.max > 0 || !Object.hasOwn(options, "server")) return "";
   const [, server, name] = /^([^.]+)\.(.+)$/.exec(word) ?? [];
   const isBoth = name !== undefined && Object.hasOwn(options, "name");

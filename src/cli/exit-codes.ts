@@ -5,7 +5,7 @@ const EXIT_CODES: Record<ErrorCode, number> = {
   ARGUMENTS_INVALID: 2,
   CONFIG_INVALID: 3,
   COMMAND_NOT_FOUND: 4,
-  PERMISSION_DENIED: 4,
+  PERMISSION_DENIED: 8,
   SERVER_EXITED: 4,
   CONNECTION_FAILED: 4,
   CONNECTION_LOST: 4,
@@ -30,6 +30,8 @@ const EXIT_CODES: Record<ErrorCode, number> = {
   INTERNAL: 1,
 };
 
-export function exitCodeOf({ code }: NexusError): number {
+export function exitCodeOf({ code, details }: NexusError): number {
+  // A program that may not be run is a server that cannot be started; a file of ours that may not be read is not.
+  if (code === "PERMISSION_DENIED" && details.phase === "start") return 4;
   return EXIT_CODES[code];
 }

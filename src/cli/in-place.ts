@@ -1,7 +1,8 @@
 import { defineServers, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { wrongUsage } from "./command-line.ts";
-import { splitWords } from "./text/split-words.ts";
+import { maskedCommand, maskedUrl } from "../errors/masked-secrets.ts";
+import { quoteWord, splitWords } from "./text/split-words.ts";
 
 /** The server that stands on the command line (`--stdio`, `--url`), if one does. */
 export async function inPlaceServer(
@@ -29,10 +30,47 @@ export function inPlaceEntry(values: Readonly<Record<string, unknown>>): Record<
   }
   if (typeof url === "string") {
     if (variables) throw wrongUsage("--env goes with --stdio, not with --url");
+    requireAddress(url);
     return { url, headers };
   }
   if (headers || variables) throw wrongUsage("--header and --env need a server", "Give --url or --stdio with them.");
   return undefined;
+}
+
+/** Options whose values may be secret, or hold a secret: they are named, but not repeated. */
+const SHOWN: Readonly<Record<string, (value: string) => string>> = {
+  header: (value) => `${/^[^:]*:/.exec(value)?.[0] ?? ""}…`,
+  env: (value) => `${/^[^=]*=/.exec(value)?.[0] ?? ""}…`,
+  url: maskedUrl,
+  stdio: maskedCommand,
+};
+
+/** An option's value as it may be shown. */
+export function shownValue(option: string, value: string): string {
+  return (Object.hasOwn(SHOWN, option) ? SHOWN[option]?.(value) : undefined) ?? value;
+}
+
+/** The words that give the same server in place again, for commands to copy: ` --stdio 'node server.js'`, or nothing. */
+export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string {
+  return ["stdio", "url", "header", "env"]
+    .flatMap((option) => {
+      const given: unknown[] = [values[option]].flat();
+      return given
+        .filter((value) => typeof value === "string")
+        .map((value) => ` --${option} ${quoteWord(shownValue(option, value))}`);
+    })
+    .join("");
+}
+
+/** A mistake on the command line is none of a configuration file. */
+function requireAddress(url: string): void {
+  if (url.includes("${") || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
+  const shown = maskedUrl(url);
+  const isHost = /^[\w.-]+(?::\d+)?(?:\/|$)/.test(url);
+  throw wrongUsage(
+    `--url ${shown} is no http or https address`,
+    `Write the whole of it: --url ${isHost ? quoteWord(`https://${shown}`) : "https://example.com/mcp"}`,
+  );
 }
 
 function pairs(given: unknown, separator: string, example: string): Record<string, string> | undefined {

@@ -16,21 +16,29 @@ export type Style = keyof typeof STYLES;
 export class Output {
   readonly json: boolean;
   readonly #colours: boolean;
+  readonly #isDumb: boolean;
 
-  constructor({ json, colours }: { json: boolean; colours: boolean }) {
+  /** `isDumb`: the terminal knows lines and nothing else. */
+  constructor({ json, colours, isDumb = false }: { json: boolean; colours: boolean; isDumb?: boolean }) {
     this.json = json;
+    this.#isDumb = isDumb;
     this.#colours = colours;
     endQuietlyOnClosedPipe();
   }
 
   /** Somebody sits there who can answer. */
   get isInteractive(): boolean {
-    return process.stdin.isTTY && process.stderr.isTTY && !this.json;
+    return this.isAtTerminal && !this.json;
+  }
+
+  /** Somebody sits there, whether or not they are asked. */
+  get isAtTerminal(): boolean {
+    return process.stdin.isTTY && process.stderr.isTTY;
   }
 
   /** Whether stderr can show something that moves. */
   get showsProgress(): boolean {
-    return process.stderr.isTTY && !this.json;
+    return process.stderr.isTTY && !this.json && !this.#isDumb;
   }
 
   /** How many characters fit on a line; undefined where lines have no end, as in a file. */

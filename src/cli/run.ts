@@ -5,6 +5,7 @@ import { readEnvironment } from "../environment.ts";
 import { defaultStateFolder } from "../host/state-folder.ts";
 import { VERSION } from "../protocol/version.ts";
 import { parseDuration } from "../transport/duration.ts";
+import { withSizeAdvice } from "./calling/size-limit.ts";
 import { CATALOG, findCommand, listedCommands } from "./catalog.ts";
 import type { Command, Flags } from "./command.ts";
 import { commandWords, parseOptions, requireEarlyOptions, type ParsedOptions } from "./command-line.ts";
@@ -12,15 +13,25 @@ import { exitCodeOf } from "./exit-codes.ts";
 import { commandFacts, commandHelp } from "./help.ts";
 import { Output } from "./output.ts";
 import { overview } from "./overview.ts";
+import type { ServerSet } from "./server-set.ts";
 
-const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+/** The terminal may go away (SIGHUP), and Windows has a key of its own (Ctrl-Break). */
+const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
+  SIGINT: 130,
+  SIGTERM: 143,
+  SIGHUP: 129,
+  SIGBREAK: 143,
+};
+const SIGNAL_NAMES = Object.keys(SIGNALS) as NodeJS.Signals[];
+/** How long ending may take before the user is told that it can be cut short. */
+const ENDING_MS = 1_000;
 
 /** Runs one command line; returns the exit code. Never throws. */
 export async function run(args: readonly string[]): Promise<number> {
   const surroundings = readEnvironment();
   const { variables } = surroundings;
   const isPlain = args.includes("--no-color") || (variables["NO_COLOR"] ?? "") !== "" || variables["TERM"] === "dumb";
-  const out = new Output({ json: isAsked(args, "--json"), colours: !isPlain });
+  const out = new Output({ json: isAsked(args, "--json"), colours: !isPlain, isDumb: variables["TERM"] === "dumb" });
   try {
     return await dispatch(args, out);
   } catch (error) {
@@ -38,7 +49,8 @@ async function dispatch(args: readonly string[], out: Output): Promise<number> {
   const name = findCommand(words);
   const wantsHelp = isAsked(args, "--help") || isAsked(args, "-h") || args[0] === "help" || isGroupHelp;
   if (name === undefined) {
-    if (words.length === 0 && isAsked(args, "--version")) return say(out, VERSION);
+    if (words.length === 0 && isAsked(args, "--version"))
+      return say(out, out.json ? JSON.stringify({ version: VERSION }) : VERSION);
     const group = words.length === 1 && isGroup(words[0]) ? words[0] : undefined;
     if (words.length > 0 && group === undefined) throw unknownCommand(words);
     requireEarlyOptions(args, group);
@@ -71,12 +83,16 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   // Every server of a command listens to it; Node takes more than ten for a leak and says so on stderr.
   setMaxListeners(0, interrupt.signal);
   let exitCode: number | undefined;
+  let patience: NodeJS.Timeout | undefined;
+  let servers: ServerSet | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    exitCode = signal === "SIGTERM" ? 143 : 130;
+    exitCode = SIGNALS[signal] ?? 130;
     if (interrupt.signal.aborted) process.exit(exitCode);
     interrupt.abort(interruption);
+    if (!out.isInteractive || command.endsOnSignal) return;
+    patience = setTimeout(() => out.note("ending; Ctrl-C again ends at once"), ENDING_MS);
   };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const signal of SIGNAL_NAMES) process.on(signal, onSignal);
   try {
     const result = await command.run({
       words,
@@ -88,17 +104,21 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
       stateFolder,
       openServers: async (options) => {
         const { ServerSet } = await import("./server-set.ts");
-        return ServerSet.open({ surroundings, stateFolder, flags, values, out }, options);
+        servers = await ServerSet.open({ surroundings, stateFolder, flags, values, out }, options);
+        return servers;
       },
     });
     return (command.endsOnSignal ? undefined : exitCode) ?? result ?? 0;
   } catch (error) {
-    if (exitCode === undefined || command.endsOnSignal) throw error;
+    if (exitCode === undefined || command.endsOnSignal) {
+      throw withSizeAdvice(asNexusError(servers?.explained(error) ?? error), command.options);
+    }
     // Who pressed Ctrl-C knows; a program that reads the errors may not.
     if (out.json) out.error(interruption);
     return exitCode;
   } finally {
-    for (const signal of SIGNALS) process.off(signal, onSignal);
+    clearTimeout(patience);
+    for (const signal of SIGNAL_NAMES) process.off(signal, onSignal);
   }
 }
 

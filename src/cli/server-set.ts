@@ -5,7 +5,7 @@ import { SILENT, type Logger } from "../client/logger.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { nearestName } from "../errors/nearest-name.ts";
-import { asNexusError, NexusError } from "../errors/nexus-error.ts";
+import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { visible } from "../errors/visible.ts";
 import { eraKey, FileEraCache } from "../host/era-cache.ts";
 import { loadOptions } from "../host/load-options.ts";
@@ -14,7 +14,7 @@ import { unableToRun } from "../host/unable-to-run.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
-import { inPlaceServer } from "./in-place.ts";
+import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
 import type { Output } from "./output.ts";
 import { Sightings, type Sighting } from "./sightings.ts";
 
@@ -110,6 +110,7 @@ export class ServerSet implements AsyncDisposable {
 
   /** The servers a command is about: the one in place, the one named, or all that are switched on. */
   pick(id: string | undefined): ServerDefinition[] {
+    if (this.inPlace && id !== undefined) throw namedTwice(id);
     if (this.inPlace) return [this.inPlace];
     if (id !== undefined) return [this.get(id)];
     return this.configuration.servers.filter(({ enabled }) => enabled);
@@ -123,13 +124,44 @@ export class ServerSet implements AsyncDisposable {
     return { definition: this.get(id), rest };
   }
 
+  /** The server of a command that takes no other word. */
+  pickOnly(words: readonly string[]): ServerDefinition {
+    const { definition, rest } = this.pickFirst(words);
+    if (this.inPlace && rest[0] !== undefined) throw namedTwice(rest[0]);
+    return definition;
+  }
+
+  /** The words that give the same server in place again, if it is in place. */
+  get inPlaceAgain(): string {
+    return inPlaceAgain(this.#setting.values);
+  }
+
+  /** An error with what the command line knows about it: where its server is configured, and what to do. */
+  explained(error: unknown): unknown {
+    if (!(error instanceof NexusError) || !OF_THE_SERVER.has(error.code)) return error;
+    const { server } = error.details;
+    const { origin } = this.configuration.servers.find(({ id }) => id === server) ?? {};
+    const more = error.with({ source: origin });
+    if (error.code !== "PROTOCOL_VIOLATION") return more;
+    const look = origin
+      ? `"nexus mcp doctor ${server}" checks it, "nexus mcp logs ${server}" shows what it wrote.`
+      : "";
+    return more.with({ hint: `That is a fault of the server: tell its author. ${look}`.trim() });
+  }
+
   /** The server whose tool or prompt a name means: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
-  owner(name: string): ServerDefinition {
+  owner(name: string, kind: "tool" | "prompt" = "tool"): ServerDefinition {
     if (this.inPlace) return this.inPlace;
     const { servers } = this.configuration;
     const found = servers.find(({ id }) => isNamedBy(id, name));
     if (found) return found;
     const [first = name] = name.replace(/^mcp:/, "").split(".");
+    if (servers.some(({ id }) => id === name)) {
+      throw wrongUsage(
+        `"${name}" is a server: name a ${kind} of it`,
+        `Write ${name}.${kind.toUpperCase()}; "nexus mcp ${kind}s --server ${name}" lists them.`,
+      );
+    }
     if (first !== name || servers.length === 0) return this.get(first);
     throw new NexusError("NAME_UNKNOWN", `"${name}" names no server`, {
       hint: `Write it as server.name, such as ${servers[0]?.id}.${name}; configured are: ${servers.map(({ id }) => id).join(", ")}.`,
@@ -196,6 +228,30 @@ export class ServerSet implements AsyncDisposable {
       out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
     }
   }
+}
+
+/** Failures of which it helps to know where the server is configured. */
+const OF_THE_SERVER = new Set<ErrorCode>([
+  "SERVER_EXITED",
+  "CONNECTION_FAILED",
+  "CONNECTION_LOST",
+  "HTTP_STATUS",
+  "REDIRECT_REFUSED",
+  "NOT_MCP",
+  "PROTOCOL_VIOLATION",
+  "VERSION_UNSUPPORTED",
+  "MESSAGE_TOO_LARGE",
+  "TIMEOUT",
+  "AUTH_REQUIRED",
+  "FORBIDDEN",
+  "CLOSED",
+]);
+
+function namedTwice(id: string): NexusError {
+  return wrongUsage(
+    `"${id}" is named, and another server is given in place`,
+    "Leave out the name, or --stdio and --url.",
+  );
 }
 
 function isNamedBy(id: string, name: string): boolean {

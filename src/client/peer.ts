@@ -307,8 +307,11 @@ function unwritable(method: string, error: unknown): NexusError {
 }
 
 /** What stands below an error in a trace, and says nothing: frames, dumped members, brackets, Node's version. */
-const SAYS_NOTHING = /^\s*(at .*|\w+: .*,?|[[\]{}(),;^~\s]*|Node\.js v\d.*)$/;
+const SAYS_NOTHING = /^\s*(at .*|[[\]{}(),;^~\s]*|Node\.js v\d.*)$|^\s+\w+: .*,?$/;
 const NAMES_ERROR = /\w*(Error|Exception|error|panic)\b/;
+/** `FATAL: …`, `[error] …`, `TypeError: …`, `panic: …`, `thread 'main' panicked at …` */
+const BEGINS_WITH_ERROR =
+  /^\W{0,2}(?:FATAL|fatal|ERROR\b|error:|panic|Uncaught|[\w.]*(?:Error|Exception)\b|thread .* panicked)/;
 
 function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
   switch (reason.kind) {
@@ -342,10 +345,16 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
   }
 }
 
-/** The line that tells most about an end: the last that names an error, else the last that is no part of a trace. */
+/** The line that tells most about an end: the last that begins with an error, else the very last if it is no trace. */
 function lastWordsOf(stderr: readonly string[]): string | undefined {
-  const telling = stderr.filter((line) => !/^\s+(at |\w+: )/.test(line) && NAMES_ERROR.test(line)).at(-1);
+  const spoken = stderr.filter((line) => line.trim() !== "");
+  const telling = spoken.filter((line) => !SAYS_NOTHING.test(line));
+  const last = spoken.at(-1);
   return (
-    telling ?? stderr.findLast((line) => !SAYS_NOTHING.test(line)) ?? stderr.findLast((line) => line.trim() !== "")
+    telling.findLast((line) => BEGINS_WITH_ERROR.test(line)) ??
+    (last === telling.at(-1) ? last : undefined) ??
+    telling.findLast((line) => NAMES_ERROR.test(line)) ??
+    telling.at(-1) ??
+    last
   );
 }

@@ -122,19 +122,31 @@ function ofType(type: "string" | "number" | "boolean"): Cleaner {
   };
 }
 
-const typeNames: Cleaner = (value, place) => (typeof value === "string" ? value : names(value, place));
+const TYPES = new Set(["string", "number", "integer", "boolean", "null", "array", "object"]);
+
+/** A validator fits nothing to a type that it does not know: no argument would ever be right. */
+const typeNames: Cleaner = (value, place) => {
+  const given = typeof value === "string" ? [value] : (names(value, place) as string[]);
+  const stranger = given.find((name) => !TYPES.has(name));
+  if (stranger !== undefined) throw new UnusableSchema(`${place.path} names a type ${JSON.stringify(stranger)}`);
+  return value;
+};
 
 const values: Cleaner = (value, place) => {
   if (!Array.isArray(value)) throw misshapen(place, "a list");
   return value;
 };
 
-/** A pattern in another language's syntax is not checked; that is no reason not to check the rest. */
-const pattern: Cleaner = (value) => (typeof value === "string" && isPattern(value) ? value : undefined);
+/** A pattern in another language's syntax cannot be checked, and whoever sends unchecked arguments shall know. */
+const pattern: Cleaner = (value, place) => {
+  if (typeof value !== "string") throw misshapen(place, "a string");
+  return requirePattern(value, place);
+};
 
 const patternMap: Cleaner = (value, place) => {
   const clean = mapOf(cleanSchema)(value, place) as Record<string, CleanSchema>;
-  return Object.fromEntries(Object.entries(clean).filter(([key]) => isPattern(key)));
+  for (const key of Object.keys(clean)) requirePattern(key, place);
+  return clean;
 };
 
 const refused: Cleaner = (_value, { path }) => {
@@ -201,6 +213,11 @@ const DRAFT_2020_12 = new Map<string, Cleaner>([
   ["minContains", number],
   ["maxContains", number],
 ]);
+
+function requirePattern(source: string, { path }: Place): string {
+  if (isPattern(source)) return source;
+  throw new UnusableSchema(`${path} is no regular expression of JavaScript: ${JSON.stringify(source)}`);
+}
 
 function isPattern(source: string): boolean {
   try {

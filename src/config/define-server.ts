@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { maskedWords } from "../errors/masked-secrets.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
@@ -204,7 +205,7 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
   const words = command?.node.kind === "scalar" ? shellWords(command.node.value) : undefined;
   if (!command || !words) return warnings;
   const [program, ...args] = words;
-  const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}`;
+  const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(maskedWords(args))}`;
   const message = `Server "${id}": "command" has arguments in it, and no shell takes them apart; write ${better}`;
   return [...warnings, { message, server: id, source: { file, ...command.place } }];
 }

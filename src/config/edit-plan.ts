@@ -115,8 +115,7 @@ function checkSwitches({ node }: FoundServer, file: string): void {
   for (const switchKey of ["enabled", "disabled"]) {
     const [first, another] = node.members.filter(({ key }) => key === switchKey);
     if (!first || !another) continue;
-    const message = `The entry has "${switchKey}" twice, in lines ${first.place.line} and ${another.place.line}`;
-    throw refused(file, message, "Delete one of them by hand.");
+    throw refused(file, `The entry has "${switchKey}" twice`, "Delete one of them by hand.", another.place);
   }
 }
 

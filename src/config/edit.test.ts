@@ -338,9 +338,10 @@ test("P1.9: a server of a section that is off is not said to be on, and an edit 
     hint: expect.stringContaining(`Set "enabled" of "mcp" to true by hand`) as string,
   });
   const twice = `{"mcpServers":{"a":{"command":"x","enabled":true,\n"enabled":true}}}`;
-  await expect(editText(twice, "a.json", { kind: "disable", id: "a" })).rejects.toThrow(
-    `The entry has "enabled" twice, in lines 1 and 2`,
-  );
+  await expect(editText(twice, "a.json", { kind: "disable", id: "a" })).rejects.toMatchObject({
+    message: `The entry has "enabled" twice`,
+    details: { source: { line: 2 } },
+  });
 });
 
 test("P0: an edit that is refused leaves no folder behind", async () => {

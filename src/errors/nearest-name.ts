@@ -5,14 +5,28 @@ export function nearestName(given: string, known: readonly string[]): string | u
 
 /** The names among `known` that `given` may have been meant to be, nearest first. */
 export function nearNames(given: string, known: readonly string[], max: number): string[] {
-  // One difference in three letters: of shorter names, any two would be near each other.
-  const limit = Math.floor(given.length / 3) + 1;
   return known
-    .map((name) => ({ name, distance: plain(given) === plain(name) ? 0 : editDistance(given, name, limit) }))
-    .filter(({ distance }) => distance < limit)
+    .map((name) => ({ name, ...distanceOf(given, name) }))
+    .filter(({ distance, limit }) => distance < limit)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, max)
     .map(({ name }) => name);
+}
+
+function distanceOf(given: string, name: string): { distance: number; limit: number } {
+  // What both begin with (a server, a scheme, a folder) is right; it must not make what follows look alike.
+  const lead = sharedLead(given, name);
+  const [rest, other] = [given.slice(lead), name.slice(lead)];
+  // One difference in three letters: of shorter names, any two would be near each other.
+  const limit = Math.floor(Math.max(rest.length, other.length) / 3) + 1;
+  return { limit, distance: plain(rest) === plain(other) ? 0 : editDistance(rest, other, limit) };
+}
+
+/** How many letters two names share, up to the last dot, colon, slash or double underscore. */
+function sharedLead(a: string, b: string): number {
+  let same = 0;
+  while (same < a.length && same < b.length && a[same] === b[same]) same += 1;
+  return /^[^]*(?:[.:/]|__)/.exec(a.slice(0, same))?.[0].length ?? 0;
 }
 
 /** `maxResults`, `max_results` and `max-results` are the same word. */

@@ -46,6 +46,14 @@ export interface ErrorSource {
   layer?: string | undefined;
 }
 
+/** A question of a server that waits for its answer: a form with its schema, or a page to visit. */
+export interface OpenQuestion {
+  key: string;
+  message: string;
+  schema?: unknown;
+  url?: string | undefined;
+}
+
 export interface ErrorDetails {
   cause?: unknown;
   /** What probably lies behind it, for people: a guess, made from what the server wrote or how it answered. */
@@ -79,6 +87,8 @@ export interface ErrorDetails {
   retryAfterMs?: number | undefined;
   /** The server's own error. */
   rpc?: RpcErrorBody | undefined;
+  /** What the server asks, where nobody was there to answer; `continue` names the call that waits. */
+  input?: { continue?: string | undefined; questions: readonly OpenQuestion[] } | undefined;
   /** What the server sent, where it could not be used. */
   raw?: unknown;
   /** False: the request certainly never left. True: the server may have acted on it. */

@@ -1,3 +1,4 @@
+import { maskedCommand, maskedUrl } from "./masked-secrets.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
 import { visible } from "./visible.ts";
@@ -20,7 +21,7 @@ export function renderForPeople(error: NexusError, platform: NodeJS.Platform = p
 
 /** The error for programs: the object that `contract` promises on stderr with `--json`. */
 export function renderForPrograms(error: NexusError): { error: Record<string, unknown> } {
-  const { phase, server, command, url, exitCode, signal, stderr, status, rpc, mayHaveReached } = error.details;
+  const { phase, server, exitCode, signal, stderr, status, rpc, input, mayHaveReached } = error.details;
   const body = {
     code: error.code,
     message: error.message,
@@ -28,13 +29,13 @@ export function renderForPrograms(error: NexusError): { error: Record<string, un
     phase,
     server,
     source: placeOf(error.details.source),
-    command,
-    url,
+    ...reachOf(error.details),
     exitCode,
     signal,
     stderr,
     status,
     rpc,
+    input,
     mayHaveReached,
   };
   return { error: present(body) };
@@ -43,12 +44,13 @@ export function renderForPrograms(error: NexusError): { error: Record<string, un
 function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
   const { details } = error;
   const { server, stderr = [], rpc } = details;
+  const { command, url } = reachOf(details);
   return [
     ["server", server === undefined || error.message.includes(`"${server}"`) ? [] : [server]],
     ["file", details.source ? [sourceLine(details.source)] : []],
     ["", asLines(details.excerpt)],
-    ["command", asLines(details.command)],
-    ["url", asLines(details.url)],
+    ["command", asLines(command)],
+    ["url", asLines(url)],
     ["proxy", asLines(details.proxy)],
     ["asks for", asLines(details.wwwAuthenticate)],
     ["sent", details.sent?.length ? [details.sent.join(", ")] : []],
@@ -61,6 +63,14 @@ function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
     ["write", asLines(details.snippet)],
     ["try", thingsToTry(error, platform)],
   ];
+}
+
+/** The command and the address that an error names: people write passwords into both. */
+export function reachOf({ command, url }: ErrorDetails): Pick<ErrorDetails, "command" | "url"> {
+  return {
+    command: command === undefined ? undefined : maskedCommand(command),
+    url: url === undefined ? undefined : maskedUrl(url),
+  };
 }
 
 /** A call that broke off is not a call that never was: who repeats it should know. */

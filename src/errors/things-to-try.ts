@@ -1,3 +1,4 @@
+import { maskedUrl } from "./masked-secrets.ts";
 import type { NexusError } from "./nexus-error.ts";
 
 /** Lines to type into a terminal, or an address to use, in the manner of the reader's system. */
@@ -12,7 +13,9 @@ export function thingsToTry({ code, details, cause }: NexusError, platform: Node
   if (code === "CONNECTION_FAILED" && isAboutTrust(cause)) {
     return [isWindows ? "set NODE_EXTRA_CA_CERTS=C:\\certs\\ca.pem" : "export NODE_EXTRA_CA_CERTS=~/certs/ca.pem"];
   }
-  if (code === "CONNECTION_FAILED" && url !== undefined) return [`${isWindows ? "curl.exe" : "curl"} -v ${url}`];
+  if (code === "CONNECTION_FAILED" && url !== undefined) {
+    return [`${isWindows ? "curl.exe" : "curl"} -v ${inQuotes(maskedUrl(url), isWindows)}`];
+  }
   const isElsewhere = code === "HTTP_STATUS" && (details.status === 404 || details.status === 405);
   return isElsewhere || code === "NOT_MCP" ? usualEndpoint(url) : [];
 }
@@ -31,5 +34,11 @@ function isAboutTrust(cause: unknown): boolean {
 function usualEndpoint(url: string | undefined): string[] {
   if (url === undefined || !URL.canParse(url)) return [];
   const usual = new URL("/mcp", url).href;
-  return usual === url ? [] : [`"url": "${usual}"`];
+  return usual === url ? [] : [`"url": "${maskedUrl(usual)}"`];
+}
+
+/** A `&` or `?` of an address means something else to a shell. */
+function inQuotes(url: string, isWindows: boolean): string {
+  if (/^[\w:/.-]+$/.test(url)) return url;
+  return isWindows ? `"${url.replaceAll('"', "%22")}"` : `'${url.replaceAll("'", "%27")}'`;
 }

@@ -1,7 +1,11 @@
-// oxlint-disable-next-line no-control-regex -- control characters are what this is about
-const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const CONTROL =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b\u200c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|(?<![\p{ExtPict}\p{EMod}]\ufe0f?)\u200d|\u200d(?!\p{ExtPict})/gu;
 
-/** One line of text from outside: control characters must not steer the terminal, nor turn the direction of the text. */
+/**
+ * One line of text from outside: control characters must not steer the terminal, nor turn the direction of the text, and
+ * what has no width must not make two names look alike. The joiner within an emoji is part of it.
+ */
 export function visible(text: string): string {
   return text.replace(CONTROL, (character) => {
     const code = character.charCodeAt(0);

@@ -84,8 +84,12 @@ export interface Core {
    */
   handle(exchange: Exchange): Promise<Result>;
   listen(request: ListenRequest): Promise<Listening>;
-  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them. */
-  paramHeaders(view: View, principal: Principal, tool: string): Promise<readonly ParamHeader[]>;
+  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them. A promise where it takes asking. */
+  paramHeaders(
+    view: View,
+    principal: Principal,
+    tool: string,
+  ): readonly ParamHeader[] | Promise<readonly ParamHeader[]>;
   /** A legacy session is over: what was kept for it alone ends. */
   release(owner: string): void;
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { maskedCommand, maskedWords } from "../errors/masked-secrets.ts";
 import { nearNames } from "../errors/nearest-name.ts";
 import { messageOf, NexusError, type ErrorCode, type ErrorDetails } from "../errors/nexus-error.ts";
 import { howToInstall, otherNames } from "./known-programs.ts";
@@ -26,7 +27,8 @@ const INTERPRETERS: Record<string, string> = {
 
 /** Why a process could not be started, with what is found on the disk about it. */
 export function startFailure(error: unknown, start: Start): NexusError {
-  const { command, cwd } = start;
+  const { cwd } = start;
+  const command = maskedCommand(start.command);
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const failure = (kind: ErrorCode, message: string, details: ErrorDetails) =>
     new NexusError(kind, message, { cause: error, phase: "start", mayHaveReached: false, ...details });
@@ -119,7 +121,9 @@ function throughInterpreter({ command, args }: Start): ErrorDetails {
 }
 
 function entry(command: string, args: readonly string[]): string {
-  return `"command": ${JSON.stringify(command)}, "args": [${args.map((text) => JSON.stringify(text)).join(", ")}]`;
+  return `"command": ${JSON.stringify(command)}, "args": [${maskedWords(args)
+    .map((text) => JSON.stringify(text))
+    .join(", ")}]`;
 }
 
 function isFolder(path: string): boolean {

@@ -47,7 +47,7 @@ const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
 const HURRIED_MS = 250;
 /** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
 const DRAIN_MS = 500;
-const BATCH_LENGTH = 2_048;
+const BATCH_LENGTH = 8_192;
 /** What may wait for a server that does not read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
@@ -126,7 +126,7 @@ class StdioConnection implements Connection {
     }
     // Messages sent in one turn leave together: the system call costs more than the message. Not too many,
     // so that the server has something to do meanwhile.
-    if (this.#outbox === "") process.nextTick(() => this.#flush());
+    if (this.#outbox === "") setImmediate(() => this.#flush());
     this.#outbox += `${JSON.stringify(message)}\n`;
     if (this.#outbox.length >= BATCH_LENGTH) this.#flush();
     if (delivery?.onEnd && !isRequest(message)) delivery.onEnd({ kind: "ended" });

@@ -9,7 +9,7 @@ const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
 
 /** What the contract promises of a failure as JSON; fields that do not apply are absent. */
 const FIELDS =
-  "code message hint phase server source command url exitCode signal stderr status rpc mayHaveReached".split(" ");
+  "code message hint phase server source command url exitCode signal stderr status rpc input mayHaveReached".split(" ");
 
 /**
  * Each code by real means. 1 is a fault in Nexus itself: there is no honest way to bring one about from outside, so it

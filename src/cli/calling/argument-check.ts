@@ -1,4 +1,5 @@
 import { checkArguments } from "../../client/schema-check.ts";
+import type { SchemaProblem } from "../../client/schema-problems.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
 import { visible } from "../../errors/visible.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
@@ -6,18 +7,30 @@ import type { Tool } from "../../protocol/mcp.ts";
 import { wrongUsage } from "../command-line.ts";
 import { exampleArguments } from "../looking/example-call.ts";
 import type { Output } from "../output.ts";
+import { cut } from "../text/text-width.ts";
 import { SchemaShape } from "./schema-shape.ts";
 
+const MOST_OF_VALUE = 60;
+
 /** Says what is wrong with arguments before a server sees them. */
-export async function requireFitting(tool: Tool, args: Record<string, unknown>, out: Output): Promise<void> {
+export async function requireFitting(
+  tool: Tool,
+  args: Record<string, unknown>,
+  { out, look }: { out: Output; /** The command that shows the tool. */ look: string },
+): Promise<void> {
   const example = exampleArguments(tool).join(" ");
-  const hint = `${example === "" ? "" : `For example: ${example}. `}--no-validate sends them as they are.`;
+  const hint = [
+    example === "" ? "" : `For example: ${example}`,
+    `"${look}" shows what it takes; --no-validate sends them as they are.`,
+  ]
+    .filter((line) => line !== "")
+    .join("\n");
   const outcome = await checkArguments(tool, args);
   if (outcome.kind === "unusable") {
     return out.note(`${out.onStderr("yellow", "warning:")} the arguments are not checked: ${visible(outcome.reason)}`);
   }
   if (outcome.kind === "invalid") {
-    const problems = outcome.problems.map(({ message }) => message);
+    const problems = outcome.problems.map((problem) => withValue(problem, args));
     const message = `The arguments do not fit "${tool.name}": ${problems.join("; ")}`;
     throw wrongUsage(message, hint);
   }
@@ -25,6 +38,19 @@ export async function requireFitting(tool: Tool, args: Record<string, unknown>, 
     if (near !== undefined) throw wrongUsage(`"${tool.name}" knows no "${name}": did you mean ${near}?`, hint);
     out.note(`${out.onStderr("yellow", "warning:")} the schema of "${visible(tool.name)}" knows no "${visible(name)}"`);
   }
+}
+
+/** With the value that was given: "got string" helps nobody who wrote a number. */
+function withValue({ path, message }: SchemaProblem, args: unknown): string {
+  let value = args;
+  for (const part of path.split("/").slice(1)) {
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    value = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  }
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return message;
+  const text = JSON.stringify(value);
+  const isShown = message.includes(text) || message.includes(`got ${value}`);
+  return isShown ? message : `${message}, ${cut(text, MOST_OF_VALUE)}`;
 }
 
 /** Arguments that the schema does not know; `near` are those that were probably meant to be others. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { CallOptions } from "../../client/call-scope.ts";
 import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { eraKey } from "../../host/era-cache.ts";
 import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
@@ -17,7 +17,9 @@ import { PARKED_HOURS, ParkedCalls, type ParkedCall } from "./parked-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { logLine, wantEveryMessage } from "./server-messages.ts";
 import type { ServerSet } from "../server-set.ts";
-import { unansweredError } from "./unanswered.ts";
+import { quoteWord } from "../text/split-words.ts";
+import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
+import { misspeltAnswers, unansweredError } from "./unanswered.ts";
 
 /** What commands take during whose calls a server may ask. */
 export const ATTENDING = {
@@ -29,12 +31,14 @@ export const ATTENDING = {
   },
   continue: { type: "string", value: "ID", help: "go on with a call that waits for an answer" },
   "sample-with": { type: "string", value: '"CMD …"', help: "a program that answers for a model: JSON in, text out" },
+  ...SIZE_LIMIT,
 } as const satisfies Options;
 
 interface AttendingOptions {
   answer?: readonly string[] | undefined;
   continue?: string | undefined;
   "sample-with"?: string | undefined;
+  "max-size"?: string | undefined;
 }
 
 export interface Attendance {
@@ -75,6 +79,7 @@ export class AttendedCall {
     const interview = new Interview({ out, answers, sampler, aside });
     const client = await servers.connect(definition, {
       signal,
+      maxMessageBytes: sizeLimit(options["max-size"]),
       input: interview,
       onNotification: (notification) => {
         const message = flags.verbose ? logLine(notification) : undefined;
@@ -99,6 +104,7 @@ export class AttendedCall {
   /** Makes the call, or goes on with the one that waits. */
   async run<T>(call: { method: string; params: Params }, send: (options: CallOptions) => Promise<T>): Promise<T> {
     const { out, signal } = this.#attendance.context;
+    this.#answers.renew();
     using progress = new ProgressLine(out);
     this.#stage.progress = progress;
     try {
@@ -110,6 +116,11 @@ export class AttendedCall {
     } finally {
       this.#stage.progress = undefined;
     }
+  }
+
+  /** How many questions nobody was there to answer, so far. */
+  get unanswered(): number {
+    return this.#interview.unanswered.length;
   }
 
   /** After the result was shown: a question that a server was told nobody answers is no success. */
@@ -159,15 +170,27 @@ export class AttendedCall {
     const { definition } = this.#attendance;
     const id = this.parked?.id ?? ParkedCalls.newId();
     const keys = Object.keys(request.inputRequests ?? {});
-    const given = this.#answers.goodFor(keys);
+    const misspelt = misspeltAnswers(this.#answers.unused(), this.#interview.unanswered);
+    const given = this.#answers.goodFor(keys).filter((text) => !misspelt.includes(text));
     const [server, key] = [definition.id, keyOf(definition)];
-    await this.#calls.keep({ id, server, key, method, params: this.parked?.params ?? params, request, given });
+    try {
+      await this.#calls.keep({ id, server, key, method, params: this.parked?.params ?? params, request, given });
+    } catch (error) {
+      // The question is what matters; that the call cannot wait for its answer is said with it.
+      return this.#unanswered({ kind: "lost", again: this.#withFitAnswers(), reason: messageOf(error) });
+    }
     const again = this.#again(["--continue", id], OF_THE_CALL);
-    return this.#unanswered({ kind: "parked", again, hours: PARKED_HOURS });
+    return this.#unanswered({ kind: "parked", id, again, hours: PARKED_HOURS });
   }
 
   #declined(): NexusError {
-    return this.#unanswered({ kind: "declined", again: this.#again([], []) });
+    return this.#unanswered({ kind: "declined", again: this.#withFitAnswers() });
+  }
+
+  /** An answer that did not fit, or that nobody asked for, would fail again. */
+  #withFitAnswers(): string {
+    const fit = this.#answers.fit().flatMap((text) => ["--answer", quoteWord(text)]);
+    return this.#again(fit, ["answer"]);
   }
 
   #unanswered(fate: Parameters<typeof unansweredError>[1]["fate"]): NexusError {
@@ -176,6 +199,7 @@ export class AttendedCall {
       server: this.#attendance.definition.id,
       fate,
       unused: this.#answers.unused(),
+      isTerminalThere: this.#attendance.context.out.isAtTerminal,
     });
   }
 

@@ -1,7 +1,5 @@
+import { shownValue } from "../in-place.ts";
 import { quoteWord } from "../text/split-words.ts";
-
-/** Options whose values may be secrets: they are named, but not repeated. */
-const PRIVATE: Readonly<Record<string, RegExp>> = { header: /^[^:]*:/, env: /^[^=]*=/ };
 
 export interface Again {
   /** `mcp call` */
@@ -22,9 +20,4 @@ export function commandAgain({ command, words, options, without = [], plus = [] 
       return [value].flat().flatMap((each) => [`--${name}`, quoteWord(shownValue(name, String(each)))]);
     });
   return ["nexus", command, ...words.map((word) => quoteWord(word)), ...plus, ...repeated].join(" ");
-}
-
-function shownValue(name: string, value: string): string {
-  const open = Object.hasOwn(PRIVATE, name) ? PRIVATE[name]?.exec(value)?.[0] : undefined;
-  return open === undefined ? value : `${open}…`;
 }

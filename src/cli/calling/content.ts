@@ -57,6 +57,8 @@ export class ContentPrinter {
 
   async #binary(what: string, base64: string, mimeType: string | undefined): Promise<void> {
     const data = Buffer.from(base64, "base64");
+    if (!isBase64(base64))
+      this.#out.note(`warning: the data of ${visible(what)} is not valid base64; what could be read is kept`);
     const path = await this.#files.save(data, mimeType);
     this.#out.line(`${this.#label(what, [mimeType, sizeText(data.length)])} saved as ${path}`);
   }
@@ -76,6 +78,12 @@ export class ContentPrinter {
     const known = facts.filter((fact) => typeof fact === "string");
     return this.#out.style("dim", `[${visible([what, known.join(", ")].filter((part) => part !== "").join(" "))}]`);
   }
+}
+
+/** Node reads what it can and passes over the rest, silently. */
+export function isBase64(text: string): boolean {
+  const letters = text.replaceAll(/\s/g, "");
+  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(letters) && letters.replace(/=+$/, "").length % 4 !== 1;
 }
 
 /** Tools with an output schema repeat the structure as text, for clients that know no structure. */

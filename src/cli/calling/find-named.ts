@@ -18,7 +18,8 @@ export function findNamed<T extends { name: string }>(
     return resolveName(isFull ? text : `${server}.${text}`, candidates, kind).item;
   } catch (error) {
     if (!(error instanceof NexusError)) throw error;
-    const lists = servers.inPlace ? `"nexus mcp ${kind}s"` : `"nexus mcp ${kind}s --server ${server}"`;
+    const where = servers.inPlace ? servers.inPlaceAgain : ` --server ${server}`;
+    const lists = `"nexus mcp ${kind}s${where}"`;
     const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
     const known =
       items.length === 0

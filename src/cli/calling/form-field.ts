@@ -1,5 +1,6 @@
 import { checkArguments } from "../../client/schema-check.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
+import { isExact } from "./exact-number.ts";
 
 interface Choice {
   value: string;
@@ -95,7 +96,8 @@ function valueOf({ name, kind, choices }: FormField, texts: readonly string[], n
     case "text":
       return { value: text };
     case "number":
-      return NUMBER.test(text) ? { value: Number(text) } : { problem: `${name}: "${text}" is no number` };
+      if (!NUMBER.test(text)) return { problem: `${name}: "${text}" is no number` };
+      return isExact(text) ? { value: Number(text) } : { problem: `${name}: ${text} cannot be sent exactly` };
     case "boolean": {
       const word = text.toLowerCase();
       if (YES.has(word) || NO.has(word)) return { value: YES.has(word) };

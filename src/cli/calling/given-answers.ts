@@ -10,10 +10,24 @@ interface Given {
 
 /** Answers that were given beforehand with `--answer`. Each answers one question: none is used for another without being asked. */
 export class GivenAnswers {
+  readonly #all: readonly Given[];
   #given: Given[];
+  /** Taken, and not found wrong. */
+  readonly #fit = new Set<string>();
 
   constructor(texts: readonly string[]) {
-    this.#given = texts.map((text) => ({ text, ...keyValue(text, "--answer") }));
+    this.#all = texts.map((text) => ({ text, ...keyValue(text, "--answer") }));
+    this.#given = this.#all.map((given) => ({ ...given }));
+  }
+
+  /** A call that is made again is asked again. */
+  renew(): void {
+    this.#given = this.#all.map((given) => ({ ...given }));
+  }
+
+  /** As they were given: those that answered a question. */
+  fit(): string[] {
+    return [...this.#fit];
   }
 
   /** The first that is meant for this name of this question; `question.name=…` before `name=…`. */
@@ -39,9 +53,10 @@ export class GivenAnswers {
 
   /** An answer that does not fit is not kept. */
   drop(question: string, name: string): void {
-    this.#given = this.#given.filter(
-      ({ key, takenBy }) => takenBy !== question || (key !== name && key !== `${question}.${name}`),
-    );
+    const isWrong = ({ key, takenBy }: Given) =>
+      takenBy === question && (key === name || key === `${question}.${name}`);
+    for (const given of this.#given) if (isWrong(given)) this.#fit.delete(given.text);
+    this.#given = this.#given.filter((given) => !isWrong(given));
   }
 
   /** A question is new, whatever one of the same name took in an earlier round. */
@@ -54,7 +69,10 @@ export class GivenAnswers {
     const exact = free.filter(({ key }) => key === `${question}.${name}`);
     const plain = free.filter(({ key }) => key === name);
     const taken = (exact.length > 0 ? exact : plain).slice(0, most);
-    for (const given of taken) given.takenBy = question;
+    for (const given of taken) {
+      given.takenBy = question;
+      this.#fit.add(given.text);
+    }
     return taken.map(({ value }) => value);
   }
 }

@@ -75,7 +75,7 @@ export class Interview implements InputProvider {
     const message = typeof params.message === "string" ? params.message : "";
     if (params.mode === "url") return this.#visit({ key, message, url: String(url) }, context);
     const fields = formFields(params["requestedSchema"]);
-    return this.#fill({ key, message, fields }, context);
+    return this.#fill({ key, message, fields, schema: params["requestedSchema"] }, context);
   }
 
   async #visit({ key, message, url }: { key: string; message: string; url: string }, context: InputContext) {
@@ -90,7 +90,7 @@ export class Interview implements InputProvider {
   }
 
   async #fill(
-    { key, message, fields }: { key: string; message: string; fields: readonly FormField[] },
+    { key, message, fields, schema }: Pick<Form, "key" | "message" | "fields" | "schema">,
     context: InputContext,
   ): Promise<ElicitResult> {
     const { answers, out } = this.#options;
@@ -116,7 +116,7 @@ export class Interview implements InputProvider {
     }
     if (!out.isInteractive) {
       const given = Object.keys(content);
-      return this.#nobody({ kind: "form", key, message, fields, given, problems }, context);
+      return this.#nobody({ kind: "form", key, message, fields, given, schema, problems }, context);
     }
     const filled = await this.#ask(() => fillForm(message, open, { out, ...context }));
     return filled ? { action: "accept", content: { ...content, ...filled } } : { action: "decline" };
@@ -137,6 +137,8 @@ export class Interview implements InputProvider {
     return turn;
   }
 }
+
+type Form = Extract<Unanswered, { kind: "form" }>;
 
 function takeFor({ name, kind }: FormField, key: string, answers: GivenAnswers): string[] {
   return kind === "choices"

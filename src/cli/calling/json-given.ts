@@ -2,20 +2,33 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command-line.ts";
+import { requireExactNumbers } from "./exact-number.ts";
 
-/** JSON as commands take it: itself, `@file`, or `-` for stdin. */
-export async function jsonGiven(given: string): Promise<unknown> {
-  const { source, written } = await load(given);
+const FORMS = `Write '{"key":"value"}', @file, or - for stdin.`;
+/** Editors on Windows put it before a text; JSON has no place for it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
+/** JSON as commands take it: itself, `@file`, or `-` for stdin. `what` is what it is given as. */
+export async function jsonGiven(given: string, what: string): Promise<unknown> {
+  const { source, written } = await load(given, what);
+  const json = written.replace(BYTE_ORDER_MARK, "");
+  if (json.trim() === "") throw wrongUsage(`${source} is empty`, FORMS);
+  const value = parsed(json, source);
+  requireExactNumbers(json, source);
+  return value;
+}
+
+function parsed(json: string, source: string): unknown {
   try {
-    return JSON.parse(written) as unknown;
+    return JSON.parse(json) as unknown;
   } catch (error) {
-    throw wrongUsage(`${source} is no JSON: ${messageOf(error)}`, `Write '{"key":"value"}', @file, or - for stdin.`);
+    throw wrongUsage(`${source} is no JSON: ${messageOf(error)}`, FORMS);
   }
 }
 
-async function load(given: string): Promise<{ source: string; written: string }> {
+async function load(given: string, what: string): Promise<{ source: string; written: string }> {
   if (given === "-") return { source: "What came on stdin", written: await text(process.stdin) };
-  if (!given.startsWith("@")) return { source: given, written: given };
+  if (!given.startsWith("@")) return { source: `${what} ${given}`.trim(), written: given };
   const file = given.slice(1);
   try {
     return { source: file, written: await readFile(file, "utf8") };

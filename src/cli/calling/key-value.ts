@@ -21,7 +21,7 @@ export async function keyValueFromFile(text: string, option: string): Promise<Ke
   if (!value.startsWith("@")) return { key, value };
   if (value.startsWith("@@")) return { key, value: value.slice(1) };
   try {
-    return { key, value: await readFile(value.slice(1), "utf8") };
+    return { key, value: (await readFile(value.slice(1), "utf8")).replace(/^\uFEFF/, "") };
   } catch (error) {
     const literal = `If it is no file, write ${option} ${key}=@${value}.`;
     throw wrongUsage(`${option} ${text}: the file cannot be read (${messageOf(error)})`, literal);

@@ -6,7 +6,7 @@ import type { Output } from "../output.ts";
 /** What came of making the same call many times. */
 export interface Latencies {
   calls: number;
-  /** Results with `isError`, errors of the server, and calls that took too long. */
+  /** Results with `isError`, errors of the server, calls that took too long, and those that asked and got no answer. */
   errors: number;
   callsPerSecond: number;
   ms: { min: number; median: number; p90: number; p99: number; max: number; mean: number };
@@ -52,16 +52,17 @@ function rounded(value: number): number {
 export async function measure(
   times: number,
   once: () => Promise<CallToolResult>,
-  { out, flags }: { out: Output; flags: { verbose: boolean } },
+  { out, flags, unanswered }: { out: Output; flags: { verbose: boolean }; unanswered: () => number },
 ): Promise<number> {
   const ms: number[] = [];
   let errors = 0;
   const startedAt = performance.now();
   for (let done = 0; done < times; done++) {
     const before = performance.now();
+    const openBefore = unanswered();
     try {
       const result = await once();
-      if (result.isError) errors += 1;
+      if (result.isError || unanswered() > openBefore) errors += 1;
       if (done === 0 && flags.verbose) out.note(visible(JSON.stringify(result)));
     } catch (error) {
       if (!(error instanceof NexusError) || (error.code !== "SERVER_ERROR" && error.code !== "TIMEOUT")) throw error;

@@ -68,6 +68,10 @@ export class SchemaShape {
     return this.#takes("array");
   }
 
+  get takesNull(): boolean {
+    return this.#takes("null") || this.alternatives.some(({ values }) => values?.includes(null));
+  }
+
   get takesString(): boolean {
     return this.#takes("string") || (this.types.length === 0 && this.alternatives.length === 0);
   }

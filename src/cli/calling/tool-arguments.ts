@@ -62,7 +62,7 @@ function put(target: Record<string, unknown>, [name = "", ...rest]: readonly str
 }
 
 async function wholeArguments(args: string): Promise<Record<string, unknown>> {
-  const value = await jsonGiven(args);
+  const value = await jsonGiven(args, "--args");
   if (isRecord(value)) return value;
   const what = Array.isArray(value) ? "an array" : JSON.stringify(value);
   throw wrongUsage(`--args is no JSON object, but ${what}`, `Write --args '{"key": "value"}', @file, or - for stdin.`);

@@ -1,4 +1,5 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
+import { requireExactNumbers } from "./exact-number.ts";
 import type { SchemaShape } from "./schema-shape.ts";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -29,6 +30,8 @@ function meaningOf(text: string, shape: SchemaShape): Meaning | undefined {
     const chosen = values.find((value) => value === text) ?? values.find((value) => JSON.stringify(value) === text);
     return chosen === undefined ? undefined : { value: chosen };
   }
+  // Of a text or null, "null" is hardly meant as the text.
+  if (text === "null" && shape.takesNull) return { value: null };
   for (const type of types) {
     const meaning = asType(text, type);
     if (meaning) return meaning;
@@ -47,7 +50,7 @@ function asType(text: string, type: string): Meaning | undefined {
       return { value: text };
     case "integer":
     case "number":
-      return NUMBER.test(text) ? { value: Number(text) } : undefined;
+      return NUMBER.test(text) ? numberIn(text) : undefined;
     case "boolean":
       return text === "true" || text === "false" ? { value: text === "true" } : undefined;
     case "null":
@@ -61,10 +64,21 @@ function asType(text: string, type: string): Meaning | undefined {
   }
 }
 
+function numberIn(text: string): Meaning {
+  requireExactNumbers(text, "--arg");
+  return { value: Number(text) };
+}
+
 function json(text: string, isWanted: (value: unknown) => boolean = () => true): Meaning | undefined {
+  const value = parsed(text);
+  if (value === undefined || !isWanted(value)) return undefined;
+  requireExactNumbers(text, "--arg");
+  return { value };
+}
+
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isWanted(value) ? { value } : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

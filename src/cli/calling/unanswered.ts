@@ -1,7 +1,7 @@
 import type { FormField } from "./form-field.ts";
 import { defaultOf, fieldFacts } from "./form-field.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { NexusError, type OpenQuestion } from "../../errors/nexus-error.ts";
 import { quoteWord } from "../text/split-words.ts";
 
 /** A question of a server that nobody was there to answer. */
@@ -11,31 +11,67 @@ export type Unanswered = {
   message: string;
   /** What was wrong with the answers that were given. */
   problems: readonly { name: string; text: string }[];
-} & ({ kind: "form"; fields: readonly FormField[]; given: readonly string[] } | { kind: "url"; url: string });
+} & (
+  | { kind: "form"; fields: readonly FormField[]; given: readonly string[]; schema: unknown }
+  | { kind: "url"; url: string }
+);
 
 /** What became of the call. */
 export type Fate =
-  | { kind: "parked"; again: string; hours: number }
+  | { kind: "parked"; id: string; again: string; hours: number }
+  /** It could have waited, but could not be written down. */
+  | { kind: "lost"; again: string; reason: string }
   /** A legacy server waits for no one: it was told that the user declines, and went on. */
   | { kind: "declined"; again: string };
 
+export interface Circumstances {
+  server: string;
+  fate: Fate;
+  /** Answers that nobody has taken. */
+  unused: readonly string[];
+  /** Then it is `--json` that keeps it from being used. */
+  isTerminalThere: boolean;
+}
+
 /** INPUT_FAILED with what was asked, and the command that answers it. */
 export function unansweredError(
-  questions: readonly Unanswered[],
-  { server, fate, unused }: { server: string; fate: Fate; unused: readonly string[] },
+  asked: readonly Unanswered[],
+  { server, fate, unused, isTerminalThere }: Circumstances,
 ): NexusError {
+  // Questions of one round that are alike want an answer each; a call that is made anew is asked anew.
+  const questions = fate.kind === "declined" ? distinct(asked) : asked;
+  const why = isTerminalThere ? "with --json nothing is asked at the terminal" : "there is no terminal to answer at";
   const lines = [
-    `Server "${server}" asks, and there is no terminal to answer at`,
+    `Server "${server}" asks, and ${why}`,
     ...questions.flatMap(describe),
-    ...unused.flatMap((text) => misspelt(text, questions)),
+    ...unused.map((text) => notAskedFor(text, questions)),
   ];
-  const goesOn = `Give the answers; the call goes on from where it is, and is kept for ${fate.kind === "parked" ? fate.hours : 0} hours:`;
-  const hint = fate.kind === "parked" ? goesOn : "It was told that you decline. Give the answers beforehand:";
   return new NexusError("INPUT_FAILED", lines.join("\n"), {
     server,
-    hint: `${hint}\n${fate.again} ${answersWanted(questions, fate.kind === "parked")}`,
+    hint: `${adviceFor(fate)}\n${fate.again} ${answersWanted(questions, fate.kind !== "declined")}`,
+    input: { continue: fate.kind === "parked" ? fate.id : undefined, questions: questions.map(forPrograms) },
     mayHaveReached: true,
   });
+}
+
+function adviceFor(fate: Fate): string {
+  switch (fate.kind) {
+    case "parked":
+      return `Give the answers; the call goes on from where it is, and is kept for ${fate.hours} hours:`;
+    case "lost":
+      return `The call could not be kept (${fate.reason}). Make it again, with the answers beforehand:`;
+    case "declined":
+      return "It was told that you decline. Give the answers beforehand:";
+  }
+}
+
+function distinct(questions: readonly Unanswered[]): Unanswered[] {
+  return [...new Map(questions.map((question) => [JSON.stringify({ ...question, key: "" }), question])).values()];
+}
+
+function forPrograms(question: Unanswered): OpenQuestion {
+  const { key, message } = question;
+  return question.kind === "url" ? { key, message, url: question.url } : { key, message, schema: question.schema };
 }
 
 /** The options that answer these questions, with a `…` where the answer goes. */
@@ -86,12 +122,22 @@ function describe(question: Unanswered): string[] {
   return [question.message, ...fields, ...problems];
 }
 
+/** Answers that nobody has taken, and that were probably meant for one of these questions. */
+export function misspeltAnswers(unused: readonly string[], questions: readonly Unanswered[]): string[] {
+  return unused.filter((text) => meantBy(text, questions) !== undefined);
+}
+
 /** An answer that nobody has taken may be for a later question, or misspelt. */
-function misspelt(text: string, questions: readonly Unanswered[]): string[] {
+function notAskedFor(text: string, questions: readonly Unanswered[]): string {
+  const near = meantBy(text, questions);
+  return `--answer ${text} was not asked for${near === undefined ? " so far" : `: did you mean ${near}?`}`;
+}
+
+function meantBy(text: string, questions: readonly Unanswered[]): string | undefined {
   const [key = ""] = text.split("=");
   const names = questions.flatMap((question) =>
     question.kind === "url" ? ["url"] : question.fields.map(({ name }) => name),
   );
   const near = nearestName(key, names);
-  return near === undefined || near === key ? [] : [`--answer ${text} was not asked for: did you mean ${near}?`];
+  return near === key ? undefined : near;
 }

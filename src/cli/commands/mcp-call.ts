@@ -14,6 +14,7 @@ import type { Output } from "../output.ts";
 import { measure } from "../calling/repeat.ts";
 import { SavedFiles } from "../calling/saved-files.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
+import { quoteWord } from "../text/split-words.ts";
 import { toolArguments } from "../calling/tool-arguments.ts";
 
 const DESCRIPTION = `
@@ -72,14 +73,22 @@ export const call = defineCommand({
     requireAllowed(tool, definition);
     attended.requireSame("tools/call", { name: tool.name });
     const args = parked ? parked.params["arguments"] : await toolArguments(options, tool.inputSchema);
-    if (!parked && !options["no-validate"]) await requireFitting(tool, args as Record<string, unknown>, out);
+    if (!parked && !options["no-validate"]) {
+      const place = servers.inPlace ? servers.inPlaceAgain : ` --server ${definition.id}`;
+      const look = `nexus mcp tools${place} --name ${quoteWord(tool.name)}`;
+      await requireFitting(tool, args as Record<string, unknown>, { out, look });
+    }
 
     const params = { name: tool.name, arguments: args };
     const send = (call: CallToolOptions) =>
       client.callTool(tool.name, args as object, options.task ? { ...call, task: true } : call);
-    if (times !== undefined)
-      return await measure(times, () => attended.run({ method: "tools/call", params }, send), context);
-    const result = await attended.run({ method: "tools/call", params }, send);
+    const once = () => attended.run({ method: "tools/call", params }, send);
+    if (times !== undefined) {
+      const exitCode = await measure(times, once, { ...context, unanswered: () => attended.unanswered });
+      attended.finish();
+      return exitCode;
+    }
+    const result = await once();
     await show(result, tool, context);
     attended.finish();
     return result.isError ? 5 : 0;

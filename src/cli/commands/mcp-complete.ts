@@ -33,7 +33,7 @@ export const complete = defineCommand({
     const settled = (options.context ?? []).map((text) => keyValue(text, "--context"));
     const context = { arguments: Object.fromEntries(settled.map((pair) => [pair.key, pair.value])) };
     await using servers = await openServers(asksAnyone);
-    const { definition } = servers.pickFirst(words);
+    const definition = servers.pickOnly(words);
     const client = await servers.connect(definition, { signal });
     const { completion } = await client
       .complete(ref, { name, value }, settled.length === 0 ? { signal } : { signal, context })

@@ -32,7 +32,7 @@ declares is asked for. --verbose shows its instructions in full.`,
     const { words, out, signal } = context;
     const startedAt = performance.now();
     await using servers = await context.openServers(asksAnyone);
-    const { definition } = servers.pickFirst(words);
+    const definition = servers.pickOnly(words);
     const client = await servers.connect(definition, { signal });
     const connectMs = performance.now() - startedAt;
     const { counts, names, failures } = await countLists(client, signal);

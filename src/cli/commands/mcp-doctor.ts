@@ -2,6 +2,7 @@ import { SILENT, type Logger } from "../../client/logger.ts";
 import type { ConfigFile } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
+import { maskedCommand } from "../../errors/masked-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../errors/visible.ts";
 import { defineCommand, IN_PLACE } from "../command.ts";
@@ -88,11 +89,11 @@ function brokenFile({ file, problem }: ConfigFile): Examined {
   return { server: file, verdict: "failed", checks: [check], failures: problem ? [problem] : [] };
 }
 
-function titleOf({ name, entry }: ServerDefinition): string {
+function titleOf({ name, entry, written }: ServerDefinition): string {
   if (name !== undefined) return name;
   if (!entry) return "";
-  // Not the arguments: what was filled in there may be secret.
-  if (entry.reach.kind === "stdio") return entry.reach.command;
+  // Not the arguments, and nothing that was filled in: that may be secret.
+  if (entry.reach.kind === "stdio") return maskedCommand(written?.command?.split(" ")[0] ?? entry.reach.command);
   return /^https?:/.test(entry.reach.url) && URL.canParse(entry.reach.url) ? new URL(entry.reach.url).origin : "";
 }
 

@@ -14,7 +14,7 @@ export const ping = defineCommand({
   async run(context) {
     const { words, out, signal } = context;
     await using servers = await context.openServers(asksAnyone);
-    const { definition } = servers.pickFirst(words);
+    const definition = servers.pickOnly(words);
     const client = await servers.connect(definition, { signal });
     const startedAt = performance.now();
     await client.ping({ signal });

@@ -38,7 +38,7 @@ Shows the messages, each with the role that says it. Arguments of prompts are te
     const { words, options, out, signal, openServers } = context;
     const [name = ""] = words;
     await using servers = await openServers(asksAnyone);
-    const definition = servers.owner(name);
+    const definition = servers.owner(name, "prompt");
     const attended = await AttendedCall.open({ command: "mcp prompt", context, servers, definition });
     const { client, parked } = attended;
     const prompts = await client.listPrompts({ signal });

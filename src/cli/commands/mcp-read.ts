@@ -8,7 +8,7 @@ import { RESOURCE_NOT_FOUND } from "../../protocol/meta.ts";
 import { ATTENDING, AttendedCall } from "../calling/attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { ContentPrinter } from "../calling/content.ts";
+import { ContentPrinter, isBase64 } from "../calling/content.ts";
 import type { Output } from "../output.ts";
 import { SavedFiles } from "../calling/saved-files.ts";
 
@@ -35,7 +35,8 @@ it is. "nexus mcp resources" and "nexus mcp templates" list what there is to rea
     const { words, options, out, signal, openServers } = context;
     await using servers = await openServers(asksAnyone);
     const { definition, rest } = servers.pickFirst(words);
-    const uri = rest.at(-1);
+    const [uri, more] = rest;
+    if (more !== undefined) servers.pick(uri);
     if (uri === undefined) {
       throw wrongUsage("No resource is named", `Write its URI: nexus mcp read ${definition.id} URI.`);
     }
@@ -66,6 +67,8 @@ async function show(
   if (others.length > 0) {
     for (const each of contents) await printer.resource(each);
   } else if (isPiped && bytesOf(only)) {
+    if (typeof only.text !== "string" && !isBase64(only.blob ?? ""))
+      out.note("warning: the data of the resource is not valid base64; what could be read is written");
     out.bytes(bytesOf(only) ?? new Uint8Array());
   } else if (typeof only.text === "string") {
     out.line(visibleLines(only.text.replace(/\r?\n$/, "")));

@@ -7,6 +7,7 @@ import { wrongUsage } from "../command-line.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import { withCapabilityAdvice } from "../calling/capability-advice.ts";
 import { jsonGiven } from "../calling/json-given.ts";
+import { sizeLimit, SIZE_LIMIT } from "../calling/size-limit.ts";
 
 const METHOD_NOT_FOUND = -32601;
 
@@ -22,7 +23,7 @@ export const request = defineCommand({
   description: `One exchange, without anything done for you: one page of a list, a question of the server (input_required) as
 the result. The last word is the request's params: JSON, the name of a file with it, or - for stdin.`,
   words: { min: 1, max: 3 },
-  options: IN_PLACE,
+  options: { ...SIZE_LIMIT, ...IN_PLACE },
   examples: [
     ["nexus mcp request github tools/list", "the first page of the tools, as the server sends it"],
     [`nexus mcp request github resources/read '{"uri":"file:///a.txt"}'`, "a request with params"],
@@ -31,7 +32,8 @@ the result. The last word is the request's params: JSON, the name of a file with
   ],
 
   async run(context) {
-    const { words, out, signal } = context;
+    const { words, options, out, signal } = context;
+    const maxMessageBytes = sizeLimit(options["max-size"]);
     await using servers = await context.openServers(asksAnyone);
     const { definition, rest } = servers.pickFirst(words);
     const [method, json, more] = rest;
@@ -39,8 +41,8 @@ the result. The last word is the request's params: JSON, the name of a file with
       throw wrongUsage("No method is named", `Write: nexus mcp request ${definition.id} tools/list`);
     if (more !== undefined)
       throw wrongUsage(`"nexus mcp request" takes no "${more}"`, "Quote the JSON: it is one word.");
-    const params = json === undefined ? undefined : paramsIn(await jsonGiven(json));
-    const client = await servers.connect(definition, { signal });
+    const params = json === undefined ? undefined : paramsIn(await jsonGiven(json, "JSON"));
+    const client = await servers.connect(definition, { signal, maxMessageBytes });
     const result = await client.request(method, params, { signal }).catch((error: unknown) => {
       throw error instanceof NexusError ? advised(error, method).with({ server: definition.id }) : error;
     });

@@ -2,6 +2,7 @@ import type { ServerDefinition } from "../../config/server-definition.ts";
 import { decide } from "../../host/policy.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { defineCommand } from "../command.ts";
+import { wrongUsage } from "../command-line.ts";
 import { LIST_OPTIONS, listFromServers, summaryLines, type Listing } from "../looking/list-command.ts";
 import type { Output } from "../output.ts";
 import { signatureLines, toolSignature } from "../looking/tool-signature.ts";
@@ -27,6 +28,8 @@ tool is shown in full, with its schema, what it costs a model, and a call to cop
 
   async run(context) {
     const { name, grep } = context.options;
+    if (name !== undefined && grep !== undefined)
+      throw wrongUsage("--name and --grep are given both", "Give one of them.");
     if (name === undefined)
       return listFromServers(context, { ...TOOLS, matches: grep === undefined ? isAny : has(grep) });
     const { showTool } = await import("../looking/show-tool.ts");

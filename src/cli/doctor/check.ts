@@ -1,4 +1,5 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
+import { reachOf } from "../../errors/render.ts";
 import { thingsToTry } from "../../errors/things-to-try.ts";
 
 export type Verdict = "ok" | "note" | "warning" | "failed" | "skipped";
@@ -83,13 +84,14 @@ export function skipped(reason: string): Finding {
 /** A failure with the cause, the server's words and the advice of its error; `seen` is what the check itself saw. */
 export function failedBy(error: NexusError, seen: readonly string[] = [], platform = process.platform): Finding {
   const { details } = error;
+  const { command, url } = reachOf(details);
   const labelled = (label: string, text: string | undefined) => (text === undefined ? [] : [`${label}: ${text}`]);
   const evidence = [
     ...error.message.split(/\r?\n/),
     ...(details.excerpt?.split(/\r?\n/) ?? []),
     ...seen,
-    ...labelled("command", details.command),
-    ...labelled("url", details.url),
+    ...labelled("command", command),
+    ...labelled("url", url),
     ...labelled("proxy", details.proxy),
     ...labelled("asks for", details.wwwAuthenticate),
     ...labelled("sent", details.sent?.join(", ")),

@@ -1,4 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
+import { maskedCommand, withoutDefaults } from "../../errors/masked-secrets.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
 import { childEnvironment } from "../../transport/child-environment.ts";
 import type { StdioReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
@@ -6,21 +8,32 @@ import { ok, type Finding } from "./check.ts";
 import { findProgram } from "./find-program.ts";
 
 /** Which file the command is. That it cannot be found is proved by starting it, which says more. */
-export function commandFinding(reach: StdioReach, { variables, platform }: Surroundings): Finding {
-  const { command, cwd, env, passthrough } = reach;
-  const file = findProgram(command, {
+export function commandFinding(reach: StdioReach, { variables, platform }: Surroundings, written: unknown): Finding {
+  const { cwd, env, passthrough } = reach;
+  const filled = variableText(written, ["command"]);
+  const command = filled ?? maskedCommand(reach.command);
+  const file = findProgram(reach.command, {
     env: childEnvironment({ variables, platform, env, passthrough }),
     platform,
     cwd,
   });
   if (file === undefined) return { verdict: "warning", evidence: [`${command}: no program of that name was found`] };
+  if (filled !== undefined) return ok(`${filled} is a program`);
   const what = file === command ? command : `${command} is ${file}`;
   return ok(isOurNode(file) ? `${what} (Node.js ${process.version}, which Nexus runs on, too)` : what);
 }
 
-export function folderFinding({ cwd }: StdioReach): Finding {
+export function folderFinding({ cwd }: StdioReach, written: unknown): Finding {
   if (cwd === undefined) return ok(`${process.cwd()} (the one Nexus was started in)`);
-  return isFolder(cwd) ? ok(cwd) : { verdict: "warning", evidence: [`${cwd} is no folder`] };
+  const shown = variableText(written, ["cwd", "workdir"]) ?? cwd;
+  return isFolder(cwd) ? ok(shown) : { verdict: "warning", evidence: [`${shown} is no folder`] };
+}
+
+/** What an entry says with variables in it; what they stand for may be secret, and is not shown. */
+function variableText(written: unknown, names: readonly string[]): string | undefined {
+  const found = isRecord(written) ? names.map((name) => [written[name]].flat()[0]) : [];
+  const text = found.find((value) => typeof value === "string");
+  return text?.includes("${") ? withoutDefaults(text) : undefined;
 }
 
 function isFolder(path: string): boolean {

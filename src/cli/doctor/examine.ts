@@ -17,11 +17,13 @@ export interface EntryPractice extends Practice {
 export async function examine(definition: ServerDefinition, practice: EntryPractice): Promise<Examined> {
   const checkup = new Checkup();
   const { id, entry } = definition;
-  const obstacle = await examineEntry(checkup, definition, practice);
+  const { servers, inPlaceEntry } = practice;
+  const written = servers.inPlace ? inPlaceEntry : await writtenEntry(definition).catch(() => undefined);
+  const obstacle = await examineEntry(checkup, definition, { ...practice, written });
   if (entry) checkup.kind = entry.reach.kind === "stdio" ? "stdio" : "http";
   if (obstacle !== undefined || !entry) return checkup.result(id, obstacle);
   try {
-    await new ServerExamination(checkup, definition, entry, practice).run();
+    await new ServerExamination(checkup, definition, entry, { ...practice, written }).run();
   } catch (error) {
     if (practice.signal.aborted) throw error;
     // What one server does to us must not cost the report about the others.
@@ -34,10 +36,9 @@ export async function examine(definition: ServerDefinition, practice: EntryPract
 async function examineEntry(
   checkup: Checkup,
   definition: ServerDefinition,
-  { servers, surroundings, stateFolder, inPlaceEntry, named }: EntryPractice,
+  { servers, surroundings, stateFolder, written, named }: EntryPractice & { written: unknown },
 ): Promise<string | undefined> {
   const { variables, platform } = surroundings;
-  const written = servers.inPlace ? inPlaceEntry : await writtenEntry(definition).catch(() => undefined);
   const references = referencesIn(written);
   const names = new Set(Object.keys(variables).map((name) => (platform === "win32" ? name.toUpperCase() : name)));
   const known: KnownNames = {

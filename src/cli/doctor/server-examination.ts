@@ -23,6 +23,8 @@ import { toolHintFinding } from "./tool-hint-check.ts";
 
 /** What an examination works with. */
 export interface Practice {
+  /** The entry as it was written, for what is shown: what was filled in may be secret. */
+  written?: unknown;
   servers: ServerSet;
   surroundings: Surroundings;
   stateFolder: string;
@@ -54,11 +56,11 @@ export class ServerExamination {
 
   async run(): Promise<void> {
     const { reach, connectTimeoutMs } = this.#entry;
-    const { surroundings, signal, stateFolder, servers } = this.#practice;
+    const { surroundings, signal, stateFolder, servers, written } = this.#practice;
     const timeoutMs = Math.min(this.#practice.timeoutMs ?? connectTimeoutMs ?? STEP_MS, STEP_MS);
     if (reach.kind === "stdio") {
-      this.#checkup.set("command", commandFinding(reach, surroundings));
-      this.#checkup.set("folder", folderFinding(reach));
+      this.#checkup.set("command", commandFinding(reach, surroundings, written));
+      this.#checkup.set("folder", folderFinding(reach, written));
     } else {
       const way = { url: new URL(reach.url), surroundings, timeoutMs, signal };
       for (const [id, finding] of await networkFindings(way)) this.#checkup.set(id, finding);

@@ -1,7 +1,9 @@
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import type { ConfigWarning } from "../../config/warning.ts";
 import { failuresForPrograms } from "../ask-servers.ts";
+import { maskedUrl, withoutDefaults } from "../../errors/masked-secrets.ts";
 import { visible } from "../../errors/visible.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
 import { durationText } from "../text/amounts.ts";
 import { factLines, type Fact } from "../text/facts.ts";
 import type { Output } from "../output.ts";
@@ -48,13 +50,14 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["state", [[enabled ? "switched on" : "switched off", trusted ? "trusted" : "not trusted"].join(", ")]],
     [isHttp ? "reached at" : "started by", present(reachText(written))],
     ["transport", present(reach?.kind)],
-    ["runs in", reach?.kind === "stdio" ? present(reach.cwd && shortPath(reach.cwd, home)) : []],
+    // As written: what was filled in may be secret.
+    ["runs in", typeof written["cwd"] === "string" ? [withoutDefaults(shortPath(written["cwd"], home))] : []],
     ["env", masked.env],
     ["passes on", reach?.kind === "stdio" ? [...reach.passthrough] : []],
     ["headers", masked.headers],
     ["variables", [...new Set(variablesIn(written))]],
     ["oauth", oauth ? [Object.keys(oauth).join(", ")] : []],
-    ["roots", entry?.roots?.map(({ uri }) => uri) ?? []],
+    ["roots", rootsIn(written["roots"])],
     ["timeout", entry?.timeoutMs === undefined ? [] : [`${durationText(entry.timeoutMs)} for an answer`]],
     ["connecting", entry?.connectTimeoutMs === undefined ? [] : [`at most ${durationText(entry.connectTimeoutMs)}`]],
     ["tools", [...listed("only", tools.allow), ...listed("never", tools.deny)]],
@@ -62,6 +65,12 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["isolation", [isolation]],
     ["no meaning", Object.keys(extra)],
   ];
+}
+
+function rootsIn(roots: unknown): string[] {
+  if (!Array.isArray(roots)) return [];
+  const places = roots.map((root: unknown) => (isRecord(root) ? root["uri"] : root));
+  return places.filter((place) => typeof place === "string").map((place) => withoutDefaults(maskedUrl(place)));
 }
 
 function present(text: string | undefined): string[] {

@@ -1,5 +1,7 @@
 import { nearNames } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../errors/visible.ts";
+import { modelName } from "../../host/names.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../ask-servers.ts";
 import { asksAnyone, type CommandContext } from "../command.ts";
@@ -9,8 +11,6 @@ import { toolDetails } from "./tool-details.ts";
 
 interface ShowOptions {
   readonly server?: string | undefined;
-  readonly stdio?: string | undefined;
-  readonly url?: string | undefined;
 }
 
 /** Shows the tool of that name in full; of several servers that have one, each. */
@@ -19,7 +19,7 @@ export async function showTool(
   listing: Listing<Tool>,
   name: string,
 ): Promise<number> {
-  const { out, options } = context;
+  const { out } = context;
   await using servers = await context.openServers(asksAnyone);
   // What the entry denies is asked for as well: "denied" is a better answer than "unknown".
   const { allowed: _allowed, ...all } = listing;
@@ -43,20 +43,16 @@ export async function showTool(
   } else {
     for (const [index, { server, tool }] of permitted.entries()) {
       if (index > 0) out.line();
-      const target = servers.inPlace ? tool.name : `${server}.${tool.name}`;
-      const call = ["nexus mcp call", quoteWord(target), ...inPlaceWords(options)].join(" ");
-      for (const line of toolDetails(tool, { title: target, call }, out)) out.line(line);
+      const title = servers.inPlace ? tool.name : `${server}.${tool.name}`;
+      const isTypable = visible(title) === title;
+      const call = `nexus mcp call ${isTypable ? quoteWord(title) : modelName(server, tool.name)}${servers.inPlaceAgain}`;
+      for (const line of toolDetails(tool, { title, call }, out)) out.line(line);
+      if (!isTypable) out.note("Its name has letters that cannot be typed; the one in the call stands for it.");
     }
-    reportFailures(out, failures);
-    if (found.length === 0) out.note(`No server that answered has a tool "${name}".`);
+    reportFailures(out, failures, { inBrief: permitted.length > 0 });
+    if (found.length === 0) out.note(`No server that answered has a tool "${visible(name)}".`);
   }
-  // What was asked for is there: that other servers failed takes nothing away from it.
-  return permitted.length > 0 ? 0 : exitCodeFor(answers.length, failures);
-}
-
-function inPlaceWords({ stdio, url }: ShowOptions): string[] {
-  if (stdio !== undefined) return ["--stdio", quoteWord(stdio)];
-  return url === undefined ? [] : ["--url", quoteWord(url)];
+  return exitCodeFor(answers.length, failures);
 }
 
 function unknown(name: string, known: readonly { server: string; name: string }[]): NexusError {

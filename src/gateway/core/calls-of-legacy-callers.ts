@@ -30,7 +30,8 @@ export async function runForLegacyCaller(call: PreparedCall, answerMs: number): 
 async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
   const { method, params, lease } = call;
   const { client } = lease;
-  if (await mayBecomeTask(call)) return client.tasks.runCall(toolCall(call), options);
+  const asTask = mayBecomeTask(call);
+  if (asTask instanceof Promise ? await asTask : asTask) return client.tasks.runCall(toolCall(call), options);
   // A legacy server's error that names pages is passed on as it is: callers of its revision know it.
   const hasRounds = client.era === "modern" && INTERACTIVE.has(method);
   return hasRounds ? client.call(method, params, options) : client.request(method, params, options);

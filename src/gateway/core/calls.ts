@@ -173,7 +173,8 @@ export class Calls implements CallRunner {
     const { client } = lease;
     // Answers to questions that nobody here asked: made anew, the call might run a second time.
     if (state || (INTERACTIVE.has(method) && params["inputResponses"] !== undefined)) throw invalidState();
-    if (await mayBecomeTask(call)) {
+    const asTask = mayBecomeTask(call);
+    if (asTask instanceof Promise ? await asTask : asTask) {
       if (!knowsTasks(capabilities))
         return this.#park(call, (options) => client.tasks.runCall(toolCall(call), options));
       return this.#park(call, async (options) => {

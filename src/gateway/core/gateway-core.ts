@@ -122,16 +122,16 @@ export class GatewayCore implements Core {
     return listening;
   }
 
-  async paramHeaders(view: View, _principal: Principal, tool: string): Promise<readonly ParamHeader[]> {
+  paramHeaders(view: View, _principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
     const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, this.#names.isServer);
     if (!own || !this.#find(own.server)) return NO_HEADERS;
-    try {
-      return await this.#catalogs.of(own.server).paramHeaders(own.own);
-    } catch (error) {
+    const wanted = this.#catalogs.of(own.server).paramHeaders(own.own);
+    if (!(wanted instanceof Promise)) return wanted;
+    return wanted.catch((error: unknown) => {
       // The call itself will tell, if there is anything to tell.
       this.#logger.debug(`the tools of "${own.server}" could not be read: ${messageOf(error)}`);
       return NO_HEADERS;
-    }
+    });
   }
 
   release(owner: string): void {
@@ -206,5 +206,5 @@ function isOwned({ state, definition: { isolation, entry } }: ServerStatus): boo
 
 /** Owners of different principals are different, whatever they are called. */
 function ownerKey({ tenant, id }: Principal, owner: string): string {
-  return JSON.stringify([tenant, id, owner]);
+  return `${tenant.length} ${id.length} ${tenant}${id}${owner}`;
 }

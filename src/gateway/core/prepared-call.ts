@@ -40,8 +40,8 @@ export function toolCall({ params }: Call): Params & { name: string } {
 }
 
 /** Whether this tool can be called as a task only, or may become one as soon as that is declared. */
-export async function mayBecomeTask({ method, params, lease: { client } }: PreparedCall): Promise<boolean> {
+export function mayBecomeTask({ method, params, lease: { client } }: PreparedCall): boolean | Promise<boolean> {
   if (method !== "tools/call") return false;
   if (client.era === "modern") return client.serverCapabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
-  return client.serverCapabilities?.["tasks"] !== undefined && (await client.needsTask(String(params["name"])));
+  return client.serverCapabilities?.["tasks"] !== undefined && client.needsTask(String(params["name"]));
 }

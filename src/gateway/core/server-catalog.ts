@@ -86,10 +86,10 @@ export class ServerCatalog {
   }
 
   /** Which arguments of a tool travel as headers too. Read once, and again when the server says that it changed. */
-  async paramHeaders(tool: string): Promise<readonly ParamHeader[]> {
+  paramHeaders(tool: string): readonly ParamHeader[] | Promise<readonly ParamHeader[]> {
     const known = this.#known.get("tools");
-    if (!known || known.freshness.isOutdated) await this.read("tools").list;
-    return this.#headers.get(tool) ?? NO_HEADERS;
+    const wanted = () => this.#headers.get(tool) ?? NO_HEADERS;
+    return known && !known.freshness.isOutdated ? wanted() : this.read("tools").list.then(wanted);
   }
 
   async #read(kind: ListKind): Promise<KnownList> {

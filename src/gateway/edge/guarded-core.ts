@@ -1,5 +1,4 @@
 import type { Result } from "../../protocol/json-rpc.ts";
-import type { ParamHeader } from "../../protocol/param-headers.ts";
 import type { Audit, Outcome } from "../audit.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
 import type { Metrics } from "../metrics.ts";
@@ -58,7 +57,7 @@ export class GuardedCore implements Core {
     return core.listen(request);
   }
 
-  paramHeaders(view: View, principal: Principal, tool: string): Promise<readonly ParamHeader[]> {
+  paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
     return this.#options.core.paramHeaders(view, principal, tool);
   }
 

@@ -113,7 +113,8 @@ export class HttpEdge {
     const route = routeOf(req.url ?? "/");
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);
-    const principal = await this.#admit(req, res);
+    const admitted = this.#admit(req, res);
+    const principal = admitted instanceof Promise ? await admitted : admitted;
     if (principal) await this.#visit(route, req, res, principal);
   }
 
@@ -135,16 +136,19 @@ export class HttpEdge {
   }
 
   /** Who calls; undefined where the caller was refused. Nothing of MCP can be told from that answer. */
-  async #admit(req: IncomingMessage, res: ServerResponse): Promise<Principal | undefined> {
-    try {
-      const principal = this.#options.authenticate(req.headers);
-      return principal instanceof Promise ? await principal : principal;
-    } catch (thrown) {
+  #admit(req: IncomingMessage, res: ServerResponse): Principal | undefined | Promise<Principal | undefined> {
+    const turnAway = (thrown: unknown) => {
       const { code, message } = asNexusError(thrown);
       if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
       const refusal = invalidRequest(message, code === "FORBIDDEN" ? 403 : 401);
       refuseUnread(req, res, { ...refusal, ...(code === "FORBIDDEN" ? {} : { headers: CHALLENGE }) });
       return undefined;
+    };
+    try {
+      const principal = this.#options.authenticate(req.headers);
+      return principal instanceof Promise ? principal.catch(turnAway) : principal;
+    } catch (thrown) {
+      return turnAway(thrown);
     }
   }
 

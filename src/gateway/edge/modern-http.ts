@@ -11,6 +11,7 @@ import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from 
 import type { Core, View } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
 import type { Principal } from "../principal.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import { retryAfter, turnedAway } from "./call-gate.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
@@ -66,7 +67,8 @@ export class ModernHttp {
     if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
     const answer = this.#answer(res, message.method === "subscriptions/listen");
     const { signal } = answer;
-    const error = await this.#targetProblem(req, { view, principal, message });
+    const checked = this.#targetProblem(req, { view, principal, message });
+    const error = checked instanceof Promise ? await checked : checked;
     const response = error
       ? failed(message, error)
       : await answerFrom(read.sender, {
@@ -108,7 +110,10 @@ export class ModernHttp {
   }
 
   /** Why the headers do not go with what the request is about, or why it cannot be told. */
-  async #targetProblem(req: IncomingMessage, posted: Posted & { message: Request }): Promise<ErrorObject | undefined> {
+  #targetProblem(
+    req: IncomingMessage,
+    posted: Posted & { message: Request },
+  ): ErrorObject | undefined | Promise<ErrorObject | undefined> {
     const { view, principal, message } = posted;
     const { method, params } = message;
     const differs = targetMismatch(req.headers, message);
@@ -118,10 +123,13 @@ export class ModernHttp {
     }
     const name = params?.["name"];
     if (method !== "tools/call" || typeof name !== "string") return undefined;
-    try {
-      const wanted = await this.#options.core.paramHeaders(view, principal, name);
+    const compare = (wanted: readonly ParamHeader[]) => {
       const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
       return lacks === undefined ? undefined : mismatch(lacks);
+    };
+    try {
+      const wanted = this.#options.core.paramHeaders(view, principal, name);
+      return wanted instanceof Promise ? wanted.then(compare, rpcErrorOf) : compare(wanted);
     } catch (error) {
       return rpcErrorOf(error);
     }

@@ -1,0 +1,102 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { request } from "undici";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const USAGE = new URL("usage.mjs", import.meta.url).href;
+
+/** Programs that serve a stdio server over Streamable HTTP, with what they take on their command lines. */
+const PEERS = {
+  supergateway: {
+    program: here("../peers/node_modules/supergateway/dist/index.js"),
+    args: (port, command) => [
+      "--stdio",
+      command,
+      "--outputTransport",
+      "streamableHttp",
+      "--stateful",
+      "--port",
+      String(port),
+      "--logLevel",
+      "none",
+    ],
+  },
+  "mcp-proxy": {
+    program: here("../peers/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs"),
+    args: (port, command) => ["--port", String(port), "--server", "stream", "--", ...command.split(" ")],
+  },
+};
+
+export const installedPeers = () => Object.keys(PEERS).filter((name) => existsSync(PEERS[name].program));
+
+/** A gateway in a process of its own, in front of one server. */
+export async function startGateway(variant, settings) {
+  const peer = PEERS[variant];
+  return peer ? startPeer(peer, settings) : startOwn(variant, settings);
+}
+
+async function startOwn(variant, settings) {
+  const child = fork(here(`${variant}.mjs`), [JSON.stringify(settings)], { execArgv: ["--import", USAGE] });
+  const [{ url }] = await once(child, "message");
+  return {
+    url,
+    usage: () => usageOf(child),
+    close: async () => {
+      const ended = once(child, "exit");
+      child.send("close");
+      await ended;
+    },
+  };
+}
+
+async function startPeer({ program, args }, { target }) {
+  const port = await freePort();
+  const options = { execArgv: ["--import", USAGE], silent: true, detached: true };
+  const child = fork(program, args(port, [process.execPath, ...target].join(" ")), options);
+  for (const stream of [child.stdout, child.stderr]) stream.resume();
+  const url = `http://127.0.0.1:${port}/mcp`;
+  for (let tries = 0; !(await isThere(url)); tries++) {
+    if (tries > 100 || child.exitCode !== null) throw new Error(`${program} did not start`);
+    await pause(100);
+  }
+  return {
+    url,
+    usage: () => usageOf(child),
+    close: async () => {
+      const ended = once(child, "exit");
+      // Its servers stay behind otherwise: the whole group that was started for it ends.
+      process.kill(-Number(child.pid), "SIGKILL");
+      await ended;
+    },
+  };
+}
+
+async function usageOf(child) {
+  const answered = once(child, "message");
+  child.send("usage");
+  const [usage] = await answered;
+  return usage;
+}
+
+async function isThere(url) {
+  try {
+    const { body } = await request(url, { method: "GET" });
+    await body.dump();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { maskedCommand, maskedUrl } from "./masked-secrets.ts";
+
+test.each([
+  ["node server.js --port 80", "node server.js --port 80"],
+  ["x --token abc --api-key=abc y", "x --token ••• --api-key=••• y"],
+  ["docker run -e GITHUB_TOKEN=abc image", "docker run -e GITHUB_TOKEN=••• image"],
+  ["x --header 'Authorization: Bearer abc' y", "x --header 'Authorization: •••' y"],
+  ["x --header Authorization: Bearer abc --mode z", "x --header Authorization: ••• ••• --mode z"],
+  [`x --token "a b" 'c d'`, "x --token ••• 'c d'"],
+  [`sh -c "x --token abc" y`, `sh -c "x --token •••" y`],
+  [`"x --token abc"`, `"x --token •••"`],
+  [`'a b'c"d e`, `'a b'c"d e`],
+  ["x --token ${secret:t}", "x --token ${secret:t}"],
+  ["npx mcp-remote https://u:abc@a.example/?key=abc", "npx mcp-remote https://•••@a.example/?key=•••"],
+  ["it's unclosed  --token abc", "it's unclosed  --token •••"],
+])("%s is shown as %s (N6)", (line, shown) => {
+  expect(maskedCommand(line)).toBe(shown);
+});
+
+test("of an address, user, password and values of the query are masked", () => {
+  expect(maskedUrl("https://user:abc@a.example/mcp?key=abc#x")).toBe("https://•••@a.example/mcp?key=•••#x");
+  expect(maskedUrl("https://a.example/mcp?…")).toBe("https://a.example/mcp?…");
+});

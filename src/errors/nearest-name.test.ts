@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { nearestName } from "./nearest-name.ts";
+
+test.each([
+  ["demo.ech", "demo.echo"],
+  ["demo.ad", "demo.add"],
+  ["tools/lsit", "tools/list"],
+  ["maxResults", "max_results"],
+  ["mcp__demo__eho", "mcp__demo__echo"],
+])("%s was meant to be %s", (given, meant) => {
+  expect(nearestName(given, [meant, "demo.something", "zzz"])).toBe(meant);
+});
+
+test.each([
+  ["everything.zzz", "everything.abc"],
+  ["https://example.com/a", "https://example.com/xyz"],
+  ["ab", "xy"],
+])("%s is nowhere near %s: what both begin with does not count", (given, other) => {
+  expect(nearestName(given, [other])).toBeUndefined();
+});
