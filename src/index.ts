@@ -29,6 +29,7 @@ export {
   type ErrorDetails,
   type ErrorPhase,
   type ErrorSource,
+  type OpenQuestion,
   type RpcErrorBody,
 } from "./errors/nexus-error.ts";
 export type * from "./protocol/json-rpc.ts";

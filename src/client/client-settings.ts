@@ -27,6 +27,8 @@ export interface ClientOptions {
   timeoutMs?: number | undefined;
   /** Of connecting: 30 seconds. */
   connectTimeoutMs?: number | undefined;
+  /** No later than this, on the clock of `performance.now()`: for who makes several tries in one time. */
+  connectBy?: number | undefined;
   /** How long a child may be silent on the era probe: 2 seconds. */
   probeTimeoutMs?: number | undefined;
   retry?: { [K in keyof RetrySettings]?: RetrySettings[K] | undefined } | undefined;

@@ -73,6 +73,7 @@ export class Client implements AsyncDisposable {
     const inbox = new Inbox(desk, settings.logger);
     if (options.onNotification) inbox.listeners.add(options.onNotification);
     const introduction = introduce(settings, desk, options.signal);
+    introduction.deadline = Math.min(introduction.deadline, options.connectBy ?? Infinity);
     try {
       const negotiated = await negotiate({
         transport,

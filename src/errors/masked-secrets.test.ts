@@ -14,7 +14,7 @@ test.each([
   ["x --token ${secret:t}", "x --token ${secret:t}"],
   ["npx mcp-remote https://u:abc@a.example/?key=abc", "npx mcp-remote https://•••@a.example/?key=•••"],
   ["it's unclosed  --token abc", "it's unclosed  --token •••"],
-])("%s is shown as %s (N6)", (line, shown) => {
+])("%s is shown as %s (X9)", (line, shown) => {
   expect(maskedCommand(line)).toBe(shown);
 });
 

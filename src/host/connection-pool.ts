@@ -158,19 +158,27 @@ export class ConnectionPool {
     const giveUp = new AbortController();
     // Those that live for one call come and go: whoever wants one waits as long as the caller does.
     const timer = key.startsWith(ONCE) ? undefined : setTimeout(() => giveUp.abort(this.#tooMany()), waitMs);
-    const entering = this.#places.take(giveUp.signal).finally(() => {
-      clearTimeout(timer);
-      this.#coming.delete(key);
-    });
-    const held = entering.then(() => {
-      const entered = this.#open(key, options);
+    const entering = this.#places.take(giveUp.signal).then(() => {
+      const entered = this.#enterNow(key, options, giveUp.signal);
       entered.users = coming.users;
       return (coming.entered = entered);
+    });
+    const held = entering.finally(() => {
+      clearTimeout(timer);
+      if (this.#coming.get(key) === coming) this.#coming.delete(key);
     });
     const coming: Coming = { held, giveUp, users: 0 };
     this.#coming.set(key, coming);
     this.#makeRoom();
     return coming;
+  }
+
+  /** It has its place; the last who wanted it may have left in the same moment. */
+  #enterNow(key: string, options: HoldOptions, signal: AbortSignal): Held {
+    this.#coming.delete(key);
+    if (!signal.aborted) return this.#open(key, options);
+    this.#places.leave();
+    throw signal.reason;
   }
 
   #use(held: Held): Held {
@@ -214,7 +222,7 @@ export class ConnectionPool {
   }
 
   #endLater(held: Held): void {
-    const idleMs = held.key.startsWith(ONCE) || this.#places.isWaitedFor ? 0 : this.#options.idleMs;
+    const idleMs = held.key.startsWith(ONCE) || this.#isInTheWay() ? 0 : this.#options.idleMs;
     held.idleSince = performance.now();
     held.idle = setTimeout(() => void this.end(held), idleMs);
     if (idleMs > 0) held.idle.unref();
@@ -238,6 +246,13 @@ export class ConnectionPool {
   /** False where it was let go of before: what becomes of it then is no failure. */
   #forget(held: Held): boolean {
     return this.#byKey.get(held.key) === held && this.#byKey.delete(held.key);
+  }
+
+  /** Whether more are waiting than have been made room for. */
+  #isInTheWay(): boolean {
+    if (this.#places.waiting === 0) return false;
+    const leaving = [...this.#running].filter(({ key, ending }) => key !== HOST && ending !== undefined);
+    return this.#places.waiting > leaving.length;
   }
 
   /** The connection that nobody has used for longest makes way for one that is wanted. */

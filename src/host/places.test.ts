@@ -18,7 +18,7 @@ test("who has waited longest comes first, and who gave up takes nobody's place",
   places.leave();
   await Promise.all(all);
   expect(entered).toEqual(["second gave up", "first", "third"]);
-  expect(places.isWaitedFor).toBe(false);
+  expect(places.waiting).toBe(0);
   places.leave();
   expect(places.tryTake()).toBe(true);
 });

@@ -7,8 +7,9 @@ export class Places {
     this.#free = count;
   }
 
-  get isWaitedFor(): boolean {
-    return this.#waiting.size > 0;
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   /** False where there is none. */

@@ -16,7 +16,10 @@ export interface AgentTool {
 
 export interface ExecuteOptions {
   signal?: AbortSignal | undefined;
-  /** Answers the server's questions during this call. */
+  /**
+   * Answers the server's questions during this call. The same object is the same person: a legacy server that keeps state
+   * gets a connection for each.
+   */
   input?: InputProvider | undefined;
 }
 

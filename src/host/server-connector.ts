@@ -48,8 +48,8 @@ export class ServerConnector {
     const time = new ConnectingTime(options.connectTimeoutMs ?? entry.connectTimeoutMs);
     const open = (era: Era | undefined) =>
       this.#gate.through(() => {
-        const connectTimeoutMs = era ? time.withSomeToSpare() : time.left();
-        return connectEntry(entry, surroundings, { ...settings, era, connectTimeoutMs });
+        const connectBy = era ? time.endWithSomeToSpare() : time.end();
+        return connectEntry(entry, surroundings, { ...settings, era, connectBy });
       }, options.signal);
     try {
       const client = await this.#openInEra(eraKey(entry), open);
@@ -123,19 +123,18 @@ const DEFAULT_CONNECT_MS = 30_000;
 /** One time for all tries of one connection. It runs from the first of them: waiting in line is not the server's fault. */
 class ConnectingTime {
   readonly #totalMs: number;
-  #startedAt: number | undefined;
+  #end: number | undefined;
 
   constructor(totalMs = DEFAULT_CONNECT_MS) {
     this.#totalMs = totalMs;
   }
 
-  left(): number {
-    this.#startedAt ??= performance.now();
-    return Math.max(1, Math.round(this.#startedAt + this.#totalMs - performance.now()));
+  end(): number {
+    return (this.#end ??= performance.now() + this.#totalMs);
   }
 
-  withSomeToSpare(): number {
-    return this.left() - Math.min(SPARE_MS, Math.round(this.#totalMs / 2));
+  endWithSomeToSpare(): number {
+    return this.end() - Math.min(SPARE_MS, this.#totalMs / 2);
   }
 }
 

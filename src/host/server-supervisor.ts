@@ -69,7 +69,7 @@ export class ServerSupervisor {
   /** What the last start is opening. */
   #opening: Held | undefined;
   /** Connections that are being asked whether they are still there. */
-  readonly #suspects = new Set<Held>();
+  readonly #suspects = new Map<Held, Promise<void>>();
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
     const { connect, idleMs, maxConnections, waitMs, logger } = options;
@@ -268,6 +268,7 @@ export class ServerSupervisor {
       if (held) await this.#pool.end(held);
       // It was given up for another one, which whoever waits for this one wants just as well.
       if (start !== this.#starts && this.#host) return this.#host;
+      if (start !== this.#starts) throw thrown;
       const error = asNexusError(thrown);
       this.#failed(error, this.#backoff.failed(error));
       throw error;
@@ -333,15 +334,18 @@ export class ServerSupervisor {
     this.#lost(ready, error);
   }
 
-  /** An owner's connection that is stuck is replaced at its next use. */
-  async #retireIfSilent(held: Held, client: Client): Promise<void> {
-    if (this.#suspects.has(held)) return;
-    this.#suspects.add(held);
-    if (!(await this.#isAnswering(client)) && !this.#closed) {
+  /** An owner's connection that is stuck is replaced at its next use. Several who suspect it ask once. */
+  #retireIfSilent(held: Held, client: Client): Promise<void> {
+    const asked = this.#suspects.get(held);
+    if (asked) return asked;
+    const asking = this.#isAnswering(client).then((isAnswering) => {
+      this.#suspects.delete(held);
+      if (isAnswering || this.#closed) return;
       this.#options.logger.warn(`a connection to "${this.definition.id}" does not answer any more, and is replaced`);
       this.#pool.retire(held);
-    }
-    this.#suspects.delete(held);
+    });
+    this.#suspects.set(held, asking);
+    return asking;
   }
 
   async #isAnswering(client: Client): Promise<boolean> {

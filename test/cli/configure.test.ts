@@ -213,7 +213,7 @@ test("P1.9: an unknown server is exit code 6 with what was meant; a TOML file is
 test("a server stays off where its file switches all off, and enable says so", async () => {
   await world.write("home/.nexus/mcp.yaml", `mcp:\n  enabled: false\n  servers:\n    - id: a\n      command: a\n`);
   const { stderr } = await world.run(["mcp", "enable", "a"]);
-  expect(stderr).toContain(`switches all its servers off: "mcp.enabled" is false`);
+  expect(stderr).toContain(`"enabled" of "mcp" is false in the file, which switches off all its servers`);
 });
 
 test("import lists what other programs have, takes over what is named, and skips and names what is there", async () => {

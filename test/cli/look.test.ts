@@ -42,7 +42,7 @@ describe("tools", () => {
     expect(stdout).toContain("\n  echo(text: string)  [read-only]\n      Answers with the text it is given\n");
     expect(stdout).toContain('contactMethod?: "phone" | "email"');
     expect(stdout).not.toContain("crash");
-    expect(stderr).toMatch(/^51 tools from all in \d+ ms; 1 tool hidden by "tools" of the entry\n$/);
+    expect(stderr).toMatch(/^52 tools from all in \d+ ms; 1 tool hidden by "tools" of the entry\n$/);
   });
 
   test("P1.9: lists all servers at once, names the one that fails with its cause, and ends with 4", async () => {
@@ -77,7 +77,7 @@ describe("tools", () => {
       "  test_trigger_prompt_change(",
       "  test_trigger_resource_change(",
     ]);
-    expect(stderr).toMatch(/^4 of 52 tools from old in /);
+    expect(stderr).toMatch(/^4 of 53 tools from old in /);
   });
 
   test("N13: --name shows one tool in full, with a call to copy", async () => {
@@ -118,7 +118,7 @@ describe("tools", () => {
 
   test("a reader that stops reading ends it quietly", async () => {
     const { stdout, stderr } = await world.shell("$NEXUS mcp tools --server all | head -1");
-    expect(stdout).toBe("all  51 tools\n");
+    expect(stdout).toBe("all  52 tools\n");
     expect(stderr).not.toMatch(/EPIPE|Error/);
   });
 
@@ -178,7 +178,7 @@ describe("connect", () => {
         `revision: +${revision} \\(${era}\\)`,
         "transport: +stdio, process \\d+",
         "tools \\(tells changes\\)",
-        "52 tools, \\d resources, 1 template, 5 prompts",
+        "53 tools, \\d resources, 1 template, 5 prompts",
         "A server for tests",
         "connected in \\d",
       ),
@@ -193,7 +193,7 @@ describe("connect", () => {
       era: "modern",
       transport: "http",
       capabilities: { tools: { listChanged: true } },
-      counts: { tools: 52, templates: 1, prompts: 5 },
+      counts: { tools: 53, templates: 1, prompts: 5 },
       errors: [],
     });
   });
@@ -328,8 +328,8 @@ describe("servers and explain", () => {
     const tools = await other.run(["mcp", "tools"]);
     expect(tools.code).toBe(4);
     // In the order in which they answer.
-    expect(tools.stdout).toEqual(some("docs  52 tools"));
-    expect(tools.stdout).toEqual(some("home  52 tools"));
+    expect(tools.stdout).toEqual(some("docs  53 tools"));
+    expect(tools.stdout).toEqual(some("home  53 tools"));
     expect(tools.stderr).toEqual(
       some("Not valid JSON", 'Server "other" is configured by a project that is not trusted'),
     );

@@ -28,7 +28,7 @@ async function everything(...args: string[]): Promise<string> {
   return people.stdout + people.stderr + programs.stdout + programs.stderr;
 }
 
-test("N6: folders that are filled in with secrets are shown as they were written", async () => {
+test("X9: folders that are filled in with secrets are shown as they were written", async () => {
   const explained = await everything("mcp", "explain", "placed");
   expect(explained).toContain("runs in:     ${HOME}/${secret:place}");
   expect(explained).toContain("file:///${secret:place}");
@@ -39,7 +39,7 @@ test("N6: folders that are filled in with secrets are shown as they were written
 });
 
 test.each(["dies", "gone", "whole", "away"])(
-  "N6: a password written into an entry is not in what is said of %s",
+  "X9: a password written into an entry is not in what is said of %s",
   async (id) => {
     for (const command of ["connect", "doctor", "explain"]) {
       const said = await everything("mcp", command, id);
@@ -49,12 +49,12 @@ test.each(["dies", "gone", "whole", "away"])(
   },
 );
 
-test("N6: an address to try is masked, and quoted for the shell", async () => {
+test("X9: an address to try is masked, and quoted for the shell", async () => {
   const { stderr } = await world.run(["mcp", "ping", "away"]);
   expect(stderr).toMatch(/curl -v '\S+'/);
 });
 
-test("N6: the command that goes on with a call repeats no password", async () => {
+test("X9: the command that goes on with a call repeats no password", async () => {
   const { command, args } = stdioFixture(["--revision", "2025-11-25"]);
   const script = `process.argv = [process.argv[0], ...${JSON.stringify(args)}]; await import(process.argv[1]);`;
   const wrapper = await world.write("wrapper.mjs", script);

@@ -19,7 +19,7 @@ import { logLine, wantEveryMessage } from "./server-messages.ts";
 import type { ServerSet } from "../server-set.ts";
 import { quoteWord } from "../text/split-words.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
-import { misspeltAnswers, unansweredError } from "./unanswered.ts";
+import { misspeltAnswers, unansweredError, type Fate } from "./unanswered.ts";
 
 /** What commands take during whose calls a server may ask. */
 export const ATTENDING = {
@@ -193,7 +193,7 @@ export class AttendedCall {
     return this.#again(fit, ["answer"]);
   }
 
-  #unanswered(fate: Parameters<typeof unansweredError>[1]["fate"]): NexusError {
+  #unanswered(fate: Fate): NexusError {
     const { unanswered } = this.#interview;
     return unansweredError(unanswered, {
       server: this.#attendance.definition.id,

@@ -24,7 +24,7 @@ export type Fate =
   /** A legacy server waits for no one: it was told that the user declines, and went on. */
   | { kind: "declined"; again: string };
 
-export interface Circumstances {
+interface Circumstances {
   server: string;
   fate: Fate;
   /** Answers that nobody has taken. */
