@@ -11,8 +11,6 @@ export interface HostOptions {
   servers?: Readonly<Record<string, HostEntry>> | undefined;
   /** This file alone, which is trusted because it was named. Without it and `servers`, all layers are read. */
   config?: string | undefined;
-  /** Servers beside those of the files; one that a file has by the same id is the file's. */
-  beside?: Readonly<Record<string, HostEntry>> | undefined;
   /** Where the project is looked for; the working folder unless given. */
   cwd?: string | undefined;
   /** Trust the project's files for this run, as they are when it begins. */

@@ -248,8 +248,7 @@ export class Host implements AsyncDisposable {
 
   /** Reads the configuration and, if that is wanted, goes on reading it. */
   async #followFiles(): Promise<void> {
-    const { config, watch = false, trust = false, beside } = this.#options;
-    const others = beside ? await defineServers(beside, this.#load) : [];
+    const { config, watch = false, trust = false } = this.#options;
     this.#files = new WatchedConfiguration({
       load: { ...this.#load, explicit: config },
       trustsFirst: trust,
@@ -257,8 +256,7 @@ export class Host implements AsyncDisposable {
       logger: this.#logger,
       onChange: async (configuration) => {
         this.configuration = configuration;
-        const { servers } = configuration;
-        await this.setServers([...servers, ...others.filter(({ id }) => !servers.some((server) => server.id === id))]);
+        await this.setServers(configuration.servers);
       },
     });
     await this.#files.start();
