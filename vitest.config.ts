@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
+    // Most tests wait for processes of theirs; more of them at a time than there are cores keep the cores busy.
+    maxWorkers: 4,
   },
 });

@@ -49,10 +49,11 @@ test("a name is looked up, never split; one that fits two lists both", () => {
   expect(resolveName(modelName("b", "x"), tools, "tool")).toBe(tools[2]);
   expect(() => resolveName("a.y", tools, "tool")).toThrow(`There is no tool "a.y"`);
   const twins = [
-    { server: "a-b", name: "c" },
+    { server: "a-b", name: "search" },
     { server: "a", name: "x" },
   ];
-  expect(() => resolveName("a-b.d", twins, "tool")).toThrow(expect.objectContaining({ hint: `Did you mean "a-b.c"?` }));
+  const hint = `Did you mean "a-b.search"?`;
+  expect(() => resolveName("a-b.serach", twins, "tool")).toThrow(expect.objectContaining({ hint }));
 });
 
 test("every tool is native to the agent, with its schema and annotations, and executes (N10, G2)", async () => {
