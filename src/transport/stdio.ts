@@ -47,7 +47,7 @@ const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
 const HURRIED_MS = 250;
 /** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
 const DRAIN_MS = 500;
-const BATCH_LENGTH = 8_192;
+const BATCH_LENGTH = 2_048;
 /** What may wait for a server that does not read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
