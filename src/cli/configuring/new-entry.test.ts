@@ -2,22 +2,23 @@ import { expect, test } from "vitest";
 import type { Candidate } from "../../config/places.ts";
 import { looksRelative, newEntry } from "./new-entry.ts";
 
-const user: Candidate = { file: "/home/u/.nexus/mcp.json", layer: "user", folder: "/work/project" };
-const project: Candidate = { file: "/work/project/.mcp.json", layer: "project", folder: "/work/project" };
+const user: Candidate = { file: "/home/u/.nexus/mcp.json", layer: "user", folder: "/home/u/work/project" };
+const project: Candidate = { file: "/home/u/work/project/.mcp.json", layer: "project", folder: "/home/u/work/project" };
 
 const posix = test.skipIf(process.platform === "win32");
 
 posix("a folder is absolute in the user's file, and relative in the project's, which others have elsewhere", () => {
-  const cwdIn = (target: Candidate, cwd: string) => newEntry("a", ["x"], { cwd, target, from: "/work/project" }).cwd;
-  expect(cwdIn(user, "sub")).toBe("/work/project/sub");
+  const cwdIn = (target: Candidate, cwd: string) =>
+    newEntry("a", ["x"], { cwd, target, from: "/home/u/work/project" }).cwd;
+  expect(cwdIn(user, "sub")).toBe("/home/u/work/project/sub");
   expect(cwdIn(project, "sub")).toBe("sub");
   expect(cwdIn(project, ".")).toBe(".");
-  expect(cwdIn(project, "../other")).toBe("/work/other");
+  expect(cwdIn(project, "../other")).toBe("/home/u/work/other");
   expect(cwdIn(project, "~/notes")).toBe("~/notes");
 });
 
 test("an entry has what was given and nothing else", () => {
-  const options = { target: user, from: "/work/project" };
+  const options = { target: user, from: "/home/u/work/project" };
   expect(newEntry("a", ["npx", "-y", "b c"], { ...options, env: ["K=v=w"] })).toEqual({
     command: "npx",
     args: ["-y", "b c"],
