@@ -16,6 +16,7 @@ import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
 import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
 import type { Output } from "./output.ts";
+import { verboseLogger } from "./verbose-logger.ts";
 import { Sightings, type Sighting } from "./sightings.ts";
 
 export interface ServerSetOptions {
@@ -261,9 +262,4 @@ function isNamedBy(id: string, name: string): boolean {
 function nothingConfigured(files: number): string {
   const none = files === 0 ? "No configuration file was found." : "The configuration has no servers.";
   return `${none} Add one: nexus mcp add NAME -- COMMAND …`;
-}
-
-function verboseLogger(out: Output): Logger {
-  const write = (message: string) => out.note(out.onStderr("dim", visible(message)));
-  return { debug: write, info: write, warn: write, error: write };
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { eraKey } from "../host/era-cache.ts";
+import { writeNow } from "../host/write-now.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -47,13 +48,8 @@ export class Sightings {
     const key = keyOf(definition);
     if (key === undefined) return;
     const before = await this.find(definition);
-    const file = this.#file(definition.id);
-    const draft = `${file}.${process.pid}.tmp`;
     try {
-      // Neither in a thread nor flushed to the disk: it may get lost, but must not take longer than the command itself.
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      writeFileSync(draft, JSON.stringify({ ...before, ...seen, key, at: Date.now() }), { mode: 0o600 });
-      renameSync(draft, file);
+      writeNow(this.#file(definition.id), JSON.stringify({ ...before, ...seen, key, at: Date.now() }));
     } catch {
       // Nothing depends on it.
     }

@@ -1,8 +1,9 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { signalTree } from "../transport/process-tree.ts";
+import { writeNow } from "./write-now.ts";
 import { identify, identifyNow, type ProcessIdentity } from "./process-identity.ts";
 
 interface NotedProcess extends ProcessIdentity {
@@ -107,9 +108,7 @@ export class ChildLedger {
       host: { pid: process.pid, ...self },
       children: [...this.#children].map(([pid, identity]) => ({ pid, ...identity })),
     };
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    writeFileSync(file + DRAFT, JSON.stringify(page), { mode: 0o600 });
-    renameSync(file + DRAFT, file);
+    writeNow(file, JSON.stringify(page));
   }
 }
 

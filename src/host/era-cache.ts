@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { shortName } from "../protocol/digest.ts";
 import type { ResolvedEntry } from "../transport/server-entry.ts";
+import { writeNow } from "./write-now.ts";
 
 /** Remembers which era a server speaks, to save the question the next time. */
 export interface EraCache {
@@ -48,15 +48,10 @@ export class FileEraCache implements EraCache {
     if (before?.era === era && (!before || !era || before.expiresAt - Date.now() > LIFE_MS[era] / 2)) return;
     if (era) entries[key] = { era, expiresAt: Date.now() + LIFE_MS[era] };
     for (const [other, { expiresAt }] of Object.entries(entries)) if (expiresAt <= Date.now()) delete entries[other];
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-    // Another host may write at the same time: each writes a whole file, the last one wins.
-    const draft = `${this.#file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
     try {
-      writeFileSync(draft, JSON.stringify(entries), { mode: 0o600 });
-      renameSync(draft, this.#file);
+      writeNow(this.#file, JSON.stringify(entries));
     } catch {
       // Nothing depends on it.
-      rmSync(draft, { force: true });
     }
   }
 

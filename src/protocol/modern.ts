@@ -24,7 +24,7 @@ export function modernMeta({ version, clientInfo, capabilities, logLevel }: Mode
 }
 
 /** Requests whose target travels in `Mcp-Name`, and where in the parameters it stands. */
-const NAMED: Record<string, string> = {
+const NAMED: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
@@ -32,6 +32,11 @@ const NAMED: Record<string, string> = {
   "tasks/update": "taskId",
   "tasks/cancel": "taskId",
 };
+
+/** The member of a request's parameters that `Mcp-Name` repeats, if it repeats one. */
+export function namedMember(method: string): string | undefined {
+  return Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
+}
 
 /** The headers of a modern POST: they repeat the body, so that proxies can route without reading it. */
 export function modernHeaders(
@@ -41,7 +46,7 @@ export function modernHeaders(
   paramHeaders: readonly ParamHeader[] = [],
 ): Record<string, string> {
   const headers: Record<string, string> = { "mcp-protocol-version": version, "mcp-method": method };
-  const member = NAMED[method];
+  const member = namedMember(method);
   const name = member === undefined ? undefined : params?.[member];
   if (typeof name === "string") headers["mcp-name"] = encodeHeaderValue(name);
   if (paramHeaders.length > 0) Object.assign(headers, paramHeaderValues(paramHeaders, params?.["arguments"]));

@@ -14,6 +14,7 @@ import { reportLines, summaryLine, type Sheet } from "../doctor/report.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import { inPlaceEntry } from "../in-place.ts";
 import type { Output } from "../output.ts";
+import { verboseLogger } from "../verbose-logger.ts";
 
 /** nexus mcp doctor github */
 export const doctor = defineCommand({
@@ -112,9 +113,4 @@ function fileForPrograms({ file, layer, servers, trusted, problem }: ConfigFile)
 function nothingThere(files: readonly ConfigFile[]): string {
   const none = files.length === 0 ? "No configuration file was found" : "The configuration has no servers";
   return `${none}: there is nothing to check. Add a server: nexus mcp add NAME -- COMMAND …`;
-}
-
-function verboseLogger(out: Output): Logger {
-  const write = (message: string) => out.note(out.onStderr("dim", visible(message)));
-  return { debug: write, info: write, warn: write, error: write };
 }

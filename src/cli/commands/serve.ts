@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { SILENT, type Logger } from "../../client/logger.ts";
+import type { Logger } from "../../client/logger.ts";
 import { visible } from "../../errors/visible.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
@@ -9,6 +9,7 @@ import type { Output } from "../output.ts";
 import { demoServers } from "../serving/demo-servers.ts";
 import { greeting } from "../serving/greeting.ts";
 import { ServerNews } from "../serving/server-news.ts";
+import { verboseLogger } from "../verbose-logger.ts";
 
 /** How long the first line waits for servers that are slow to start; they are served when they are there. */
 const STARTING_MS = 10_000;
@@ -97,6 +98,6 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 function loggerFor({ verbose }: Flags, out: Output): Logger {
-  const write = (message: string) => out.note(out.onStderr("dim", visible(message)));
-  return verbose ? { debug: write, info: write, warn: write, error: write } : { ...SILENT, warn: write, error: write };
+  const loud = verboseLogger(out);
+  return verbose ? loud : { ...loud, debug() {}, info() {} };
 }

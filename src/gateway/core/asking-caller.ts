@@ -5,7 +5,7 @@ import type { Notification } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, InputResult, Question } from "../../protocol/mcp.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Exchange } from "../exchange.ts";
-import { withoutReservedMeta } from "./upstream-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 
 /** Puts a server's questions to a legacy caller, on the stream of its call. */
 export class AskingCaller implements InputProvider {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { InputResult, Question } from "../../protocol/mcp.ts";
-import { withoutReservedMeta } from "./upstream-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 
 interface Waiting {
   question: Question;

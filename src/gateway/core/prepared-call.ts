@@ -4,7 +4,7 @@ import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { Exchange } from "../exchange.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
-import { withoutReservedMeta } from "./upstream-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 
 /** One request to one server, in the server's own names. */
 export interface Call {

@@ -5,7 +5,7 @@ import { INTERNAL_ERROR, type Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { ParkedQuestions } from "./parked-questions.ts";
 import { unknownTask } from "./task-ids.ts";
-import { withoutReservedMeta } from "./upstream-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 
 /** How long to wait for a question that a task says it has. */
 const QUESTION_MS = 1_000;

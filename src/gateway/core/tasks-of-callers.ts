@@ -10,7 +10,7 @@ import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "./ta
 import { canonicalResult, capabilityMissing } from "./upstream-answer.ts";
 import { capabilitiesFor, knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamLease, UpstreamLeases } from "./upstream-leases.ts";
-import { withoutReservedMeta } from "./upstream-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 import { declaring } from "./upstream-reports.ts";
 
 const METHODS = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);

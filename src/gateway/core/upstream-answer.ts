@@ -3,7 +3,7 @@ import { INTERNAL_ERROR, INVALID_PARAMS, isRecord, type Result } from "../../pro
 import { MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Caller } from "../exchange.ts";
-import { withoutReservedMeta } from "./upstream-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 
 /** Answers that say how long they stay good. */
 const CACHEABLE = new Set([

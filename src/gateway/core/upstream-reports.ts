@@ -6,7 +6,7 @@ import type { ClientCapabilities, Progress } from "../../protocol/mcp.ts";
 import type { Caller } from "../exchange.ts";
 import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
 import { isLoudEnough } from "./upstream-logs.ts";
-import { withoutReservedMeta } from "./upstream-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 
 /** What a call takes so that its caller hears of it while it runs; nothing is asked for that the caller does not want. */
 export function reportsTo(caller: Caller): CallOptions {

@@ -1,17 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { decodeHeaderValue } from "../../protocol/header-value.ts";
 import { isRecord, type Params, type Request } from "../../protocol/json-rpc.ts";
+import { namedMember } from "../../protocol/modern.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-
-/** Where the target of a request stands that `Mcp-Name` repeats. */
-const NAMED: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-  "tasks/get": "taskId",
-  "tasks/update": "taskId",
-  "tasks/cancel": "taskId",
-};
 
 /** Why the version header and the body do not go together. */
 export function versionMismatch(headers: IncomingHttpHeaders, claimed: unknown): string | undefined {
@@ -25,7 +16,7 @@ export function targetMismatch(headers: IncomingHttpHeaders, { method, params = 
   const given = headers["mcp-method"];
   if (given === undefined) return "The header Mcp-Method is missing";
   if (given !== method) return differs("Mcp-Method", given, method);
-  const member = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
+  const member = namedMember(method);
   return member === undefined ? undefined : mismatch(headers, "Mcp-Name", params[member], "string");
 }
 

@@ -11,6 +11,7 @@ import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import { isModernRevision, MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import type { Caller, Core, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
+import { RESERVED_META } from "../reserved-meta.ts";
 
 /** What a modern request says about its sender in `_meta`, and the parameters without it. */
 export interface ModernSender {
@@ -33,15 +34,6 @@ export interface ModernRequest {
   /** On the request's own stream, before its answer. */
   send: (message: Notification) => void;
 }
-
-/** Each hop has its own of these; other keys are carried. */
-const RESERVED: ReadonlySet<string> = new Set([
-  ...Object.values(META).filter((key) => key !== META.relatedTask),
-  "progressToken",
-  "traceparent",
-  "tracestate",
-  "baggage",
-]);
 
 /** Owners of connections are named after the principal: modern callers have no session. */
 export function ownerOf({ tenant, id }: Principal): string {
@@ -89,7 +81,7 @@ export function readSender({ params = {} }: Request): { sender: ModernSender } |
 
 function carriedMeta(meta: Record<string, unknown>): Record<string, unknown> | undefined {
   let carried: [string, unknown][] | undefined;
-  for (const key in meta) if (!RESERVED.has(key)) (carried ??= []).push([key, meta[key]]);
+  for (const key in meta) if (!RESERVED_META.has(key)) (carried ??= []).push([key, meta[key]]);
   return carried && Object.fromEntries(carried);
 }
 

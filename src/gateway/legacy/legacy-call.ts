@@ -10,7 +10,7 @@ import { withoutQuestions } from "./legacy-capabilities.ts";
 import { legacyQuestion } from "./legacy-question.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import type { RequestChannel } from "./request-channel.ts";
-import { canonicalParams } from "./reserved-meta.ts";
+import { canonicalParams } from "./canonical-params.ts";
 
 /** What a call takes from its session. */
 export interface CallSurroundings {

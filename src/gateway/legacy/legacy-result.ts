@@ -2,7 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 import { legacyBlock, legacyBlocks } from "./legacy-content.ts";
-import { withoutReservedMeta } from "./reserved-meta.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 import type { ToolOutputs } from "./tool-outputs.ts";
 
 /** What a request was, as far as its result depends on it. */

@@ -1,0 +1,23 @@
+import { isRecord } from "../protocol/json-rpc.ts";
+import { META } from "../protocol/meta.ts";
+
+/** `_meta` keys that each hop says for itself: what one side says with them is not for the other. */
+export const RESERVED_META: ReadonlySet<string> = new Set<string>([
+  ...Object.values(META),
+  "progressToken",
+  "traceparent",
+  "tracestate",
+  "baggage",
+]);
+
+/** The same without reserved `_meta`; the very same object where there is none, since it may be kept by somebody else. */
+export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T): T {
+  const meta = carrier._meta;
+  if (!isRecord(meta)) return carrier;
+  const names = Object.keys(meta);
+  const kept = names.filter((name) => !RESERVED_META.has(name));
+  if (kept.length === names.length) return carrier;
+  const { _meta, ...rest } = carrier;
+  if (kept.length === 0) return rest as T;
+  return { ...rest, _meta: Object.fromEntries(kept.map((name) => [name, meta[name]])) } as T;
+}
