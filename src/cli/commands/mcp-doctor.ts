@@ -1,10 +1,9 @@
-import { SILENT, type Logger } from "../../client/logger.ts";
+import { SILENT } from "../../client/logger.ts";
 import type { ConfigFile } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { maskedCommand } from "../../errors/masked-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
-import { visible } from "../../errors/visible.ts";
 import { defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { failedBy, TITLES, type Check } from "../doctor/check.ts";
@@ -13,7 +12,6 @@ import { examine } from "../doctor/examine.ts";
 import { reportLines, summaryLine, type Sheet } from "../doctor/report.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import { inPlaceEntry } from "../in-place.ts";
-import type { Output } from "../output.ts";
 import { verboseLogger } from "../verbose-logger.ts";
 
 /** nexus mcp doctor github */
