@@ -411,6 +411,7 @@ export class Client implements AsyncDisposable {
       channel: peer.http,
       headers: () => peer.standingHeaders,
       maxFailures: Infinity,
+      maxGoneMs: Infinity,
       onGivenUp: (end, wasOpen) => {
         // A server without such a stream may say 404, too; only one that had it has forgotten the session.
         const isForgotten =

@@ -50,6 +50,8 @@ export interface PostOptions {
 /** How long a message that nobody waits for may take. */
 const POST_MS = 30_000;
 const RESUME_FAILURES = 3;
+/** How long a server that does not take connections any more is given to come back with what it was asked. */
+const GONE_MS = 750;
 
 /** JSON-RPC over one connection: matches answers to requests, and knows no MCP beyond cancelling and progress. */
 export class Peer implements PendingOwner {
@@ -162,13 +164,23 @@ export class Peer implements PendingOwner {
     const { id: streamOf, method } = pending.outgoing;
     const onGivenUp = (last: StreamEnd) => {
       const isTooLarge = last.kind === "failed" && last.error.code === "MESSAGE_TOO_LARGE";
-      pending.fail(isTooLarge ? last.error : endedWithoutAnswer(method));
+      pending.fail(isTooLarge ? last.error : endedWithoutAnswer(method, last));
     };
     // Events belong to the session they came in: a renewed one knows nothing of them.
     const session = this.standingHeaders;
     const headers = () => session;
     const retryMs = end.kind === "refused" ? undefined : end.retryMs;
-    return new ResumableStream({ channel, headers, streamOf, point, retryMs, maxFailures: RESUME_FAILURES, onGivenUp });
+    return new ResumableStream({
+      channel,
+      headers,
+      streamOf,
+      point,
+      retryMs,
+      wasCut: end.kind === "failed",
+      maxFailures: RESUME_FAILURES,
+      maxGoneMs: GONE_MS,
+      onGivenUp,
+    });
   }
 
   /** Nobody waits for this answer any more. */

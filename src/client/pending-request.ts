@@ -100,9 +100,14 @@ export class PendingRequest implements Delivery, Stoppable {
   }
 }
 
-export function endedWithoutAnswer(method: string): NexusError {
-  return new NexusError("CONNECTION_LOST", `The server ended the stream of ${method} without an answer`, {
+/** `last` is what came of going on with it. */
+export function endedWithoutAnswer(method: string, last?: StreamEnd): NexusError {
+  const cause = last?.kind === "failed" ? last.error : undefined;
+  const message = `The server ended the stream of ${method} without an answer${cause ? `: ${cause.message}` : ""}`;
+  return new NexusError("CONNECTION_LOST", message, {
     phase: "request",
+    cause,
+    hint: cause?.details.hint,
     mayHaveReached: true,
   });
 }

@@ -11,13 +11,19 @@ export interface ResumableStreamOptions {
   point?: ResumePoint;
   /** How long the server asked to wait before. */
   retryMs?: number | undefined;
+  /** It did not end by the server's wish. */
+  wasCut?: boolean | undefined;
   /** Openings that may fail in a row. */
   maxFailures: number;
+  /** How long nobody may be there who could be asked: openings whose connection is refused count apart. */
+  maxGoneMs: number;
   /** The stream will not be opened again. */
   onGivenUp: (end: StreamEnd, wasOpen: boolean) => void;
 }
 
 const REOPEN_MS = { first: 1_000, longest: 30_000 };
+/** A stream that was cut, or a server that is gone: it matters soon whether there is anything to go on with. */
+const LOOK_AGAIN_MS = 250;
 /** However long the server asks to wait. */
 const LONGEST_RETRY_MS = 600_000;
 
@@ -34,6 +40,8 @@ export class ResumableStream implements Sending {
   /** Openings in a row that brought nothing. */
   #vain = 0;
   #retryMs: number | undefined;
+  /** Since when connections are refused. */
+  #goneAt: number | undefined;
   #wasOpen = false;
   #abandoned = false;
 
@@ -41,7 +49,7 @@ export class ResumableStream implements Sending {
     this.#options = options;
     this.#point = options.point;
     this.#retryMs = options.retryMs;
-    if (options.point) this.#openLater();
+    if (options.point) this.#openLater(options.wasCut);
     else this.#open();
   }
 
@@ -62,8 +70,9 @@ export class ResumableStream implements Sending {
     this.#sending = channel.listen(delivery, streamOf);
   }
 
-  #openLater(): void {
-    const grown = Math.min(REOPEN_MS.first * 2 ** this.#vain, REOPEN_MS.longest);
+  #openLater(isUrgent = false): void {
+    const first = isUrgent ? LOOK_AGAIN_MS : REOPEN_MS.first;
+    const grown = Math.min(first * 2 ** this.#vain, REOPEN_MS.longest);
     const asked = Math.min(this.#retryMs ?? grown, LONGEST_RETRY_MS);
     // The server's word counts as long as it leads anywhere; a "retry: 0" that does not must not become a storm.
     this.#timer = setTimeout(() => this.#open(), this.#vain > 0 ? Math.max(asked, grown) : asked);
@@ -73,6 +82,8 @@ export class ResumableStream implements Sending {
 
   #ended(end: StreamEnd): void {
     if (this.#abandoned) return;
+    if (isGone(end) && this.#options.maxGoneMs < Infinity) return this.#lookAgain(end);
+    this.#goneAt = undefined;
     this.#failures = end.kind === "ended" ? 0 : this.#failures + 1;
     if (isFinal(end) || this.#failures > this.#options.maxFailures) return this.#options.onGivenUp(end, this.#wasOpen);
     const point = end.kind === "refused" ? undefined : end.resume;
@@ -81,6 +92,17 @@ export class ResumableStream implements Sending {
     this.#point = point ?? this.#point;
     this.#openLater();
   }
+
+  /** Nobody is there: one that is being restarted is back in a moment, and one that is not has lost what it did. */
+  #lookAgain(end: StreamEnd): void {
+    this.#goneAt ??= performance.now();
+    if (performance.now() - this.#goneAt >= this.#options.maxGoneMs) this.#options.onGivenUp(end, this.#wasOpen);
+    else this.#timer = setTimeout(() => this.#open(), LOOK_AGAIN_MS);
+  }
+}
+
+function isGone(end: StreamEnd): boolean {
+  return end.kind === "failed" && end.error.code === "CONNECTION_FAILED";
 }
 
 /** Asking again would get the same answer. */

@@ -138,6 +138,32 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("B1: an HTTP server of %s",
   });
 });
 
+describe.each(["2026-07-28", "2025-11-25"] as const)("B1: an HTTP server of %s", (revision) => {
+  test("gone for good: calls in flight fail within 2 s with the cause, and the next goes through when it is back", async () => {
+    let fixture = await startHttpFixture({ revision, answers: "sse" });
+    const { port, url } = fixture;
+    await using world = await FaultWorld.open(() => ({ up: { url } }));
+    const callers = [await callerOf("modern", world, "up"), await callerOf("legacy", world, "up")];
+    const sleeping = callers.map((caller) => caller.tool("sleep", HOUR));
+    const calls = () => fixture.transcript.messages("in").filter((m) => (m as WireMessage).method === "tools/call");
+    await expect.poll(() => calls().length).toBe(2);
+    const goneAt = performance.now();
+    await fixture.close();
+    for (const { message } of await Promise.all(sleeping)) {
+      expect(message.error).toMatchObject({ code: -32603, data: { code: "CONNECTION_LOST", mayHaveReached: true } });
+      expect(message.error?.message).toMatch(/Nothing is listening|closed the connection/);
+    }
+    expect(performance.now() - goneAt).toBeLessThan(2000);
+    fixture = await startHttpFixture({ revision, port });
+    for (const caller of callers) {
+      const { message, ms } = await caller.tool("add_numbers", { a: 1, b: 1 });
+      expect(message.result).toMatchObject({ structuredContent: { sum: 2 } });
+      expect(ms).toBeLessThan(5000);
+    }
+    await fixture.close();
+  });
+});
+
 describe("B1: the gateway's own process", () => {
   test("killed and started again: modern clients go on, sessions are answered 404", async () => {
     await using world = await NexusWorld.open();
