@@ -1,5 +1,5 @@
-import { oneOf } from "./completion.ts";
-import type { PromptFeature } from "./features.ts";
+import { oneOf } from "../server/completion.ts";
+import type { PromptFeature } from "../server/features.ts";
 
 const TONES = ["cheerful", "formal", "poetic", "terse"];
 

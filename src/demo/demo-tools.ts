@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { isRecord } from "../protocol/json-rpc.ts";
-import { integerArgument, numberArgument, stringArgument, structuredResult, textResult } from "./arguments.ts";
-import { defineTool, type ToolFeature } from "./features.ts";
+import { integerArgument, numberArgument, stringArgument, structuredResult, textResult } from "../server/arguments.ts";
+import { defineTool, type ToolFeature } from "../server/features.ts";
 
 export function demoTools(): ToolFeature[] {
   return [echo, add, rollDice, slowCount, askName];
