@@ -1,0 +1,118 @@
+import { sha256 } from "../../protocol/digest.ts";
+import type { Tool } from "../../protocol/mcp.ts";
+import type { ToolFile } from "../file/tool-file.ts";
+import { citationsOf, type Citation } from "./citations.ts";
+import { toolDefinition } from "./tool-definition.ts";
+
+/** All that a served API is made of. Plain JSON, always in the same order: what is approved is its hash. */
+export interface CompiledApi {
+  format: 1;
+  /** Without the fake and the checks, which are for trying it out. */
+  file: ToolFile;
+  /** As clients see them, by name. */
+  tools: Record<string, Tool>;
+  citations: Record<string, Citation>;
+  hash: string;
+}
+
+/** Something about the file that only shows when it is compiled. */
+export interface CompileProblem {
+  /** Where in the file: members joined with dots. */
+  path: string;
+  message: string;
+  hint?: string;
+  severity: "error" | "warning";
+}
+
+/** What a model has to read before it can call anything. */
+const DEFINITION_BYTES = 12 * 1024;
+const LIST_BYTES = 96 * 1024;
+
+/** `documents`: the texts that the file names, by its names for them; absent where there is no such file. */
+export function compileApi(
+  file: ToolFile,
+  documents: Readonly<Record<string, string>>,
+): { api: CompiledApi; problems: CompileProblem[] } {
+  const served = withoutTrials(file);
+  const tools = Object.fromEntries(
+    Object.entries(served.tools).map(([name, spec]) => [name, toolDefinition(served, name, spec)]),
+  );
+  const { citations, outside } = citationsOf(served, documents);
+  const compiled = { format: 1, file: served, tools, citations } as const;
+  return {
+    api: { ...compiled, hash: hashOf(compiled) },
+    problems: [...changedDocuments(file, documents), ...citedOutside(outside), ...overBudget(tools)],
+  };
+}
+
+/** The hash that is approved: of everything but itself. */
+export function hashOf({ format, file, tools, citations }: Omit<CompiledApi, "hash">): string {
+  return `sha256:${sha256(JSON.stringify({ format, file, tools, citations }))}`;
+}
+
+/** Fields keep their order, which is that of the elements on the wire; that of tools and types means nothing. */
+function withoutTrials(file: ToolFile): ToolFile {
+  const tools = byName(file.tools).map(([name, spec]) => [name, { ...spec, checks: [] }]);
+  return {
+    ...file,
+    types: Object.fromEntries(byName(file.types)),
+    tools: Object.fromEntries(tools),
+    fake: { secrets: {}, tables: {}, tools: {} },
+  };
+}
+
+function byName<T>(record: Readonly<Record<string, T>>): [string, T][] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function changedDocuments(file: ToolFile, documents: Readonly<Record<string, string>>): CompileProblem[] {
+  return Object.entries(file.documents).flatMap(([name, spec]): CompileProblem[] => {
+    const text = documents[name];
+    const path = `documents.${name}`;
+    if (text === undefined) {
+      return [{ path, message: `there is no file "${spec.file}" beside the tool file`, severity: "error" }];
+    }
+    const is = sha256(text);
+    if (is === spec.sha256) return [];
+    const message = `"${spec.file}" is not the text that this file was written from`;
+    const hint = `Check what leans on the changed lines, then write sha256: ${is}`;
+    return [{ path: `${path}.sha256`, message, hint, severity: "error" }];
+  });
+}
+
+function citedOutside(outside: readonly string[]): CompileProblem[] {
+  return outside.map((evidence) => ({
+    path: "documents",
+    message: `the evidence ${evidence} is not in its document`,
+    hint: "Lines are counted from 1, and the last one has to be there.",
+    severity: "error",
+  }));
+}
+
+function overBudget(tools: Readonly<Record<string, Tool>>): CompileProblem[] {
+  const sizes = Object.entries(tools).map(([name, tool]) => ({ name, bytes: bytesOf(tool) }));
+  const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const large = sizes.filter(({ bytes }) => bytes > DEFINITION_BYTES);
+  return [
+    ...large.map(({ name, bytes }): CompileProblem => ({
+      path: `tools.${name}`,
+      message: `the definition has ${bytes} bytes, ${DEFINITION_BYTES} are allowed`,
+      hint: "Shorten descriptions, or make two tools of it: every model reads all of it before it calls anything.",
+      severity: "error",
+    })),
+    ...(total > LIST_BYTES
+      ? [
+          {
+            path: "tools",
+            message: `the list of tools has ${total} bytes, ${LIST_BYTES} are allowed`,
+            hint: "Make two APIs of it, or leave tools out.",
+            severity: "error",
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
