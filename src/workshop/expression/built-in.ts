@@ -1,0 +1,46 @@
+import { rounded, textOf } from "./arithmetic.ts";
+
+const MS_PER_DAY = 86_400_000;
+
+/** The functions that are always there and take values; those that look at items are in the evaluator. */
+export const BUILT_IN: Readonly<Record<string, (...given: unknown[]) => unknown>> = {
+  days: (from, to) => {
+    const [start, end] = [dayOf(from), dayOf(to)];
+    return start === undefined || end === undefined ? null : (end - start) / MS_PER_DAY;
+  },
+  round: (value, decimals) => {
+    const places = typeof decimals === "number" ? Math.min(Math.max(Math.trunc(decimals), 0), 10) : 0;
+    return typeof value === "number" ? rounded(value, places) : null;
+  },
+  min: (...given) => extreme(given, (a, b) => a < b),
+  max: (...given) => extreme(given, (a, b) => a > b),
+  join: (list, text) =>
+    listOf(list)
+      .map(textOf)
+      .join(typeof text === "string" ? text : ", "),
+  lower: (text) => (typeof text === "string" ? text.toLowerCase() : null),
+  upper: (text) => (typeof text === "string" ? text.toUpperCase() : null),
+};
+
+/** Nothing is an empty list, and a single value is a list of one. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (value === null || value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function dayOf(value: unknown): number | undefined {
+  const [day] = (typeof value === "string" && /^\d{4}-\d{2}-\d{2}(?=$|T)/.exec(value)) || [];
+  const time = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
+  // Some engines take the 30th of February for a day in March.
+  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day ? undefined : time;
+}
+
+/** Of numbers, or of texts; what is nothing does not count. */
+function extreme(given: readonly unknown[], wins: (a: number, b: number) => boolean): unknown {
+  const values = given.flatMap(listOf).filter((value) => typeof value === "number" || typeof value === "string");
+  if (values.some((value) => typeof value !== typeof values[0])) return null;
+  // Both are numbers or both are texts, and < is the same for either.
+  return values.reduce<unknown>((best, value) => {
+    return best === null || wins(value as number, best as number) ? value : best;
+  }, null);
+}

@@ -1,0 +1,104 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { compute, isTrue, rounded } from "./arithmetic.ts";
+import { BUILT_IN, listOf } from "./built-in.ts";
+import { isSpread, type Expression, type Scope } from "./expression.ts";
+import { signatureOf } from "./functions.ts";
+
+/** Parts computed for one value: lists inside of lists multiply, and nobody waits for more than this. */
+const MAX_STEPS = 1_000_000;
+
+/** The value of an expression. What is absent is null; nothing but own members of plain values is ever reached. */
+export function evaluate(expression: Expression, scope: Scope): unknown {
+  return new Evaluation(scope).value(expression, []);
+}
+
+class Evaluation {
+  readonly #scope: Scope;
+  #steps = 0;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  /** `items`: what `count(list, condition)` and the like are just looking at, innermost first. */
+  value(expression: Expression, items: readonly unknown[]): unknown {
+    this.#steps += 1;
+    if (this.#steps > MAX_STEPS) throw new NexusError("CONFIG_INVALID", "An expression takes too long to compute");
+    switch (expression.kind) {
+      case "literal":
+        return expression.value;
+      case "name":
+        return this.#named(expression.name, items);
+      case "member":
+        return this.#member(expression, items);
+      case "item":
+        return plain(listOf(this.value(expression.of, items))[expression.index]);
+      case "spread":
+        return listOf(this.value(expression.of, items));
+      case "not":
+        return !isTrue(this.value(expression.of, items));
+      case "minus":
+        return compute("-", 0, this.value(expression.of, items));
+      case "call":
+        return this.#call(expression, items);
+      case "binary":
+        return this.#binary(expression, items);
+    }
+  }
+
+  #named(name: string, items: readonly unknown[]): unknown {
+    const holder = items.find((item) => hasMember(item, name));
+    if (holder !== undefined) return memberOf(holder, name);
+    if (name === "item" && items.length > 0) return plain(items[0]);
+    return memberOf(this.#scope, name);
+  }
+
+  #member({ of, name }: Extract<Expression, { kind: "member" }>, items: readonly unknown[]): unknown {
+    const value = this.value(of, items);
+    if (!isSpread(of)) return memberOf(value, name);
+    return listOf(value).flatMap((item) => {
+      this.#steps += 1;
+      return listOf(memberOf(item, name));
+    });
+  }
+
+  #binary({ operator, left, right }: Extract<Expression, { kind: "binary" }>, items: readonly unknown[]): unknown {
+    if (operator === "and") return isTrue(this.value(left, items)) && isTrue(this.value(right, items));
+    if (operator === "or") return isTrue(this.value(left, items)) || isTrue(this.value(right, items));
+    return compute(operator, this.value(left, items), this.value(right, items));
+  }
+
+  #call({ name, given }: Extract<Expression, { kind: "call" }>, items: readonly unknown[]): unknown {
+    if (signatureOf(name)?.each) return this.#overItems(name, given, items);
+    const values = given.map((argument) => this.value(argument, items));
+    const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
+    if (builtIn) return builtIn(...values);
+    const provided = Object.hasOwn(this.#scope, name) ? this.#scope[name] : undefined;
+    if (typeof provided !== "function") throw new NexusError("CONFIG_INVALID", `${name}() is not available here`);
+    // The scope's own functions are ours; whatever they give is a value like any other.
+    return plain((provided as (...given: unknown[]) => unknown)(...values));
+  }
+
+  #overItems(name: string, [list, each]: readonly Expression[], items: readonly unknown[]): unknown {
+    const all = list ? listOf(this.value(list, items)) : [];
+    const ofItem = (item: unknown) => (each ? this.value(each, [item, ...items]) : plain(item));
+    if (name === "first") return plain(all.find((item) => !each || isTrue(ofItem(item))));
+    if (name === "count") return each ? all.filter((item) => isTrue(ofItem(item))).length : all.length;
+    const numbers = all.map(ofItem).filter((value) => typeof value === "number");
+    return numbers.reduce((sum, value) => rounded(sum + value, 10), 0);
+  }
+}
+
+function hasMember(value: unknown, name: string): boolean {
+  // Only objects of data: lists and texts have members of their own that nobody wrote.
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return hasMember(value, name) ? plain((value as Record<string, unknown>)[name]) : null;
+}
+
+/** Functions are no values, and absent is null. */
+function plain(value: unknown): unknown {
+  return value === undefined || typeof value === "function" ? null : value;
+}

@@ -1,0 +1,28 @@
+/** How a function of the language is called. Its second argument, where it says `each`, is computed for every item. */
+interface Signature {
+  min: number;
+  max: number;
+  each?: boolean;
+  /** The place that provides it, for functions that are not always there. */
+  from?: "runner" | "fake";
+}
+
+export const FUNCTIONS: Readonly<Record<string, Signature>> = {
+  count: { min: 1, max: 2, each: true },
+  sum: { min: 1, max: 2, each: true },
+  first: { min: 1, max: 2, each: true },
+  days: { min: 2, max: 2 },
+  round: { min: 1, max: 2 },
+  min: { min: 1, max: 20 },
+  max: { min: 1, max: 20 },
+  join: { min: 1, max: 2 },
+  lower: { min: 1, max: 1 },
+  upper: { min: 1, max: 1 },
+  now: { min: 0, max: 0, from: "runner" },
+  request_key: { min: 0, max: 0, from: "runner" },
+  seen: { min: 1, max: 1, from: "fake" },
+};
+
+export function signatureOf(name: string): Signature | undefined {
+  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+}

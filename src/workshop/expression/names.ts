@@ -1,0 +1,46 @@
+import type { Expression } from "./expression.ts";
+import { signatureOf } from "./functions.ts";
+
+/**
+ * The names an expression cannot be judged without: while one of them is absent, a rule says nothing. Not among them are
+ * names that it can do without: lists that are counted or summed (none is an empty list), names that are compared with
+ * null or that stand alone beside `and`, `or` and `not` (is it there?), and what conditions say about items.
+ */
+export function namesIn(expression: Expression): string[] {
+  return [...new Set(needed(expression, true))];
+}
+
+/** `asked`: only whether there is something matters here, not what it is. */
+function needed(expression: Expression, asked = false): string[] {
+  switch (expression.kind) {
+    case "literal":
+      return [];
+    case "name":
+      return asked ? [] : [expression.name];
+    case "member":
+    case "item":
+    case "spread":
+      return needed(expression.of, asked);
+    case "not":
+      return needed(expression.of, true);
+    case "minus":
+      return needed(expression.of);
+    case "call":
+      return expression.given
+        .slice(0, signatureOf(expression.name)?.each ? 1 : undefined)
+        .flatMap((given, index) => needed(given, index === 0 && takesList(expression.name)));
+    case "binary": {
+      const { operator, left, right } = expression;
+      const isAsked = operator === "and" || operator === "or" || isNull(left) || isNull(right);
+      return [...needed(left, isAsked), ...needed(right, isAsked)];
+    }
+  }
+}
+
+function takesList(name: string): boolean {
+  return signatureOf(name)?.each === true || name === "join";
+}
+
+function isNull(expression: Expression): boolean {
+  return expression.kind === "literal" && expression.value === null;
+}

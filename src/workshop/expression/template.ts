@@ -1,0 +1,49 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { textOf } from "./arithmetic.ts";
+import { evaluate } from "./evaluate.ts";
+import type { Expression, Scope } from "./expression.ts";
+import { parseExpression } from "./parse.ts";
+
+/** A text with `{expressions}` in it, ready to be rendered. */
+export type Template = readonly (string | Expression)[];
+
+/** `{{` and `}}` are braces. */
+export function parseTemplate(text: string): Template {
+  const parts: (string | Expression)[] = [];
+  let plain = "";
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at] ?? "";
+    if ((sign === "{" || sign === "}") && text[at + 1] === sign) {
+      plain += sign;
+      at += 1;
+    } else if (sign === "{") {
+      const end = endOf(text, at);
+      parts.push(plain, parseExpression(text.slice(at + 1, end)));
+      plain = "";
+      at = end;
+    } else {
+      plain += sign;
+    }
+  }
+  return [...parts, plain].filter((part) => part !== "");
+}
+
+/** "Found {count} options from {input.arrival}" with what the scope says; nothing is written as nothing. */
+export function renderTemplate(text: string | Template, scope: Scope): string {
+  const parts = typeof text === "string" ? parseTemplate(text) : text;
+  return parts.map((part) => (typeof part === "string" ? part : textOf(evaluate(part, scope)))).join("");
+}
+
+function endOf(text: string, start: number): number {
+  let quote = "";
+  for (let at = start + 1; at < text.length; at++) {
+    const sign = text[at] ?? "";
+    if (quote !== "" && sign === "\\") at += 1;
+    else if (sign === quote) quote = "";
+    else if (quote === "" && (sign === "'" || sign === '"')) quote = sign;
+    else if (quote === "" && sign === "}") return at;
+  }
+  throw new NexusError("CONFIG_INVALID", `The { at column ${start + 1} is not closed`, {
+    hint: "A brace that is meant as text is written twice: {{",
+  });
+}

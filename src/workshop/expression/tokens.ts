@@ -1,0 +1,58 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+
+export interface Token {
+  kind: "number" | "text" | "name" | "sign" | "end";
+  /** Of a text without its quotes. */
+  text: string;
+  /** Counts from 1. */
+  column: number;
+}
+
+const MAX_LENGTH = 2_000;
+const PATTERN = /(\d+(?:\.\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|(==|!=|<=|>=|[-+*/<>()[\].,])/y;
+
+/** Splits an expression into its words and signs; the last token is the end. */
+export function tokensOf(text: string): Token[] {
+  if (text.length > MAX_LENGTH) throw mistake(text, MAX_LENGTH, `is longer than ${MAX_LENGTH} characters`);
+  const tokens: Token[] = [];
+  let at = 0;
+  for (;;) {
+    while (/\s/.test(text[at] ?? "")) at += 1;
+    if (at >= text.length) return [...tokens, { kind: "end", text: "", column: at + 1 }];
+    const token = quotedAt(text, at) ?? plainAt(text, at);
+    tokens.push({ kind: token.kind, text: token.text, column: at + 1 });
+    at = token.end;
+  }
+}
+
+/** What is wrong in an expression, with the column. */
+export function mistake(text: string, column: number, what: string, hint?: string): NexusError {
+  const shown = text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return new NexusError("CONFIG_INVALID", `The expression ${JSON.stringify(shown)}, column ${column}: ${what}`, {
+    hint,
+  });
+}
+
+function plainAt(text: string, at: number): { kind: Token["kind"]; text: string; end: number } {
+  PATTERN.lastIndex = at;
+  const [whole, number, name] = PATTERN.exec(text) ?? [];
+  if (whole === undefined) {
+    const hint = { "=": "Compare with ==.", "&": "Write and.", "|": "Write or.", "!": "Write not." }[text[at] ?? ""];
+    throw mistake(text, at + 1, `${JSON.stringify(text[at])} has no meaning here`, hint);
+  }
+  const kind = number === undefined ? (name === undefined ? "sign" : "name") : "number";
+  return { kind, text: whole, end: at + whole.length };
+}
+
+/** In 'text' a backslash takes the next character as it is. */
+function quotedAt(text: string, at: number): { kind: "text"; text: string; end: number } | undefined {
+  const quote = text[at];
+  if (quote !== "'" && quote !== '"') return undefined;
+  let content = "";
+  for (let index = at + 1; index < text.length; index++) {
+    if (text[index] === quote) return { kind: "text", text: content, end: index + 1 };
+    if (text[index] === "\\") index += 1;
+    content += text[index] ?? "";
+  }
+  throw mistake(text, at + 1, `the text that begins here has no closing ${quote}`);
+}
