@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import { writeWhole } from "../../auth/whole-file.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
+import { hashOf, type CompiledApi } from "../compile/compile.ts";
+
+/** Who agreed with what, and when. */
+export interface Approval {
+  hash: string;
+  by: string;
+  at: string;
+  version: string;
+}
+
+/** What stands in `<api>.nexus.lock`: all approvals, the newest last, and what the newest one is about. */
+export interface Lock {
+  nexus: 1;
+  api: string;
+  approvals: Approval[];
+  compiled: CompiledApi;
+}
+
+/** Beside the tool file: `capcorn.nexus.yaml` has `capcorn.nexus.lock`. */
+export function lockPath(toolFile: string): string {
+  return toolFile.replace(/\.ya?ml$/i, "") + ".lock";
+}
+
+/** Undefined where nothing was approved yet. */
+export async function readLock(toolFile: string): Promise<Lock | undefined> {
+  const path = lockPath(toolFile);
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw unusable(path, messageOf(error), error);
+  });
+  if (text === undefined) return undefined;
+  const lock = parse(path, text);
+  const newest = lock.approvals.at(-1);
+  // What was approved is what the reviewer saw; a lock whose parts do not belong together proves nothing.
+  if (newest && newest.hash === lock.compiled.hash && hashOf(lock.compiled) === newest.hash) return lock;
+  throw unusable(path, "its approval and what it is about do not belong together");
+}
+
+export function isApproved(lock: Lock | undefined, api: CompiledApi): boolean {
+  return lock?.approvals.at(-1)?.hash === api.hash;
+}
+
+/** Writes down that somebody agreed. What was approved before stays in the list; only the newest is served. */
+export async function approve(
+  toolFile: string,
+  api: CompiledApi,
+  { by, at }: { by: string; at: Date },
+): Promise<Approval> {
+  const approval = { hash: api.hash, by, at: at.toISOString(), version: api.file.version };
+  const before = await readLock(toolFile);
+  const lock: Lock = {
+    nexus: 1,
+    api: api.file.api,
+    approvals: [...(before?.approvals ?? []), approval],
+    compiled: api,
+  };
+  await writeWhole(lockPath(toolFile), `${JSON.stringify(lock, null, 2)}\n`, 0o644);
+  return approval;
+}
+
+function parse(path: string, text: string): Lock {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw unusable(path, messageOf(error), error);
+  }
+  if (isRecord(value) && value["nexus"] === 1 && Array.isArray(value["approvals"]) && isRecord(value["compiled"])) {
+    return value as unknown as Lock;
+  }
+  throw unusable(path, "it is no lock file of this version");
+}
+
+function unusable(path: string, why: string, cause?: unknown): NexusError {
+  return new NexusError("CONFIG_INVALID", `The lock file ${path} cannot be used: ${why}`, {
+    phase: "config",
+    hint: `Restore it from your version control, or remove it and approve anew: nexus api approve ${path.replace(/\.lock$/, ".yaml")}`,
+    cause,
+    mayHaveReached: false,
+  });
+}

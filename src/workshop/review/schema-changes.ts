@@ -1,0 +1,126 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
+import type { JsonSchema } from "../compile/json-schema.ts";
+import { shown, type Change, type ChangeKind } from "./change.ts";
+
+/** How the arguments that a tool takes differ: fewer calls are allowed, or more. */
+export function inputChanges(before: JsonSchema, after: JsonSchema, path: string): Change[] {
+  return new SchemaComparison("input").compare(before, after, path);
+}
+
+/** How the results differ that a tool gives. */
+export function outputChanges(before: JsonSchema, after: JsonSchema, path: string): Change[] {
+  return new SchemaComparison("output").compare(before, after, path);
+}
+
+/** Limits where a larger value lets fewer, or more, through. */
+const LOWER_LIMITS = ["minimum", "minLength", "minItems"];
+const UPPER_LIMITS = ["maximum", "maxLength", "maxItems"];
+const EXACT = ["type", "format", "pattern", "const", "$ref", "additionalProperties"];
+
+class SchemaComparison {
+  readonly #side: "input" | "output";
+  readonly #changes: Change[] = [];
+
+  constructor(side: "input" | "output") {
+    this.#side = side;
+  }
+
+  compare(before: JsonSchema, after: JsonSchema, path: string): Change[] {
+    this.#schema(before, after, path);
+    return this.#changes;
+  }
+
+  #schema(before: JsonSchema, after: JsonSchema, path: string): void {
+    this.#properties(before, after, path);
+    for (const limit of EXACT) this.#exact(before[limit], after[limit], { path, limit });
+    for (const limit of LOWER_LIMITS) this.#limit(before[limit], after[limit], { path, limit, sign: 1 });
+    for (const limit of UPPER_LIMITS) this.#limit(before[limit], after[limit], { path, limit, sign: -1 });
+    this.#values(before["enum"], after["enum"], path);
+    if (!same(before["default"], after["default"])) {
+      this.#say("field changed", path, `default ${shown(before["default"])} → ${shown(after["default"])}`);
+    }
+    if (before["description"] !== after["description"]) {
+      this.#say("description changed", path, `${shown(before["description"])} → ${shown(after["description"])}`);
+    }
+    for (const part of ["items", "$defs"]) {
+      const [old, now] = [before[part], after[part]];
+      if (!isRecord(old) || !isRecord(now)) continue;
+      if (part === "items") this.#schema(old, now, `${path}[]`);
+      else this.#properties({ properties: old }, { properties: now }, path);
+    }
+  }
+
+  #properties(before: JsonSchema, after: JsonSchema, path: string): void {
+    const [old, now] = [propertiesOf(before), propertiesOf(after)];
+    const [wasRequired, isRequired] = [namesOf(before["required"]), namesOf(after["required"])];
+    for (const [name, schema] of Object.entries(old)) {
+      const place = `${path}.${name}`;
+      const next = now[name];
+      if (!next) {
+        this.#say("field removed", place, "is gone");
+        continue;
+      }
+      this.#schema(schema, next, place);
+      if (wasRequired.has(name) === isRequired.has(name)) continue;
+      const becomes = isRequired.has(name) ? "is required now" : "may be left out now";
+      this.#say(this.#kind(isRequired.has(name)), place, becomes);
+    }
+    for (const name of Object.keys(now)) {
+      if (old[name]) continue;
+      const narrows = this.#side === "input" && isRequired.has(name);
+      this.#say(
+        narrows ? "input narrowed" : "field added",
+        `${path}.${name}`,
+        narrows ? "is new and required" : "is new",
+      );
+    }
+  }
+
+  #exact(before: unknown, after: unknown, { path, limit }: { path: string; limit: string }): void {
+    if (same(before, after)) return;
+    const narrows = limit === "additionalProperties" ? after === false : after !== undefined;
+    this.#say(this.#kind(narrows), path, `${limit} ${shown(before)} → ${shown(after)}`);
+  }
+
+  #limit(before: unknown, after: unknown, { path, limit, sign }: { path: string; limit: string; sign: 1 | -1 }): void {
+    if (before === after) return;
+    const narrows = before === undefined || (after !== undefined && (Number(after) - Number(before)) * sign > 0);
+    this.#say(this.#kind(narrows), path, `${limit} ${shown(before)} → ${shown(after)}`);
+  }
+
+  #values(before: unknown, after: unknown, path: string): void {
+    if (same(before, after)) return;
+    const [old, now] = [listOf(before), listOf(after)];
+    if (!old || !now) return this.#say(this.#kind(now !== undefined), path, now ? `only ${shown(now)}` : "any value");
+    const gone = old.filter((value) => !now.includes(value));
+    const added = now.filter((value) => !old.includes(value));
+    if (gone.length > 0) this.#say(this.#kind(true), path, `no longer ${gone.map(shown).join(", ")}`);
+    if (added.length > 0) this.#say(this.#kind(false), path, `also ${added.map(shown).join(", ")}`);
+    if (gone.length + added.length === 0) this.#say("description changed", path, "values stand in another order");
+  }
+
+  #kind(narrows: boolean): ChangeKind {
+    if (this.#side === "output") return "field changed";
+    return narrows ? "input narrowed" : "input widened";
+  }
+
+  #say(kind: ChangeKind, path: string, message: string): void {
+    this.#changes.push({ kind, path, message });
+  }
+}
+
+function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
+  return isRecord(schema["properties"]) ? (schema["properties"] as Record<string, JsonSchema>) : {};
+}
+
+function namesOf(value: unknown): Set<string> {
+  return new Set(Array.isArray(value) ? (value as string[]) : []);
+}
+
+function listOf(value: unknown): unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
