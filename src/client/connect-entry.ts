@@ -1,6 +1,7 @@
 import type { HiddenValues } from "../errors/hidden-values.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import { childEnvironment } from "../transport/child-environment.ts";
-import type { ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
+import type { ApiReach, ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
 import { StdioTransport, type SpawnedChild } from "../transport/stdio.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -20,6 +21,8 @@ export interface ConnectOptions extends ClientOptions {
   hidden?: HiddenValues | undefined;
   /** Hears of a child process as soon as it runs. */
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
+  /** Makes a server of a tool file, in this process. */
+  openApi?: ((reach: ApiReach) => Promise<Transport>) | undefined;
   /** What errors name as command or address: an entry may have secrets filled in. */
   target?: Transport["target"] | undefined;
 }
@@ -44,7 +47,9 @@ export async function connectEntry(
       backoffMs: options.retry?.backoffMs ?? entry.retryBackoffMs,
     },
   };
-  return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), settings);
+  // What the workshop makes speaks the newest revision: nothing has to be found out.
+  const era = entry.reach.kind === "api" ? "modern" : settings.era;
+  return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), { ...settings, era });
 }
 
 function named(transport: Transport, target: Transport["target"] | undefined): Transport {
@@ -54,14 +59,24 @@ function named(transport: Transport, target: Transport["target"] | undefined): T
 }
 
 async function transportFor(
-  { reach }: ResolvedEntry,
+  { id, reach }: ResolvedEntry,
   surroundings: Surroundings,
   options: ConnectOptions,
 ): Promise<Transport> {
+  if (reach.kind === "api") return options.openApi?.(reach) ?? Promise.reject(noWorkshop(id));
   const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   if (reach.kind === "stdio") return stdioTransport(reach, surroundings, { ...options, maxMessageBytes });
   const { httpTransportFor } = await import("./http-transport-for.ts");
   return httpTransportFor(reach, surroundings, { ...options, maxMessageBytes });
+}
+
+function noWorkshop(server: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `Server "${server}" is made of a tool file, and nothing here can do that`, {
+    phase: "config",
+    server,
+    hint: `Give the option "openApi" of "nexus-mcp/workshop".`,
+    mayHaveReached: false,
+  });
 }
 
 function stdioTransport(

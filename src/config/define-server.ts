@@ -171,6 +171,7 @@ function withPaths(value: Record<string, unknown>, context: FileContext): Record
   const { cwd = value["workdir"] ?? context.defaultCwd, roots } = value;
   const paths: Record<string, unknown> = { ...value };
   if (value["command"] !== undefined && cwd !== undefined) paths["cwd"] = absolute(cwd, context);
+  if (value["api"] !== undefined) paths["api"] = absolute(value["api"], context);
   if (Array.isArray(roots)) {
     paths["roots"] = roots.map((root: unknown) => {
       return typeof root === "string" && root.startsWith("file:") ? root : absolute(root, context);

@@ -14,6 +14,8 @@ export const OWN_KEYS = [
   "env_passthrough",
   "url",
   "headers",
+  "api",
+  "upstream",
   "type",
   "transport",
   "timeout",

@@ -1,4 +1,5 @@
 import { dirname, relative } from "node:path";
+import { absolutePath } from "./absolute-path.ts";
 import { understand } from "./dialect.ts";
 import { loadEnvFile } from "./env-file.ts";
 import type { FoundServers } from "./find-servers.ts";
@@ -6,7 +7,7 @@ import { isInside } from "./is-inside.ts";
 import type { Candidate, Surroundings } from "./places.ts";
 import { loadText } from "./read-source.ts";
 import { realPath } from "./real-path.ts";
-import { plainValue } from "./source-node.ts";
+import { findMember, plainValue, type SourceNode } from "./source-node.ts";
 import { fingerprintOf } from "./trust-store.ts";
 import { VariableFiller } from "./variables.ts";
 
@@ -48,7 +49,18 @@ async function filesReadBy(
   const sources = { variables, platform, folders: { workspaceFolder: folder, userHome: home }, inputs };
   for (const { name = "", node, section } of servers) {
     const filler = new VariableFiller({ sources, home, fileFolder: dirname(file), read }, name);
-    await loadEnvFile(await filler.fill(understand(node, section.dialect).node), { home, base: folder, read });
+    const filled = await filler.fill(understand(node, section.dialect).node);
+    await loadEnvFile(filled, { home, base: folder, read });
+    for (const path of apiFiles(filled, { home, base: folder })) await read(path);
   }
   return texts;
+}
+
+/** A tool file says where requests go, with which secrets; its lock says that somebody agreed. */
+function apiFiles(node: SourceNode, bases: { home: string; base: string }): string[] {
+  const member = findMember(node, "api");
+  const value = member && plainValue(member.node);
+  if (typeof value !== "string" || value === "") return [];
+  const file = absolutePath(value, bases);
+  return [file, `${file.replace(/\.ya?ml$/i, "")}.lock`];
 }

@@ -2,6 +2,7 @@ import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import type { LoadOptions } from "../config/load.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
+import type { OpenApi } from "./server-connector.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import type { EraCache } from "./era-cache.ts";
 import type { PolicySettings } from "./policy.ts";
@@ -25,6 +26,8 @@ export interface HostOptions {
   logger?: Logger | undefined;
   /** Where logs and eras are kept; a place of the platform's unless given. */
   stateFolder?: string | undefined;
+  /** Makes servers of tool files; without it an entry with "api" cannot run. */
+  openApi?: OpenApi | undefined;
   eraCache?: EraCache | undefined;
   backoff?: Partial<BackoffSettings> | undefined;
   /** Servers that start at the same time: 8. */

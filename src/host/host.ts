@@ -83,6 +83,7 @@ export class Host implements AsyncDisposable {
       eras: options.eraCache ?? new FileEraCache(join(stateFolder, "eras.json")),
       atOnce: options.startAtOnce ?? 8,
       logger,
+      openApi: options.openApi,
     });
     this.#supervisors = new ServerSupervisors({
       connect: (definition, settings) => this.#connector.connect(definition, settings),

@@ -4,12 +4,24 @@ import { connectEntry, type ConnectOptions } from "../client/connect-entry.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { messageOf, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { ApiReach } from "../transport/server-entry.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { ChildLedger } from "./child-ledger.ts";
 import { eraKey, type EraCache } from "./era-cache.ts";
 import { ServerLog } from "./server-log.ts";
 import { StartGate } from "./start-gate.ts";
+
+/** Makes servers of tool files; the workshop brings it. */
+export type OpenApi = (reach: ApiReach, surroundings: ApiSurroundings) => Promise<Transport>;
+
+export interface ApiSurroundings {
+  surroundings: Surroundings;
+  /** Where secrets are, and what must be remembered of writes. */
+  stateFolder: string;
+  logger: Logger;
+}
 
 export interface ConnectorOptions {
   surroundings: Surroundings;
@@ -18,6 +30,7 @@ export interface ConnectorOptions {
   /** Servers that start at the same time. */
   atOnce: number;
   logger: Logger;
+  openApi?: OpenApi | undefined;
 }
 
 /** Opens connections for a host: so many at a time, with what is remembered of a server, and written down. */
@@ -90,7 +103,9 @@ export class ServerConnector {
 
   #settingsFor({ id, written, secrets }: ServerDefinition, options: ConnectOptions): ConnectOptions {
     const log = this.#logOf(id);
+    const { openApi } = this.#options;
     return {
+      openApi: openApi && ((reach) => openApi(reach, this.#options)),
       ...options,
       server: id,
       target: written,

@@ -17,6 +17,10 @@ export interface ServerEntry {
   env_passthrough?: readonly string[] | undefined;
   url?: string | URL | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
+  /** A tool file: the server is made of it, in this process. */
+  api?: string | undefined;
+  /** With `api`: where its requests go instead, on this machine alone; "fake" starts what the file says its upstream is like. */
+  upstream?: string | undefined;
   /** Normally inferred; "sse" is the HTTP transport of 2024-11-05, which "http" falls back to by itself. */
   type?: "stdio" | "http" | "sse" | undefined;
   transport?: "stdio" | "http" | "sse" | undefined;
@@ -32,7 +36,7 @@ export interface ServerEntry {
 /** An entry after its spellings are settled and its values checked. */
 export interface ResolvedEntry {
   id: string;
-  reach: StdioReach | HttpReach;
+  reach: StdioReach | HttpReach | ApiReach;
   timeoutMs: number | undefined;
   connectTimeoutMs: number | undefined;
   maxRetries: number | undefined;
@@ -55,12 +59,23 @@ export interface HttpReach {
   headers: Record<string, string>;
 }
 
+export interface ApiReach {
+  kind: "api";
+  /** The path of a tool file. */
+  file: string;
+  upstream: string | undefined;
+}
+
 /** Checks an entry and settles its spellings; says what is wrong with a bad one and how to write it. */
 export function resolveEntry(entry: ServerEntry): ResolvedEntry {
   return new EntryReader(entry).resolve();
 }
 
 const ONE_OF_BOTH = `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
+
+/** How a server can be reached, and what its type may be called then. */
+const TYPES = { command: ["stdio"], url: ["http", "sse"], api: [] } as const;
+const WAYS = ["command", "url", "api"] as const;
 
 /** Entries come from files and from JavaScript: nothing about them is taken for granted. */
 class EntryReader {
@@ -93,24 +108,20 @@ class EntryReader {
     };
   }
 
-  #reach(): StdioReach | HttpReach {
-    const { command, url } = this.#entry;
-    if ((command === undefined) === (url === undefined)) {
-      throw this.#invalid(
-        url === undefined ? `has neither "command" nor "url"` : `has both "command" and "url"`,
-        ONE_OF_BOTH,
-      );
-    }
+  #reach(): StdioReach | HttpReach | ApiReach {
+    const ways = WAYS.filter((way) => this.#entry[way] !== undefined);
+    const [way] = ways;
+    if (way === undefined) throw this.#invalid(`has neither "command" nor "url"`, ONE_OF_BOTH);
+    if (ways.length > 1) throw this.#invalid(`has both "${ways[0]}" and "${ways[1]}"`, ONE_OF_BOTH);
     const type = this.#entry["type"] ?? this.#entry["transport"];
-    const types = url === undefined ? ["stdio"] : ["http", "sse"];
-    if (type !== undefined && !types.includes(type as string)) {
-      const key = url === undefined ? "command" : "url";
+    if (type !== undefined && !(TYPES[way] as readonly unknown[]).includes(type)) {
       throw this.#invalid(
-        `has a "${key}" and the type ${JSON.stringify(type)}`,
-        `Leave "type" out: it follows from "${key}".`,
+        `has a "${way}" and the type ${JSON.stringify(type)}`,
+        `Leave "type" out: it follows from "${way}".`,
       );
     }
-    return url === undefined ? this.#stdio() : this.#http(type === "sse" ? "sse" : "http");
+    if (way === "api") return { kind: "api", file: this.#text("api") ?? "", upstream: this.#text("upstream") };
+    return way === "command" ? this.#stdio() : this.#http(type === "sse" ? "sse" : "http");
   }
 
   #stdio(): StdioReach {

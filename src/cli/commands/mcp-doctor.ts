@@ -93,6 +93,7 @@ function titleOf({ name, entry, written }: ServerDefinition): string {
   if (!entry) return "";
   // Not the arguments, and nothing that was filled in: that may be secret.
   if (entry.reach.kind === "stdio") return maskedCommand(written?.command?.split(" ")[0] ?? entry.reach.command);
+  if (entry.reach.kind === "api") return entry.reach.file;
   return /^https?:/.test(entry.reach.url) && URL.canParse(entry.reach.url) ? new URL(entry.reach.url).origin : "";
 }
 

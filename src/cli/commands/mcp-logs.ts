@@ -44,9 +44,11 @@ the last megabyte or two. Servers that are reached by URL keep their own logs.`,
     if (lines.length > 0 || count === 0) return;
     out.note(`"${server}" has written nothing to stderr yet, as far as Nexus has seen (${file}).`);
     out.note(
-      entry && entry.reach.kind !== "stdio"
-        ? "It is reached by URL: its log is where it runs."
-        : `Use it once to get something: nexus mcp connect ${server}. Some servers log only when a variable such as DEBUG tells them to.`,
+      entry?.reach.kind === "api"
+        ? "It is made of a tool file, and runs inside of Nexus: --verbose shows what it does."
+        : entry && entry.reach.kind !== "stdio"
+          ? "It is reached by URL: its log is where it runs."
+          : `Use it once to get something: nexus mcp connect ${server}. Some servers log only when a variable such as DEBUG tells them to.`,
     );
   },
 });

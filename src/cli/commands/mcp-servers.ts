@@ -131,7 +131,7 @@ function forPrograms({ definition, reach, sighting }: Known): Record<string, unk
     id,
     name,
     transport: kind,
-    [kind === "http" || kind === "sse" ? "url" : "command"]: reach,
+    [kind === "http" || kind === "sse" ? "url" : kind === "api" ? "api" : "command"]: reach,
     enabled,
     autoStart,
     trusted,

@@ -1,9 +1,17 @@
 import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
+import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { CheckId } from "./check.ts";
+
+/** What lies between us and a server: a process, a network, or nothing. */
+export type Way = "stdio" | "http" | "api";
+
+export function wayOf({ kind }: ResolvedEntry["reach"]): Way {
+  return kind === "sse" ? "http" : kind;
+}
 
 /** What was seen on the way to a connection that failed. */
 export interface Circumstances {
-  kind: "stdio" | "http";
+  kind: Way;
   /** Something other than messages came on stdout. */
   isNoisy: boolean;
   /** An answer began, whatever it was. */
@@ -42,6 +50,7 @@ const STOPPED_ON_THE_WAY: readonly ErrorCode[] = ["CONFIG_INVALID", "CONNECTION_
 /** Which check an error of connecting is the failure of. */
 export function blame({ code }: NexusError, { kind, isNoisy, hasAnswered, brokenStep }: Circumstances): CheckId {
   if (kind === "stdio") return OF_PROCESS[code] ?? (code === "TIMEOUT" && isNoisy ? "stdout" : "protocol");
+  if (kind === "api") return code === "CONFIG_INVALID" || code === "UNTRUSTED" ? "configuration" : "protocol";
   if (brokenStep !== undefined && STOPPED_ON_THE_WAY.includes(code)) return brokenStep;
   return OF_NETWORK[code] ?? (code === "TIMEOUT" && !hasAnswered ? "http" : "protocol");
 }

@@ -60,9 +60,10 @@ const AFTER = [
 ] as const satisfies CheckId[];
 
 /** In which order a server is checked, by the way it is reached; "unknown" where its entry does not tell. */
-export const ORDER: Record<"stdio" | "http" | "unknown", readonly CheckId[]> = {
+export const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckId[]> = {
   stdio: [...BEFORE, "command", "folder", "starts", "stdout", ...AFTER, "stderr", "shutdown"],
   http: [...BEFORE, "proxy", "dns", "tcp", "tls", "http", "authentication", ...AFTER],
+  api: [...BEFORE, ...AFTER],
   unknown: [...BEFORE, ...AFTER],
 };
 

@@ -41,7 +41,7 @@ export function trustedFinding(definition: ServerDefinition): Finding {
 }
 
 function urlProblem({ entry }: ServerDefinition): ReturnType<typeof asNexusError> | undefined {
-  if (!entry || entry.reach.kind === "stdio") return undefined;
+  if (!entry || !("url" in entry.reach)) return undefined;
   try {
     parseUrl(entry.reach.url);
     return undefined;

@@ -1,6 +1,7 @@
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { secretStore } from "../../host/load-options.ts";
+import { wayOf } from "./blame.ts";
 import { Checkup, type Examined } from "./checkup.ts";
 import { configurationFinding, enabledFinding, trustedFinding } from "./configuration-checks.ts";
 import { ServerExamination, type Practice } from "./server-examination.ts";
@@ -20,7 +21,7 @@ export async function examine(definition: ServerDefinition, practice: EntryPract
   const { servers, inPlaceEntry } = practice;
   const written = servers.inPlace ? inPlaceEntry : await writtenEntry(definition).catch(() => undefined);
   const obstacle = await examineEntry(checkup, definition, { ...practice, written });
-  if (entry) checkup.kind = entry.reach.kind === "stdio" ? "stdio" : "http";
+  if (entry) checkup.kind = wayOf(entry.reach);
   if (obstacle !== undefined || !entry) return checkup.result(id, obstacle);
   try {
     await new ServerExamination(checkup, definition, entry, { ...practice, written }).run();

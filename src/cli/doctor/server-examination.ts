@@ -7,7 +7,7 @@ import { eraKey, FileEraCache } from "../../host/era-cache.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ServerSet } from "../server-set.ts";
-import { blame } from "./blame.ts";
+import { blame, wayOf } from "./blame.ts";
 import { capabilityFinding } from "./capability-check.ts";
 import { failedBy, ok, type CheckId } from "./check.ts";
 import type { Checkup } from "./checkup.ts";
@@ -61,7 +61,7 @@ export class ServerExamination {
     if (reach.kind === "stdio") {
       this.#checkup.set("command", commandFinding(reach, surroundings, written));
       this.#checkup.set("folder", folderFinding(reach, written));
-    } else {
+    } else if (reach.kind !== "api") {
       const way = { url: new URL(reach.url), surroundings, timeoutMs, signal };
       for (const [id, finding] of await networkFindings(way)) this.#checkup.set(id, finding);
     }
@@ -104,7 +104,7 @@ export class ServerExamination {
     const enough = new AbortController();
     // At the same time: a server that never answers would be waited for twice.
     const heading: Promise<HttpHead | undefined> =
-      reach.kind === "stdio" || this.#brokenStep !== undefined
+      reach.kind === "stdio" || reach.kind === "api" || this.#brokenStep !== undefined
         ? Promise.resolve(undefined)
         : readHead(reach, surroundings, AbortSignal.any([signal, enough.signal]));
     this.#startedAt = performance.now();
@@ -131,6 +131,7 @@ export class ServerExamination {
     const { reach } = this.#entry;
     const ms = Math.round(performance.now() - this.#startedAt);
     if (reach.kind === "stdio") return this.#checkup.set("starts", ok(`ready ${ms} ms after its start`));
+    if (reach.kind === "api") return;
     this.#checkup.set("http", httpFinding(head));
     this.#checkup.set("authentication", authenticationFinding(reach, head));
   }
@@ -138,15 +139,15 @@ export class ServerExamination {
   #failed(error: NexusError, head: HttpHead | undefined): void {
     const { reach } = this.#entry;
     const checkup = this.#checkup;
-    const kind = reach.kind === "stdio" ? "stdio" : "http";
+    const kind = wayOf(reach);
     const isNoisy = this.#noise.length > 0;
     const culprit = blame(error, { kind, isNoisy, hasAnswered: head !== undefined, brokenStep: this.#brokenStep });
     if (kind === "stdio") {
       if (checkup.isBefore("starts", culprit)) checkup.set("starts", ok("its process runs"));
       if (checkup.isBefore("stdout", culprit) || isNoisy) checkup.set("stdout", stdoutFinding(this.#noise));
-    } else {
+    } else if (reach.kind === "http" || reach.kind === "sse") {
       if (head) checkup.set("http", httpFinding(head));
-      if (culprit === "protocol" && reach.kind !== "stdio") {
+      if (culprit === "protocol") {
         checkup.set("authentication", authenticationFinding(reach, head));
       }
     }

@@ -4,7 +4,8 @@ import type { WrittenEntry } from "../looking/written-entries.ts";
 
 /** How a server is started or reached, as its entry says it: variables by their names, what looks secret masked. */
 export function reachText(entry: WrittenEntry): string | undefined {
-  const { command, args, url } = entry;
+  const { command, args, url, api } = entry;
+  if (typeof api === "string") return api;
   if (typeof url === "string") return maskedUrl(url);
   const words = [command, args].flat().filter((word) => typeof word === "string");
   if (words.length === 0) return undefined;
