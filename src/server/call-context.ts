@@ -13,7 +13,7 @@ export type InputRequests = Record<string, Question>;
 export type InputAnswers = Record<string, Record<string, unknown>>;
 
 interface AskOptions {
-  /** Send a `requestState` even where no earlier answers need one, and accept no answer without it. */
+  /** Send a `requestState` even where no earlier answers need one, and accept no answer to a question that it does not name. */
   sealed?: boolean;
 }
 

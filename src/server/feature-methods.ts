@@ -92,10 +92,10 @@ export class FeatureMethods {
     if (typeof uri !== "string") throw new RpcError(INVALID_PARAMS, `"uri" must be a string.`);
     const fixed = this.#features.resources.find(({ resource }) => resource.uri === uri);
     if (fixed) return { contents: await fixed.read(context) };
-    for (const { template, read } of this.#features.templates) {
+    for (const { template, read, cacheScope } of this.#features.templates) {
       const variables = matchTemplate(template.uriTemplate, uri);
-      const contents = variables && read(uri, variables);
-      if (contents) return { contents };
+      const contents = variables && (await read(uri, variables, context));
+      if (contents) return { contents, ...(cacheScope && context.era === "modern" ? { cacheScope } : {}) };
     }
     const code = context.era === "modern" ? INVALID_PARAMS : RESOURCE_NOT_FOUND;
     throw new RpcError(code, `Resource not found: ${uri}`, { uri });

@@ -27,8 +27,14 @@ export interface ResourceFeature {
 
 export interface TemplateFeature {
   template: ResourceTemplate;
-  /** Undefined: there is no such resource. */
-  read: (uri: string, variables: Record<string, string>) => ResourceContents[] | undefined;
+  /** Undefined: there is no such resource, or none for whoever asks. */
+  read: (
+    uri: string,
+    variables: Record<string, string>,
+    context: CallContext,
+  ) => ResourceContents[] | undefined | Promise<ResourceContents[] | undefined>;
+  /** What one caller reads is not for others; public unless given. */
+  cacheScope?: "private";
   complete?: Record<string, Completer>;
 }
 

@@ -17,7 +17,17 @@ export interface McpServerOptions {
   pageSize?: number;
   /** How long modern clients may keep lists and resources. */
   ttlMs?: number;
+  /** Instead of everything that this core can do. */
+  capabilities?: ServerCapabilities;
 }
+
+const EVERYTHING: ServerCapabilities = {
+  tools: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+};
 
 /** One server, spoken to in any number of conversations: what they share, and nothing of any one of them. */
 export class McpServer {
@@ -29,6 +39,7 @@ export class McpServer {
   readonly changes = new Changes();
   readonly requestStates = new RequestStates();
   readonly #features: Features;
+  readonly #capabilities: ServerCapabilities;
 
   constructor(options: McpServerOptions) {
     this.info = options.info;
@@ -36,6 +47,7 @@ export class McpServer {
     this.ttlMs = options.ttlMs ?? 0;
     this.revisions = options.revisions;
     this.#features = options.features;
+    this.#capabilities = options.capabilities ?? EVERYTHING;
     this.methods = new FeatureMethods(options.features, options.pageSize ?? Number.MAX_SAFE_INTEGER);
   }
 
@@ -58,13 +70,6 @@ export class McpServer {
   }
 
   capabilities(revision: string): ServerCapabilities {
-    return {
-      tools: { listChanged: true },
-      resources: { listChanged: true, subscribe: true },
-      prompts: { listChanged: true },
-      completions: {},
-      logging: {},
-      ...this.#features.capabilities?.(revision),
-    };
+    return { ...this.#capabilities, ...this.#features.capabilities?.(revision) };
   }
 }

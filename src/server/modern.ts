@@ -105,10 +105,8 @@ function modernContext(server: McpServer, request: Request, { exchange, signal }
   const level = (params["_meta"] as Params)[META.logLevel];
   const { method } = request;
   const state = params["requestState"];
-  const answers = {
-    ...(state === undefined ? {} : server.requestStates.open(state, { method, params })),
-    ...inputResponses(params),
-  };
+  const before = state === undefined ? undefined : server.requestStates.open(state, { method, params });
+  const given = inputResponses(params);
 
   return {
     era: "modern",
@@ -126,14 +124,16 @@ function modernContext(server: McpServer, request: Request, { exchange, signal }
           requiredCapabilities: required,
         });
       }
+      // Answers that came without the state they were asked with do not count, nor do answers to what nobody asked.
+      const counting = sealed ? only(given, before?.asked ?? []) : given;
+      const answers = { ...before?.answers, ...counting };
       const open = Object.entries(requests).filter(([key]) => answers[key] === undefined);
-      if (open.length === 0 && (!sealed || state !== undefined)) return answers;
+      if (open.length === 0) return answers;
       if (!INTERACTIVE.has(method)) throw new RpcError(METHOD_NOT_FOUND, `${method} may not ask for input.`);
-      // Answers that came without the state they were asked with do not count.
-      const kept = sealed && state === undefined ? {} : answers;
-      const needsState = sealed || Object.keys(kept).length > 0;
-      const requestState = needsState ? server.requestStates.seal(kept, { method, params }) : undefined;
-      throw new InputNeeded(open.length > 0 ? Object.fromEntries(open) : requests, requestState);
+      const asked = open.map(([key]) => key);
+      const needsState = sealed || Object.keys(answers).length > 0;
+      const requestState = needsState ? server.requestStates.seal({ answers, asked }, { method, params }) : undefined;
+      throw new InputNeeded(Object.fromEntries(open), requestState);
     },
     response: (result) => ({ jsonrpc: "2.0", id: request.id, result: complete(server, method, result) }),
   };
@@ -149,12 +149,16 @@ function inputResponses(params: Params): InputAnswers {
   return given as InputAnswers;
 }
 
+function only(answers: InputAnswers, keys: readonly string[]): InputAnswers {
+  return Object.fromEntries(Object.entries(answers).filter(([key]) => keys.includes(key)));
+}
+
 function complete(server: McpServer, method: string, result: Result): Result {
   const resultType = result.resultType ?? "complete";
   return {
+    ...(CACHEABLE.has(method) && resultType === "complete" ? { ttlMs: server.ttlMs, cacheScope: "public" } : {}),
     ...result,
     resultType,
-    ...(CACHEABLE.has(method) && resultType === "complete" ? { ttlMs: server.ttlMs, cacheScope: "public" } : {}),
     _meta: { ...result._meta, [META.serverInfo]: server.info },
   };
 }

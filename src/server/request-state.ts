@@ -5,6 +5,13 @@ import { RpcError } from "./rpc-error.ts";
 
 const LIFETIME_MS = 10 * 60_000;
 
+/** What one round of a call leaves to the next. */
+export interface SealedRound {
+  answers: InputAnswers;
+  /** The questions that the client got with it. */
+  asked: string[];
+}
+
 /**
  * Seals the answers of earlier rounds into `requestState`, so that the server keeps nothing between them. The
  * client carries the seal and must be taken as hostile: it is signed, expires and fits one request only.
@@ -12,14 +19,14 @@ const LIFETIME_MS = 10 * 60_000;
 export class RequestStates {
   readonly #key = randomBytes(32);
 
-  seal(answers: InputAnswers, request: { method: string; params: Params }): string {
+  seal(sealed: SealedRound, request: { method: string; params: Params }): string {
     const expires = Date.now() + LIFETIME_MS;
-    const body = JSON.stringify({ answers, expires, request: digestOf(request) });
+    const body = JSON.stringify({ ...sealed, expires, request: digestOf(request) });
     return `${Buffer.from(body).toString("base64url")}.${this.#sign(body).toString("base64url")}`;
   }
 
-  /** The answers inside. One wording for all causes, so that a forger learns nothing. */
-  open(state: unknown, request: { method: string; params: Params }): InputAnswers {
+  /** What is inside. One wording for all causes, so that a forger learns nothing. */
+  open(state: unknown, request: { method: string; params: Params }): SealedRound {
     const [body = "", signature = ""] = typeof state === "string" ? state.split(".") : [];
     const text = Buffer.from(body, "base64url").toString("utf8");
     const given = Buffer.from(signature, "base64url");
@@ -28,7 +35,7 @@ export class RequestStates {
       const sealed: unknown = JSON.parse(text);
       const valid =
         isRecord(sealed) && Number(sealed["expires"]) > Date.now() && sealed["request"] === digestOf(request);
-      if (valid) return sealed["answers"] as InputAnswers;
+      if (valid) return { answers: sealed["answers"] as InputAnswers, asked: sealed["asked"] as string[] };
     }
     throw new RpcError(INVALID_PARAMS, "The request state is not valid.");
   }
