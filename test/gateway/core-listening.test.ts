@@ -100,6 +100,25 @@ describe("changes of lists", () => {
     }
   });
 
+  test("that a caller's own process told are in the list of all, for that caller alone, until it ends (X2)", async () => {
+    await using it = await world({ modern: stdioFixture(MODERN), legacy: stdioFixture(LEGACY) });
+    const promptsOf = async (owner: string) => {
+      const list = await it.core.handle(exchangeOf(ALL, "prompts/list", {}, { owner }));
+      return { names: (list["prompts"] as Params[]).map(({ name }) => name), list };
+    };
+    for (const server of ["modern", "legacy"]) {
+      await using mine = await listen(it.core, ALL, { lists: LISTS });
+      await it.call(ALL, `${server}__test_trigger_prompt_change`);
+      await expect.poll(mine.methods).toEqual(["notifications/prompts/list_changed"]);
+      const own = await promptsOf("me");
+      expect(own.names).toContain(`${server}__extra_prompt`);
+      expect(own.list).toMatchObject({ cacheScope: "private" });
+      expect((await promptsOf("you")).names).not.toContain(`${server}__extra_prompt`);
+      await failure(it.call(ALL, `${server}__crash`));
+      expect((await promptsOf("me")).names).not.toContain(`${server}__extra_prompt`);
+    }
+  });
+
   test("are told as far as they were asked for", async () => {
     await using http = await startHttpFixture({ revision: "2026-07-28" });
     await using it = await world({ web: { url: http.url }, other: stdioFixture(LEGACY) });

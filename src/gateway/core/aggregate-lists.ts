@@ -9,7 +9,7 @@ import { invalidCursor, type Cursors } from "./cursors.ts";
 import type { CacheScope } from "./freshness.ts";
 import type { ListKind } from "./list-kind.ts";
 import { narrowed } from "./narrowed.ts";
-import type { KnownList } from "./server-catalog.ts";
+import type { KnownList } from "./known-list.ts";
 import { within } from "./within.ts";
 
 export interface AggregateOptions {
@@ -17,6 +17,8 @@ export interface AggregateOptions {
   catalogs: Catalogs;
   access: Access;
   cursors: Cursors;
+  /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
+  ownList: (kind: ListKind, server: string, exchange: Exchange) => Promise<KnownList> | undefined;
   /** How long a list waits for a server. */
   waitMs: number;
   /** Items on a page. */
@@ -36,6 +38,8 @@ interface Part {
   status: ServerStatus;
   list: KnownList | undefined;
   missing: Unavailable | undefined;
+  /** Of the caller's own process: nobody else's. */
+  isOwn?: boolean;
 }
 
 /** How far into which server's items a page reached. */
@@ -58,16 +62,17 @@ export class AggregateLists {
   async page(kind: ListKind, exchange: Exchange): Promise<Result> {
     const { access, cursors, pageSize } = this.#options;
     const position = positionIn(cursors.open(exchange));
-    const parts = await this.#parts(kind);
+    const parts = await Promise.all(this.shown().map((status) => this.#part(status, kind, exchange)));
     const items: Params[] = [];
     let start = position ? -1 : 0;
     const starts: { server: string; at: number }[] = [];
     for (const { status, list } of parts) {
-      starts.push({ server: status.id, at: items.length });
-      if (position?.server === status.id) start = items.length + position.taken;
-      if (!list) continue;
+      const at = items.length;
+      starts.push({ server: status.id, at });
       const { principal } = exchange;
-      for (const item of narrowed(kind, list, { access, principal, status })) items.push(item);
+      for (const item of list ? narrowed(kind, list, { access, principal, status }) : []) items.push(item);
+      // Fewer than there were: what follows belongs to the next server, and must not be skipped.
+      if (position?.server === status.id) start = Math.min(at + position.taken, items.length);
     }
     // The server it had come to is gone: what follows cannot be told.
     if (start < 0) throw invalidCursor();
@@ -85,16 +90,18 @@ export class AggregateLists {
     return this.shown().flatMap(({ id }) => catalogs.of(id).find(kind)?.outward ?? []);
   }
 
-  #parts(kind: ListKind): Promise<Part[]> {
-    return Promise.all(this.shown().map((status) => this.#part(status, kind)));
-  }
-
   /** The servers whose things are shown: those that are switched on. */
   shown(): ServerStatus[] {
     return this.#options.host.servers().filter(({ state: { kind } }) => kind !== "disabled" && kind !== "stopped");
   }
 
-  async #part(status: ServerStatus, kind: ListKind): Promise<Part> {
+  async #part(status: ServerStatus, kind: ListKind, exchange: Exchange): Promise<Part> {
+    const own = this.#options.ownList(kind, status.id, exchange);
+    const list = own && (await within(own, this.#options.waitMs).catch(() => undefined));
+    return list ? { status, list, missing: undefined, isOwn: true } : this.#commonPart(status, kind);
+  }
+
+  async #commonPart(status: ServerStatus, kind: ListKind): Promise<Part> {
     const catalog = this.#options.catalogs.of(status.id);
     const known = catalog.find(kind);
     const { state } = status;
@@ -128,7 +135,7 @@ function freshnessOf(parts: readonly Part[], isCommon: boolean): { ttlMs: number
   if (!isComplete) return { ttlMs: 0, cacheScope: "private" };
   const all = parts.flatMap(({ list }) => list?.freshness ?? []);
   const ttlMs = Math.floor(Math.min(...all.map(({ remainingMs }) => remainingMs)));
-  const isPublic = isCommon && all.every(({ scope }) => scope === "public");
+  const isPublic = isCommon && !parts.some(({ isOwn }) => isOwn) && all.every(({ scope }) => scope === "public");
   // No server has such a list: nothing says for how long.
   return { ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope: isPublic ? "public" : "private" };
 }

@@ -1,6 +1,6 @@
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
-import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
@@ -9,7 +9,7 @@ import { VERSION } from "../../protocol/version.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import { Access, type Decide } from "./access.ts";
-import { AggregateLists } from "./aggregate-lists.ts";
+import { AggregateLists, type AggregateOptions } from "./aggregate-lists.ts";
 import type { CallRunner, UpstreamCall } from "./call-runner.ts";
 import { Catalogs } from "./catalogs.ts";
 import { Cursors } from "./cursors.ts";
@@ -68,9 +68,11 @@ export class GatewayCore implements Core {
     const access = (this.#access = new Access(options.decide));
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
-    this.#all = new AggregateLists({ host, catalogs, access, cursors, waitMs, pageSize });
+    const owners = (this.#owners = new OwnerChanges(calls, logger));
+    const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
+      owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
+    this.#all = new AggregateLists({ host, catalogs, access, cursors, ownList, waitMs, pageSize });
     this.#one = new PassedLists({ catalogs, run: (call) => this.#pass(call), access, cursors, logger });
-    this.#owners = new OwnerChanges(calls, logger);
     this.#names = { isServer: (id) => this.#find(id) !== undefined, candidates: (kind) => this.#candidates(kind) };
   }
 
@@ -125,13 +127,8 @@ export class GatewayCore implements Core {
   paramHeaders(view: View, _principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
     const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, this.#names.isServer);
     if (!own || !this.#find(own.server)) return NO_HEADERS;
-    const wanted = this.#catalogs.of(own.server).paramHeaders(own.own);
-    if (!(wanted instanceof Promise)) return wanted;
-    return wanted.catch((error: unknown) => {
-      // The call itself will tell, if there is anything to tell.
-      this.#logger.debug(`the tools of "${own.server}" could not be read: ${messageOf(error)}`);
-      return NO_HEADERS;
-    });
+    // Where they cannot be read the call is refused: a header that was not compared must not pass for one that was.
+    return this.#catalogs.of(own.server).paramHeaders(own.own);
   }
 
   release(owner: string): void {

@@ -5,7 +5,9 @@ import type { Subscription } from "../../client/subscriptions.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { CallRunner, ConnectionOwner } from "./call-runner.ts";
 import type { ListsChanged } from "./catalogs.ts";
-import { CHANGING_LISTS } from "./list-kind.ts";
+import type { KnownList } from "./known-list.ts";
+import { CHANGING_LISTS, type ListKind } from "./list-kind.ts";
+import { OwnLists } from "./own-lists.ts";
 
 type Listener = (changed: ListsChanged) => void;
 
@@ -15,6 +17,7 @@ interface Owner {
   heard: Map<string, Promise<Subscription | undefined>>;
   /** Connections that were heard and are gone. */
   lost: Set<string>;
+  lists: OwnLists;
 }
 
 /**
@@ -33,14 +36,16 @@ export class OwnerChanges {
 
   /** Call what it returns to stop. */
   on(key: string, listener: Listener): () => void {
-    const owner: Owner = this.#owners.get(key) ?? { listeners: new Set(), heard: new Map(), lost: new Set() };
+    const owner: Owner = this.#owners.get(key) ?? this.#newOwner();
     this.#owners.set(key, owner);
     owner.listeners.add(listener);
     return () => {
       owner.listeners.delete(listener);
       if (owner.listeners.size > 0 || this.#owners.get(key) !== owner) return;
       this.#owners.delete(key);
-      for (const subscription of owner.heard.values()) void subscription.then((open) => open?.close());
+      for (const subscription of owner.heard.values()) {
+        guarded(() => subscription.then((open) => open?.close()), this.#logger);
+      }
     };
   }
 
@@ -54,31 +59,46 @@ export class OwnerChanges {
     return this.#owners.has(key);
   }
 
+  /** A list that the owner's own process changed; undefined where it is everybody's. */
+  findList(key: string, kind: ListKind, server: string, by: ConnectionOwner): Promise<KnownList> | undefined {
+    return this.#owners.get(key)?.lists.find(connectionOf(server, by), kind, { server, by });
+  }
+
   /** Before a call goes out, so that what it changes is heard. Never rejects: the call itself will tell. */
   async hear(key: string, server: string, by: ConnectionOwner, signal: AbortSignal): Promise<void> {
     const owner = this.#owners.get(key);
     if (!owner) return;
-    const { capabilities, ask } = by.caller;
-    const connection = JSON.stringify([server, capabilities, ask !== undefined]);
+    const connection = connectionOf(server, by);
     const heard = owner.heard.get(connection) ?? this.#subscribe({ owner, connection, server, by, signal });
     owner.heard.set(connection, heard);
     await heard;
+  }
+
+  #newOwner(): Owner {
+    const lists = new OwnLists(this.#calls, this.#logger);
+    return { listeners: new Set(), heard: new Map(), lost: new Set(), lists };
   }
 
   async #subscribe({ owner, connection, server, by, signal }: Hearing): Promise<Subscription | undefined> {
     const tell = (lists: readonly ChangingList[]) => {
       for (const listener of owner.listeners) guarded(() => listener({ server, lists }), this.#logger);
     };
+    const changed = (lists: readonly ChangingList[]) => {
+      // Whoever hears of it asks at once, and must not get what was known before.
+      owner.lists.changed(connection, lists);
+      tell(lists);
+    };
     try {
       using lease = await this.#calls.lease(server, by, signal);
       const { client } = lease;
       const subscription = await client.subscribe({ lists: CHANGING_LISTS }, (change) => {
-        if (change.kind === "list-changed") tell([change.list]);
-        else if (change.kind === "restored") tell(CHANGING_LISTS);
+        if (change.kind === "list-changed") changed([change.list]);
+        else if (change.kind === "restored") changed(CHANGING_LISTS);
       });
       void client.closed.then(() => {
         owner.heard.delete(connection);
         owner.lost.add(connection);
+        owner.lists.forget(connection);
       });
       // Another process: what the caller's calls had changed in the one before is as it was.
       if (owner.lost.delete(connection)) tell(CHANGING_LISTS);
@@ -97,4 +117,9 @@ interface Hearing {
   server: string;
   by: ConnectionOwner;
   signal: AbortSignal;
+}
+
+/** Calls with other capabilities go over other connections. */
+function connectionOf(server: string, { caller: { capabilities, ask } }: ConnectionOwner): string {
+  return JSON.stringify([server, capabilities, ask !== undefined]);
 }

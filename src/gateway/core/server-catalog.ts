@@ -1,23 +1,9 @@
-import { LISTS, readPages } from "../../client/lists.ts";
 import type { Logger } from "../../client/logger.ts";
 import type { Host } from "../../host/host.ts";
-import type { Params } from "../../protocol/json-rpc.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import type { Era } from "../../protocol/revisions.ts";
-import { Freshness } from "./freshness.ts";
-import { changeOf, LIST_KINDS, type ListKind } from "./list-kind.ts";
-import { outwardItem } from "./outward.ts";
-import { offeredTools, withoutExecution } from "./offered-tools.ts";
+import { readKnownList, type KnownList } from "./known-list.ts";
+import { LIST_KINDS, type ListKind } from "./list-kind.ts";
 import { natureOf, type ServerNature } from "./server-nature.ts";
-
-/** One list of one server, all pages of it. */
-export interface KnownList {
-  /** As the server sent them. */
-  readonly items: readonly Params[];
-  /** The same in full names. */
-  readonly outward: readonly Params[];
-  readonly freshness: Freshness;
-}
 
 interface Reading {
   list: Promise<KnownList>;
@@ -34,7 +20,6 @@ export class ServerCatalog {
   readonly #known = new Map<ListKind, KnownList>();
   readonly #readings = new Map<ListKind, Reading>();
   #nature: ServerNature | undefined;
-  #headers = new Map<string, readonly ParamHeader[]>();
 
   constructor(host: Host, server: string, logger: Logger) {
     this.#host = host;
@@ -58,7 +43,7 @@ export class ServerCatalog {
     };
     reading.list.then((list) => {
       // What changed while it was being read is to be read again.
-      if (this.#readings.get(kind) === reading) this.#keep(kind, list);
+      if (this.#readings.get(kind) === reading) this.#known.set(kind, list);
       forget();
     }, forget);
     return reading;
@@ -85,40 +70,29 @@ export class ServerCatalog {
     return (this.#nature = natureOf(lease.client));
   }
 
-  /** Which arguments of a tool travel as headers too. Read once, and again when the server says that it changed. */
+  /**
+   * Which arguments of a tool travel as headers too. Read once, and again when the server says that it changed; while
+   * that cannot be read, what was known before counts.
+   */
   paramHeaders(tool: string): readonly ParamHeader[] | Promise<readonly ParamHeader[]> {
     const known = this.#known.get("tools");
-    const wanted = () => this.#headers.get(tool) ?? NO_HEADERS;
-    return known && !known.freshness.isOutdated ? wanted() : this.read("tools").list.then(wanted);
+    if (known && !known.freshness.isOutdated) return headersOf(known, tool);
+    return this.read("tools").list.then(
+      (list) => headersOf(list, tool),
+      (error: unknown) => {
+        if (!known) throw error;
+        return headersOf(known, tool);
+      },
+    );
   }
 
   async #read(kind: ListKind): Promise<KnownList> {
     using lease = await this.#host.lease(this.#server);
-    const { client } = lease;
-    const { capabilities, era } = (this.#nature ??= natureOf(client));
-    const { method, member, capability } = LISTS[kind];
-    const declared = capabilities[capability];
-    if (!declared) return { items: [], outward: [], freshness: Freshness.ofNothing() };
-    const isTold = capabilities[changeOf(kind)]?.listChanged === true;
-    const freshness = new Freshness({ isTold, isLegacy: era === "legacy" });
-    const all = await readPages(method, member, async (params) => {
-      const page = await client.request(method, params);
-      freshness.add(page);
-      return page;
-    });
-    const items = kind === "tools" ? this.#offered(all, era) : all;
-    return { items, outward: items.map((item) => outwardItem(this.#server, kind, item)), freshness };
+    this.#nature ??= natureOf(lease.client);
+    return await readKnownList(lease.client, kind, { server: this.#server, logger: this.#logger });
   }
+}
 
-  #offered(tools: readonly Params[], era: Era): Params[] {
-    const offered = offeredTools(tools, (name, reason) =>
-      this.#logger.warn(`tool "${name}" of "${this.#server}" is left out: ${reason}`),
-    );
-    this.#headers = offered.headers;
-    return era === "legacy" ? offered.tools.map(withoutExecution) : offered.tools;
-  }
-
-  #keep(kind: ListKind, list: KnownList): void {
-    this.#known.set(kind, list);
-  }
+function headersOf({ headers }: KnownList, tool: string): readonly ParamHeader[] {
+  return headers.get(tool) ?? NO_HEADERS;
 }
