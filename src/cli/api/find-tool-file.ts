@@ -1,0 +1,85 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { nearestName } from "../../errors/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+
+const ENDING = ".nexus.yaml";
+
+export interface ToolFilePlaces {
+  /** Where the command was given. */
+  cwd: string;
+  /** The folder of examples that the package brings along. */
+  examples?: string;
+}
+
+/**
+ * The tool file that is meant by `nexus api … <api>`: a path to it or to its folder, or the name of an API that is kept
+ * in api/<name>/, <name>/ or here, or that is an example of the package.
+ */
+export async function findToolFile(given: string, places: ToolFilePlaces): Promise<string> {
+  const { cwd, examples = packagedExamples() } = places;
+  const candidates = isPath(given) ? pathsOf(resolve(cwd, given)) : placesOf(given, { cwd, examples });
+  for (const file of candidates) if (await isFile(file)) return file;
+  throw isPath(given) ? noFile(given) : noApi(given, candidates, await namesIn([join(cwd, "api"), cwd, examples]));
+}
+
+function isPath(given: string): boolean {
+  return /[\\/]|\.ya?ml$/.test(given) || given === "." || given === "..";
+}
+
+function pathsOf(path: string): string[] {
+  return [path, join(path, `${basename(path)}${ENDING}`)];
+}
+
+function placesOf(name: string, { cwd, examples }: Required<ToolFilePlaces>): string[] {
+  const file = `${name}${ENDING}`;
+  return [join(cwd, "api", name, file), join(cwd, name, file), join(cwd, file), join(examples, name, file)];
+}
+
+/** Beside dist/, where the built program is two folders down. */
+function packagedExamples(): string {
+  return fileURLToPath(new URL("../../api", import.meta.url));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+/** Names of the APIs that folders hold, each in a folder of its own or as a file. */
+async function namesIn(folders: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    folders.map(async (folder) => {
+      const entries = await readdir(folder).catch(() => []);
+      const kept = await Promise.all(
+        entries.map(async (entry) => {
+          if (entry.endsWith(ENDING)) return entry.slice(0, -ENDING.length);
+          return (await isFile(join(folder, entry, `${entry}${ENDING}`))) ? entry : undefined;
+        }),
+      );
+      return kept.filter((name) => name !== undefined);
+    }),
+  );
+  return [...new Set(found.flat())].toSorted();
+}
+
+function noFile(given: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `There is no tool file ${JSON.stringify(given)}`, {
+    phase: "config",
+    hint: `A tool file is called <api>${ENDING}; its folder will do as well.`,
+    mayHaveReached: false,
+  });
+}
+
+function noApi(name: string, candidates: readonly string[], known: readonly string[]): NexusError {
+  const near = nearestName(name, known);
+  const list = known.length === 0 ? "" : ` There are: ${known.join(", ")}.`;
+  return new NexusError("CONFIG_INVALID", `There is no API ${JSON.stringify(name)}`, {
+    phase: "config",
+    hint: `${near === undefined ? "" : `Did you mean ${near}?`}${list} Looked for ${candidates.slice(0, 3).join(", ")}.`.trim(),
+    mayHaveReached: false,
+  });
+}
