@@ -18,6 +18,7 @@ export const BUILT_IN: Readonly<Record<string, (...given: unknown[]) => unknown>
     listOf(list)
       .map(textOf)
       .join(typeof text === "string" ? text : ", "),
+  contains: (list, value) => listOf(list).includes(value),
   lower: (text) => (typeof text === "string" ? text.toLowerCase() : null),
   upper: (text) => (typeof text === "string" ? text.toUpperCase() : null),
 };

@@ -71,6 +71,7 @@ describe("the small language of rules and values", () => {
     ["max(arrival, departure)", "2025-12-20"],
     ["min(nothing)", null],
     ["join(childAges, ' and ')", "3 and 9"],
+    ["contains(childAges, 9) and not contains(childAges, 4) and not contains(missing, 9)", true],
     ["upper('dz') + lower('KO')", "DZko"],
     ["now()", "2025-11-15T10:00:00Z"],
     ["seen('A-1') and not seen('A-2')", true],

@@ -4,11 +4,15 @@ import { evaluate } from "./evaluate.ts";
 import type { Scope } from "./expression.ts";
 import { parseExpression } from "./parse.ts";
 
-/** `{each, as, when?, give}`: a list with one `give` for every item that `when` is true for. */
+/** Of one item: a count that somebody gives must not fill the memory. */
+const MAX_TIMES = 1_000;
+
+/** `{each, as, when?, times?, give}`: a list with one `give`, or `times` of it, for every item that `when` is true for. */
 export interface Repetition {
   each: string;
   as: string;
   when?: string;
+  times?: string;
   give: unknown;
 }
 
@@ -41,16 +45,25 @@ export function expressionIn(value: unknown): string | undefined {
 export function repetitionIn(value: unknown): Repetition | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   if (!Object.hasOwn(value, "each") || !Object.hasOwn(value, "give")) return undefined;
-  const { each, as, when, give } = value as Record<string, unknown>;
+  const { each, as, when, times, give } = value as Record<string, unknown>;
   if (typeof each !== "string") return undefined;
   const condition = typeof when === "string" ? { when: expressionIn(when) ?? when } : {};
-  return { each: expressionIn(each) ?? each, as: typeof as === "string" ? as : "item", ...condition, give };
+  const often = typeof times === "string" ? { times: expressionIn(times) ?? times } : {};
+  return { each: expressionIn(each) ?? each, as: typeof as === "string" ? as : "item", ...condition, ...often, give };
 }
 
-function repeated({ each, as, when, give }: Repetition, scope: Scope): unknown[] {
+function repeated({ each, as, when, times, give }: Repetition, scope: Scope): unknown[] {
   const condition = when === undefined ? undefined : parseExpression(when);
+  const often = times === undefined ? undefined : parseExpression(times);
   return listOf(evaluate(parseExpression(each), scope))
     .map((item): Scope => ({ ...scope, [as]: item }))
     .filter((inner) => !condition || isTrue(evaluate(condition, inner)))
-    .map((inner) => fillTemplate(give, inner));
+    .flatMap((inner) => {
+      const count = often === undefined ? 1 : timesOf(evaluate(often, inner));
+      return Array.from({ length: count }, () => fillTemplate(give, inner));
+    });
+}
+
+function timesOf(value: unknown): number {
+  return typeof value === "number" ? Math.min(Math.max(Math.trunc(value), 0), MAX_TIMES) : 0;
 }

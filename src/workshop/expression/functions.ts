@@ -16,6 +16,7 @@ export const FUNCTIONS: Readonly<Record<string, Signature>> = {
   min: { min: 1, max: 20 },
   max: { min: 1, max: 20 },
   join: { min: 1, max: 2 },
+  contains: { min: 2, max: 2 },
   lower: { min: 1, max: 1 },
   upper: { min: 1, max: 1 },
   now: { min: 0, max: 0, from: "runner" },

@@ -42,6 +42,7 @@ test("values are computed where they begin with =, and lists are made of each", 
         give: { code: "= row.code", total: "= row.price * 2", notes: { each: "row.notes", as: "n", give: "= n" } },
       },
       mixed: ["first", { each: "stock", as: "row", give: "= row.code" }, "= count"],
+      often: { each: "stock", as: "row", times: "count(row.notes)", give: "= row.code" },
     },
     SCOPE,
   );
@@ -54,6 +55,7 @@ test("values are computed where they begin with =, and lists are made of each", 
       { code: "DZK", total: 968, notes: ["quiet", "south"] },
     ],
     mixed: ["first", "DZ", "DZK", "APP", 4],
+    often: ["DZK", "DZK"],
   });
 });
 
