@@ -165,6 +165,11 @@ export class Client implements AsyncDisposable {
     return this.#conversation.peer.child?.stderr() ?? [];
   }
 
+  /** The server runs in this very process. */
+  get isInProcess(): boolean {
+    return this.#conversation.peer.kind === "memory";
+  }
+
   get pid(): number | undefined {
     return this.#conversation.peer.child?.pid;
   }

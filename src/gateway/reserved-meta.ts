@@ -1,9 +1,10 @@
 import { isRecord } from "../protocol/json-rpc.ts";
-import { META } from "../protocol/meta.ts";
+import { CALLER_META, META } from "../protocol/meta.ts";
 
 /** `_meta` keys that each hop says for itself: what one side says with them is not for the other. */
 export const RESERVED_META: ReadonlySet<string> = new Set<string>([
   ...Object.values(META),
+  CALLER_META,
   "progressToken",
   "traceparent",
   "tracestate",

@@ -9,6 +9,9 @@ export const META = {
   relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
 
+/** Tells a server in the same process who calls, so that it can tell one caller's requests from another's. */
+export const CALLER_META = "dev.nexus/caller";
+
 /** Extensions that code here knows. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

@@ -10,7 +10,7 @@ import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
 import type { Work } from "./parked-call.ts";
 import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
 import { passThrough } from "./pass-through.ts";
-import { carriedParams, mayBecomeTask, toolCall, type Call, type PreparedCall } from "./prepared-call.ts";
+import { mayBecomeTask, paramsFor, toolCall, type Call, type PreparedCall } from "./prepared-call.ts";
 import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
 import type { Seal } from "./seal.ts";
 import type { TaskPlace } from "./task-ids.ts";
@@ -142,7 +142,7 @@ export class Calls implements CallRunner {
     const capabilities = capabilitiesFor(caller);
     const lease = await this.#leases.take(server, { principal, owner: caller.owner, capabilities, signal });
     try {
-      const prepared: PreparedCall = { ...call, params: carriedParams(call), lease, capabilities };
+      const prepared: PreparedCall = { ...call, params: paramsFor(call, lease), lease, capabilities };
       const isLegacy = lease.client.era === "legacy";
       if (isLegacy && caller.logLevel) await this.#logLevels.ensure(lease.client, caller.logLevel);
       if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);

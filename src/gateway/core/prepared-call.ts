@@ -1,7 +1,7 @@
 import { INTERACTIVE } from "../../client/questions.ts";
-import type { Params } from "../../protocol/json-rpc.ts";
+import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
-import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { Exchange } from "../exchange.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
@@ -23,7 +23,7 @@ export interface PreparedCall extends Call {
 }
 
 /** The parameters without what was between the caller and the gateway. */
-export function carriedParams({ method, params, exchange }: Call): Params {
+function carriedParams({ method, params, exchange }: Call): Params {
   const carried = withoutReservedMeta(params);
   if (!INTERACTIVE.has(method)) return carried;
   const { requestState, inputResponses, task } = carried;
@@ -32,6 +32,15 @@ export function carriedParams({ method, params, exchange }: Call): Params {
   // Whether a call becomes a task is not the caller's to say in the newest revision, nor to an older one here.
   const isRetry = exchange.caller.era === "modern" && inputResponses !== undefined;
   return isRetry ? { ...rest, inputResponses } : rest;
+}
+
+/** A server in this process is told who calls; nobody else's business is that. */
+export function paramsFor(call: Call, { client }: UpstreamLease): Params {
+  const params = carriedParams(call);
+  if (!client.isInProcess) return params;
+  const { tenant, id } = call.exchange.principal;
+  const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
+  return { ...params, _meta: { ...meta, [CALLER_META]: `${tenant}/${id}` } };
 }
 
 /** The parameters of a tool's call. */
