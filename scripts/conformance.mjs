@@ -15,7 +15,8 @@ import { parseArgs } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tools = join(root, "test/tools");
-const suite = join(tools, "node_modules/@modelcontextprotocol/conformance");
+/** The one that knows both eras, and the stable one, which servers must pass, too. */
+const SUITES = { newest: "@modelcontextprotocol/conformance", stable: "conformance-stable" };
 const LANES = Math.min(2, availableParallelism());
 const SCENARIO_TIMEOUT_MS = 60_000;
 const LEGACY = "2025-11-25";
@@ -58,13 +59,13 @@ try {
   await rm(results, { recursive: true, force: true });
 }
 
-/** The legs asked for: `{ leg, version, subject, scenarios: [[scenario, successes needed]…] }`. */
+/** The legs asked for: `{ leg, suite, version, subject, scenarios: [[scenario, successes needed]…] }`. */
 function selectLegs() {
-  const { legs, gateway } = JSON.parse(readFileSync(join(root, "test/conformance/expected.json"), "utf8"));
+  const { legs } = JSON.parse(readFileSync(join(root, "test/conformance/expected.json"), "utf8"));
   const selected = Object.entries(legs)
     .flatMap(([name, scenarios]) => [
-      { leg: name, version: versionOf(name), subject: subjectOf(name), scenarios },
-      ...(name.startsWith("server ") ? behindGateway(name, scenarios, gateway.fewer) : []),
+      { leg: name, suite: suiteOf(name), version: versionOf(name), subject: subjectOf(name), scenarios },
+      ...(name.startsWith("server ") ? behindGateway(name, scenarios) : []),
     ])
     .filter(({ leg }) => role === undefined || leg.startsWith(role))
     .map(({ scenarios, ...leg }) => ({
@@ -81,18 +82,23 @@ function subjectOf(leg) {
 }
 
 /** What is asked of a server is asked of the gateway too, whatever it reaches the server by. */
-function behindGateway(serverLeg, scenarios, fewer) {
+function behindGateway(serverLeg, scenarios) {
   const era = serverLeg.replace("server ", "");
   // Skills have no other era to come from.
   if (options.crossed && era === "skills") return [];
-  const revision = (era === LEGACY) === options.crossed ? MODERN : LEGACY;
-  const needed = Object.fromEntries(Object.entries(scenarios).map(([name, count]) => [name, fewer[name] ?? count]));
+  const isLegacy = era === LEGACY || suiteOf(serverLeg) === SUITES.stable;
+  const revision = isLegacy === options.crossed ? MODERN : LEGACY;
   return upstreams.map((upstream) => ({
     leg: `gateway ${era} ${upstream}${options.crossed ? ` ${revision}` : ""}`,
+    suite: suiteOf(serverLeg),
     version: versionOf(serverLeg),
     subject: () => startGateway(upstream, revision),
-    scenarios: era === LEGACY ? needed : scenarios,
+    scenarios,
   }));
+}
+
+function suiteOf(leg) {
+  return leg.endsWith(" 0.1") ? SUITES.stable : SUITES.newest;
 }
 
 function versionOf(leg) {
@@ -111,7 +117,7 @@ async function runLegs(legs) {
 }
 
 /** Two scenarios at a time; each lane has a server or gateway of its own, so that they cannot disturb each other. */
-async function runLeg({ leg, version, subject, scenarios }) {
+async function runLeg({ leg, suite, version, subject, scenarios }) {
   const waiting = [...scenarios];
   let passed = 0;
   const lane = async () => {
@@ -119,7 +125,8 @@ async function runLeg({ leg, version, subject, scenarios }) {
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [scenario, needed] = next;
-        if (report(leg, scenario, needed, await runScenario(version, scenario, server?.url))) passed++;
+        if (report(leg, scenario, needed, await runScenario({ suite, version, scenario, serverUrl: server?.url })))
+          passed++;
       }
     } finally {
       await server?.stop();
@@ -129,11 +136,11 @@ async function runLeg({ leg, version, subject, scenarios }) {
   return passed;
 }
 
-async function runScenario(version, scenario, serverUrl) {
+async function runScenario({ suite, version, scenario, serverUrl }) {
   const output = await mkdtemp(join(results, "run-"));
   const started = performance.now();
   const { exitCode, text } = await run(suiteNode, [
-    join(suite, "dist/index.js"),
+    join(tools, "node_modules", suite, "dist/index.js"),
     ...(serverUrl
       ? ["server", "--url", serverUrl]
       : ["client", "--command", `"${process.execPath}" test/conformance/client.mjs`]),
@@ -188,7 +195,9 @@ async function startGateway(upstream, revision) {
   const config = join(home, "servers.json");
   await writeFile(config, JSON.stringify({ mcpServers: { everything: server ? { url: server.url } : stdio } }));
   const cli = join(root, "dist/cli/main.js");
-  const gateway = await startListening("the gateway", [cli, "serve", "--port", "0", "--config", config], {
+  // A server on a pipe cannot say that it wants to be polled, so the gateway is told to do it.
+  const polling = upstream === "stdio" ? ["--max-stream", "1s"] : [];
+  const gateway = await startListening("the gateway", [cli, "serve", "--port", "0", "--config", config, ...polling], {
     cwd: home,
     env: { ...process.env, HOME: home, USERPROFILE: home, XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
   });
@@ -239,9 +248,11 @@ function run(command, args) {
 
 function installTools() {
   const wanted = JSON.parse(readFileSync(join(tools, "package.json"), "utf8")).dependencies;
-  const manifest = join(suite, "package.json");
-  const installed = existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).version;
-  if (installed === wanted["@modelcontextprotocol/conformance"]) return;
+  const isInstalled = (name) => {
+    const manifest = join(tools, "node_modules", name, "package.json");
+    return existsSync(manifest) && wanted[name].endsWith(JSON.parse(readFileSync(manifest, "utf8")).version);
+  };
+  if (Object.values(SUITES).every(isInstalled)) return;
   console.log("installing the conformance suite: npm ci --prefix test/tools");
   const { status } = spawnSync("npm", ["ci", "--prefix", tools, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: tools,

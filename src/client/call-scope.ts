@@ -17,6 +17,8 @@ export interface CallOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Hears what else the server says about this call: log messages, as far as its transport can tell whose they are. */
   onNotification?: ((notification: Notification) => void) | undefined;
+  /** The server closed the call's stream, and is asked for the answer again after a pause (2025-11-25). */
+  onStreamPaused?: ((retryMs: number | undefined) => void) | undefined;
   /** Which log messages a modern server shall send for this call, in place of the client's own level. */
   logLevel?: LogLevel | undefined;
   /** Answers the server's questions during this call, in place of the client's own provider. */

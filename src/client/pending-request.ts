@@ -65,8 +65,10 @@ export class PendingRequest implements Delivery, Stoppable {
   onEnd(end: StreamEnd): void {
     if (this.#isOver) return;
     const point = end.kind !== "refused" && this.outgoing.resumable ? end.resume : undefined;
-    if (point) this.sending = this.#owner.resume(this, point, end) ?? this.sending;
-    else if (end.kind === "refused") this.fail(refusalError(end));
+    if (point) {
+      this.sending = this.#owner.resume(this, point, end) ?? this.sending;
+      if (end.kind === "ended") this.scope.options.onStreamPaused?.(end.retryMs);
+    } else if (end.kind === "refused") this.fail(refusalError(end));
     else if (end.kind === "failed") this.fail(end.error);
     else this.fail(endedWithoutAnswer(this.outgoing.method));
   }

@@ -40,6 +40,11 @@ export interface Caller {
   /** On the request's own stream, before its answer. Never throws; a stream that is gone swallows it. */
   notify(notification: Notification): void;
   /**
+   * The server closed the stream of this request, and wants to be asked for its answer after a while: so may the caller's
+   * be closed. Absent where the caller could not come back.
+   */
+  pause?: ((retryMs: number | undefined) => void) | undefined;
+  /**
    * Asks the caller on the request's own stream, and resolves with what it answered. Legacy callers only; a modern one is
    * asked with an answer that says `input_required`. Rejects with a NexusError when there is no stream, when the caller
    * answers with an error, or when `signal` fires.

@@ -96,7 +96,7 @@ interface Parts {
 
 function partsOf(assembly: Assembly, options: ServeOptions): Parts {
   const { core, limits, logger, servers, host, metrics, gate, calls } = assembly;
-  const { keepAliveMs } = limits;
+  const { keepAliveMs, streamMs } = limits;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
   const legacy = new LegacyHttp({
@@ -104,6 +104,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     maxSessions: limits.sessions,
     idleMs: limits.sessionIdleMs,
     keepAliveMs,
+    streamMs,
     unreadBytes: limits.bufferedBytes,
     logger,
   });

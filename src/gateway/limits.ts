@@ -24,6 +24,11 @@ export interface Limits {
   sessionIdleMs: number;
   /** How often an open stream shows that it is alive. */
   keepAliveMs: number;
+  /**
+   * How long one response lasts where its client comes back for the rest, as those of 2025-11-25 do; for proxies that end
+   * every response after a fixed time.
+   */
+  streamMs: number;
   /** How long calls may go on after `close`. */
   drainMs: number;
 }
@@ -42,5 +47,6 @@ export const DEFAULT_LIMITS: Limits = {
   sessions: 2048,
   sessionIdleMs: 30 * 60_000,
   keepAliveMs: 20_000,
+  streamMs: Infinity,
   drainMs: 10_000,
 };

@@ -30,6 +30,8 @@ export interface HostOptions {
   openApi?: OpenApi | undefined;
   eraCache?: EraCache | undefined;
   backoff?: Partial<BackoffSettings> | undefined;
+  /** How long connecting to a server, and each of its answers, may take, in place of what the entries say. */
+  timeoutMs?: number | undefined;
   /** Servers that start at the same time: 8. */
   startAtOnce?: number | undefined;
   /** How long an owner's connection is kept after its last use: 5 minutes. */

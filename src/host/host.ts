@@ -72,7 +72,8 @@ export class Host implements AsyncDisposable {
   }
 
   private constructor(options: HostOptions, surroundings: Surroundings) {
-    const { cwd, askInput, stateFolder = defaultStateFolder(surroundings), logger = SILENT } = options;
+    const { cwd, askInput, stateFolder = defaultStateFolder(surroundings), timeoutMs, logger = SILENT } = options;
+    const patience = timeoutMs === undefined ? {} : { timeoutMs, connectTimeoutMs: timeoutMs };
     this.#options = options;
     this.#logger = logger;
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput });
@@ -86,7 +87,7 @@ export class Host implements AsyncDisposable {
       openApi: options.openApi,
     });
     this.#supervisors = new ServerSupervisors({
-      connect: (definition, settings) => this.#connector.connect(definition, settings),
+      connect: (definition, settings) => this.#connector.connect(definition, { ...patience, ...settings }),
       input: options.input,
       backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
       idleMs: options.idleMs ?? 300_000,

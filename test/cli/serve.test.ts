@@ -124,6 +124,14 @@ describe("with configured servers", () => {
     expect(stream.raw).toContain("Slept 600 ms.");
   });
 
+  test("--timeout bounds connecting and each answer", async () => {
+    await world.configure({ everything: stdioFixture() });
+    const gateway = await serving(["--timeout", "1500ms"]);
+    const { json } = await send(gateway.url, sleep(60_000));
+    expect(json).toMatchObject({ error: { message: expect.stringMatching(/No answer to tools\/call after 1\.5/) } });
+    expect(await endOf(gateway, "SIGTERM")).toBe(0);
+  });
+
   test("a second signal ends at once with 130", async () => {
     await world.configure({ everything: stdioFixture() });
     const gateway = await serving();
@@ -158,6 +166,9 @@ describe("P1.9: what cannot be served is said with what to do", () => {
     [["--port", "http"], 2, "--port http is no port"],
     [["--stdio", "--port", "1"], 2, "--stdio listens on no port"],
     [["--config", "nowhere.json"], 3, "nowhere.json"],
+    [["--max-stream", "soon"], 2, "--max-stream soon"],
+    [["--max-stream", "10ms"], 2, "at least one second"],
+    [["--stdio", "--max-stream", "25s"], 2, "--stdio has no streams"],
   ])("%j", async (args, expected, words) => {
     await world.configure({});
     const { code, stderr } = await world.run(["serve", ...args]);

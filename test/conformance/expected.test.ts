@@ -17,6 +17,7 @@ test("the conformance run asks for every scenario in scope, and for no less than
     "client 2026-07-28": clientScope(reference["client 2026-07-28"]),
     "server 2025-11-25": reference["server 2025-11-25"],
     "server 2026-07-28": reference["server 2026-07-28"],
+    "server 0.1": reference["server 0.1"],
     "server skills": only(reference["server all"], (name) => name.startsWith("sep-2640")),
     "server tasks": only(reference["server all"], (name) => name.startsWith("tasks-")),
   });

@@ -89,7 +89,7 @@ test("each session has an owner of its own, which is not the id that clients sen
 
 test("an answer before which nothing is said is plain JSON, without what only newer callers know", async () => {
   await using world = await serveLegacy(new StandInCore());
-  const wire = await world.open("2025-11-25", { elicitation: {} });
+  const wire = await world.open("2025-11-25");
   const response = await wire.request("tools/call", { name: "echo", arguments: { text: "hi" } });
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(await response.json()).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "hi" }] } });

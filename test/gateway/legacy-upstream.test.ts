@@ -27,8 +27,7 @@ describe.each(["2026-07-28", "2025-11-25"])("a server of %s", (revision) => {
     "%s: lists, calls, reads and prompts",
     async (version) => {
       const wire = await open(version);
-      const ask = async (method: string, params: Params = {}) =>
-        ((await (await wire.request(method, params)).json()) as WireMessage).result as Params;
+      const ask = async (method: string, params: Params = {}) => (await wire.answerTo(method, params)).result as Params;
       const { tools, ...rest } = await ask("tools/list");
       expect(rest).not.toHaveProperty("resultType");
       expect(rest).not.toHaveProperty("ttlMs");
@@ -40,7 +39,7 @@ describe.each(["2026-07-28", "2025-11-25"])("a server of %s", (revision) => {
       expect(await ask("resources/read", { uri: resources[0]?.uri })).toHaveProperty("contents");
       const { prompts } = (await ask("prompts/list")) as { prompts: { name: string }[] };
       expect(prompts.length).toBeGreaterThan(0);
-      const missing = (await (await wire.request("resources/read", { uri: "test://nothing" })).json()) as WireMessage;
+      const missing = await wire.answerTo("resources/read", { uri: "test://nothing" });
       expect(missing.error?.code).toBe(-32002);
     },
   );
@@ -110,7 +109,7 @@ describe.each(["2026-07-28", "2025-11-25"])("a server of %s", (revision) => {
 
   test("changes of lists and of resources are told on the session's own stream", async () => {
     const wire = await open("2025-06-18");
-    expect(await (await wire.request("resources/subscribe", { uri: "test://watched-resource" })).json()).toMatchObject({
+    expect(await wire.answerTo("resources/subscribe", { uri: "test://watched-resource" })).toMatchObject({
       result: {},
     });
     const events = eventsOf(await wire.get());

@@ -83,11 +83,13 @@ export class LegacyWire {
 
   /** Calls a tool and returns what came: the one answer, or everything of the stream. */
   async call(name: string, args: Params = {}, meta?: Params): Promise<WireMessage[]> {
-    const response = await this.request("tools/call", { name, arguments: args, ...(meta ? { _meta: meta } : {}) });
-    if (response.headers.get("content-type") === "application/json") return [(await response.json()) as WireMessage];
-    const messages: WireMessage[] = [];
-    for await (const { message } of eventsOf(response)) if (message) messages.push(message);
-    return messages;
+    return messagesOf(await this.request("tools/call", { name, arguments: args, ...(meta ? { _meta: meta } : {}) }));
+  }
+
+  /** The answer to a request, whether it came as JSON or on a stream. */
+  async answerTo(method: string, params: Params = {}): Promise<WireMessage> {
+    const messages = await messagesOf(await this.request(method, params));
+    return messages.at(-1) ?? {};
   }
 
   get(headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
@@ -112,6 +114,13 @@ export function send(
     body: JSON.stringify(body),
     ...(signal ? { signal } : {}),
   });
+}
+
+async function messagesOf(response: Response): Promise<WireMessage[]> {
+  if (response.headers.get("content-type") === "application/json") return [(await response.json()) as WireMessage];
+  const messages: WireMessage[] = [];
+  for await (const { message } of eventsOf(response)) if (message) messages.push(message);
+  return messages;
 }
 
 /** The events of a stream as they come. */

@@ -3,6 +3,7 @@ import type { Logger } from "../../client/logger.ts";
 import { visible } from "../../errors/visible.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
+import { parseDuration } from "../../transport/duration.ts";
 import { defineCommand, type Flags } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Output } from "../output.ts";
@@ -14,9 +15,12 @@ import { verboseLogger } from "../verbose-logger.ts";
 /** How long the first line waits for servers that are slow to start; they are served when they are there. */
 const STARTING_MS = 10_000;
 
+/** Clients wait a second before they come back. */
+const SHORTEST_STREAM_MS = 1000;
+
 /** nexus serve */
 export const serve = defineCommand({
-  usage: "nexus serve [--port N] [--host H] [--stdio] [--demo]",
+  usage: "nexus serve [--port N] [--host H] [--stdio] [--demo] [--max-stream 25s]",
   description: `Clients of every revision use all configured servers at /mcp, one of them at /servers/<id>/mcp, and over HTTP+SSE at
 /sse; /healthz, /readyz and /metrics tell how it does. Changed configuration files are followed while it runs.
 Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one ends at once.`,
@@ -25,6 +29,11 @@ Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one
     port: { type: "string", value: "N", help: `where to listen; ${DEFAULT_PORT} unless given, 0 for any free port` },
     host: { type: "string", value: "H", help: "the address to listen on; 127.0.0.1 unless given" },
     stdio: { type: "boolean", help: "serve one client on stdin and stdout instead" },
+    "max-stream": {
+      type: "string",
+      value: "25s",
+      help: "close streams of 2025-11-25 clients after this long, and let them come back for the rest: for proxies that end every response after a fixed time",
+    },
     demo: { type: "boolean", help: "serve the bundled demo server, in both eras, and nothing that is configured" },
   },
   examples: [
@@ -39,14 +48,23 @@ Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one
     if (options.stdio && (options.port !== undefined || options.host !== undefined)) {
       throw wrongUsage("--stdio listens on no port", "Leave out --port and --host, or --stdio.");
     }
-    const { config, trust } = flags;
+    const streamMs = durationOf(options["max-stream"]);
+    if (options.stdio && streamMs !== undefined) throw wrongUsage("--stdio has no streams", "Leave out --max-stream.");
+    const { config, trust, timeoutMs } = flags;
     const logger = loggerFor(flags, out);
     const servers = options.demo ? demoServers() : undefined;
-    await using host = await Host.start({ config, trust, servers, watch: true, stateFolder, logger }, surroundings);
+    const watched = { config, trust, servers, watch: true, timeoutMs, stateFolder, logger };
+    await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
     tellProblems(host, out);
     if (options.stdio) return await servePipes(host, logger, signal);
-    await using gateway = await serveHttp({ host, port, address: options.host, logger });
+    await using gateway = await serveHttp({
+      host,
+      port,
+      address: options.host,
+      logger,
+      limits: streamMs === undefined ? {} : { streamMs },
+    });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
     await aborted(signal);
@@ -90,6 +108,13 @@ function portOf(given: string | undefined): number {
   const port = Number(given);
   if (/^\d+$/.test(given) && port <= 65_535) return port;
   throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+}
+
+function durationOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const ms = parseDuration(given);
+  if (ms !== undefined && ms >= SHORTEST_STREAM_MS) return ms;
+  throw wrongUsage(`--max-stream ${given} is no such duration`, "Write at least one second: 25s, 2m.");
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -16,6 +16,7 @@ export function reportsTo(caller: Caller): CallOptions {
     options.logLevel = caller.logLevel;
     options.onNotification = (notification) => tellLog(caller, notification);
   }
+  if (caller.pause) options.onStreamPaused = caller.pause;
   if (caller.trace) options.trace = caller.trace;
   return options;
 }

@@ -1,15 +1,17 @@
 import type { ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
+import { KeptEvents, type EventStore } from "./kept-events.ts";
 
 /** What all event streams of an endpoint share. */
 export interface StreamSurroundings {
   deadlines: Deadlines;
   /** Those that belong to no call, with somebody at the other end. */
   open: Set<unknown>;
-  /** Bytes of events that are kept for clients that come back, over all streams. */
-  kept: { bytes: number };
+  kept: EventStore;
   keepAliveMs: number;
+  /** How long one response lasts where its client comes back for the rest. */
+  streamMs: number;
   /** Bytes that may wait for a client that does not read; then it is disconnected. */
   unreadBytes: number;
 }
@@ -23,17 +25,8 @@ export const EVENT_STREAM_HEADERS = {
 /** The number of the stream that belongs to a session and no request. */
 export const OWN_STREAM = 0;
 
-/** Bounds of what is kept: for one stream, and for all of an endpoint. */
-const MAX_KEPT_EVENTS = 1000;
-const MAX_KEPT_BYTES = 4 * 1024 * 1024;
-const MAX_ALL_KEPT_BYTES = 32 * 1024 * 1024;
 /** How long a client waits before it comes back for the rest. */
 const RETRY_MS = 1000;
-
-interface KeptEvent {
-  sequence: number;
-  text: string;
-}
 
 /**
  * A stream of events that outlives its connection: events are numbered and some are kept, so that a client whose
@@ -45,13 +38,12 @@ export class EventStream implements Timed {
   readonly #around: StreamSurroundings;
   /** 2025-11-25: an event without data gives the client an id before anything has happened. Older clients fail on it. */
   readonly #isPrimed: boolean;
-  #kept: KeptEvent[] = [];
-  #keptBytes = 0;
-  /** Of the newest event, of the newest that was written, and of the newest that is no longer kept. */
+  readonly #kept: KeptEvents;
+  /** Of the newest event, and of the newest that was written. */
   #newest = 0;
   #written = 0;
-  #dropped = 0;
   #response: ServerResponse | undefined;
+  #openedAt = 0;
   #wroteAt = 0;
   #wasOpened = false;
   #isOver = false;
@@ -60,6 +52,7 @@ export class EventStream implements Timed {
     this.number = number;
     this.#around = around;
     this.#isPrimed = isPrimed;
+    this.#kept = new KeptEvents(around.kept);
   }
 
   get isOpen(): boolean {
@@ -77,7 +70,7 @@ export class EventStream implements Timed {
 
   /** Whether every event after this one is still there. */
   hasAllAfter(sequence: number): boolean {
-    return sequence >= this.#dropped && sequence <= this.#newest;
+    return sequence <= this.#newest && this.#kept.hasAllAfter(sequence);
   }
 
   /** Writes to `response` from now on, first what came after the event; without one, what nobody has been sent. */
@@ -91,24 +84,22 @@ export class EventStream implements Timed {
     response.once("close", () => {
       if (this.#response === response) this.#leave();
     });
-    this.#wroteAt = performance.now();
+    this.#openedAt = this.#wroteAt = performance.now();
     this.#around.deadlines.add(this);
-    if (this.#isPrimed) response.write(`id: ${this.number}-${after}\nretry: ${RETRY_MS}\ndata: \n\n`);
+    if (this.#isPrimed) response.write(primer(this.number, after));
     else response.flushHeaders();
-    for (const { sequence, text } of this.#kept) if (sequence > after) response.write(text);
+    for (const text of this.#kept.after(after)) response.write(text);
     this.#written = this.#newest;
     if (this.#isOver) this.#finish();
   }
 
   /** One message, or a batch of them, as JSON. */
   push(json: string): void {
-    const sequence = ++this.#newest;
-    const text = `id: ${this.number}-${sequence}\nevent: message\ndata: ${json}\n\n`;
-    this.#keep(sequence, text);
+    const text = this.#next(json);
     const response = this.#response;
     if (!response) return;
     response.write(text);
-    this.#written = sequence;
+    this.#written = this.#newest;
     this.#wroteAt = performance.now();
     // Who does not read must not fill our memory; what is kept is there when it comes back.
     if (response.writableLength <= this.#around.unreadBytes + text.length) return;
@@ -116,40 +107,58 @@ export class EventStream implements Timed {
     response.destroy();
   }
 
+  /** Lets the client go, and come back after a while for the rest; only those that can be told so. */
+  pause(retryMs = RETRY_MS): void {
+    const response = this.#response;
+    if (!response || !this.#isPrimed) return;
+    this.#leave();
+    response.end(`retry: ${retryMs}\n\n`);
+  }
+
   /** Whether the very same waits already for somebody to come: a notice need not be given twice. */
   isWaiting(json: string): boolean {
     if (this.#written === this.#newest) return false;
     const end = `data: ${json}\n\n`;
-    return this.#kept.some(({ sequence, text }) => sequence > this.#written && text.endsWith(end));
+    return this.#kept.after(this.#written).some((text) => text.endsWith(end));
   }
 
   /** Nothing more will come. */
   end(): void {
     this.#isOver = true;
+    this.#kept.end();
     this.#finish();
   }
 
   /** Ends it, and keeps nothing for anybody. */
   discard(): void {
     this.end();
-    this.#around.kept.bytes -= this.#keptBytes;
-    this.#kept = [];
-    this.#keptBytes = 0;
-    this.#dropped = this.#newest;
+    this.#kept.discard();
   }
 
   get remainingMs(): number {
-    return this.#wroteAt + this.#around.keepAliveMs - performance.now();
+    return Math.min(this.#wroteAt + this.#around.keepAliveMs, this.#pauseAt) - performance.now();
   }
 
   expire(): void {
+    if (this.#pauseAt <= performance.now()) return this.pause();
     this.#wroteAt = performance.now();
     this.#response?.write(": still here\n\n");
-    this.#around.deadlines.wakeWithin(this.#around.keepAliveMs);
+    this.#around.deadlines.wakeWithin(this.remainingMs);
   }
 
   stop(_error: NexusError): void {
     this.discard();
+  }
+
+  get #pauseAt(): number {
+    return this.#isPrimed ? this.#openedAt + this.#around.streamMs : Infinity;
+  }
+
+  #next(json: string): string {
+    const sequence = ++this.#newest;
+    const text = eventText(this.number, sequence, json);
+    this.#kept.add(sequence, text);
+    return text;
   }
 
   #finish(): void {
@@ -162,23 +171,23 @@ export class EventStream implements Timed {
     this.#around.open.delete(this);
     this.#around.deadlines.remove(this);
   }
+}
 
-  #keep(sequence: number, text: string): void {
-    this.#kept.push({ sequence, text });
-    this.#keptBytes += text.length;
-    this.#around.kept.bytes += text.length;
-    while (this.#kept.length > 0 && this.#isTooMuch) {
-      const oldest = this.#kept.shift();
-      if (!oldest) return;
-      this.#keptBytes -= oldest.text.length;
-      this.#around.kept.bytes -= oldest.text.length;
-      this.#dropped = oldest.sequence;
-    }
-  }
+/** A stream that begins and ends with one event: for clients that expect one, at the price of plain JSON. */
+export function sendWholeStream(
+  response: ServerResponse,
+  json: string,
+  { number, isPrimed }: { number: number; isPrimed: boolean },
+): void {
+  const text = (isPrimed ? primer(number, 0) : "") + eventText(number, 1, json);
+  response.writeHead(200, { "content-type": "text/event-stream", "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}
 
-  get #isTooMuch(): boolean {
-    if (this.#kept.length > MAX_KEPT_EVENTS || this.#around.kept.bytes > MAX_ALL_KEPT_BYTES) return true;
-    // A single answer over the bound is kept as long as there is room: without it the call would be lost.
-    return this.#keptBytes > MAX_KEPT_BYTES && this.#kept.length > 1;
-  }
+function primer(number: number, after: number): string {
+  return `id: ${number}-${after}\nretry: ${RETRY_MS}\ndata: \n\n`;
+}
+
+function eventText(number: number, sequence: number, json: string): string {
+  return `id: ${number}-${sequence}\nevent: message\ndata: ${json}\n\n`;
 }

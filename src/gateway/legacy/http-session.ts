@@ -4,7 +4,7 @@ import type { Timed } from "../../client/deadlines.ts";
 import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
-import { EventStream, OWN_STREAM, type StreamSurroundings } from "./event-stream.ts";
+import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
 import { jsonText } from "./json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import { PostAnswer } from "./post-answer.ts";
@@ -113,6 +113,10 @@ export class HttpSession implements Timed {
     await closed;
   }
 
+  get #isPrimed(): boolean {
+    return this.conversation.version === "2025-11-25";
+  }
+
   get #ownStream(): EventStream {
     this.#own ??= this.#newStream(OWN_STREAM);
     return this.#own;
@@ -129,15 +133,28 @@ export class HttpSession implements Timed {
       this.#answers.delete(ended);
       this.touch();
     };
-    const answer = new PostAnswer(request, response, { deadlines, patienceMs, newStream, onEnd, requests, isBatch });
+    const prefersStream = this.conversation.canBeAsked;
+    const isPrimed = this.#isPrimed;
+    const sendWhole = (to: ServerResponse, json: string) => {
+      sendWholeStream(to, json, { number: ++this.#lastStream, isPrimed });
+    };
+    const answer = new PostAnswer(request, response, {
+      deadlines,
+      patienceMs,
+      newStream,
+      onEnd,
+      requests,
+      isBatch,
+      prefersStream,
+      sendWhole,
+    });
     this.#answers.add(answer);
     return answer;
   }
 
   #newStream(number: number): EventStream {
     this.#forgetEndedStreams();
-    const isPrimed = this.conversation.version === "2025-11-25";
-    const stream = new EventStream(number, this.#options.streams, { isPrimed });
+    const stream = new EventStream(number, this.#options.streams, { isPrimed: this.#isPrimed });
     this.#streams.set(number, stream);
     return stream;
   }

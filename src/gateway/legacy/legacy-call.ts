@@ -3,7 +3,7 @@ import type { Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord, isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type Question } from "../../protocol/mcp.ts";
-import type { LegacyRevision } from "../../protocol/revisions.ts";
+import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Caller, Exchange, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import { withoutQuestions } from "./legacy-capabilities.ts";
@@ -59,6 +59,7 @@ export class LegacyCall {
   #caller(params: Params): Caller {
     const { version, owner, capabilities, logLevel } = this.#around;
     const { canStream } = this.#channel;
+    const canPause = canStream && this.#channel.pause !== undefined && atLeast(version, "2025-11-25");
     const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
     const token = meta?.["progressToken"];
     return {
@@ -70,6 +71,7 @@ export class LegacyCall {
       progressToken: isRequestId(token) ? token : undefined,
       trace: meta && traceIn(meta),
       notify: (notification) => this.#notify(notification),
+      pause: canPause ? (retryMs) => this.#channel.pause?.(retryMs) : undefined,
       ask: canStream ? (question, signal) => this.#ask(question, signal) : undefined,
     };
   }

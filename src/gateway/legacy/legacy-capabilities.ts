@@ -27,6 +27,11 @@ export function withoutQuestions(capabilities: ClientCapabilities): ClientCapabi
   return others;
 }
 
+/** Whether a client that declared this can be asked anything. */
+export function isAskable({ elicitation, sampling, roots }: ClientCapabilities): boolean {
+  return elicitation !== undefined || sampling !== undefined || roots !== undefined;
+}
+
 /** Modern capabilities of an endpoint, as `initialize` tells of them. */
 export function legacyOffer(
   offered: Record<string, unknown>,

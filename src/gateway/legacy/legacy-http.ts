@@ -8,6 +8,7 @@ import type { LegacyEndpoint, Visitor } from "../edge/legacy-endpoint.ts";
 import type { Core } from "../exchange.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
+import { EventStore } from "./kept-events.ts";
 import { HttpSession } from "./http-session.ts";
 import { accepts } from "./post-answer.ts";
 import { SseSession } from "./sse-session.ts";
@@ -23,6 +24,8 @@ export interface LegacyHttpOptions {
   /** How long an answer may take before its POST becomes a stream. */
   patienceMs?: number | undefined;
   keepAliveMs?: number | undefined;
+  /** How long one response lasts where its client comes back for the rest; no bound unless given. */
+  streamMs?: number | undefined;
   /** Bytes that may wait for a client that does not read; then it is disconnected. */
   unreadBytes?: number | undefined;
   /** Where clients of HTTP+SSE post. */
@@ -45,8 +48,9 @@ export class LegacyHttp implements LegacyEndpoint {
   constructor(options: LegacyHttpOptions) {
     this.#options = options;
     this.#logger = options.logger ?? SILENT;
-    const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES } = options;
-    this.#streams = { deadlines: this.#deadlines, open: new Set(), kept: { bytes: 0 }, keepAliveMs, unreadBytes };
+    const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES, streamMs = Infinity } = options;
+    const [deadlines, kept] = [this.#deadlines, new EventStore()];
+    this.#streams = { deadlines, open: new Set(), kept, keepAliveMs, streamMs, unreadBytes };
   }
 
   get sessions(): number {

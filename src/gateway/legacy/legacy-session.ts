@@ -17,7 +17,7 @@ import { isLegacyRevision, LEGACY_REVISIONS, type LegacyRevision } from "../../p
 import type { Core, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
-import { changingLists, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
+import { changingLists, isAskable, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
 import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
 import { legacyFailure } from "./legacy-failure.ts";
 import { legacyResult } from "./legacy-result.ts";
@@ -70,6 +70,11 @@ export class LegacySession {
   /** The revision agreed upon; none before `initialize`. */
   get version(): LegacyRevision | undefined {
     return this.#agreement?.version;
+  }
+
+  /** Whether its client declared anything that it can be asked. */
+  get canBeAsked(): boolean {
+    return this.#agreement !== undefined && isAskable(this.#agreement.capabilities);
   }
 
   /** Answers `initialize`. It is never refused for its version: every legacy revision is served. */

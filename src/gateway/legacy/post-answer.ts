@@ -15,11 +15,18 @@ export interface PostOptions {
   requests: number;
   isBatch: boolean;
   patienceMs: number;
+  /** Whether its client may be asked something, and so expects streams. */
+  prefersStream: boolean;
+  /** A stream of one short event, of which nothing is kept. */
+  sendWhole: (response: ServerResponse, json: string) => void;
 }
 
+/** So much leaves at once, as a rule. */
+const SHORT_LENGTH = 64 * 1024;
+
 /**
- * What goes back on one POST: plain JSON if the answer is the first thing to be said and comes soon, else a stream,
- * which a client that lost its connection can come back to.
+ * What goes back on one POST: a stream, which a client that lost its connection can come back to. Clients that cannot be
+ * asked anything get plain JSON if the answer is the first thing to be said and comes soon.
  */
 export class PostAnswer implements RequestChannel, Timed {
   slot = -1;
@@ -64,15 +71,22 @@ export class PostAnswer implements RequestChannel, Timed {
     return true;
   }
 
+  /** The server lets go of this call's stream until its answer is there, and so does the client. */
+  pause(retryMs: number | undefined): void {
+    if (this.#isOver || !this.canStream) return;
+    this.#openStream()?.pause(retryMs);
+  }
+
   finish(answer: Response | undefined): void {
     if (answer) this.#answers.push(answer);
     if (--this.#waiting > 0 || this.#isOver) return;
     this.#end();
     const [first] = this.#answers;
     const text = first && jsonText(this.#options.isBatch ? this.#answers : first);
-    if (this.#stream) {
-      if (text !== undefined) this.#stream.push(text);
-      this.#stream.end();
+    const stream = this.#stream ?? (this.#isWorthKeeping(text) ? this.#openStream() : undefined);
+    if (stream) {
+      if (text !== undefined) stream.push(text);
+      stream.end();
     } else this.#answerAtOnce(text);
   }
 
@@ -83,6 +97,12 @@ export class PostAnswer implements RequestChannel, Timed {
     this.finish(undefined);
   }
 
+  /** A long answer may break off on its way, and then its client comes back for it. */
+  #isWorthKeeping(text: string | undefined): boolean {
+    const { prefersStream } = this.#options;
+    return prefersStream && this.canStream && text !== undefined && text.length > SHORT_LENGTH;
+  }
+
   #answerAtOnce(text: string | undefined): void {
     if (this.#response.destroyed) return;
     if (text === undefined) {
@@ -90,6 +110,8 @@ export class PostAnswer implements RequestChannel, Timed {
       this.#response.writeHead(202).end();
       return;
     }
+    const { prefersStream, sendWhole } = this.#options;
+    if (this.canStream && prefersStream) return sendWhole(this.#response, text);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
     this.#response.writeHead(200, headers).end(text);
   }

@@ -6,6 +6,8 @@ export interface RequestChannel {
   readonly canStream: boolean;
   /** Sends something before the answer. Never throws; false where it cannot arrive. */
   send(message: Message): boolean;
+  /** Lets the client go until there is more to say; absent where it cannot come back. */
+  pause?(retryMs: number | undefined): void;
   /** Once for each request; undefined where none is due, because the client cancelled it. */
   finish(answer: Response | undefined): void;
 }

@@ -1,0 +1,104 @@
+/** Bounds of what is kept: for one stream, and for all of an endpoint. */
+const MAX_KEPT_EVENTS = 1000;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+const MAX_ALL_KEPT_BYTES = 32 * 1024 * 1024;
+
+interface KeptEvent {
+  sequence: number;
+  text: string;
+}
+
+/** What all streams of an endpoint keep together. */
+export class EventStore {
+  readonly #maxBytes: number;
+  /** Of streams that have ended, oldest first: these are the first to go. */
+  readonly #ended = new Set<KeptEvents>();
+  #bytes = 0;
+
+  constructor(maxBytes = MAX_ALL_KEPT_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether there is room, if need be after those were let go that nobody has come back for longest. */
+  hasRoom(): boolean {
+    for (const events of this.#ended) {
+      if (this.#bytes <= this.#maxBytes) break;
+      events.discard();
+    }
+    return this.#bytes <= this.#maxBytes;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  ended(events: KeptEvents): void {
+    this.#ended.add(events);
+  }
+
+  forget(events: KeptEvents): void {
+    this.#ended.delete(events);
+  }
+}
+
+/** The events of one stream that its client may still come back for. */
+export class KeptEvents {
+  readonly #store: EventStore;
+  #events: KeptEvent[] = [];
+  #bytes = 0;
+  /** Of the newest event that is no longer kept. */
+  #dropped = 0;
+
+  constructor(store: EventStore) {
+    this.#store = store;
+  }
+
+  add(sequence: number, text: string): void {
+    this.#events.push({ sequence, text });
+    this.#count(text.length);
+    while (this.#events.length > 0 && this.#isTooMuch) this.#dropOldest();
+  }
+
+  /** Whether every event after this one is still there. */
+  hasAllAfter(sequence: number): boolean {
+    return sequence >= this.#dropped;
+  }
+
+  after(sequence: number): string[] {
+    return this.#events.filter((event) => event.sequence > sequence).map(({ text }) => text);
+  }
+
+  /** Nothing more will come. */
+  end(): void {
+    if (this.#events.length > 0) this.#store.ended(this);
+  }
+
+  discard(): void {
+    this.#dropped = this.#events.at(-1)?.sequence ?? this.#dropped;
+    this.#count(-this.#bytes);
+    this.#events = [];
+    this.#store.forget(this);
+  }
+
+  get #isTooMuch(): boolean {
+    if (this.#events.length > MAX_KEPT_EVENTS || !this.#store.hasRoom()) return true;
+    // A single answer over the bound is kept as long as there is room: without it the call would be lost.
+    return this.#bytes > MAX_KEPT_BYTES && this.#events.length > 1;
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#events.shift();
+    if (!oldest) return;
+    this.#count(-oldest.text.length);
+    this.#dropped = oldest.sequence;
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#store.add(bytes);
+  }
+}

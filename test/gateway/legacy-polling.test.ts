@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { WireMessage } from "../fixtures/json-line-peer.ts";
+import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
+import { openCore } from "./core-world.ts";
+import { StandInCore } from "./legacy-stand-in.ts";
+import { eventsOf, LegacyWire, send, serveLegacy, type WireEvent } from "./legacy-wire.ts";
+
+test("a client that can be asked gets a stream for each answer, with an id to come back to (2025-11-25)", async () => {
+  await using world = await serveLegacy(new StandInCore());
+  const wire = await world.open("2025-11-25", { sampling: {} });
+  const response = await wire.request("tools/call", { name: "echo", arguments: { text: "hi" } });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  expect(await allOf(response)).toMatchObject([
+    { id: "1-0", retry: "1000", data: "" },
+    { id: "1-1", event: "message", message: { id: 1, result: { content: [{ text: "hi" }] } } },
+  ]);
+  const older = await world.open("2025-06-18", { roots: {} });
+  expect(await allOf(await older.request("ping"))).toMatchObject([{ id: "1-1", message: { id: 1, result: {} } }]);
+  const plain = await older.request("ping", {}, { accept: "application/json" });
+  expect(await plain.json()).toMatchObject({ result: {} });
+});
+
+test("a long answer that broke off can be fetched again", async () => {
+  await using world = await serveLegacy(new StandInCore());
+  const wire = await world.open("2025-11-25", { elicitation: {} });
+  const text = "x".repeat(1_000_000);
+  const left = new AbortController();
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "echo", arguments: { text } } };
+  const response = await send(`${world.origin}/mcp`, call, wire.headers, left.signal);
+  expect((await eventsOf(response).next()).value).toMatchObject({ id: "1-0" });
+  left.abort();
+  const again = await allOf(await wire.get({ "last-event-id": "1-0" }));
+  expect(again.at(-1)?.message?.result.content[0].text).toHaveLength(1_000_000);
+});
+
+test("a stream lasts as long as it may: its client is told when to come back, and finds the rest", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core, { patienceMs: 5, streamMs: 40 });
+  const wire = await world.open("2025-11-25");
+  const first = await allOf(await wire.request("tools/call", { name: "wait" }));
+  expect(first).toMatchObject([{ id: "1-0", retry: "1000", data: "" }, { retry: "1000" }]);
+  const second = await allOf(await wire.get({ "last-event-id": "1-0" }));
+  expect(second).toMatchObject([{ id: "1-0", data: "" }, { retry: "1000" }]);
+  expect(core.exchanges[0]?.signal.aborted).toBe(false);
+  core.letGo();
+  expect(await allOf(await wire.get({ "last-event-id": "1-0" }))).toMatchObject([
+    { id: "1-0" },
+    { id: "1-1", message: { id: 1, result: { content: [{ text: "waited" }] } } },
+  ]);
+  expect(await allOf(await wire.get())).toMatchObject([{ id: "0-0", data: "" }, { retry: "1000" }]);
+});
+
+test("a client of an older revision, which would not come back, keeps its stream", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core, { patienceMs: 5, streamMs: 20, keepAliveMs: 60 });
+  const wire = await world.open("2025-06-18");
+  const events = eventsOf(await wire.request("tools/call", { name: "wait" }));
+  // The sign of life comes three times as late as the end of a stream would.
+  expect((await events.next()).value).toEqual({});
+  core.letGo();
+  expect((await events.next()).value).toMatchObject({ message: { result: {} } });
+});
+
+test("a server that lets go of a call's stream is polled, and so is the gateway by a client that knows how", async () => {
+  await using upstream = await startHttpFixture({ revision: "2025-11-25" });
+  await using core = await openCore({ servers: { up: { url: upstream.url } } });
+  await using world = await serveLegacy(core.core);
+  const wire = await LegacyWire.open(`${world.origin}/mcp?server=up`, "2025-11-25");
+  const closed = await allOf(await wire.request("tools/call", { name: "test_reconnection" }));
+  expect(closed).toMatchObject([{ id: "1-0", data: "" }, { retry: expect.stringMatching(/^\d+$/) }]);
+  expect((await allOf(await wire.get({ "last-event-id": "1-0" }))).at(-1)).toMatchObject({
+    message: { id: 1, result: { content: [{ text: "Reconnection test completed." }] } },
+  });
+  // Others are not let go.
+  const older = await LegacyWire.open(`${world.origin}/mcp?server=up`, "2025-06-18");
+  const whole = (await (await older.request("tools/call", { name: "test_reconnection" })).json()) as WireMessage;
+  expect(whole.result.content).toMatchObject([{ text: "Reconnection test completed." }]);
+});
+
+async function allOf(response: Response): Promise<WireEvent[]> {
+  const events: WireEvent[] = [];
+  for await (const event of eventsOf(response)) events.push(event);
+  return events;
+}
