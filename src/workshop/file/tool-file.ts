@@ -177,6 +177,11 @@ export interface ErrorSpec {
   say: string;
   /** A template: what to try. */
   try?: string;
+  /**
+   * Of a write: whether upstream surely did nothing, so that the same call may be made again, or nobody knows. Unless
+   * given, a 4xx and what `that` recognised below 500 are refusals.
+   */
+  outcome?: "refused" | "unknown";
 }
 
 export interface ConfirmSpec {

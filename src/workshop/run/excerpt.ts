@@ -1,0 +1,88 @@
+/** What an excerpt left out: entries of a list, or characters of a text. */
+export interface Omission {
+  path: string;
+  shown: number;
+  of: number;
+}
+
+export interface Excerpt {
+  value: Record<string, unknown>;
+  /** Empty where the value is whole. */
+  omitted: Omission[];
+}
+
+/**
+ * The value in at most so many bytes of JSON: every list keeps its first entries, as many for all of them as fit. It has the
+ * same shape, so that it is still what the schema of the tool promises.
+ */
+export function excerptOf(value: Record<string, unknown>, maxBytes: number): Excerpt {
+  if (bytesOf(value) <= maxBytes) return { value, omitted: [] };
+  const lists = largestThatFits(
+    longest(value, "list"),
+    (limit) => cut(value, { list: limit, text: Infinity }),
+    maxBytes,
+  );
+  if (lists) return lists;
+  // What remains is not a list; only then texts are shortened, too.
+  const texts = largestThatFits(longest(value, "text"), (limit) => cut(value, { list: 0, text: limit }), maxBytes);
+  return texts ?? cut(value, { list: 0, text: 0 });
+}
+
+interface Limits {
+  list: number;
+  text: number;
+}
+
+function largestThatFits(longest: number, make: (limit: number) => Excerpt, maxBytes: number): Excerpt | undefined {
+  let best: Excerpt | undefined;
+  for (let [low, high] = [0, longest]; low <= high;) {
+    const limit = (low + high) >> 1;
+    const excerpt = make(limit);
+    const fits = bytesOf(excerpt.value) <= maxBytes;
+    if (fits) best = excerpt;
+    if (fits) low = limit + 1;
+    else high = limit - 1;
+  }
+  return best;
+}
+
+function cut(value: Record<string, unknown>, limits: Limits): Excerpt {
+  const omitted: Omission[] = [];
+  const walk = (item: unknown, path: string): unknown => {
+    if (typeof item === "string") {
+      if (item.length <= Math.max(limits.text, MIN_TEXT)) return item;
+      const shown = shortened(item, Math.max(limits.text, MIN_TEXT));
+      omitted.push({ path, shown: shown.length - 1, of: item.length });
+      return shown;
+    }
+    if (Array.isArray(item)) {
+      const kept = item.slice(0, limits.list);
+      if (kept.length < item.length) omitted.push({ path, shown: kept.length, of: item.length });
+      return kept.map((entry, index) => walk(entry, `${path}[${index}]`));
+    }
+    if (typeof item !== "object" || item === null) return item;
+    return Object.fromEntries(
+      Object.entries(item).map(([key, member]) => [key, walk(member, path === "" ? key : `${path}.${key}`)]),
+    );
+  };
+  return { value: walk(value, "") as Record<string, unknown>, omitted };
+}
+
+/** Dates, codes and the like stay what they are. */
+const MIN_TEXT = 64;
+
+/** Never half a character. */
+function shortened(text: string, length: number): string {
+  return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+function longest(value: unknown, kind: "list" | "text"): number {
+  if (typeof value === "string") return kind === "text" ? value.length : 0;
+  if (typeof value !== "object" || value === null) return 0;
+  const own = Array.isArray(value) && kind === "list" ? value.length : 0;
+  return Object.values(value).reduce((most: number, item) => Math.max(most, longest(item, kind)), own);
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

@@ -1,0 +1,120 @@
+import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FileWriteLedger } from "./file-write-ledger.ts";
+import { MemoryWriteLedger, type WriteLedger, type WriteOutcome } from "./write-ledger.ts";
+
+const result = { content: [{ type: "text", text: "booked" }] };
+let folder = "";
+let files = 0;
+let now = 1_000;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nexus-ledger-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const newFile = () => join(folder, "writes", `${files++}.jsonl`);
+const opened = (file: string, maxRecords?: number) =>
+  new FileWriteLedger({ file, platform: process.platform, now: () => now, ...(maxRecords ? { maxRecords } : {}) });
+
+describe.each<[string, () => WriteLedger]>([
+  ["in memory", () => new MemoryWriteLedger({ now: () => now })],
+  ["in a file", () => opened(newFile())],
+])("a ledger %s", (_, open) => {
+  test("gives the right to send once, until it is known that nothing was done", async () => {
+    now = 1_000;
+    const ledger = open();
+    expect(await ledger.find("a")).toBeUndefined();
+    expect(await ledger.begin("a", 2_000)).toBeUndefined();
+    expect(await ledger.begin("a", 2_000)).toMatchObject({ kind: "pending", until: 2_000 });
+    await ledger.settle("a", { kind: "refused" });
+    expect(await ledger.begin("a", 2_000)).toBeUndefined();
+    await ledger.settle("a", { kind: "done", result });
+    expect(await ledger.begin("a", 2_000)).toEqual({ kind: "done", at: 1_000, result });
+    expect(await ledger.find("b")).toBeUndefined();
+  });
+
+  test("does not know what became of a write whose time is over", async () => {
+    now = 1_000;
+    const ledger = open();
+    await ledger.begin("a", 2_000);
+    now = 2_000;
+    expect(await ledger.begin("a", 3_000)).toEqual({ kind: "unknown", at: 1_000 });
+    await ledger.settle("a", { kind: "unknown" });
+    expect(await ledger.find("a")).toEqual({ kind: "unknown", at: 2_000 });
+  });
+
+  test("never yields two sends: whoever asks, in whatever order, only a refusal opens the way again", async () => {
+    type Step = { key: string; does: "begin" | WriteOutcome["kind"] | "later" };
+    const step: fc.Arbitrary<Step> = fc.record({
+      key: fc.constantFrom("a", "b"),
+      does: fc.constantFrom("begin", "begin", "done", "refused", "unknown", "later"),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        now = 1_000;
+        const ledger = open();
+        const sending = new Set<string>();
+        const sent = new Set<string>();
+        for (const { key, does } of steps) {
+          if (does === "later") now += 400;
+          else if (does === "begin") {
+            const mayBegin = (await ledger.begin(key, now + 1_000)) === undefined;
+            if (mayBegin) {
+              expect(sending.has(key)).toBe(false);
+              expect(sent.has(key)).toBe(false);
+              sending.add(key);
+            }
+          } else if (sending.delete(key)) {
+            // Only who has the right to send can tell what became of it.
+            if (does !== "refused") sent.add(key);
+            await ledger.settle(key, does === "done" ? { kind: "done", result } : { kind: does });
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("a ledger in a file", () => {
+  test("survives a restart, and only its owner can read it", async () => {
+    const file = newFile();
+    await opened(file).begin("a", 9e15);
+    await opened(file).settle("a", { kind: "done", result });
+    expect(await opened(file).begin("a", 9e15)).toMatchObject({ kind: "done", result });
+    if (process.platform !== "win32") expect((await stat(file)).mode & 0o077).toBe(0);
+  });
+
+  test("is safe with many who begin at the same time: one of them sends", async () => {
+    const file = newFile();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => opened(file).begin("a", 9e15)));
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
+  });
+
+  test("goes on after a line that was cut off, which does not count", async () => {
+    const file = newFile();
+    await opened(file).begin("a", 9e15);
+    await appendFile(file, '{"key":"b","kind":"pend');
+    expect(await opened(file).begin("b", 9e15)).toBeUndefined();
+    expect(await opened(file).find("a")).toMatchObject({ kind: "pending" });
+    expect(await opened(file).find("b")).toMatchObject({ kind: "pending" });
+  });
+
+  test("stays small: what ended goes before what is open", async () => {
+    const file = newFile();
+    const ledger = opened(file, 4);
+    await ledger.begin("open", 9e15);
+    for (const key of ["a", "b", "c", "d", "e", "f"]) {
+      await ledger.begin(key, 9e15);
+      await ledger.settle(key, { kind: "done", result });
+    }
+    expect((await readFile(file, "utf8")).split("\n").length).toBeLessThan(10);
+    expect(await ledger.find("open")).toMatchObject({ kind: "pending" });
+    expect(await ledger.find("a")).toBeUndefined();
+    expect(await ledger.find("f")).toMatchObject({ kind: "done" });
+  });
+});
