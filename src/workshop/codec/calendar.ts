@@ -1,0 +1,25 @@
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATETIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,12})?)?(?:Z|[+-](\d{2}):(\d{2}))?$/;
+
+/** YYYY-MM-DD, of a day that exists. */
+export function isDate(text: string): boolean {
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (day === undefined) return false;
+  const [y, m, d] = [Number(year), Number(month), Number(day)];
+  return m >= 1 && m <= 12 && d >= 1 && d <= daysIn(y, m);
+}
+
+/** ISO 8601, seconds and zone optional, of a moment that exists. */
+export function isDateTime(text: string): boolean {
+  const [, date = "", hour, minute, second = "0", zoneHour = "0", zoneMinute = "0"] = DATETIME.exec(text) ?? [];
+  if (minute === undefined || !isDate(date)) return false;
+  // Leap seconds are written as a sixtieth.
+  return (
+    Number(hour) < 24 && Number(minute) < 60 && Number(second) <= 60 && Number(zoneHour) < 24 && Number(zoneMinute) < 60
+  );
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}

@@ -1,0 +1,33 @@
+/** Where an answer is not as the file says. */
+export interface Deviation {
+  /** A field, `rooms[0].adults`; or, for what the file does not know, the record and the way from its element: `rooms[0]/extra/@id`. */
+  path: string;
+  problem: string;
+  /** What stood there, shortened. */
+  received?: string;
+}
+
+const MOST = 200;
+const LONGEST = 200;
+
+/** Collects what is found in one document. A document that is altogether different is not told item by item. */
+export class Deviations {
+  readonly #found: Deviation[] = [];
+  #more = 0;
+
+  add(path: string, problem: string, received?: string): void {
+    if (this.#found.length >= MOST) {
+      this.#more++;
+      return;
+    }
+    this.#found.push({ path, problem, ...(received === undefined ? {} : { received: shortened(received) }) });
+  }
+
+  all(): Deviation[] {
+    return this.#more === 0 ? this.#found : [...this.#found, { path: "", problem: `${this.#more} more deviations` }];
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,127 @@
+import type { Deviations } from "./deviations.ts";
+import type { Fields } from "./own.ts";
+import { pathOf, type Place } from "./place.ts";
+import type { FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./record-plan.ts";
+import { Mismatch } from "./scalar.ts";
+
+/** Something stood there that is no value: told already, so that it is not told again as missing. */
+const UNUSABLE = Symbol("unusable");
+
+/** One record while it is read: its fields by slot, and which of its objects were met. */
+export class RecordReading {
+  readonly plan: RecordPlan;
+  readonly found: Deviations;
+  readonly place: Place | undefined;
+  readonly #slots: unknown[] = [];
+  readonly #met: boolean[] = [];
+
+  constructor(plan: RecordPlan, found: Deviations, place: Place | undefined) {
+    this.plan = plan;
+    this.found = found;
+    this.place = place;
+  }
+
+  meet(scope: number): void {
+    this.#met[scope] = true;
+  }
+
+  set(slot: number, value: unknown): void {
+    this.#slots[slot] = value;
+  }
+
+  /** A field whose value is of the wrong kind. */
+  spoil({ scope, field, slot }: Pick<LeafPlan, "scope" | "field" | "slot">, problem: string, received: string): void {
+    this.#slots[slot] = UNUSABLE;
+    this.#tellField(scope, field, problem, received);
+  }
+
+  /** The items of a list that were read so far. */
+  items(slot: number): unknown[] {
+    return (this.#slots[slot] ??= []) as unknown[];
+  }
+
+  /** What was read for a field; `received` is how it stood there. */
+  take(leaf: LeafPlan, value: unknown, received: string): void {
+    const { scalar, constant, slot } = leaf;
+    if (constant) {
+      const isRight = value === constant.value || received === constant.text;
+      if (isRight) this.#slots[slot] = constant.value;
+      else this.spoil(leaf, `expected ${JSON.stringify(constant.value)}`, received);
+    } else if (value instanceof Mismatch) {
+      this.spoil(leaf, value.problem, received);
+    } else {
+      this.#slots[slot] = value;
+      const problem = scalar.limit?.(value);
+      if (problem !== undefined) this.#tellField(leaf.scope, leaf.field, problem, received);
+    }
+  }
+
+  /** About something that is no field: the record, and the way from its node. */
+  tell(path: string, problem: string, received: string): void {
+    const record = pathOf(this.place);
+    this.found.add(record === "" || path === "" ? record + path : `${record}/${path}`, problem, received);
+  }
+
+  placeOf(scope: number, field: string, index: number): Place {
+    return { within: this.place, list: this.#pathIn(scope, field), index };
+  }
+
+  finish(): Fields {
+    const { scopes } = this.plan;
+    for (let index = scopes.length - 1; index > 0; index--) {
+      const scope = scopes[index];
+      if (scope && this.#isThere(scope, index)) this.#slots[scope.slot] = this.#assemble(scope);
+    }
+    const [whole] = scopes;
+    return whole ? this.#assemble(whole) : {};
+  }
+
+  #isThere(scope: ScopePlan, index: number): boolean {
+    if (!scope.implied) return this.#met[index] === true;
+    return !scope.optional || scope.fields.some(({ slot }) => this.#slots[slot] !== undefined);
+  }
+
+  /** Fields in the order of the file. Lists are there in any case, and so are constants. */
+  #assemble(scope: ScopePlan): Fields {
+    const record: Fields = {};
+    for (const field of scope.fields) {
+      const value = this.#slots[field.slot];
+      const given = value === UNUSABLE ? undefined : value;
+      if (field.constant !== undefined) {
+        record[field.name] = field.constant;
+        if (value === undefined && field.isOnWire && !field.optional) this.#tellMissing(scope, field);
+      } else if (field.kind === "list") {
+        record[field.name] = given ?? [];
+        if (value !== UNUSABLE) this.#checkCount(scope, field, (given as unknown[] | undefined)?.length ?? 0);
+      } else if (given !== undefined) {
+        record[field.name] = given;
+      } else if (field.kind === "presence") {
+        if (!field.optional) record[field.name] = false;
+      } else if (!field.optional && value === undefined) {
+        this.#tellMissing(scope, field);
+      }
+    }
+    return record;
+  }
+
+  #checkCount(scope: ScopePlan, { minItems = 0, maxItems = Infinity, name, optional }: FieldPlan, count: number): void {
+    const isFew = count < minItems && !(optional && count === 0);
+    if (!isFew && count <= maxItems) return;
+    const limit = isFew ? `at least ${minItems}` : `at most ${maxItems}`;
+    this.found.add(pathOf(this.place, scope.path, name), `expected ${limit} items`, String(count));
+  }
+
+  #tellMissing(scope: ScopePlan, { name, constant }: FieldPlan): void {
+    const problem = constant === undefined ? "missing" : `missing, expected ${JSON.stringify(constant)}`;
+    this.found.add(pathOf(this.place, scope.path, name), problem);
+  }
+
+  #tellField(scope: number, field: string, problem: string, received: string): void {
+    this.found.add(pathOf(this.place, this.#pathIn(scope, field)), problem, received);
+  }
+
+  #pathIn(scope: number, field: string): string {
+    const path = this.plan.scopes[scope]?.path ?? "";
+    return path === "" ? field : field === "" ? path : `${path}.${field}`;
+  }
+}
