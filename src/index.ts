@@ -16,6 +16,7 @@ export type { Started, Task, TaskOptions, Tasks, TaskStatus } from "./client/tas
 export { Client, type CallToolOptions } from "./client/client.ts";
 export type { ClientOptions } from "./client/client-settings.ts";
 export type { CallInfo, CallOptions } from "./client/call-scope.ts";
+export type { CancelSignal } from "./client/cancellation.ts";
 export type { InputContext, InputProvider } from "./client/input.ts";
 export type { Logger } from "./client/logger.ts";
 export type { Verdict } from "./client/negotiate.ts";

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "./cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Notification, Params, RequestId } from "../protocol/json-rpc.ts";
 import type { InputRequiredResult, LogLevel, Progress } from "../protocol/mcp.ts";
@@ -8,7 +9,7 @@ import type { Sharer } from "./sharer.ts";
 /** What every call takes. */
 export interface CallOptions {
   /** Cancels the call down to the server. */
-  signal?: AbortSignal | undefined;
+  signal?: CancelSignal | undefined;
   /** How long to wait without an answer or progress; 30 seconds unless the entry says otherwise. */
   timeoutMs?: number | undefined;
   /** How long progress and rounds may extend the call; ten minutes. */
@@ -198,9 +199,9 @@ export class CallScope implements Timed {
     this.#handlers?.abort(new NexusError("CANCELLED", "The call is over"));
   }
 
-  #obey(signal: AbortSignal): void {
+  #obey(signal: CancelSignal): void {
     const cancel = () => {
-      this.stop(new NexusError("CANCELLED", `${this.call.method} was cancelled`, { cause: signal.reason as unknown }));
+      this.stop(new NexusError("CANCELLED", `${this.call.method} was cancelled`, { cause: signal.reason }));
     };
     if (signal.aborted) return cancel();
     this.#onAbort = cancel;

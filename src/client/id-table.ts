@@ -14,6 +14,10 @@ export class IdTable<V> {
   /** Ids with names of their own, and those whose call outlived a whole turn of the array. */
   readonly #others = new Map<RequestId, V>();
 
+  get size(): number {
+    return this.#count + this.#others.size;
+  }
+
   get(id: RequestId): V | undefined {
     const slot = isIndex(id) ? id & (this.#ids.length - 1) : -1;
     return this.#ids[slot] === id ? this.#values[slot] : this.#others.get(id);
@@ -81,5 +85,5 @@ function empty(size: number): undefined[] {
 }
 
 function isIndex(id: RequestId): id is number {
-  return typeof id === "number" && Number.isInteger(id) && id >= 0 && id < 2 ** 31;
+  return typeof id === "number" && Number.isSafeInteger(id) && id >= 0;
 }

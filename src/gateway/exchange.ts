@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../client/cancellation.ts";
 import type { Interests } from "../client/feed.ts";
 import type { Notification, Params, Result } from "../protocol/json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../protocol/mcp.ts";
@@ -20,7 +21,7 @@ export interface Exchange {
   params: Params;
   caller: Caller;
   /** Fires when the caller no longer wants the answer. */
-  signal: AbortSignal;
+  signal: CancelSignal;
 }
 
 /** Who asks, and what can be told and asked while the request is being worked on. */

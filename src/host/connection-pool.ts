@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../client/cancellation.ts";
 import type { Client } from "../client/client.ts";
 import type { ConnectOptions } from "../client/connect-entry.ts";
 import type { InputProvider } from "../client/input.ts";
@@ -81,7 +82,7 @@ export class ConnectionPool {
   }
 
   /** A lease of the connection with this key, as soon as it is up. */
-  async lease(key: string, options: HoldOptions, signal: AbortSignal | undefined): Promise<Lease> {
+  async lease(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Lease> {
     const known = this.#byKey.get(key);
     const held = known ? this.#use(known) : await this.#enter(key, options, signal);
     try {
@@ -139,7 +140,7 @@ export class ConnectionPool {
   }
 
   /** Racing callers wait for one place together; it is given up when the last of them has left. */
-  async #enter(key: string, options: HoldOptions, signal: AbortSignal | undefined): Promise<Held> {
+  async #enter(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Held> {
     options.backoff?.refuseIfHopeless();
     if (!this.#coming.has(key) && this.#places.tryTake()) return this.#use(this.#open(key, options));
     const coming = this.#coming.get(key) ?? this.#wait(key, options);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { CallOptions } from "../client/call-scope.ts";
+import type { CancelSignal } from "../client/cancellation.ts";
 import type { CallToolOptions } from "../client/client.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
 import { defineServers, type Configuration, type LoadOptions } from "../config/load.ts";
@@ -141,7 +142,7 @@ export class Host implements AsyncDisposable {
   }
 
   /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
-  async getTool(name: string, options: ForAgent & { signal?: AbortSignal | undefined } = {}): Promise<HostTool> {
+  async getTool(name: string, options: ForAgent & { signal?: CancelSignal | undefined } = {}): Promise<HostTool> {
     await this.#wake(name, options);
     // Whether it may be called is decided when it is.
     const tools = this.#running(options.agent).flatMap(({ definition: { id: server }, lists }) =>
@@ -282,7 +283,7 @@ export class Host implements AsyncDisposable {
   }
 
   /** A server named at the beginning of a name is connected before the name is looked up: for who may see it. */
-  async #wake(name: string, { agent, signal }: ForAgent & { signal?: AbortSignal | undefined }): Promise<void> {
+  async #wake(name: string, { agent, signal }: ForAgent & { signal?: CancelSignal | undefined }): Promise<void> {
     for (const supervisor of this.#supervisors.all()) {
       const { definition, enabled, state } = supervisor;
       const { id } = definition;

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../client/cancellation.ts";
 import type { Client } from "../client/client.ts";
 import type { InputProvider } from "../client/input.ts";
 
@@ -18,5 +19,5 @@ export interface LeaseRequest {
    * connection that keeps state stays with it, another one gets a connection of its own.
    */
   input?: InputProvider;
-  signal?: AbortSignal;
+  signal?: CancelSignal;
 }

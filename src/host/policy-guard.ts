@@ -1,3 +1,4 @@
+import { abortSignalOf, type CancelSignal } from "../client/cancellation.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Tool } from "../protocol/mcp.ts";
@@ -9,7 +10,7 @@ export interface GuardedCall {
   tool: Tool;
   args: unknown;
   agent: string | undefined;
-  signal: AbortSignal | undefined;
+  signal: CancelSignal | undefined;
 }
 
 /** Holds a host to its policy: hides, refuses, and asks for consent where that is wanted. */
@@ -46,7 +47,14 @@ export class PolicyGuard {
   async #askConsent(call: GuardedCall): Promise<void> {
     const { definition, tool, args, agent, signal } = call;
     const { name, annotations } = tool;
-    const request = { server: definition.id, tool: name, arguments: args, annotations, agent, signal };
+    const request = {
+      server: definition.id,
+      tool: name,
+      arguments: args,
+      annotations,
+      agent,
+      signal: signal && abortSignalOf(signal),
+    };
     const answer = Promise.resolve(this.#settings.consent?.(request));
     if (!(await unlessAborted(answer, signal))) throw refusal(call, "consent was not given");
   }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { CancelSignal } from "../client/cancellation.ts";
 import type { Client } from "../client/client.ts";
 import type { ConnectOptions } from "../client/connect-entry.ts";
 import type { InputProvider } from "../client/input.ts";
@@ -156,7 +157,7 @@ export class ServerSupervisor {
   }
 
   /** Connects, so that it is known what the server offers. */
-  async wake(signal: AbortSignal | undefined): Promise<void> {
+  async wake(signal: CancelSignal | undefined): Promise<void> {
     this.#refuseIfUnable();
     await unlessAborted(this.#ensureHost(), signal);
   }

@@ -1,7 +1,8 @@
+import type { CancelSignal } from "../client/cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 
 /** Waits for something that others may wait for, too: who leaves leaves them waiting. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function unlessAborted<T>(promise: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
   if (!signal) return promise;
   let leave: () => void = () => {};
   const left = new Promise<never>((_, reject) => {

@@ -1,3 +1,4 @@
+import { abortSignalOf } from "../../src/client/cancellation.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer } from "../../src/gateway/exchange.ts";
 import { NexusError } from "../../src/errors/nexus-error.ts";
 import { isRecord, type Notification, type Params, type Result } from "../../src/protocol/json-rpc.ts";
@@ -86,7 +87,7 @@ export class StandInCore implements Core {
       const questions = args["questions"] as Question[];
       const answers = await Promise.all(
         questions.map((question) =>
-          (caller.ask ?? cannotAsk)(question, signal).catch((error: NexusError) => ({
+          (caller.ask ?? cannotAsk)(question, abortSignalOf(signal)).catch((error: NexusError) => ({
             failed: error.code,
             rpc: error.details.rpc,
           })),

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Client } from "../../client/client.ts";
 import type { InputContext, InputProvider } from "../../client/input.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
@@ -6,6 +7,7 @@ import type { ClientCapabilities, InputRequest, InputResult, Question } from "..
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Exchange } from "../exchange.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
+import type { PreparedCall } from "./prepared-call.ts";
 
 /** Puts a server's questions to a legacy caller, on the stream of its call. */
 export class AskingCaller implements InputProvider {
@@ -13,16 +15,19 @@ export class AskingCaller implements InputProvider {
   readonly #exchange: Exchange;
   readonly #answerMs: number;
   /** Only 2025-11-25 knows pages by an id, and is told when they were visited. */
-  readonly knowsVisits: boolean;
+  readonly #knowsVisits: boolean;
+  readonly #client: Client;
+  #stopHearing: (() => void) | undefined;
   /** Pages that the caller was sent to under an id of the server's, or of ours where that gives none. */
   readonly #visits = { theirs: new Set<unknown>(), ours: new Set<string>() };
 
-  constructor(exchange: Exchange, { capabilities, answerMs }: { capabilities: ClientCapabilities; answerMs: number }) {
+  constructor({ exchange, capabilities, lease }: PreparedCall, answerMs: number) {
     this.#exchange = exchange;
     this.capabilities = capabilities;
+    this.#client = lease.client;
     this.#answerMs = answerMs;
     const { version } = exchange.caller;
-    this.knowsVisits = atLeast(version, "2025-11-25") && capabilities.elicitation?.url !== undefined;
+    this.#knowsVisits = atLeast(version, "2025-11-25") && capabilities.elicitation?.url !== undefined;
   }
 
   async handle(request: InputRequest, { signal }: InputContext): Promise<InputResult> {
@@ -43,8 +48,13 @@ export class AskingCaller implements InputProvider {
     }
   }
 
+  /** The call is over: nothing is asked any more. */
+  close(): void {
+    this.#stopHearing?.();
+  }
+
   /** What a legacy server says about its pages, on whichever stream. */
-  heard({ method, params }: Notification): void {
+  #heard({ method, params }: Notification): void {
     if (method !== COMPLETE || !this.#visits.theirs.delete(params?.["elicitationId"])) return;
     this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: params ?? {} });
   }
@@ -60,9 +70,12 @@ export class AskingCaller implements InputProvider {
   #forCaller({ method, params }: Question): Question {
     if (!params) return { method };
     const carried = withoutReservedMeta(params);
-    if (carried["mode"] !== "url" || !this.knowsVisits) return { method, params: carried };
+    if (carried["mode"] !== "url" || !this.#knowsVisits) return { method, params: carried };
     if (carried["elicitationId"] !== undefined) {
       this.#visits.theirs.add(carried["elicitationId"]);
+      if (this.#client.era === "legacy") {
+        this.#stopHearing ??= this.#client.onNotification((said) => this.#heard(said));
+      }
       return { method, params: carried };
     }
     const elicitationId = randomUUID();

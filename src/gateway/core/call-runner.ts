@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Caller, Exchange } from "../exchange.ts";
@@ -29,7 +30,7 @@ export interface CallRunner {
   /** The result in the form of the newest specification, in the server's own names. */
   run(call: UpstreamCall): Promise<Result>;
   /** The very connection that calls of this owner go over: a process keeps its state, and tells of it, there alone. */
-  lease(server: string, owner: ConnectionOwner, signal?: AbortSignal): Promise<Lease>;
+  lease(server: string, owner: ConnectionOwner, signal?: CancelSignal): Promise<Lease>;
   /** What a task id that was given to this caller stands for; undefined where it is none of the caller's. */
   findTask(taskId: string, principal: Principal): { server: string; taskId: string } | undefined;
   release(owner: string): void;

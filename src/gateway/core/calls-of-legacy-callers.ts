@@ -9,21 +9,18 @@ import { declaring, reportsTo } from "./upstream-reports.ts";
 
 /** A legacy caller waits for its answer: what is asked meanwhile is asked on its stream, and tasks are waited for here. */
 export async function runForLegacyCaller(call: PreparedCall, answerMs: number): Promise<Result> {
-  const { method, exchange, capabilities, lease } = call;
+  const { method, exchange, capabilities } = call;
   const { caller, signal } = exchange;
   const options: CallOptions = { ...reportsTo(caller), signal, input: declaring(capabilities) };
   if (!INTERACTIVE.has(method) || !canBeAsked(capabilities))
     return canonicalResult(method, await answer(call, options));
-  const asking = new AskingCaller(exchange, { capabilities, answerMs });
-  const { client } = lease;
-  const stop =
-    asking.knowsVisits && client.era === "legacy" ? client.onNotification((said) => asking.heard(said)) : undefined;
+  const asking = new AskingCaller(call, answerMs);
   try {
     const result = canonicalResult(method, await answer(call, { ...options, input: asking }));
     asking.completed();
     return result;
   } finally {
-    stop?.();
+    asking.close();
   }
 }
 

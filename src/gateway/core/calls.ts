@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { INTERACTIVE } from "../../client/questions.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -97,7 +98,7 @@ export class Calls implements CallRunner {
   lease(
     server: string,
     { principal, caller }: Pick<Exchange, "principal"> & { caller: CallerOutline },
-    signal?: AbortSignal,
+    signal?: CancelSignal,
   ): Promise<UpstreamLease> {
     const { owner } = caller;
     return this.#leases.take(server, { principal, owner, capabilities: capabilitiesFor(caller), signal });

@@ -1,3 +1,4 @@
+import { Cancellation } from "../../client/cancellation.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import type { Exchange, ListenRequest } from "../exchange.ts";
@@ -36,7 +37,7 @@ function askingFor(taskId: string, { view, principal, owner, capabilities }: Lis
     principal,
     method: "tasks/get",
     params: { taskId },
-    signal: new AbortController().signal,
+    signal: new Cancellation(),
     caller: {
       era: "modern",
       version: LATEST,

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import type { ChangingList } from "../../client/feed.ts";
 import { guarded } from "../../client/guarded.ts";
 import type { Logger } from "../../client/logger.ts";
@@ -65,7 +66,7 @@ export class OwnerChanges {
   }
 
   /** Before a call goes out, so that what it changes is heard. Never rejects: the call itself will tell. */
-  async hear(key: string, server: string, by: ConnectionOwner, signal: AbortSignal): Promise<void> {
+  async hear(key: string, server: string, by: ConnectionOwner, signal: CancelSignal): Promise<void> {
     const owner = this.#owners.get(key);
     if (!owner) return;
     const connection = connectionOf(server, by);
@@ -116,7 +117,7 @@ interface Hearing {
   connection: string;
   server: string;
   by: ConnectionOwner;
-  signal: AbortSignal;
+  signal: CancelSignal;
 }
 
 /** Calls with other capabilities go over other connections. */

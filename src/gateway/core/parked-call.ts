@@ -1,4 +1,5 @@
 import type { CallOptions } from "../../client/call-scope.ts";
+import { Cancellation, type CancelSignal } from "../../client/cancellation.ts";
 import type { InputProvider } from "../../client/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
@@ -18,7 +19,7 @@ export type Work = (options: WorkOptions) => Promise<Result>;
 
 /** What the work is done with. */
 interface WorkOptions extends CallOptions {
-  signal: AbortSignal;
+  signal: CancelSignal;
   input: InputProvider;
 }
 
@@ -30,7 +31,7 @@ export class ParkedCall {
   /** Settles when nothing of the call is left at the server. Never rejects. */
   readonly over: Promise<void>;
   readonly #questions = new ParkedQuestions(() => this.#gather());
-  readonly #cancelled = new AbortController();
+  readonly #cancelled = new Cancellation();
   readonly #gatherMs: number;
   /** Those who wait now, and how to stop watching whether they left. */
   readonly #listeners = new Map<Listener, () => void>();
@@ -48,7 +49,7 @@ export class ParkedCall {
   ) {
     this.#gatherMs = gatherMs;
     const options: WorkOptions = {
-      signal: this.#cancelled.signal,
+      signal: this.#cancelled,
       input: { capabilities, handle: (question, { signal }) => this.#questions.ask(question, signal) },
     };
     if (first.progressToken !== undefined) options.onProgress = (progress) => this.#tell(tellProgress, progress);

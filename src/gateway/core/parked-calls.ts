@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Roster } from "../../client/roster.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
@@ -40,7 +41,7 @@ export class ParkedCalls {
   /** Over, but somebody may ask again because an answer was lost. */
   readonly #finished: ExpiringMap<Parked>;
   /** Every call that is not over at its server. */
-  readonly #running = new Set<ParkedCall>();
+  readonly #running = new Roster<ParkedCall>();
 
   constructor(limits: ParkedLimits, states: RequestStates) {
     this.#limits = limits;
@@ -64,8 +65,8 @@ export class ParkedCalls {
   ): Promise<Result> {
     const { caller } = exchange;
     const call = new ParkedCall(work, { first: caller, capabilities, gatherMs: this.#limits.gatherMs });
-    this.#running.add(call);
-    void call.over.then(() => this.#running.delete(call));
+    const number = this.#running.enter(call);
+    void call.over.then(() => this.#running.leave(number));
     const reply = await call.next(exchange);
     if (reply.kind === "ended") return reply.result;
     if (this.#waiting.size >= this.#limits.parked) {
@@ -110,7 +111,7 @@ export class ParkedCalls {
   async close(): Promise<void> {
     this.#waiting.takeAll();
     this.#finished.takeAll();
-    const running = [...this.#running];
+    const running = this.#running.values();
     for (const call of running) call.giveUp("The gateway is closing");
     await Promise.all(running.map(({ over }) => over));
   }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Logger } from "../../client/logger.ts";
 import type { Host } from "../../host/host.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
@@ -64,7 +65,7 @@ export class ServerCatalog {
   }
 
   /** What the server said of itself; connects it, if it is not. */
-  async nature(signal?: AbortSignal): Promise<ServerNature> {
+  async nature(signal?: CancelSignal): Promise<ServerNature> {
     if (this.#nature) return this.#nature;
     using lease = await this.#host.lease(this.#server, signal ? { signal } : {});
     return (this.#nature = natureOf(lease.client));

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { Task } from "../../client/tasks.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -34,7 +35,7 @@ export class LegacyTask {
     this.#taskId = options.taskId;
   }
 
-  async get(signal: AbortSignal): Promise<Result> {
+  async get(signal: CancelSignal): Promise<Result> {
     const task = await this.#client.tasks.get(this.#taskId, { signal });
     const {
       result: _result,
@@ -60,7 +61,7 @@ export class LegacyTask {
     return complete({});
   }
 
-  async cancel(signal: AbortSignal): Promise<Result> {
+  async cancel(signal: CancelSignal): Promise<Result> {
     try {
       await this.#client.tasks.cancel(this.#taskId, { signal });
     } catch (error) {

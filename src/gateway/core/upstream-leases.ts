@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -14,7 +15,7 @@ export interface LeaseFor {
   owner: string;
   /** As `capabilitiesFor` made them. */
   capabilities: ClientCapabilities;
-  signal?: AbortSignal | undefined;
+  signal?: CancelSignal | undefined;
 }
 
 /** A connection in use. Whoever goes on using it after the call keeps it, and lets go by himself. */
@@ -108,7 +109,7 @@ export class UpstreamLeases {
   }
 
   /** Known from the host's own connection, which everything else about the server is read from, too. */
-  async #findEra(server: string, signal: AbortSignal | undefined): Promise<Era> {
+  async #findEra(server: string, signal: CancelSignal | undefined): Promise<Era> {
     const state = this.#host.find(server)?.state;
     let era = state && "era" in state ? state.era : undefined;
     if (!era) {

@@ -1,3 +1,4 @@
+import { abortSignalOf } from "../../client/cancellation.ts";
 import { urlQuestions } from "../../client/rounds.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
@@ -17,8 +18,9 @@ export function untilVisited({ server, method, params, capabilities, lease: { cl
       } catch (error) {
         const visits = error instanceof NexusError ? urlQuestions(error) : undefined;
         if (!visits || !capabilities.elicitation?.url || options.signal.aborted) throw error;
+        const signal = abortSignalOf(options.signal);
         const answers = Object.entries(visits).map(async ([key, visit]) =>
-          options.input.handle(visit as InputRequest, { server, key, signal: options.signal }),
+          options.input.handle(visit as InputRequest, { server, key, signal }),
         );
         if ((await Promise.all(answers)).every((answer) => isRecord(answer) && answer["action"] === "accept")) continue;
         throw new NexusError("INPUT_FAILED", `A page has to be visited first: ${(error as NexusError).message}`, {

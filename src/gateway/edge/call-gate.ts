@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { INTERNAL_ERROR, type ErrorObject } from "../../protocol/json-rpc.ts";
 import type { Limits } from "../limits.ts";
@@ -33,7 +34,7 @@ export class CallGate {
   }
 
   /** A promise only where the call has to wait. Throws, or rejects, where it cannot be taken on. */
-  enter(signal: AbortSignal): Promise<void> | undefined {
+  enter(signal: CancelSignal): Promise<void> | undefined {
     this.requireOpen();
     if (this.#running < this.#limits.calls) {
       this.#running++;
@@ -60,7 +61,7 @@ export class CallGate {
     if (this.#running > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #wait(signal: CancelSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         admit: () => {

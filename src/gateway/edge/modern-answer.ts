@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { Cancellation, type CancelSignal } from "../../client/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Response } from "../../protocol/json-rpc.ts";
 import { sendJson } from "./http-refusal.ts";
@@ -20,7 +21,7 @@ export class ModernAnswer {
   readonly isSubscription: boolean;
   readonly #res: ServerResponse;
   readonly #maxBufferedBytes: number;
-  readonly #left = new AbortController();
+  readonly #left = new Cancellation();
   #isStream = false;
   #isSlow = false;
   #stuckBeats = 0;
@@ -37,12 +38,12 @@ export class ModernAnswer {
   }
 
   /** Fires when the caller is gone, or when the request is called off here. */
-  get signal(): AbortSignal {
-    return this.#left.signal;
+  get signal(): CancelSignal {
+    return this.#left;
   }
 
   cancel(why: string): void {
-    if (!this.#left.signal.aborted) this.#left.abort(new NexusError("CANCELLED", why));
+    if (!this.#left.aborted) this.#left.abort(new NexusError("CANCELLED", why));
   }
 
   notify(message: Notification): void {

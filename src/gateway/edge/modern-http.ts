@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Roster } from "../../client/roster.ts";
 import {
   isRequest,
   METHOD_NOT_FOUND,
@@ -36,7 +37,7 @@ export interface Posted {
 /** Requests of 2026-07-28 on HTTP. */
 export class ModernHttp {
   readonly #options: ModernHttpOptions;
-  readonly #open = new Set<ModernAnswer>();
+  readonly #open = new Roster<ModernAnswer>();
   readonly #heart: NodeJS.Timeout;
   #subscriptions = 0;
 
@@ -86,25 +87,25 @@ export class ModernHttp {
 
   /** Ends subscriptions with their last answer. */
   endSubscriptions(): void {
-    for (const answer of this.#open) if (answer.isSubscription) answer.cancel("The gateway is shutting down");
+    for (const answer of this.#open.values()) if (answer.isSubscription) answer.cancel("The gateway is shutting down");
   }
 
   /** Calls off what is still going on; each is answered with that. */
   close(): void {
     clearInterval(this.#heart);
-    for (const answer of this.#open) answer.cancel("The gateway is shutting down");
+    for (const answer of this.#open.values()) answer.cancel("The gateway is shutting down");
   }
 
   #answer(res: ServerResponse, isSubscription: boolean): ModernAnswer {
-    const answer: ModernAnswer = new ModernAnswer(res, {
+    const answer = new ModernAnswer(res, {
       isSubscription,
       bufferedBytes: this.#options.limits.bufferedBytes,
       onClose: () => {
-        this.#open.delete(answer);
+        this.#open.leave(number);
         if (isSubscription) this.#subscriptions--;
       },
     });
-    this.#open.add(answer);
+    const number = this.#open.enter(answer);
     if (isSubscription) this.#subscriptions++;
     return answer;
   }
@@ -136,7 +137,7 @@ export class ModernHttp {
   }
 
   #beat(): void {
-    for (const answer of this.#open) answer.beat();
+    for (const answer of this.#open.values()) answer.beat();
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../client/cancellation.ts";
 import {
   INVALID_PARAMS,
   isRecord,
@@ -30,7 +31,7 @@ export interface ModernRequest {
   principal: Principal;
   request: Request;
   /** Fires when the caller no longer wants the answer, or when the gateway ends a subscription. */
-  signal: AbortSignal;
+  signal: CancelSignal;
   /** On the request's own stream, before its answer. */
   send: (message: Notification) => void;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Timed } from "../../client/deadlines.ts";
+import { Roster } from "../../client/roster.ts";
 import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
@@ -28,7 +29,7 @@ export class HttpSession implements Timed {
   readonly view: View;
   readonly principal: Principal;
   readonly #options: HttpSessionOptions;
-  readonly #answers = new Set<PostAnswer>();
+  readonly #answers = new Roster<PostAnswer>();
   readonly #streams = new Map<number, EventStream>();
   #own: EventStream | undefined;
   #lastStream = 0;
@@ -108,7 +109,7 @@ export class HttpSession implements Timed {
   async close(): Promise<void> {
     this.#options.deadlines.remove(this);
     const closed = this.conversation.close();
-    for (const answer of this.#answers) answer.abandon();
+    for (const answer of this.#answers.values()) answer.abandon();
     for (const stream of this.#streams.values()) stream.discard();
     await closed;
   }
@@ -129,8 +130,8 @@ export class HttpSession implements Timed {
   ): PostAnswer {
     const { deadlines, patienceMs } = this.#options;
     const newStream = () => this.#newStream(++this.#lastStream);
-    const onEnd = (ended: PostAnswer) => {
-      this.#answers.delete(ended);
+    const onEnd = () => {
+      this.#answers.leave(number);
       this.touch();
     };
     const prefersStream = this.conversation.canBeAsked;
@@ -148,7 +149,7 @@ export class HttpSession implements Timed {
       prefersStream,
       sendWhole,
     });
-    this.#answers.add(answer);
+    const number = this.#answers.enter(answer);
     return answer;
   }
 

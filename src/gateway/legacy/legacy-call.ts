@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { abortSignalOf, Cancellation } from "../../client/cancellation.ts";
 import type { Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord, isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
@@ -30,7 +31,7 @@ export class LegacyCall {
   readonly exchange: Exchange;
   readonly #around: CallSurroundings;
   readonly #channel: RequestChannel;
-  readonly #cancelled = new AbortController();
+  readonly #cancelled = new Cancellation();
   /** Pages the user was sent to: our id of each by the server's own, or by its URL where the server has none. */
   #visits: Map<string, string> | undefined;
   isOver = false;
@@ -39,7 +40,7 @@ export class LegacyCall {
     this.#channel = channel;
     this.#around = around;
     const { view, principal } = around;
-    const { signal } = this.#cancelled;
+    const signal = this.#cancelled;
     this.exchange = { view, principal, method, params: canonicalParams(params), caller: this.#caller(params), signal };
   }
 
@@ -107,7 +108,7 @@ export class LegacyCall {
     }
     const send = this.#channel.send.bind(this.#channel);
     // Whoever cancels a call has no more use for its questions, however long the core takes to notice.
-    const signal = AbortSignal.any([wanted, this.#cancelled.signal]);
+    const signal = AbortSignal.any([wanted, abortSignalOf(this.#cancelled)]);
     const { params } = asked;
     if (params?.["mode"] !== "url") return questions.ask(asked, { send, signal });
     // Ids of different servers could meet here, so each visit gets one of ours.

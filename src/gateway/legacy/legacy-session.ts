@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Deadlines } from "../../client/deadlines.ts";
+import { IdTable } from "../../client/id-table.ts";
 import type { Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
@@ -54,7 +55,7 @@ export class LegacySession {
   readonly owner: string;
   readonly #options: SessionOptions;
   readonly #questions: OpenQuestions;
-  readonly #inFlight = new Map<RequestId, { call: LegacyCall; channel: RequestChannel }>();
+  readonly #inFlight = new IdTable<{ id: RequestId; call: LegacyCall; channel: RequestChannel }>();
   #agreement: Agreement | undefined;
   #logLevel: LogLevel | undefined;
   #isOpening = false;
@@ -163,7 +164,7 @@ export class LegacySession {
 
   async #close(): Promise<void> {
     this.stopAsking();
-    for (const id of this.#inFlight.keys()) this.#cancel(id);
+    for (const { id } of this.#inFlight.values()) this.#cancel(id);
     await this.#agreement?.changes.close().catch((error: unknown) => {
       this.#options.logger.debug("listening did not end in good order", { error });
     });
@@ -172,9 +173,9 @@ export class LegacySession {
 
   #call(request: Request, channel: RequestChannel, agreement: Agreement): void {
     const { id } = request;
-    if (this.#inFlight.has(id)) return channel.finish(refusal(id, "A request with this id is being worked on"));
+    if (this.#inFlight.get(id)) return channel.finish(refusal(id, "A request with this id is being worked on"));
     const call = new LegacyCall(request, channel, agreement);
-    this.#inFlight.set(id, { call, channel });
+    this.#inFlight.set(id, { id, call, channel });
     void this.#run(call, agreement).then((outcome) => {
       // A cancelled request has been finished already, and gets no answer.
       if (call.isOver) return;

@@ -11,7 +11,7 @@ export interface PostOptions {
   /** The stream that is opened for it if it needs one. */
   newStream: () => EventStream;
   /** Everything is said: the session forgets it. */
-  onEnd: (answer: PostAnswer) => void;
+  onEnd: () => void;
   requests: number;
   isBatch: boolean;
   patienceMs: number;
@@ -119,7 +119,7 @@ export class PostAnswer implements RequestChannel, Timed {
   #end(): void {
     this.#isOver = true;
     this.#options.deadlines.remove(this);
-    this.#options.onEnd(this);
+    this.#options.onEnd();
   }
 
   #openStream(): EventStream | undefined {
