@@ -38,7 +38,7 @@ function needed(expression: Expression, asked = false): string[] {
 }
 
 function takesList(name: string): boolean {
-  return signatureOf(name)?.each === true || name === "join";
+  return signatureOf(name)?.each === true || name === "join" || name === "contains";
 }
 
 function isNull(expression: Expression): boolean {

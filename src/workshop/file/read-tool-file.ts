@@ -1,0 +1,92 @@
+import { Part } from "./part.ts";
+import { present } from "./present.ts";
+import { Problems, type Problem } from "./problem.ts";
+import { readDocuments } from "./read-documents.ts";
+import { readFake } from "./read-fake.ts";
+import { readSecrets } from "./read-secrets.ts";
+import { readTools } from "./read-tool.ts";
+import { readTypes } from "./read-types.ts";
+import { readUpstream } from "./read-upstream.ts";
+import type { ToolFile } from "./tool-file.ts";
+import { withWires } from "./wire-defaults.ts";
+import { readYaml, type Tree } from "./yaml-tree.ts";
+
+const KEYS = [
+  "nexus",
+  "api",
+  "title",
+  "description",
+  "version",
+  "documents",
+  "upstream",
+  "namespaces",
+  "secrets",
+  "types",
+  "tools",
+  "fake",
+];
+const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tools"];
+
+/** A tool file as it is written, and everything that is wrong with it; `file` is there when nothing but warnings is. */
+export function readToolFile(text: string, source: string): { file: ToolFile | undefined; problems: Problem[] } {
+  const { tree, problems: mistakes } = readYaml(text);
+  if (!tree) return { file: undefined, problems: mistakes };
+  const problems = new Problems(tree);
+  const file = readWhole(tree, problems, source);
+  const all = [...mistakes, ...problems.all()].sort((a, b) => a.line - b.line || a.column - b.column);
+  return { file: all.some(({ severity }) => severity === "error") ? undefined : file, problems: all };
+}
+
+function readWhole(tree: Tree, problems: Problems, source: string): ToolFile | undefined {
+  const part = new Part(tree, [], problems);
+  if (!part.isMap) {
+    part.error(`${source} is no tool file`, "It begins with nexus: 1.");
+    return undefined;
+  }
+  part.members(KEYS, REQUIRED);
+  if (part.has("nexus") && part.part("nexus").value() !== 1) {
+    part.part("nexus").error("must be 1, the version of this grammar");
+  }
+  const api = part.part("api").text() ?? "";
+  if (part.part("api").isText && !/^[a-z][a-z0-9-]{0,31}$/.test(api)) {
+    part
+      .part("api")
+      .error(`"${api}" cannot be an id`, "At most 32 small letters, digits and -, beginning with a letter.");
+  }
+  const documents = readDocuments(part.part("documents"));
+  const known = {
+    types: part
+      .part("types")
+      .entries()
+      .map(([name]) => name),
+    documents: Object.keys(documents),
+  };
+  const upstream = readUpstream(part.part("upstream"));
+  const file: ToolFile = present({
+    nexus: 1 as const,
+    api,
+    title: part.part("title").text() ?? "",
+    description: part.part("description").text(),
+    version: part.part("version").text() ?? "",
+    documents,
+    upstream,
+    namespaces: readNamespaces(part.part("namespaces")),
+    secrets: readSecrets(part.part("secrets")),
+    types: readTypes(part.part("types"), known),
+    tools: readTools(part.part("tools"), known, upstream.timeoutMs),
+    fake: readFake(part.part("fake")),
+  });
+  const fieldOf = (type: string, field: string) => part.part("types").part(type).part("fields").part(field);
+  return withWires(file, (type, field) => fieldOf(type, field).has("wire"));
+}
+
+function readNamespaces(part: Part): Record<string, string> {
+  return Object.fromEntries(
+    part.entries().map(([prefix, uri]) => {
+      if (!/^[\p{L}_][\p{L}\p{N}._-]*$/u.test(prefix) || /^xml/i.test(prefix)) {
+        uri.keyError(`"${prefix}" cannot be a prefix`);
+      }
+      return [prefix, uri.text() ?? ""];
+    }),
+  );
+}

@@ -1,0 +1,132 @@
+import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node, type Pair } from "yaml";
+import type { Place } from "../../config/source-node.ts";
+import { SourceText } from "../../config/source-text.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { Problem } from "./problem.ts";
+
+/** A value of a YAML text with the place of each of its parts. */
+export type Tree =
+  | { kind: "map"; place: Place; members: readonly TreeMember[] }
+  | { kind: "list"; place: Place; items: readonly Tree[] }
+  | { kind: "scalar"; place: Place; value: unknown; source: string };
+
+export interface TreeMember {
+  /** As it is written: 0 and true are names, too. */
+  key: string;
+  place: Place;
+  node: Tree;
+}
+
+const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 64;
+/** What aliases repeat counts each time, so that a few lines cannot become millions. */
+const MAX_NODES = 100_000;
+
+/** Reads YAML 1.2, in which `no` and `on` are words. Tags and merged maps are refused: what is written is what is meant. */
+export function readYaml(text: string): { tree: Tree | undefined; problems: Problem[] } {
+  const start: Place = { line: 1, column: 1 };
+  const mistake = (place: Place, message: string, hint?: string): Problem => {
+    return { ...place, path: "", message, ...(hint ? { hint } : {}), severity: "error" };
+  };
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    return { tree: undefined, problems: [mistake(start, "the file is larger than 1 MB")] };
+  }
+  const source = new SourceText(text);
+  try {
+    const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false, merge: false, schema: "core" });
+    if (document.errors.length > 0) {
+      const problems = document.errors.map((error) => {
+        const hint = error.code === "TAB_AS_INDENT" ? "Indent with spaces." : undefined;
+        return mistake(source.placeAt(error.pos[0]), `is no YAML: ${error.message}`, hint);
+      });
+      return { tree: undefined, problems };
+    }
+    const reader = new TreeReader(document, source, mistake);
+    const tree = reader.tree(document.contents, start, []);
+    return { tree, problems: reader.problems };
+  } catch (error) {
+    // The library's own limits, and the depth of the stack.
+    return { tree: undefined, problems: [mistake(start, `is no YAML that can be read: ${messageOf(error)}`)] };
+  }
+}
+
+/** What stands behind a key, or the item of that number, with the place of its key. */
+export function memberAt(node: Tree, step: string | number): { node: Tree; place: Place } | undefined {
+  if (node.kind === "map") return node.members.find(({ key }) => key === step);
+  const item = node.kind === "list" && typeof step === "number" ? node.items[step] : undefined;
+  return item && { node: item, place: item.place };
+}
+
+/** The value without its places. */
+export function plainTree(node: Tree): unknown {
+  if (node.kind === "scalar") return node.value;
+  if (node.kind === "list") return node.items.map(plainTree);
+  // fromEntries defines members: a key named __proto__ stays a key.
+  return Object.fromEntries(node.members.map(({ key, node: value }) => [key, plainTree(value)]));
+}
+
+class TreeReader {
+  readonly #document: Document;
+  readonly #source: SourceText;
+  readonly #mistake: (place: Place, message: string, hint?: string) => Problem;
+  readonly problems: Problem[] = [];
+  #nodes = 0;
+
+  constructor(
+    document: Document,
+    source: SourceText,
+    mistake: (place: Place, message: string, hint?: string) => Problem,
+  ) {
+    this.#document = document;
+    this.#source = source;
+    this.#mistake = mistake;
+  }
+
+  /** `above`: what the node is inside of, by which an alias of itself is recognised. */
+  tree(given: unknown, fallback: Place, above: readonly unknown[]): Tree {
+    this.#nodes += 1;
+    const place = this.#placeOf(given) ?? fallback;
+    const node: unknown = isAlias(given) ? given.resolve(this.#document) : given;
+    const tooMuch = this.#nodes > MAX_NODES || above.length > MAX_DEPTH || above.includes(node);
+    if (tooMuch) throw new RangeError("it is too large or too deep, or repeats itself");
+    const tag = (given as Partial<Node> | null)?.tag;
+    if (tag !== undefined)
+      this.#add(place, `the tag ${shortTag(tag)} is not read`, "Leave it out; types are given by the grammar.");
+    if (isMap(node)) return { kind: "map", place, members: this.#members(node.items, place, [...above, node]) };
+    if (isSeq(node)) {
+      return { kind: "list", place, items: node.items.map((item) => this.tree(item, place, [...above, node])) };
+    }
+    const value: unknown = isScalar(node) ? node.value : null;
+    return { kind: "scalar", place, value, source: (isScalar(node) && node.source) || String(value) };
+  }
+
+  #members(pairs: readonly Pair[], fallback: Place, above: readonly unknown[]): TreeMember[] {
+    const members = new Map<string, TreeMember>();
+    for (const pair of pairs) {
+      const place = this.#placeOf(pair.key) ?? fallback;
+      if (!isScalar(pair.key)) {
+        this.#add(place, "a key has to be a word or a number");
+        continue;
+      }
+      const key = pair.key.source ?? String(pair.key.value);
+      const first = members.get(key);
+      if (first) this.#add(place, `"${key}" stands here twice, first in line ${first.place.line}`);
+      else if (key === "<<") this.#add(place, "merged maps (<<) are not read", "Write the members out.");
+      else members.set(key, { key, place, node: this.tree(pair.value, place, above) });
+    }
+    return [...members.values()];
+  }
+
+  #add(place: Place, message: string, hint?: string): void {
+    this.problems.push(this.#mistake(place, message, hint));
+  }
+
+  #placeOf(node: unknown): Place | undefined {
+    const range = (node as Partial<Node> | null | undefined)?.range;
+    return range ? this.#source.placeAt(range[0]) : undefined;
+  }
+}
+
+function shortTag(tag: string): string {
+  return tag.replace("tag:yaml.org,2002:", "!!");
+}
