@@ -11,7 +11,10 @@ export function readEnvironment(): Surroundings {
     platform: process.platform,
     home: homedir(),
     proxy: { httpProxy: either("HTTP_PROXY"), httpsProxy: either("HTTPS_PROXY"), noProxy: either("NO_PROXY") },
-    extraCertificates: readCertificates(variables["NODE_EXTRA_CA_CERTS"]),
+    /** Only who reaches for the network reads them. */
+    get extraCertificates() {
+      return readCertificates(variables["NODE_EXTRA_CA_CERTS"]);
+    },
   };
 }
 

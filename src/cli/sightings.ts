@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { eraKey } from "../host/era-cache.ts";
 import { writeNow } from "../host/write-now.ts";
@@ -19,6 +20,9 @@ export interface Sighting {
   tools?: readonly string[];
   prompts?: readonly string[];
 }
+
+/** A script that runs a command again and again need not have it written each time. */
+const STILL_TRUE_MS = 60_000;
 
 /** What commands have seen of servers, a file for each, so that they never write over one another's. */
 export class Sightings {
@@ -48,8 +52,10 @@ export class Sightings {
     const key = keyOf(definition);
     if (key === undefined) return;
     const before = await this.find(definition);
+    const now = { ...before, ...seen, key, at: Date.now() };
+    if (before && now.at - before.at < STILL_TRUE_MS && isDeepStrictEqual({ ...now, at: before.at }, before)) return;
     try {
-      writeNow(this.#file(definition.id), JSON.stringify({ ...before, ...seen, key, at: Date.now() }));
+      writeNow(this.#file(definition.id), JSON.stringify(now));
     } catch {
       // Nothing depends on it.
     }

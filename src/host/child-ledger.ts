@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
@@ -103,7 +103,7 @@ export class ChildLedger {
 
   #writeFile(self: ProcessIdentity): void {
     const file = join(this.#folder, this.#name);
-    if (this.#children.size === 0) return rmSync(file, { force: true });
+    if (this.#children.size === 0) return unlinkSync(file);
     const page: Page = {
       host: { pid: process.pid, ...self },
       children: [...this.#children].map(([pid, identity]) => ({ pid, ...identity })),
