@@ -2,12 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "rolldown";
 
-/** Published JavaScript: every pure JavaScript dependency is inside, its licence in dist/THIRD-PARTY-LICENCES.md. */
-const published = defineConfig({
+/** Packages whose code is in what is published; both outputs add to it. */
+const bundled = new Set<string>();
+
+/** The library: every pure JavaScript dependency is inside, its licence in dist/THIRD-PARTY-LICENCES.md. */
+const library = defineConfig({
   input: {
     index: "src/index.ts",
     "gateway/index": "src/gateway/index.ts",
-    "cli/main": "src/cli/main.ts",
     "demo/main": "src/demo/main.ts",
     "testing/index": "src/testing/index.ts",
   },
@@ -19,15 +21,49 @@ const published = defineConfig({
     format: "esm",
     cleanDir: true,
     entryFileNames: "[name].js",
+    comments: false,
     chunkFileNames: "chunks/[name]-[hash].js",
+    codeSplitting: { groups: [{ name: "core", test: isCore }] },
+  },
+});
+
+/**
+ * The program is CommonJS, because only that can be loaded with code that a run before has compiled (`load-cached.ts`),
+ * and has no part in common with the library, which its users load and bundle as ES modules.
+ */
+const program = defineConfig({
+  input: { main: "src/cli/main.ts" },
+  platform: "node",
+  transform: { target: "node20" },
+  plugins: [licences(), commonJs()],
+  output: {
+    dir: "dist",
+    format: "cjs",
+    strict: true,
+    comments: false,
+    dynamicImportInCjs: false,
+    entryFileNames: "cli/[name].js",
+    chunkFileNames: "cli/[name]-[hash].cjs",
     codeSplitting: {
       groups: [
-        { name: "first", test: /\/src\/(protocol\/version|cli\/(overview|catalog))\.ts$/, priority: 1 },
+        {
+          name: "first",
+          test: /\/src\/(protocol\/version|cli\/(overview|catalog))\.ts$/,
+          priority: 1,
+        },
+        { name: "load-cached", test: isNeededBeforeTheCache, priority: 1 },
         { name: "core", test: isCore },
       ],
     },
   },
 });
+
+/** What finds the compiled code is itself compiled each time. */
+function isNeededBeforeTheCache(id: string): boolean {
+  return /\/src\/(environment|host\/(state-folder|write-now)|cli\/(load-cached|code-cache))\.ts$/.test(
+    id.replaceAll("\\", "/"),
+  );
+}
 
 /**
  * What every connection over a pipe needs is one file: opening thirty small ones takes longer than a short command has.
@@ -39,10 +75,10 @@ function isCore(id: string): boolean {
   const [, layer = "", file = ""] = /\/src\/(\w+)\/(.*)\.ts$/.exec(path) ?? [];
   if (!["errors", "protocol", "transport", "client", "config", "host", "auth", "cli"].includes(layer)) return false;
   if (layer === "cli")
-    return /^(run|command|command-line|help|output|exit-codes|server-set|in-place|sightings|ask-servers|text\/split-words)$/.test(
+    return /^(run|command|command-line|help|output|verbose-logger|exit-codes|server-set|in-place|sightings|ask-servers|text\/(split-words|amounts|text-width)|looking\/(list-command|no-servers|schema-type|tool-signature))$/.test(
       file,
     );
-  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|file-lock|whole-file|watch|registry|host$|server-supervisor|server-lists|policy|memory)/.test(
+  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|file-lock|whole-file|watch|registry|host$|server-supervisor|server-lists|memory)/.test(
     file,
   );
 }
@@ -60,21 +96,36 @@ const fixtures = defineConfig({
   output: { dir: "build/fixtures", format: "esm", cleanDir: true, entryFileNames: "[name].js" },
 });
 
-export default [published, fixtures];
+export default [library, program, fixtures];
+
+function commonJs(): Plugin {
+  return {
+    name: "common-js",
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) if (chunk.type === "chunk") chunk.code = inAscii(chunk.code);
+      this.emitFile({ type: "asset", fileName: "cli/package.json", source: `{ "type": "commonjs" }\n` });
+    },
+  };
+}
+
+/** One other character doubles what V8 keeps of a file, and the time it takes to make that. */
+function inAscii(code: string): string {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code)) throw new Error("a raw text of the program has more than ASCII");
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
 
 function licences(): Plugin {
   return {
     name: "licences",
     generateBundle(_options, bundle) {
-      const folders = new Set<string>();
       for (const chunk of Object.values(bundle)) {
         if (chunk.type !== "chunk") continue;
         for (const id of chunk.moduleIds) {
           const match = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll("\\", "/"));
-          if (match?.[1]) folders.add(match[1]);
+          if (match?.[1]) bundled.add(match[1]);
         }
       }
-      const sections = [...folders].sort().map(licenceOf);
+      const sections = [...bundled].sort().map(licenceOf);
       const source = [
         "# Third-party licences",
         "",
