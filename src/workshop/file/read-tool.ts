@@ -72,7 +72,7 @@ function readTool(part: Part, { documents }: Known, timeoutMs: number): ToolSpec
 }
 
 function readError(part: Part): ErrorSpec {
-  part.members(["status", "that", "say", "try"], ["say"]);
+  part.members(["status", "that", "say", "try", "outcome"], ["say"]);
   if (part.isMap && !part.has("status") && !part.has("that"))
     part.error("does not say when", "Give status, that, or both.");
   return present({
@@ -80,6 +80,7 @@ function readError(part: Part): ErrorSpec {
     that: part.part("that").text(),
     say: part.part("say").text() ?? "",
     try: part.part("try").text(),
+    outcome: part.part("outcome").choice(["refused", "unknown"]),
   });
 }
 
