@@ -76,10 +76,9 @@ describe("X5: the hotel's tool file", () => {
     const { tools } = compileApi(file, { manual: await manualOf("capcorn") }).api;
     const properties = tools["create_reservation"]?.inputSchema["properties"] as object;
     expect(Object.keys(properties).toSorted()).toEqual(
-      [
-        ...["adults", "arrival", "board", "categoryCode", "children", "comment", "departure", "expectedTotal"],
-        ...["extras", "guest", "hotelId", "includeSourcePayload", "reference", "units"],
-      ].toSorted(),
+      "adults arrival board categoryCode children comment departure expectedTotal extras guest hotelId includeSourcePayload reference units".split(
+        " ",
+      ),
     );
   });
 });

@@ -1,0 +1,69 @@
+import { evaluate } from "../expression/evaluate.ts";
+import { fillTemplate } from "../expression/fill.ts";
+import { isTrue } from "../expression/arithmetic.ts";
+import { parseExpression } from "../expression/parse.ts";
+import type { Scope } from "../expression/expression.ts";
+import type { FakeAnswer, ToolFile } from "../file/tool-file.ts";
+import { madeUp } from "./made-up.ts";
+
+/** What is answered, before it is encoded. */
+export interface Answer {
+  status: number;
+  /** A value of the response's type; a text where there is none for it. */
+  value: unknown;
+}
+
+/** Answers requests as the file says, and remembers what it was told to. */
+export class Answers {
+  readonly #file: ToolFile;
+  readonly #seen = new Set<string>();
+
+  constructor(file: ToolFile) {
+    this.#file = file;
+  }
+
+  /** To credentials that are wrong or missing. */
+  refused(tool: string, input: Record<string, unknown>): Answer {
+    const refused = this.#file.fake.tools[tool]?.refused;
+    return refused ? this.#given(refused, input) : { status: 401, value: "The credentials are wrong or missing." };
+  }
+
+  /** To a request that breaks a rule. */
+  invalid(tool: string, input: Record<string, unknown>, problem: string): Answer {
+    const invalid = this.#file.fake.tools[tool]?.invalid;
+    return invalid ? this.#given(invalid, input, problem) : { status: 400, value: problem };
+  }
+
+  to(tool: string, input: Record<string, unknown>): Answer {
+    const scope = this.#scope(input);
+    const answers = this.#file.fake.tools[tool]?.answers ?? [];
+    const found = answers.find(({ when }) => when === undefined || isTrue(evaluate(parseExpression(when), scope)));
+    if (!found) return this.#madeUp(tool, input);
+    const answer = this.#given(found, input);
+    if (found.remember !== undefined) this.#seen.add(keyOf(evaluate(parseExpression(found.remember), scope)));
+    return answer;
+  }
+
+  #given({ status, give }: FakeAnswer, input: Record<string, unknown>, problem?: string): Answer {
+    return { status, value: fillTemplate(give, this.#scope(input, problem)) };
+  }
+
+  #scope(input: Record<string, unknown>, problem?: string): Scope {
+    return {
+      ...this.#file.fake.tables,
+      input,
+      ...(problem === undefined ? {} : { problem }),
+      seen: (value: unknown) => this.#seen.has(keyOf(value)),
+    };
+  }
+
+  #madeUp(tool: string, input: Record<string, unknown>): Answer {
+    const response = this.#file.tools[tool]?.response;
+    if (response?.type !== undefined) return { status: 200, value: madeUp(this.#file, response.type, input) };
+    return response?.as === "none" ? { status: 204, value: {} } : { status: 200, value: `${tool} was called.` };
+  }
+}
+
+function keyOf(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}

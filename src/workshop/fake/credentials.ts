@@ -1,0 +1,88 @@
+import { renderTemplate } from "../expression/template.ts";
+import type { SecretsSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
+
+/** What is taken out of a request to see who sends it. */
+export interface Carried {
+  query: URLSearchParams;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+const MASK = "***";
+
+/**
+ * The credentials that the fake takes, by name as in the secret store without the API's name: those that the file gives
+ * its fake, and a placeholder for every other name.
+ */
+export function placeholderSecrets(file: ToolFile): Record<string, string> {
+  const names = Object.values(file.secrets)
+    .flatMap(namesOf)
+    // A name that takes an argument in is another one for each: only those that the file lists are there.
+    .filter((name) => !name.includes("{"));
+  return { ...Object.fromEntries(names.map((name) => [name, `demo-${name}`])), ...file.fake.secrets };
+}
+
+/** Whether a request carries what the tool needs, each in its place. */
+export function isAccepted(
+  file: ToolFile,
+  spec: ToolSpec,
+  { query, headers }: Carried,
+  input: Record<string, unknown>,
+): boolean {
+  const secrets = secretsOf(file, spec);
+  if (!secrets) return true;
+  const known = placeholderSecrets(file);
+  const valueOf = (name: string) => {
+    const filled = renderTemplate(name, input);
+    return Object.hasOwn(known, filled) ? known[filled] : undefined;
+  };
+  const is = (given: unknown, name: string) => given !== undefined && given === valueOf(name);
+  return (
+    Object.entries(secrets.query).every(([name, secret]) => {
+      const given = query.getAll(name);
+      return given.length === 1 && is(given[0], secret);
+    }) &&
+    Object.entries(secrets.headers).every(([name, secret]) => is(headers[name.toLowerCase()], secret)) &&
+    authorizationIsRight(secrets, headers["authorization"], valueOf)
+  );
+}
+
+/** The query with every secret masked; for showing which requests came. */
+export function maskedQuery(file: ToolFile, spec: ToolSpec | undefined, query: URLSearchParams): string {
+  const secrets = spec && secretsOf(file, spec);
+  const masked = [...query].map(([name, value]): [string, string] => {
+    const secret = secrets?.query[name];
+    const isSafe = secret === undefined ? isParameter(spec, name) : secrets?.public.includes(secret);
+    return [name, isSafe ? value : MASK];
+  });
+  return masked.map(([name, value]) => `${encodeURIComponent(name)}=${shown(value)}`).join("&");
+}
+
+function secretsOf(file: ToolFile, spec: ToolSpec): SecretsSpec | undefined {
+  return spec.request.secrets === undefined ? undefined : file.secrets[spec.request.secrets];
+}
+
+/** A parameter that nobody declared may be a secret in the wrong place. */
+function isParameter(spec: ToolSpec | undefined, name: string): boolean {
+  return spec !== undefined && Object.hasOwn(spec.request.query, name);
+}
+
+function shown(value: string): string {
+  return value === MASK ? MASK : encodeURIComponent(value);
+}
+
+function namesOf({ query, headers, bearer, basic }: SecretsSpec): string[] {
+  const single = [bearer, basic?.user, basic?.password].filter((name) => name !== undefined);
+  return [...Object.values(query), ...Object.values(headers), ...single];
+}
+
+function authorizationIsRight(
+  { bearer, basic }: SecretsSpec,
+  given: unknown,
+  valueOf: (name: string) => string | undefined,
+): boolean {
+  if (bearer !== undefined && (valueOf(bearer) === undefined || given !== `Bearer ${valueOf(bearer)}`)) return false;
+  if (!basic) return true;
+  const [user, password] = [valueOf(basic.user), valueOf(basic.password)];
+  if (user === undefined || password === undefined) return false;
+  return given === `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+}

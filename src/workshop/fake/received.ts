@@ -1,0 +1,123 @@
+import { asNexusError } from "../../errors/nexus-error.ts";
+import { checkRules } from "./rules.ts";
+import type { Codec } from "../codec/codec.ts";
+import { Mismatch, scalarOf } from "../codec/scalar.ts";
+import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { Route } from "./routes.ts";
+
+/** A request as it came. */
+export interface Arrival {
+  query: URLSearchParams;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array;
+}
+
+/** What a request says, and what is wrong with it, each naming its field. */
+export interface Received {
+  input: Record<string, unknown>;
+  problems: string[];
+}
+
+const CONTENT_TYPES = {
+  xml: "application/xml",
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+} as const;
+
+/** Reads a request as strictly as the file allows: whatever deviates from it is a problem. */
+export function receive(file: ToolFile, route: Route, arrival: Arrival, codec: Codec | undefined): Received {
+  const { spec } = route;
+  const parameters = parametersOf(file, route, arrival);
+  const body = bodyOf(spec, arrival, codec);
+  const input = { ...body.input, ...parameters.input };
+  const problems = [
+    ...parameters.problems,
+    ...unknownParameters(file, spec, arrival.query),
+    ...body.problems,
+    ...differences(body.input, parameters.input),
+  ];
+  return { input, problems: problems.length === 0 ? checkRules(file, spec.input, input) : problems };
+}
+
+function parametersOf(file: ToolFile, { spec, path }: Route, { query, headers }: Arrival): Received {
+  const input: Record<string, unknown> = {};
+  const problems: string[] = [];
+  const take = (field: string, texts: readonly string[]) => {
+    const declared = file.types[spec.input]?.fields[field];
+    if (!declared) return;
+    const read = fieldFrom(declared, texts);
+    if (read instanceof Mismatch) problems.push(`${field}: ${read.problem}`);
+    else if (read !== undefined) input[field] = read;
+  };
+  for (const [field, text] of Object.entries(path)) take(field, [text]);
+  for (const [name, { field, style }] of Object.entries(spec.request.query)) {
+    const given = query.getAll(name);
+    take(field, style === "comma" ? given.flatMap((text) => (text === "" ? [] : text.split(","))) : given);
+  }
+  for (const [name, field] of Object.entries(spec.request.headers)) {
+    const given = headers[name.toLowerCase()];
+    // HTTP carries bytes: those of UTF-8 arrive as one character each.
+    take(field, given === undefined ? [] : [given].flat().map((text) => Buffer.from(text, "latin1").toString("utf8")));
+  }
+  return { input, problems };
+}
+
+function fieldFrom(field: FieldSpec, texts: readonly string[]): unknown {
+  const { shape } = field;
+  if (shape.kind === "object") return new Mismatch("an object cannot be a parameter");
+  if (shape.kind === "list") {
+    if (shape.of.kind === "object") return new Mismatch("a list of objects cannot be a parameter");
+    const { of, minItems = 0, maxItems = Infinity } = shape;
+    if (texts.length > maxItems) return new Mismatch(`must have at most ${maxItems} items`);
+    if (texts.length < minItems && !(texts.length === 0 && field.optional)) {
+      return new Mismatch(`must have at least ${minItems} items`);
+    }
+    const items = texts.map((text) => scalarFrom(of, text));
+    return items.find((item) => item instanceof Mismatch) ?? items;
+  }
+  const [text] = texts;
+  if (texts.length > 1) return new Mismatch("is given more than once");
+  if (text !== undefined) return scalarFrom(shape, text);
+  if (field.default !== undefined) return field.default;
+  return field.optional ? undefined : new Mismatch("is missing");
+}
+
+function scalarFrom(shape: ScalarShape, text: string): unknown {
+  const scalar = scalarOf(shape);
+  const value = scalar.read(text);
+  if (value instanceof Mismatch) return value;
+  const limit = scalar.limit?.(value);
+  return limit === undefined ? value : new Mismatch(limit);
+}
+
+function unknownParameters(file: ToolFile, { request }: ToolSpec, query: URLSearchParams): string[] {
+  const secrets = request.secrets === undefined ? undefined : file.secrets[request.secrets];
+  const known = new Set([...Object.keys(request.query), ...Object.keys(secrets?.query ?? {})]);
+  return [...new Set(query.keys())].filter((name) => !known.has(name)).map((name) => `${name}: unknown parameter`);
+}
+
+function bodyOf({ request }: ToolSpec, { headers, body }: Arrival, codec: Codec | undefined): Received {
+  if (request.body === undefined || !codec) {
+    return { input: {}, problems: body.length === 0 ? [] : ["the request has a body, and takes none"] };
+  }
+  const [type = ""] = String(headers["content-type"] ?? "").split(";");
+  const expected = CONTENT_TYPES[request.body];
+  const wrongType =
+    type.trim().toLowerCase() === expected
+      ? []
+      : [`the content type is ${type === "" ? "missing" : type}, not ${expected}`];
+  try {
+    const { value, deviations } = codec.decode(body);
+    const problems = deviations.map(({ path, problem }) => `${path}: ${problem}`);
+    return { input: value, problems: [...wrongType, ...problems] };
+  } catch (error) {
+    return { input: {}, problems: [...wrongType, asNexusError(error).message] };
+  }
+}
+
+/** What a document says twice has to be the same. */
+function differences(body: Record<string, unknown>, parameters: Record<string, unknown>): string[] {
+  return Object.entries(parameters)
+    .filter(([field, value]) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(value))
+    .map(([field]) => `${field}: not the same in the address and in the body`);
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** What goes back. */
+export interface Reply {
+  status: number;
+  type: string;
+  body: string;
+  /** What the body is written in, where it is a document of the file. */
+  as?: "xml" | "json";
+}
+
+const MAX_BODY = 1_048_576;
+
+export function jsonOf(status: number, value: unknown): Reply {
+  return { status, type: "application/json", body: JSON.stringify(value) };
+}
+
+/** The body of a request; one that is too long ends the connection. */
+export async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BODY) throw new RangeError("the body is too long");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** `cut`: the connection ends in the middle of the body. */
+export function send(response: ServerResponse, { status, type, body }: Reply, { cut = false } = {}): void {
+  const bytes = Buffer.from(body);
+  // Of an empty body, too, something has to be missing.
+  const length = cut ? Math.max(bytes.length, 2) : bytes.length;
+  response.writeHead(status, length === 0 ? {} : { "content-type": type, "content-length": length });
+  if (!cut) {
+    response.end(bytes);
+    return;
+  }
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
+}
