@@ -131,7 +131,7 @@ export class Client implements AsyncDisposable {
     this.#settings = settings;
     this.#conversation = conversation;
     this.#caller = caller;
-    this.tasks = new Tasks(caller, (name) => this.#takesTasks(name), settings.logger);
+    this.tasks = new Tasks(caller, (name) => this.takesTask(name), settings.logger);
     this.skills = new Skills(caller);
     this.#subscriptions = subscriptions;
     this.#cache = cache;
@@ -197,6 +197,11 @@ export class Client implements AsyncDisposable {
   /** Whether a server of 2025-11-25 refuses to run this tool except as a task. */
   async needsTask(tool: string): Promise<boolean> {
     return this.era === "legacy" && (await this.#taskFacts(tool)).needsTask;
+  }
+
+  /** Whether a server of 2025-11-25 runs this tool as a task for whoever wants that. */
+  async takesTask(tool: string): Promise<boolean> {
+    return this.era === "legacy" && (await this.#taskFacts(tool)).takesTasks;
   }
 
   /** One exchange; the result as it came, `input_required` included. */
@@ -392,11 +397,6 @@ export class Client implements AsyncDisposable {
   async #reloadTools(scope: CallScope): Promise<void> {
     this.#cache.invalidate("notifications/tools/list_changed");
     await this.#loadTools(scope);
-  }
-
-  /** Whether a legacy server takes this tool as a task. */
-  async #takesTasks(name: string): Promise<boolean> {
-    return (await this.#taskFacts(name)).takesTasks;
   }
 
   async #taskFacts(name: string): Promise<ToolFacts> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Notification } from "../../src/protocol/json-rpc.ts";
+import type { Notification, Params } from "../../src/protocol/json-rpc.ts";
 import type { Question } from "../../src/protocol/mcp.ts";
 import { failure } from "../fixtures/failure.ts";
 import { CallsWorld, legacyCaller, textOf, type Upstream } from "./calls-world.ts";
@@ -117,4 +117,39 @@ test("an older caller is told of codes it does not know in a general way", async
   expect(await failure(world.tool("url_required", { url }, older))).toMatchObject({
     details: { rpc: { code: -32603, data: { code: -32042 } } },
   });
+});
+
+describe("a legacy caller without a stream", () => {
+  const url = "https://example.org/sign-in";
+  const plain = { era: "legacy", capabilities: { elicitation: { form: {}, url: {} }, sampling: {} } } as const;
+
+  test.each<Upstream>(["modern stdio", "modern http"])(
+    "of a %s server is told which page to visit before it calls again (B1)",
+    async (upstream) => {
+      await using world = await CallsWorld.open(upstream);
+      const { details } = await failure(world.tool("elicit_url", { url }, plain));
+      expect(details.rpc).toMatchObject({
+        code: -32042,
+        data: { elicitations: [{ mode: "url", url, elicitationId: expect.any(String) as string }] },
+      });
+      // Nothing else can be asked of it, so nothing else is declared.
+      const form = await world.tool("test_elicitation", { message: "?" }, plain);
+      expect(form).toMatchObject({ isError: true });
+      const declared = (await world.requests("tools/call")).map(({ params }) => {
+        const meta = params?.["_meta"] as Params | undefined;
+        return meta?.["io.modelcontextprotocol/clientCapabilities"];
+      });
+      for (const each of declared) expect(each).toMatchObject({ elicitation: { url: {} } });
+      for (const each of declared) expect(each).not.toHaveProperty("sampling");
+    },
+  );
+
+  test.each<Upstream>(["legacy stdio", "legacy http"])(
+    "of a %s server gets the server's own word for it",
+    async (upstream) => {
+      await using world = await CallsWorld.open(upstream);
+      const { details } = await failure(world.tool("url_required", { url }, plain));
+      expect(details.rpc).toMatchObject({ code: -32042, data: { elicitations: [{ url }] } });
+    },
+  );
 });

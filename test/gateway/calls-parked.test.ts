@@ -276,6 +276,14 @@ describe("bounds", () => {
     expect(textOf(await world.tool("echo", { text: "fine" }, ASKABLE))).toBe("fine");
   });
 
+  test("an answer too heavy to be kept is given once, and the call is not made again for it (B1)", async () => {
+    await using world = await CallsWorld.open("legacy stdio", { limits: { keptBytes: 100 } });
+    const first = await asked(world);
+    expect(textOf(await again(world, retryOf(first, ACCEPT)))).toContain("accept");
+    expect(await failure(again(world, retryOf(first, ACCEPT)))).toMatchObject(INVALID);
+    expect(await world.requests("tools/call")).toHaveLength(1);
+  });
+
   test("a server that never stops asking is stopped", async () => {
     await using world = await CallsWorld.open("legacy stdio", { limits: { rounds: 1 } });
     const name = "test_input_required_result_multi_round";

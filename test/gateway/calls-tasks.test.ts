@@ -82,6 +82,32 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
 });
 
 describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %s server", (upstream) => {
+  test("that follows tasks gets one of a tool that need not be one; others get its result (B1)", async () => {
+    await using world = await CallsWorld.open(upstream);
+    const started = await world.tool("slow_compute", { seconds: 0 }, FOLLOWING);
+    expect(started).toMatchObject({ resultType: "task", taskId: expect.any(String) });
+    const task = await until(world, started["taskId"], "completed");
+    expect(task).toMatchObject({ result: { content: [{ type: "text" }] } });
+    const plain = await world.tool("slow_compute", { seconds: 0 }, ASKABLE);
+    expect(plain).toMatchObject({ resultType: "complete", content: (task["result"] as Result)["content"] });
+    const asked = await world.requests("tools/call");
+    expect(asked.map(({ params }) => params?.["task"])).toEqual([{}, undefined]);
+  });
+
+  test("of 2025-11-25 is offered no tasks: what it says of one is ignored, and it gets the result (B1)", async () => {
+    await using world = await CallsWorld.open(upstream);
+    const caller = { era: "legacy", capabilities: {} } as const;
+    for (const [name, wasTask] of [
+      ["slow_compute", false],
+      ["failing_job", true],
+    ] as const) {
+      const result = await world.tool(name, { seconds: 0 }, caller, { task: { ttl: 1000 } });
+      expect(result).toMatchObject({ resultType: "complete", content: [{ type: "text" }] });
+      const asked = (await world.requests("tools/call")).at(-1);
+      expect(asked?.params?.["task"] !== undefined).toBe(wasTask);
+    }
+  });
+
   test("that does not follow tasks gets the final result, and is asked what the task asks (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     expect(await world.tool("failing_job", {}, {})).toMatchObject({ resultType: "complete", isError: true });
@@ -99,7 +125,9 @@ describe.each<Upstream>(["modern stdio", "modern http"])("a task of a %s server"
       details: { rpc: { code: -32021, data: { requiredCapabilities: TASKS } } },
     });
   });
+});
 
+describe.each(UPSTREAMS)("a task of a %s server, as its caller sees it,", (upstream) => {
   test("asks, and is answered", async () => {
     await using world = await CallsWorld.open(upstream);
     const { taskId } = await world.tool("multi_input", {}, FOLLOWING);
@@ -155,5 +183,63 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a task of a %s server"
     await expect.poll(() => statusOf(left)).toBe("input_required");
     left.close();
     await expect.poll(() => world.requests("notifications/cancelled")).toHaveLength(1);
+  });
+});
+
+/** A server with one task, which says that it is completed; `onResult` is what it does when it is asked for the result. */
+const taskServer = (revision: string, onResult: string) => `
+import { createInterface } from "node:readline";
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+const task = { taskId: "the-task", status: "completed", createdAt: "2026-01-01T00:00:00Z", ttl: null, ttlMs: null };
+const serverInfo = { name: "one-task", version: "1" };
+const extensions = { "io.modelcontextprotocol/tasks": {} };
+const tools = [{ name: "job", inputSchema: { type: "object" }, execution: { taskSupport: "required" } }];
+const legacy = {
+  initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } } } }, serverInfo },
+  "tools/list": { tools },
+  "tools/call": { task },
+  "tasks/get": task,
+};
+const modern = {
+  "server/discover": { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {}, extensions }, ttlMs: 0, cacheScope: "private" },
+  "tools/list": { resultType: "complete", tools, ttlMs: 0, cacheScope: "private" },
+  "tools/call": { resultType: "task", ...task },
+  "tasks/get": { resultType: "complete", ...task, result: { content: [] } },
+};
+const answers = "${revision}" === "2026-07-28" ? modern : legacy;
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  if (method === "tasks/result") { ${onResult} }
+  else if (id !== undefined && answers[method]) send({ id, result: answers[method] });
+  else if (id !== undefined) send({ id, error: { code: -32601, message: "Method not found" } });
+}
+`;
+
+describe("a task whose server", () => {
+  test("dies before it told the result has not failed: it is told what happened (B1)", async () => {
+    const script = taskServer("2025-11-25", "process.exit(3)");
+    await using world = await CallsWorld.open("legacy stdio", { script });
+    const { taskId } = await world.tool("job", {}, FOLLOWING);
+    expect(await failure(ask(world, "tasks/get", { taskId }))).toMatchObject({ code: "SERVER_EXITED" });
+  });
+
+  test("does not tell the result holds nobody who has left", async () => {
+    const script = taskServer("2025-11-25", `send({ method: "notifications/x-asked" });`);
+    await using world = await CallsWorld.open("legacy stdio", { script });
+    const { taskId } = await world.tool("job", {}, FOLLOWING);
+    const caller = { era: "modern", owner: "somebody", ask: undefined, ...FOLLOWING } as const;
+    using lease = await world.calls.lease("up", { principal: { id: "anybody", tenant: "default" }, caller });
+    const leaving = new AbortController();
+    lease.client.onNotification(() => leaving.abort());
+    const asking = ask(world, "tasks/get", { taskId }, { ...FOLLOWING, signal: leaving.signal });
+    expect(await failure(asking)).toMatchObject({ code: "CANCELLED" });
+    expect(world.calls.inFlight).toBe(0);
+  });
+
+  test.each(["2025-11-25", "2026-07-28"])("of %s names it twice keeps its connection once", async (revision) => {
+    await using world = await CallsWorld.open("legacy stdio", { script: taskServer(revision, "") });
+    const started = [await world.tool("job", {}, FOLLOWING), await world.tool("job", {}, FOLLOWING)];
+    expect(started).toMatchObject([{ resultType: "task" }, { resultType: "task" }]);
+    // That every lease is given back is checked when this world ends.
   });
 });

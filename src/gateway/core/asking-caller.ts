@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "../../client/client.ts";
 import type { InputContext, InputProvider } from "../../client/input.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import type { Notification } from "../../protocol/json-rpc.ts";
+import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, InputResult, Question } from "../../protocol/mcp.ts";
+import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Exchange } from "../exchange.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
@@ -18,6 +19,8 @@ export class AskingCaller implements InputProvider {
   readonly #knowsVisits: boolean;
   readonly #client: Client;
   #stopHearing: (() => void) | undefined;
+  /** Pages that the caller has to visit by itself. */
+  readonly #pages: Params[] = [];
   /** Pages that the caller was sent to under an id of the server's, or of ours where that gives none. */
   readonly #visits = { theirs: new Set<unknown>(), ours: new Set<string>() };
 
@@ -33,6 +36,7 @@ export class AskingCaller implements InputProvider {
   async handle(request: InputRequest, { signal }: InputContext): Promise<InputResult> {
     const { caller, signal: leaving } = this.#exchange;
     const question = this.#forCaller(request);
+    if (!caller.ask && question.params?.["mode"] === "url") throw await this.#sentTo(question.params);
     try {
       if (!caller.ask) throw new Error("it has no stream to be asked on");
       const answer = await caller.ask(question, AbortSignal.any([signal, AbortSignal.timeout(this.#answerMs)]));
@@ -65,6 +69,15 @@ export class AskingCaller implements InputProvider {
       this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: { elicitationId } });
     }
     this.#visits.ours.clear();
+  }
+
+  /** 2025-11-25: a caller that cannot be asked is told which pages to visit, all of them at once, before it calls again. */
+  async #sentTo(page: Params): Promise<NexusError> {
+    this.#pages.push(page);
+    await Promise.resolve();
+    const message = "A page has to be visited first";
+    const rpc = { code: URL_ELICITATION_REQUIRED, message, data: { elicitations: this.#pages } };
+    return new NexusError("SERVER_ERROR", message, { rpc, mayHaveReached: true });
   }
 
   #forCaller({ method, params }: Question): Question {

@@ -17,7 +17,13 @@ import type { Seal } from "./seal.ts";
 import type { TaskPlace } from "./task-ids.ts";
 import { TasksOfCallers } from "./tasks-of-callers.ts";
 import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "./upstream-answer.ts";
-import { canBeAsked, capabilitiesFor, knowsTasks, type CallerOutline } from "./upstream-capabilities.ts";
+import {
+  canBeAsked,
+  capabilitiesFor,
+  capabilitiesForModern,
+  knowsTasks,
+  type CallerOutline,
+} from "./upstream-capabilities.ts";
 import { UpstreamLeases, type UpstreamLease } from "./upstream-leases.ts";
 import { LegacyLogLevels } from "./upstream-logs.ts";
 import { reportsTo } from "./upstream-reports.ts";
@@ -34,6 +40,7 @@ const DEFAULT_CALL_LIMITS: CallLimits = {
   concurrent: 512,
   parked: 256,
   parkedMs: 600_000,
+  keptBytes: 32 * 1024 * 1024,
   gatherMs: 50,
   rounds: 50,
   tasks: 256,
@@ -140,11 +147,12 @@ export class Calls implements CallRunner {
     if (method.startsWith("tasks/")) return this.#tasks.run(method, params, exchange);
     const state = this.#stateOf(call);
     if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
-    const capabilities = capabilitiesFor(caller);
-    const lease = await this.#leases.take(server, { principal, owner: caller.owner, capabilities, signal });
+    const common = capabilitiesFor(caller);
+    const lease = await this.#leases.take(server, { principal, owner: caller.owner, capabilities: common, signal });
     try {
-      const prepared: PreparedCall = { ...call, params: paramsFor(call, lease), lease, capabilities };
       const isLegacy = lease.client.era === "legacy";
+      const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
+      const prepared: PreparedCall = { ...call, params: paramsFor(call, lease), lease, capabilities };
       if (isLegacy && caller.logLevel) await this.#logLevels.ensure(lease.client, caller.logLevel);
       if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
       return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
@@ -209,7 +217,8 @@ export class Calls implements CallRunner {
 /** Where a failure can be told to the model as a tool's, it is; the rest becomes an error that the caller knows. */
 function failed(error: NexusError, { method, exchange: { caller, signal } }: Call): Result {
   if (method === "tools/call" && !signal.aborted) {
-    if (error.code === "INPUT_FAILED") return toolFailure(error.message);
+    const isUndeclared = caller.era === "legacy" && error.code === "CAPABILITY_MISSING" && !error.details.rpc;
+    if (error.code === "INPUT_FAILED" || isUndeclared) return toolFailure(error.message);
     const missing = caller.era === "legacy" ? missingCapabilities(error) : undefined;
     if (missing)
       return toolFailure(`${error.message} (This client does not declare ${Object.keys(missing).join(", ")}.)`);

@@ -5,14 +5,11 @@ import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Exchange } from "../exchange.ts";
 import { ExpiringMap } from "./expiring-map.ts";
+import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
 import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
 import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
 
-export interface ParkedLimits {
-  /** Calls that wait for their callers: 256. */
-  parked: number;
-  /** How long one waits: ten minutes. */
-  parkedMs: number;
+export interface ParkedLimits extends FinishedLimits {
   /** How long to wait for further questions after the first: 50 ms. */
   gatherMs: number;
   /** How often one call may ask: 50 times. */
@@ -20,13 +17,9 @@ export interface ParkedLimits {
 }
 
 /** A call whose caller has been asked something at least once. */
-interface Parked {
-  id: string;
+interface Parked extends Finished {
   call: ParkedCall;
-  owner: string;
   binding: string;
-  /** What was answered in each round so far, and what came of it: a caller that missed it is told again. */
-  taken: { answers: string; reply: Promise<Result> }[];
   /** How often the caller was asked. */
   rounds: number;
 }
@@ -39,7 +32,7 @@ export class ParkedCalls {
   /** Whose callers are back, and wait themselves. */
   readonly #attended = new Map<string, Parked>();
   /** Over, but somebody may ask again because an answer was lost. */
-  readonly #finished: ExpiringMap<Parked>;
+  readonly #finished: FinishedCalls<Parked>;
   /** Every call that is not over at its server. */
   readonly #running = new Roster<ParkedCall>();
 
@@ -47,7 +40,7 @@ export class ParkedCalls {
     this.#limits = limits;
     this.#states = states;
     this.#waiting = new ExpiringMap(limits.parkedMs, ({ call }) => call.giveUp("Nobody came back with an answer"));
-    this.#finished = new ExpiringMap(limits.parkedMs, () => {});
+    this.#finished = new FinishedCalls(limits);
   }
 
   get size(): number {
@@ -69,7 +62,8 @@ export class ParkedCalls {
     void call.over.then(() => this.#running.leave(number));
     const reply = await call.next(exchange);
     if (reply.kind === "ended") return reply.result;
-    if (this.#waiting.size >= this.#limits.parked) {
+    // Those whose callers are back may be asked again, and wait again.
+    if (this.#waiting.size + this.#attended.size >= this.#limits.parked) {
       call.giveUp("Too many calls wait for answers");
       throw new NexusError(
         "INPUT_FAILED",
@@ -77,7 +71,8 @@ export class ParkedCalls {
         { mayHaveReached: true },
       );
     }
-    const parked: Parked = { id: randomUUID(), call, owner: caller.owner, binding: binding(), taken: [], rounds: 0 };
+    const { owner } = caller;
+    const parked: Parked = { id: randomUUID(), call, owner, binding: binding(), taken: [], bytes: 0, rounds: 0 };
     return this.#tell(parked, reply);
   }
 
@@ -105,12 +100,13 @@ export class ParkedCalls {
     for (const { call } of this.#waiting.takeAll((one) => one.owner === owner)) {
       call.giveUp("The caller's session is over");
     }
+    this.#finished.release(owner);
   }
 
   /** Settles when nothing of them is left at the servers. */
   async close(): Promise<void> {
     this.#waiting.takeAll();
-    this.#finished.takeAll();
+    this.#finished.clear();
     const running = this.#running.values();
     for (const call of running) call.giveUp("The gateway is closing");
     await Promise.all(running.map(({ over }) => over));
@@ -127,6 +123,7 @@ export class ParkedCalls {
 
   #tell(parked: Parked, reply: Reply): Result {
     if (reply.kind === "ended") {
+      weighed(parked, reply.result);
       this.#finish(parked);
       return reply.result;
     }
@@ -139,16 +136,15 @@ export class ParkedCalls {
     this.#attended.delete(parked.id);
     this.#waiting.set(parked.id, parked);
     const state = { kind: "parked", call: parked.id, round: parked.rounds } as const;
-    return {
+    return weighed(parked, {
       resultType: "input_required",
       inputRequests: reply.questions,
       requestState: this.#states.seal(state, parked.binding),
-    };
+    });
   }
 
   #finish(parked: Parked): void {
     this.#attended.delete(parked.id);
-    if (this.#finished.size >= this.#limits.parked) this.#finished.dropOldest();
-    this.#finished.set(parked.id, parked);
+    this.#finished.keep(parked);
   }
 }

@@ -3,6 +3,7 @@ import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { Exchange } from "../exchange.ts";
+import { knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
 
@@ -48,9 +49,16 @@ export function toolCall({ params }: Call): Params & { name: string } {
   return { ...params, name: String(params["name"]) };
 }
 
-/** Whether this tool can be called as a task only, or may become one as soon as that is declared. */
-export function mayBecomeTask({ method, params, lease: { client } }: PreparedCall): boolean | Promise<boolean> {
+/**
+ * Whether this call is made as a task: a modern server decides by itself as soon as it may, one of 2025-11-25 leaves it to
+ * the caller where it does not insist, and a caller that declares that it follows tasks wants one.
+ */
+export function mayBecomeTask(call: PreparedCall): boolean | Promise<boolean> {
+  const { method, params, capabilities, lease } = call;
+  const { client } = lease;
   if (method !== "tools/call") return false;
   if (client.era === "modern") return client.serverCapabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
-  return client.serverCapabilities?.["tasks"] !== undefined && client.needsTask(String(params["name"]));
+  if (client.serverCapabilities?.["tasks"] === undefined) return false;
+  const name = String(params["name"]);
+  return knowsTasks(capabilities) ? client.takesTask(name) : client.needsTask(name);
 }

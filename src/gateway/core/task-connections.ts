@@ -61,6 +61,8 @@ export class TaskConnections {
   keep(place: TaskPlace, { exchange, lease }: { exchange: Exchange; lease: UpstreamLease }): TaskConnection {
     const { client } = lease;
     if (client.era === "modern" && client.pid === undefined) return { client, legacy: undefined };
+    // A server may name the same task twice, and two may ask at once after its connection was lost.
+    this.drop(place, exchange);
     if (this.#kept.size >= this.#limits.tasks) letGo(this.#kept.dropOldest());
     const { caller } = exchange;
     const kept = {

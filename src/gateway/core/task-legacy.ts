@@ -2,8 +2,9 @@ import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { Task } from "../../client/tasks.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import { INTERNAL_ERROR, type Result } from "../../protocol/json-rpc.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { unlessAborted } from "../../host/unless-aborted.ts";
 import { ParkedQuestions } from "./parked-questions.ts";
 import { unknownTask } from "./task-ids.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
@@ -48,11 +49,11 @@ export class LegacyTask {
       case "cancelled":
         return complete(outline);
       case "input_required":
-        return complete(await this.#withQuestions(outline));
+        return complete(await this.#withQuestions(outline, signal));
       case "completed":
       case "failed":
         // A tool's own failure is a failed task there, and a completed one here.
-        return complete({ ...outline, ...(await this.#outcome()) });
+        return complete({ ...outline, ...(await unlessAborted(this.#outcome(), signal)) });
     }
   }
 
@@ -83,7 +84,12 @@ export class LegacyTask {
   }
 
   #outcome(): Promise<Outcome> {
-    return (this.#result ??= this.#waitForResult());
+    if (this.#result) return this.#result;
+    const result = this.#waitForResult();
+    this.#result = result;
+    // A connection that broke says nothing about the task: whoever asks next asks again.
+    result.catch(() => (this.#result = undefined));
+    return result;
   }
 
   async #waitForResult(): Promise<Outcome> {
@@ -101,16 +107,14 @@ export class LegacyTask {
       );
       return { status: "completed", result: withoutReservedMeta(result) };
     } catch (thrown) {
-      const error = asNexusError(thrown);
-      const { rpc } = error.details;
-      // A connection that broke says nothing about the task: the next one who asks asks again.
-      if (!rpc) this.#result = undefined;
-      return { status: "failed", error: rpc ?? { code: INTERNAL_ERROR, message: error.message } };
+      const { rpc } = asNexusError(thrown).details;
+      if (!rpc) throw thrown;
+      return { status: "failed", error: rpc };
     }
   }
 
   /** Without its questions a task that needs input would help nobody: then it is still at work. */
-  async #withQuestions(outline: Task): Promise<Task> {
+  async #withQuestions(outline: Task, signal: CancelSignal): Promise<Task> {
     const outcome = this.#outcome();
     if (this.#questions.size === 0) {
       let timer: NodeJS.Timeout | undefined;
@@ -121,9 +125,12 @@ export class LegacyTask {
           timer = setTimeout(resolve, this.#options.gatherMs);
         };
       });
-      await Promise.race([asked, outcome]);
-      clearTimeout(timer);
-      this.#onAsked = () => {};
+      try {
+        await unlessAborted(Promise.race([asked, outcome]), signal);
+      } finally {
+        clearTimeout(timer);
+        this.#onAsked = () => {};
+      }
     }
     if (this.#questions.size === 0) return { ...outline, status: "working" };
     return { ...outline, inputRequests: this.#questions.requests() };

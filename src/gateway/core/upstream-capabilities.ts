@@ -30,6 +30,16 @@ export function capabilitiesFor({ era, capabilities, ask }: CallerOutline): Clie
   return Object.keys(passed).length === 0 ? NO_CAPABILITIES : passed;
 }
 
+/**
+ * The same for a call to a modern server, which asks with its answer: a caller of 2025-11-25 that cannot be asked can still
+ * be told which pages to visit.
+ */
+export function capabilitiesForModern(caller: CallerOutline, declared: ClientCapabilities): ClientCapabilities {
+  const { era, capabilities, ask } = caller;
+  if (era === "modern" || ask || capabilities.elicitation?.url === undefined) return declared;
+  return { ...declared, elicitation: { url: capabilities.elicitation.url } };
+}
+
 /** What is declared at `initialize`: the tasks extension means nothing to a legacy server. */
 export function legacyCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
   const { extensions, ...others } = capabilities;

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { FinishedCalls, type Finished } from "./finished-calls.ts";
+
+const call = (id: string, bytes: number, owner = "me"): Finished => ({ id, owner, bytes, taken: [] });
+const kept = (calls: FinishedCalls<Finished>, ...ids: string[]) => ids.filter((id) => calls.get(id) !== undefined);
+
+test("the oldest go when there are too many, or when they weigh too much; one that is too heavy is not kept", () => {
+  const calls = new FinishedCalls({ parked: 3, parkedMs: 60_000, keptBytes: 100 });
+  for (const id of ["a", "b", "c", "d"]) calls.keep(call(id, 20));
+  expect([kept(calls, "a", "b", "c", "d"), calls.bytes]).toEqual([["b", "c", "d"], 60]);
+  calls.keep(call("e", 70));
+  expect([kept(calls, "b", "c", "d", "e"), calls.bytes]).toEqual([["d", "e"], 90]);
+  calls.keep(call("f", 101));
+  expect([kept(calls, "d", "e", "f"), calls.bytes]).toEqual([["d", "e"], 90]);
+  calls.keep(call("g", 100));
+  expect([kept(calls, "d", "e", "g"), calls.bytes]).toEqual([["g"], 100]);
+  calls.clear();
+  expect([kept(calls, "g"), calls.bytes]).toEqual([[], 0]);
+});
+
+test("what was kept for one owner goes with that one", () => {
+  const calls = new FinishedCalls({ parked: 9, parkedMs: 60_000, keptBytes: 100 });
+  calls.keep(call("mine", 20));
+  calls.keep(call("yours", 30, "you"));
+  calls.release("me");
+  expect([kept(calls, "mine", "yours"), calls.bytes]).toEqual([["yours"], 30]);
+});
