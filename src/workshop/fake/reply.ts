@@ -11,10 +11,6 @@ export interface Reply {
 
 const MAX_BODY = 1_048_576;
 
-export function jsonOf(status: number, value: unknown): Reply {
-  return { status, type: "application/json", body: JSON.stringify(value) };
-}
-
 /** The body of a request; one that is too long ends the connection. */
 export async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
   const parts: Buffer[] = [];

@@ -1,0 +1,132 @@
+import { messageOf } from "../../errors/nexus-error.ts";
+import { codecFor, type Codec } from "../codec/codec.ts";
+import type { FakeFailure, ToolFile } from "../file/tool-file.ts";
+import { Answers, type Answer } from "./answers.ts";
+import { isAccepted, maskedQuery } from "./credentials.ts";
+import type { Failures } from "./failures.ts";
+import { offSchema } from "./off-schema.ts";
+import { receive, type Arrival } from "./received.ts";
+import type { Reply } from "./reply.ts";
+import { Routes, type Route } from "./routes.ts";
+
+/** A request that came, without its credentials. */
+export interface SeenRequest {
+  /** None where no tool has the address. */
+  tool: string | undefined;
+  method: string;
+  /** Path and query, secrets masked. */
+  address: string;
+  body: string;
+  /** What it says, as far as it could be read. */
+  input: Record<string, unknown>;
+  status: number;
+}
+
+export interface Response {
+  seen: SeenRequest;
+  reply: Reply;
+  /** What still has to go wrong while the reply is sent. */
+  failure: FakeFailure | undefined;
+}
+
+/** Turns requests into replies, as the file says. */
+export class Responder {
+  readonly #file: ToolFile;
+  readonly #failures: Failures;
+  readonly #routes: Routes;
+  readonly #answers: Answers;
+  readonly #codecs: Record<string, Codecs>;
+
+  constructor(file: ToolFile, failures: Failures) {
+    this.#file = file;
+    this.#failures = failures;
+    this.#routes = new Routes(file);
+    this.#answers = new Answers(file);
+    this.#codecs = codecsOf(file);
+  }
+
+  respond(method: string, path: string, arrival: Arrival): Response {
+    const found = this.#routes.find(method, path);
+    const route = found && "tool" in found ? found : undefined;
+    const failure = route && this.#failures.next(route.tool);
+    const { reply, input } = route ? this.#toTool(route, arrival, failure) : nowhere(found !== undefined);
+    const query = maskedQuery(this.#file, route?.spec, arrival.query);
+    const address = query === "" ? path : `${path}?${query}`;
+    const body = Buffer.from(arrival.body).toString("utf8");
+    return { seen: { tool: route?.tool, method, address, body, input, status: reply.status }, reply, failure };
+  }
+
+  #toTool(route: Route, arrival: Arrival, failure: FakeFailure | undefined): Replied {
+    const { input, problems } = receive(this.#file, route, arrival, this.#codecs[route.tool]?.request);
+    if (failure && "status" in failure) return { reply: unreachable(failure.status), input };
+    try {
+      const answer = this.#answer(route, arrival, { input, problems });
+      return { reply: spoiled(this.#encoded(route, answer), failure), input };
+    } catch (error) {
+      // What the file gives to answer with is no value of the type: its author wants to know.
+      return { reply: { status: 500, type: "text/plain", body: `The fake: ${messageOf(error)}\n` }, input };
+    }
+  }
+
+  #answer(
+    { tool, spec }: Route,
+    arrival: Arrival,
+    { input, problems }: { input: Record<string, unknown>; problems: string[] },
+  ): Answer {
+    if (!isAccepted(this.#file, spec, arrival, input)) return this.#answers.refused(tool, input);
+    if (problems.length === 0) return this.#answers.to(tool, input);
+    return this.#answers.invalid(tool, input, problems.slice(0, MOST_PROBLEMS).join("; "));
+  }
+
+  #encoded({ tool, spec }: Route, { status, value }: Answer): Reply {
+    const codec = this.#codecs[tool]?.response;
+    if (typeof value === "string" || !codec) {
+      return { status, type: "text/plain; charset=utf-8", body: typeof value === "string" ? value : "" };
+    }
+    const as = spec.response.as === "xml" ? "xml" : "json";
+    return { status, type: TYPES[as], body: codec.encode(value as Record<string, unknown>), as };
+  }
+}
+
+const MOST_PROBLEMS = 3;
+const TYPES = { xml: "application/xml; charset=utf-8", json: "application/json" } as const;
+
+interface Codecs {
+  request?: Codec;
+  response?: Codec;
+}
+
+interface Replied {
+  reply: Reply;
+  input: Record<string, unknown>;
+}
+
+function nowhere(isOtherMethod: boolean): Replied {
+  const status = isOtherMethod ? 405 : 404;
+  return { reply: { status, type: "text/plain", body: "No tool has this address.\n" }, input: {} };
+}
+
+/** As proxies answer for servers that are away: in words for browsers. */
+function unreachable(status: number): Reply {
+  return { status, type: "text/html", body: `<html><body>${status}</body></html>` };
+}
+
+function spoiled(reply: Reply, failure: FakeFailure | undefined): Reply {
+  if (failure && "broken" in failure) {
+    return { ...reply, body: reply.body.slice(0, Math.ceil(reply.body.length * 0.7)) };
+  }
+  if (failure && "offSchema" in failure && reply.as) return { ...reply, body: offSchema(reply.body, reply.as) };
+  return reply;
+}
+
+function codecsOf(file: ToolFile): Record<string, Codecs> {
+  const tools = Object.entries(file.tools).map(([tool, { input, request, response }]) => {
+    const { as, type } = response;
+    const codecs: Codecs = {
+      ...(request.body === undefined ? {} : { request: codecFor(file, input, request.body) }),
+      ...(type !== undefined && (as === "xml" || as === "json") ? { response: codecFor(file, type, as) } : {}),
+    };
+    return [tool, codecs] as const;
+  });
+  return Object.fromEntries(tools);
+}
