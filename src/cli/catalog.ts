@@ -131,6 +131,26 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "the gateway: all servers behind one address, for clients of every revision",
     load: async () => (await import("./commands/serve.ts")).serve,
   },
+  "api check": {
+    section: "Make servers of APIs",
+    summary: "everything that is wrong with a tool file, with line and column",
+    load: async () => (await import("./commands/api-check.ts")).apiCheck,
+  },
+  "api show": {
+    section: "Make servers of APIs",
+    summary: "what a tool file becomes: tools, addresses, secrets",
+    load: async () => (await import("./commands/api-show.ts")).apiShow,
+  },
+  "api diff": {
+    section: "Make servers of APIs",
+    summary: "what differs from what was approved, by kind",
+    load: async () => (await import("./commands/api-diff.ts")).apiDiff,
+  },
+  "api approve": {
+    section: "Make servers of APIs",
+    summary: "agree with what a tool file says; only then it is served",
+    load: async () => (await import("./commands/api-approve.ts")).apiApprove,
+  },
   "secrets set": {
     section: "Secrets",
     summary: "store a secret that entries use as ${secret:name}",

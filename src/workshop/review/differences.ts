@@ -23,7 +23,7 @@ function toolChanges(before: CompiledApi, after: CompiledApi): Change[] {
     if (!now) return [{ kind: "tool removed", path: name, message: "is gone" }];
     return [
       ...inputChanges(old.inputSchema, now.inputSchema, name),
-      ...outputChanges(old.outputSchema ?? {}, now.outputSchema ?? {}, `${name} → `),
+      ...outputChanges(old.outputSchema ?? {}, now.outputSchema ?? {}, `${name}()`),
     ];
   });
 }

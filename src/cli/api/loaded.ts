@@ -1,0 +1,37 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../errors/visible.ts";
+import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
+import type { Problem } from "../../workshop/file/problem.ts";
+import type { Output } from "../output.ts";
+import { counted } from "../text/amounts.ts";
+import { findToolFile } from "./find-tool-file.ts";
+
+/** The API that a command line names. */
+export async function loadNamed(given: string): Promise<LoadedApi> {
+  return loadApi(await findToolFile(given, { cwd: process.cwd() }));
+}
+
+/** For commands that have something to say only about a file without mistakes: those are shown, and it ends there. */
+export async function loadSound(given: string, out: Output): Promise<LoadedApi & { api: CompiledApi }> {
+  const loaded = await loadNamed(given);
+  const errors = loaded.problems.filter(({ severity }) => severity === "error");
+  const { api } = loaded;
+  if (api && errors.length === 0) return { ...loaded, api };
+  for (const problem of errors) out.note(problemText(loaded.path, problem));
+  const [first] = errors;
+  throw new NexusError("CONFIG_INVALID", `${loaded.path} has ${counted(errors.length, "mistake")}`, {
+    phase: "config",
+    source: { file: loaded.path, line: first?.line, column: first?.column },
+    hint: `Correct ${errors.length === 1 ? "it" : "them"}; "nexus api check ${given}" shows all there is to say.`,
+    mayHaveReached: false,
+  });
+}
+
+/** `file:12:3 error tools.x.input: what is wrong` and what to do, as editors and people read it. */
+export function problemText(file: string, { line, column, path, message, hint, severity }: Problem): string {
+  const place = `${file}:${line}:${column}`;
+  const where = path === "" ? "" : `${path}: `;
+  const advice = hint === undefined ? "" : `\n    ${visible(hint)}`;
+  return `${place} ${severity} ${visible(`${where}${message}`)}${advice}`;
+}

@@ -1,0 +1,40 @@
+import { differences } from "../../workshop/review/differences.ts";
+import { isApproved } from "../../workshop/review/lock.ts";
+import { approvalText } from "../api/approval-text.ts";
+import { showChanges } from "../api/change-rows.ts";
+import { loadSound } from "../api/loaded.ts";
+import { defineCommand } from "../command.ts";
+import { counted } from "../text/amounts.ts";
+
+/** nexus api diff capcorn */
+export const apiDiff = defineCommand({
+  usage: "nexus api diff <api>",
+  description: `
+What differs between what was approved and what the file says now, by kind: effects raised, endpoints added, secrets used,
+inputs narrowed, fields removed, descriptions changed. What deserves the longest look comes first.
+Exit code 0: nothing differs; 8: it would have to be approved.`,
+  words: { min: 1, max: 1 },
+  options: {},
+  examples: [
+    ["nexus api diff capcorn", "against the approval in api/capcorn/capcorn.nexus.lock"],
+    ["nexus api diff capcorn --json", "for a pipeline"],
+  ],
+
+  async run({ words: [given = ""], out }) {
+    const { api, lock, path } = await loadSound(given, out);
+    const changes = differences(lock?.compiled, api);
+    const approved = isApproved(lock, api);
+    const exit = approved ? 0 : 8;
+    if (out.json) {
+      out.value({ file: path, approved, from: lock?.compiled.hash, to: api.hash, changes });
+      return exit;
+    }
+    if (changes.length > 0) {
+      out.line(lock ? `${counted(changes.length, "change")} since the approval` : "New:");
+      showChanges(out, changes);
+      out.line();
+    }
+    out.line(approvalText(api, lock));
+    return exit;
+  },
+});

@@ -1,0 +1,80 @@
+import { nearestName } from "../../errors/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../errors/visible.ts";
+import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import type { ToolSpec } from "../../workshop/file/tool-file.ts";
+import { approvalText } from "../api/approval-text.ts";
+import { loadSound } from "../api/loaded.ts";
+import { neededSecrets } from "../api/needed-secrets.ts";
+import { defineCommand } from "../command.ts";
+import { toolDetails } from "../looking/tool-details.ts";
+import { signatureLines, toolSignature } from "../looking/tool-signature.ts";
+import type { Output } from "../output.ts";
+import { sizeText } from "../text/amounts.ts";
+import { factLines, type Fact } from "../text/facts.ts";
+
+/** nexus api show capcorn */
+export const apiShow = defineCommand({
+  usage: "nexus api show <api> [--tool NAME]",
+  description: `
+What a tool file becomes: its tools as clients see them, where their requests go, which secrets they take, and whether it is
+approved. With --tool, one tool in full; with --json, everything that is compiled, as the approval has it.`,
+  words: { min: 1, max: 1 },
+  options: { tool: { type: "string", value: "NAME", help: "this tool in full" } },
+  examples: [
+    ["nexus api show capcorn", "its tools, where they go and what they need"],
+    ["nexus api show capcorn --tool availability_search", "one tool with its schemas"],
+  ],
+
+  async run({ words: [given = ""], options, out }) {
+    const { api, lock, path } = await loadSound(given, out);
+    if (options.tool !== undefined) return showTool(out, api, options.tool);
+    if (out.json) return out.value(api);
+    const { file } = api;
+    for (const line of factLines(out, `${file.title} ${file.version}`, [
+      ["file", [path]],
+      ["about", file.description === undefined ? [] : [file.description]],
+      ["reaches", file.upstream.allow],
+      ["secrets", neededSecrets(file)],
+      [
+        "documents",
+        Object.values(file.documents).map(({ file: name, title }) => (title ? `${title} (${name})` : name)),
+      ],
+      ["approval", [approvalText(api, lock)]],
+    ])) {
+      out.line(line);
+    }
+    for (const [name, spec] of Object.entries(file.tools)) {
+      out.line();
+      const tool = api.tools[name];
+      if (tool) for (const line of signatureLines(toolSignature(tool), out.columns)) out.line(line);
+      for (const line of factLines(out, spec.title, factsOf(spec))) out.line(`  ${line}`);
+    }
+  },
+});
+
+function factsOf(spec: ToolSpec): Fact[] {
+  const { method, path, body } = spec.request;
+  const { timeoutMs, retries, resultBytes } = spec.limits;
+  const tries = spec.effect === "read" ? `${retries} retries` : "never repeated";
+  return [
+    ["effect", [spec.effect]],
+    ["request", [`${method} ${path}${body ? ` (${body})` : ""}`]],
+    ["limits", [`${timeoutMs / 1_000} s, ${tries}, results of ${sizeText(resultBytes)}`]],
+    ["checked", spec.confirm ? [`${spec.confirm.field} against a fresh ${spec.confirm.call}`] : []],
+  ];
+}
+
+function showTool(out: Output, { file, tools }: CompiledApi, name: string): void {
+  const tool = tools[name];
+  if (!tool) {
+    const near = nearestName(name, Object.keys(tools));
+    throw new NexusError("NAME_UNKNOWN", `There is no tool "${name}" in ${file.title}`, {
+      hint: `${near === undefined ? "" : `Did you mean "${near}"? `}It has: ${Object.keys(tools).join(", ")}.`,
+      mayHaveReached: false,
+    });
+  }
+  if (out.json) return out.value(tool);
+  const title = `${file.api}.${name}`;
+  for (const line of toolDetails(tool, { title: visible(title), call: `nexus mcp call ${title}` }, out)) out.line(line);
+}

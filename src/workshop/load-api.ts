@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative } from "node:path";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
+import { Problems, type Problem } from "./file/problem.ts";
+import { readToolFile } from "./file/read-tool-file.ts";
+import type { ToolFile } from "./file/tool-file.ts";
+import { readYaml } from "./file/yaml-tree.ts";
+import { isApproved, readLock, type Lock } from "./review/lock.ts";
+
+/** A tool file as it lies on disk, with everything that belongs to it. */
+export interface LoadedApi {
+  path: string;
+  text: string;
+  /** Everything that is wrong with it, in the order of the file; with an error it cannot be served. */
+  problems: Problem[];
+  /** Absent where it has an error so grave that there is nothing to compile. */
+  file?: ToolFile;
+  api?: CompiledApi;
+  documents: Record<string, string>;
+  lock?: Lock;
+}
+
+/** Reads a tool file, its documents and its lock. Mistakes in it are told, not thrown. */
+export async function loadApi(path: string): Promise<LoadedApi> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new NexusError("CONFIG_INVALID", `The tool file ${path} cannot be read: ${messageOf(error)}`, {
+      phase: "config",
+      cause: error,
+      mayHaveReached: false,
+    });
+  });
+  const { file, problems } = readToolFile(text, path);
+  if (!file) return { path, text, problems, documents: {} };
+  const documents = await loadDocuments(file, dirname(path));
+  const { api, problems: more } = compileApi(file, documents);
+  const lock = await readLock(path);
+  const all = [...problems, ...placed(more, text)].sort(byPlace);
+  return { path, text, file, api, documents, problems: all, ...(lock ? { lock } : {}) };
+}
+
+/** What may be served: without an error, and exactly as somebody approved it. */
+export async function loadApproved(
+  path: string,
+): Promise<{ api: CompiledApi; documents: Record<string, string>; file: ToolFile }> {
+  const { file, api, lock, documents, problems } = await loadApi(path);
+  const mistakes = problems.filter(({ severity }) => severity === "error");
+  const [first] = mistakes;
+  if (first || !file || !api) {
+    const more = mistakes.length > 1 ? ` (and ${mistakes.length - 1} more)` : "";
+    throw new NexusError("CONFIG_INVALID", `The tool file ${path} has mistakes: ${first?.message}${more}`, {
+      phase: "config",
+      source: { file: path, line: first?.line, column: first?.column },
+      hint: `See all of them: nexus api check ${path}`,
+      mayHaveReached: false,
+    });
+  }
+  if (isApproved(lock, api)) return { api, documents, file };
+  const why = lock ? "has changed since it was approved" : "was never approved";
+  throw new NexusError("UNTRUSTED", `The tool file ${path} ${why}`, {
+    phase: "config",
+    hint: `Look at it and agree: nexus api diff ${path}, then nexus api approve ${path}`,
+    mayHaveReached: false,
+  });
+}
+
+/** Documents stand beside the file: a path that leads elsewhere is as good as none. */
+async function loadDocuments(file: ToolFile, folder: string): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [name, { file: written }] of Object.entries(file.documents)) {
+    const path = join(folder, written);
+    const way = relative(folder, path);
+    if (isAbsolute(written) || way.startsWith("..")) continue;
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+/** With the place in the text that each is about. */
+function placed(problems: readonly CompileProblem[], text: string): Problem[] {
+  const tree = problems.length === 0 ? undefined : readYaml(text).tree;
+  if (!tree) return [];
+  const found = new Problems(tree);
+  for (const { path, message, hint, severity } of problems) found[severity](path.split("."), message, hint);
+  return found.all();
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  return a.line - b.line || a.column - b.column;
+}
