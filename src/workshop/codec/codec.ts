@@ -1,6 +1,7 @@
-import { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolFile } from "../file/tool-file.ts";
 import type { Deviation } from "./deviations.ts";
+import { formCodec } from "./form-codec.ts";
+import { jsonCodec } from "./json-codec.ts";
 import { xmlCodec } from "./xml-codec.ts";
 
 /** How values of one type look upstream, both ways: what was encoded is decoded to the same value. */
@@ -23,7 +24,8 @@ export function codecFor(file: ToolFile, type: string, as: "xml" | "json" | "for
     case "xml":
       return xmlCodec(file, type);
     case "json":
+      return jsonCodec(file, type);
     case "form":
-      throw new NexusError("CONFIG_INVALID", `There is no codec for ${as} yet`);
+      return formCodec(file, type);
   }
 }

@@ -1,6 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec } from "../file/tool-file.ts";
-import { Mismatch, scalarOf } from "./scalar.ts";
+import { Mismatch, scalarOf, type Scalar } from "./scalar.ts";
 import type { WireStep } from "./wire-path.ts";
 import {
   keyOf,
@@ -257,15 +257,18 @@ function addSlot(name: string, { shape, optional, const: constant }: Owned, spot
 function leafOf(field: string, owned: Owned, shape: ScalarShape, at: { slot: number; scope: number }): LeafPlan {
   const scalar = scalarOf(shape);
   const { const: value, optional } = owned;
-  const written = value === undefined ? undefined : scalar.write(value);
+  const constant = value === undefined ? undefined : constantOf(scalar, value);
+  return { ...at, field, scalar, type: shape.type, optional, constant };
+}
+
+/** A constant may be the name of a code, or the code itself. */
+function constantOf(scalar: Scalar, value: string | number | boolean): LeafPlan["constant"] {
+  const text = scalar.write(value);
+  const json = scalar.writeJson(value);
   return {
-    ...at,
-    field,
-    scalar,
-    type: shape.type,
-    optional,
-    constant:
-      value === undefined ? undefined : { value, text: written instanceof Mismatch ? String(value) : String(written) },
+    value,
+    text: text instanceof Mismatch ? String(value) : text,
+    json: json instanceof Mismatch ? value : json,
   };
 }
 

@@ -72,8 +72,8 @@ export interface LeafPlan {
   scalar: Scalar;
   type: ScalarShape["type"];
   optional: boolean;
-  /** Of a constant: the value, and what is written. */
-  constant: { value: string | number | boolean; text: string } | undefined;
+  /** Of a constant: the value, and what is written for it as text and as JSON. */
+  constant: { value: string | number | boolean; text: string; json: unknown } | undefined;
 }
 
 export interface ListPlan {

@@ -2,6 +2,12 @@ import { NexusError } from "../../errors/nexus-error.ts";
 
 /** Of the start of a document: enough for the declaration of its encoding. */
 const HEAD_BYTES = 200;
+/** Whole documents only, so they keep nothing. */
+const DECODERS = {
+  "utf-8": new TextDecoder("utf-8", { fatal: true }),
+  "utf-16le": new TextDecoder("utf-16le", { fatal: true }),
+  "utf-16be": new TextDecoder("utf-16be", { fatal: true }),
+};
 const UNICODE = new Set(["utf-8", "utf8"]);
 
 /** The text of a document in UTF-8, US-ASCII or ISO-8859-1; UTF-16 only with its mark. Anything else is refused by name. */
@@ -10,15 +16,14 @@ export function textOfXml(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return declaredAs(decode(bytes, "utf-16le"), new Set(["utf-16"]));
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return declaredAs(decode(bytes, "utf-16be"), new Set(["utf-16"]));
 
-  const head = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString("latin1");
-  const encoding = encodingIn(head) ?? "utf-8";
+  const encoding = encodingIn(latin1(bytes.subarray(0, HEAD_BYTES))) ?? "utf-8";
   if (UNICODE.has(encoding)) return decode(bytes, "utf-8");
   if (encoding === "us-ascii" || encoding === "ascii") {
     if (bytes.some((byte) => byte > 0x7f)) throw unreadable("it is declared as US-ASCII and holds other characters");
-    return Buffer.from(bytes).toString("latin1");
+    return latin1(bytes);
   }
   // Not the decoder of the web, which takes Windows-1252 for it.
-  if (encoding === "iso-8859-1" || encoding === "latin1") return Buffer.from(bytes).toString("latin1");
+  if (encoding === "iso-8859-1" || encoding === "latin1") return latin1(bytes);
   throw unreadable(`its encoding "${encoding}" is not supported; UTF-8, US-ASCII and ISO-8859-1 are`);
 }
 
@@ -26,12 +31,16 @@ export function unreadable(problem: string, cause?: unknown): NexusError {
   return new NexusError("PROTOCOL_VIOLATION", `The XML cannot be read: ${problem}`, { cause, mayHaveReached: true });
 }
 
-function decode(bytes: Uint8Array, encoding: "utf-8" | "utf-16le" | "utf-16be"): string {
+function decode(bytes: Uint8Array, encoding: keyof typeof DECODERS): string {
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return DECODERS[encoding].decode(bytes);
   } catch {
-    throw unreadable(`its bytes are no ${encoding.slice(0, 6).toUpperCase().replace(/-$/, "")}`);
+    throw unreadable(`its bytes are no ${encoding === "utf-8" ? "UTF-8" : "UTF-16"}`);
   }
+}
+
+function latin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 }
 
 function declaredAs(text: string, allowed: ReadonlySet<string>): string {

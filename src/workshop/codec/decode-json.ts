@@ -1,0 +1,75 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Deviations } from "./deviations.ts";
+import { ITSELF } from "./member-path.ts";
+import type { Fields } from "./own.ts";
+import { depthOf, pathOf, type Place } from "./place.ts";
+import type { ListPlan, NodePlan, RecordPlan } from "./record-plan.ts";
+import { RecordReading } from "./record-reading.ts";
+
+const MAX_DEPTH = 100;
+
+/** The record that a value of JSON holds. What is wrong with it is found, and left out. Null is the same as absent. */
+export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, place?: Place): Fields {
+  if (depthOf(place) > MAX_DEPTH) {
+    throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: it is nested deeper than ${MAX_DEPTH}`);
+  }
+  const reading = new RecordReading(plan, found, place);
+  visit(plan.root, value, reading);
+  return reading.finish();
+}
+
+function visit(plan: NodePlan, value: unknown, reading: RecordReading): void {
+  if (value === null || value === undefined) return;
+  const { text, presence, nested, list } = plan;
+  if (list) return readList(list, value, reading);
+  if (nested) {
+    if (!isObject(value)) return reading.spoil(nested, "expected an object", shown(value));
+    const place = reading.placeOf(nested.scope, nested.field, -1);
+    return reading.set(nested.slot, decodeJson(nested.plan(), value, reading.found, place));
+  }
+  for (const leaf of text) reading.take(leaf, leaf.scalar.readJson(value), shown(value));
+  for (const leaf of presence) reading.set(leaf.slot, leaf.scalar.readJson(value));
+  if (text.length === 0 && presence.length === 0) readMembers(plan, value, reading);
+}
+
+function readMembers(plan: NodePlan, value: unknown, reading: RecordReading): void {
+  const [itself] = plan.byName.get(ITSELF) ?? [];
+  for (const scope of plan.opens) if (itself || isObject(value)) reading.meet(scope);
+  if (itself) return visit(itself, value, reading);
+  if (!isObject(value)) return notObject(plan, value, reading);
+  for (const name of Object.keys(value)) {
+    const [known] = plan.byName.get(name) ?? [];
+    if (known) visit(known, value[name], reading);
+    else reading.tell(plan.path === "" ? name : `${plan.path}/${name}`, "unknown member", shown(value[name]));
+  }
+}
+
+function notObject({ opens, path }: NodePlan, value: unknown, reading: RecordReading): void {
+  const [first] = opens.map((scope) => reading.plan.scopes[scope]);
+  if (!first) return reading.tell(path, "expected an object", shown(value));
+  reading.spoil({ scope: first.parent, field: first.field, slot: first.slot }, "expected an object", shown(value));
+}
+
+function readList(list: ListPlan, value: unknown, reading: RecordReading): void {
+  if (!Array.isArray(value)) return reading.spoil(list, "expected a list", shown(value));
+  const plan = list.plan();
+  const items = reading.items(list.slot);
+  for (const [index, each] of (value as unknown[]).entries()) {
+    const place = reading.placeOf(list.scope, list.field, index);
+    if (list.isRecord && !isObject(each) && !plan.root.byName.has(ITSELF)) {
+      reading.found.add(pathOf(place), "expected an object", shown(each));
+      continue;
+    }
+    const record = decodeJson(plan, each, reading.found, place);
+    const item = list.isRecord ? record : record[""];
+    if (item !== undefined) items.push(item);
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
+}

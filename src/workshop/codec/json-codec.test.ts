@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import { fileOf } from "../../../test/fixtures/tool-file.ts";
+import { codecFor } from "./codec.ts";
+
+const file = fileOf({
+  Page: {
+    fields: {
+      items: { wire: "data.items", list: "Item" },
+      next: { wire: "page.next", type: "integer", optional: true },
+      kind: { const: "list", optional: true },
+      error: { type: "Problem", optional: true },
+    },
+  },
+  Item: {
+    fields: {
+      id: {},
+      price: { wire: "price.adult", type: "number" },
+      level: { type: "integer", codes: { 1: "low", 2: "high" }, optional: true },
+      tags: { list: { type: "string", maxLength: 3 }, optional: true },
+      on: { type: "date", optional: true },
+    },
+  },
+  Problem: { fields: { code: {}, message: { optional: true } } },
+  List: { fields: { all: { wire: ".", list: "Item" } } },
+});
+const codec = codecFor(file, "Page", "json");
+const decode = (value: unknown) => codec.decode(JSON.stringify(value));
+
+describe("JSON", () => {
+  test("members by path, codes as numbers, null as absent, amounts as text", () => {
+    expect(
+      decode({
+        data: { items: [{ id: "028", price: { adult: "6.50" }, level: 2, tags: null }] },
+        page: { next: null },
+        kind: "list",
+        error: null,
+      }),
+    ).toEqual({ value: { items: [{ id: "028", price: 6.5, level: "high", tags: [] }], kind: "list" }, deviations: [] });
+    expect(JSON.parse(codec.encode({ items: [{ id: "a", price: 1, level: "low" }], next: 2 }))).toEqual({
+      data: { items: [{ id: "a", price: { adult: 1 }, level: 1 }] },
+      page: { next: 2 },
+      kind: "list",
+    });
+  });
+
+  const item = { id: "a", price: { adult: 1 } };
+  test.each([
+    [{ ...item, id: 28 }, "items[0].id", "expected text", "28"],
+    [{ ...item, price: 5 }, "items[0]/price", "expected an object", "5"],
+    [{ ...item, price: { adult: "x" } }, "items[0].price", "expected a number", "x"],
+    [{ ...item, extra: { a: 1 } }, "items[0]/extra", "unknown member", `{"a":1}`],
+    [{ ...item, price: { adult: 1, child: 2 } }, "items[0]/price/child", "unknown member", "2"],
+    [{ ...item, level: 3 }, "items[0].level", "expected one of the codes 1, 2", "3"],
+    [{ ...item, tags: "x" }, "items[0].tags", "expected a list", "x"],
+    [{ ...item, tags: ["long"] }, "items[0].tags[0]", "must have at most 3 characters", "long"],
+    [{ ...item, on: "2025-02-30" }, "items[0].on", "expected a date (YYYY-MM-DD)", "2025-02-30"],
+    ["x", "items[0]", "expected an object", "x"],
+    [null, "items[0]", "expected an object", "null"],
+  ])("what is not as declared is told and left out: %j", (each, path, problem, received) => {
+    const { deviations } = decode({ data: { items: [each] }, kind: "list" });
+    expect(deviations[0]).toEqual({ path, problem, received });
+    expect(deviations.slice(1)).toEqual(
+      path.endsWith("/price") ? [{ path: "items[0].price", problem: "missing" }] : [],
+    );
+  });
+
+  test("an object that is none is told once; an answer that is no object is told", () => {
+    expect(decode({ data: { items: [] }, error: "no" }).deviations).toEqual([
+      { path: "error", problem: "expected an object", received: "no" },
+    ]);
+    expect(decode([1])).toEqual({
+      value: { items: [], kind: "list" },
+      deviations: [{ path: "", problem: "expected an object", received: "[1]" }],
+    });
+  });
+
+  test("the whole answer may be a list", () => {
+    const list = codecFor(file, "List", "json");
+    const value = { all: [{ id: "a", price: 1, tags: [] }] };
+    expect(JSON.parse(list.encode(value))).toEqual([{ id: "a", price: { adult: 1 }, tags: [] }]);
+    expect(list.decode(list.encode(value))).toEqual({ value, deviations: [] });
+    expect(list.decode("{}")).toEqual({
+      value: { all: [] },
+      deviations: [{ path: "all", problem: "expected a list", received: "{}" }],
+    });
+  });
+
+  test("names that objects have by themselves are only names", () => {
+    const odd = fileOf({
+      Odd: { fields: { constructor: { optional: true }, it: { wire: "__proto__.x", optional: true } } },
+    });
+    const codec = codecFor(odd, "Odd", "json");
+    expect(codec.encode({})).toBe("{}");
+    expect(codec.encode({ it: "a" })).toBe(`{"__proto__":{"x":"a"}}`);
+    expect(codec.decode(`{"__proto__":{"x":"a"},"toString":1}`)).toEqual({
+      value: { it: "a" },
+      deviations: [{ path: "toString", problem: "unknown member", received: "1" }],
+    });
+  });
+
+  test.each([
+    ["", "The JSON cannot be read"],
+    ["<html>", "The JSON cannot be read"],
+    [Buffer.from([0x22, 0xff, 0x22]), "its bytes are no UTF-8"],
+  ])("what is no JSON is not read: %s", (body, message) => {
+    expect(() => codec.decode(body)).toThrow(
+      expect.objectContaining({ code: "PROTOCOL_VIOLATION", message: expect.stringContaining(message) }),
+    );
+  });
+
+  test("types that hold themselves are not followed for ever", () => {
+    const tree = codecFor(fileOf({ T: { fields: { t: { type: "T", optional: true } } } }), "T", "json");
+    expect(() => tree.decode(`${`{"t":`.repeat(5_000)}{}${"}".repeat(5_000)}`)).toThrow(/nested deeper than 100/);
+  });
+});
+
+describe("forms", () => {
+  const form = codecFor(
+    fileOf({
+      F: {
+        fields: { name: {}, tags: { list: { type: "integer" }, optional: true }, guest: { type: "G", optional: true } },
+      },
+      G: { fields: { mail: { wire: "e-mail" } } },
+    }),
+    "F",
+    "form",
+  );
+
+  test("blanks, signs and names with dots", () => {
+    const value = { name: "a b&c=d+ü%", tags: [1, 2], guest: { mail: "x@y" } };
+    expect(form.encode(value)).toBe("name=a+b%26c%3Dd%2B%C3%BC%25&tags=1&tags=2&guest.e-mail=x%40y");
+    expect(form.decode(form.encode(value))).toEqual({ value, deviations: [] });
+  });
+
+  test("what is not as declared is told", () => {
+    expect(form.decode("name=a&name=b&tags=x&other=1").deviations).toEqual([
+      { path: "name", problem: "stands here more than once", received: "b" },
+      { path: "tags[0]", problem: "expected a whole number", received: "x" },
+      { path: "other", problem: "unknown member", received: "1" },
+    ]);
+    expect(form.decode("guest.e-mail=a").deviations).toEqual([{ path: "name", problem: "missing" }]);
+    expect(() => form.decode("a=%zz")).toThrow(expect.objectContaining({ code: "PROTOCOL_VIOLATION" }));
+  });
+
+  test("lists of objects cannot be sent", () => {
+    const file = fileOf({ F: { fields: { guests: { list: "G" } } }, G: { fields: { a: {} } } });
+    expect(() => codecFor(file, "F", "form")).toThrow(/cannot be sent as a form: guests/);
+  });
+});
