@@ -1,13 +1,341 @@
 import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readToolFile } from "./read-tool-file.ts";
+
+const SMALL = readFileSync("test/fixtures/tool-files/small.nexus.yaml", "utf8");
+
+/** The small file with one line replaced; the problems it has then. */
+function problemsAfter(line: string, instead: string): string[] {
+  expect(SMALL, "the fixture has the line once").toContain(line);
+  return problemsOf(SMALL.replace(line, () => instead));
+}
+
+function problemsOf(text: string): string[] {
+  return readToolFile(text, "small.nexus.yaml").problems.map(({ line, column, path, message, hint, severity }) => {
+    const mark = severity === "warning" ? "warning " : "";
+    return `${mark}${line}:${column} ${path}: ${message}${hint ? ` (${hint})` : ""}`;
+  });
+}
 
 describe("the examples of the package", () => {
   const examples = readdirSync("api").map((api) => `api/${api}/${api}.nexus.yaml`);
 
-  test.each(examples)("%s has no mistakes", (path) => {
+  test.each([...examples, "test/fixtures/tool-files/small.nexus.yaml"])("%s has no mistakes", (path) => {
     const { file, problems } = readToolFile(readFileSync(path, "utf8"), path);
     expect(problems).toEqual([]);
     expect(file?.nexus).toBe(1);
   });
+});
+
+test("defaults are filled in, and names keep their order", () => {
+  const { file } = readToolFile(SMALL, "small.nexus.yaml");
+  expect(file).toMatchObject({
+    api: "small",
+    upstream: { base: "https://api.example/v1/", allow: ["https://api.example/v1/"], timeoutMs: 30_000 },
+    secrets: { account: { query: {}, headers: { "X-Key": "key-{shop}" }, public: [] } },
+    fake: { tools: { find: { answers: [{ status: 200 }] } } },
+  });
+  expect(Object.keys(file?.types["Query"]?.fields ?? {})).toEqual(["shop", "size", "tags", "from", "until", "mode"]);
+  expect(file?.types["Query"]?.fields["tags"]).toEqual({
+    wire: "tags/tag[]",
+    shape: { kind: "list", of: { kind: "scalar", type: "string", whitespace: "keep" }, maxItems: 3, keepEmpty: false },
+    optional: true,
+    hidden: false,
+    evidence: ["manual#L3"],
+  });
+  expect(file?.types["Query"]?.fields["size"]).toMatchObject({ shape: { codes: { 0: "no", 1: "on" } }, default: "no" });
+  expect(file?.tools["find"]).toMatchObject({
+    unknown: "reject",
+    limits: { timeoutMs: 30_000, retries: 2, resultBytes: 2048 },
+    request: { query: { shop: { field: "shop", style: "repeat" } } },
+  });
+});
+
+test("where a field stands that does not say so", () => {
+  const { file } = readToolFile(SMALL, "small.nexus.yaml");
+  expect(file?.types["Query"]?.fields["shop"]?.wire, "the query takes it, so the body does not").toBe(false);
+  expect(file?.types["Answer"]?.fields["count"]?.wire, "computed").toBe(false);
+  expect(file?.types["Answer"]?.fields["currency"]?.wire, "constant").toBe(false);
+  expect(file?.types["Answer"]?.fields["notes"]?.wire, "a list in XML").toBe("notes[]");
+  expect(file?.types["Query"]?.fields["mode"]?.wire, "sent under its name").toBe("mode");
+});
+
+describe("every mistake is reported with its place, what is wrong, and what was meant", () => {
+  test.each<[string, string, string]>([
+    ["nexus: 1", "nexus: 2", "1:8 nexus: must be 1, the version of this grammar"],
+    ["api: small", "api: Small API", '2:6 api: "Small API" cannot be an id (At most 32'],
+    ["title: Small", "titel: Small", '3:1 titel: "titel" is not known here (Did you mean "title"?)'],
+    ["title: Small", "titel: Small", "1:1 : title is missing"],
+    ["title: Small", "title:", "3:7 title: must be text, not nothing"],
+    ['version: "1.0"', "version: 1.0", '4:10 version: must be text, not a number (Write it in quotes: "1.0")'],
+    ["file: manual.md", "file: ../manual.md", 'documents.manual.file: "../manual.md" is not beside this file'],
+    ["sha256: 0000", "sha256: zzzz", "documents.manual.sha256: is no SHA-256"],
+    ["base: https://api.example/v1/", "base: https://api.example/v1", "must end with a slash"],
+    ["base: https://api.example/v1/", "base: ftp://x/", '"ftp://x/" is no http or https address'],
+    ["base: https://api.example/v1/", "base: https://u:p@api.example/v1/", "must not hold credentials"],
+    ["base: https://api.example/v1/", "base: https://api.example/v1/?a=1", "must end before ? and #"],
+    ["base: https://api.example/v1/", "base: http://api.example/v1/", "warning 8:9 upstream.base: is not encrypted"],
+    [
+      "base: https://api.example/v1/",
+      "base: https://api.example/v1/\n  allow: [https://api.example/v10/]",
+      "upstream.allow: does not allow the base address itself (Add https://api.example/v1/)",
+    ],
+    [
+      "base: https://api.example/v1/",
+      "base: https://api.example/v1/\n  timeout: soon",
+      "must be a time of at most ten",
+    ],
+    ["account: { headers: { X-Key:", "account: { headers: { X Key:", '"X Key" cannot be the name of a header'],
+    ["account: { headers: { X-Key:", "account: { headers: { Host:", "Host is set by itself"],
+    ['"key-{shop}"', '"key {shop}"', '"key {shop}" is no name of a secret'],
+    ['"key-{shop}" }', '"key-{shop}" }, public: [user]', 'no secret of this set is called "user"'],
+    ['"key-{shop}"', '"key-{shoop}"', 'there is no field of the input "shoop" (Did you mean "shop"?)'],
+    ["account: {", "unused: { bearer: x }\n  account: {", "no request uses these secrets"],
+    ["  Query:", "  integer:", '"integer" is the name of a type of values'],
+    ["      until:", "      un-til:", '"un-til" cannot be the name of a field'],
+    ["      until:", "      not:", '"not" has a meaning of its own in expressions'],
+    ["from: { type: date,", "from: { type: dat,", 'there is no type "dat" (Did you mean "date"?)'],
+    ["from: { type: date,", "from: {", "does not say what it is (Give type, list, codes, const or value.)"],
+    ["from: { type: date,", "from: { type: date, maxLength: 3,", "maxLength says nothing about a date"],
+    [
+      "from: { type: date,",
+      "from: { type: date, optinal: true,",
+      '"optinal" is not known here (Did you mean "optional"?)',
+    ],
+    ["from: { type: date,", "from: { type: date, optional: no,", "must be true or false, not text"],
+    ["from: { type: date,", "from: { type: date, default: tomorrow,", "must be a date like 2025-12-17"],
+    ["from: { type: date,", "from: { type: date, const: 1,", 'const: must be text (Write it in quotes: "1")'],
+    ["from: { type: date,", "from: { type: date, minItems: 3,", "minItems says something about lists only"],
+    ["codes: { 0: no, 1: on }", "codes: { 0: true, 1: on }", 'must be text, not true (Write it in quotes: "true")'],
+    ["codes: { 0: no, 1: on }", "codes: { 0: no, 1: no }", '"no" is already the name of 0: which of 0 and 1 is sent?'],
+    ["default: no", "default: non", 'must be no or on (Did you mean "no"?)'],
+    ["list: string, maxItems: 3", "list: string, minItems: 4, maxItems: 3", "is more than maxItems, so nothing fits"],
+    ["list: string, maxItems: 3", "list: string, maxLength: 3", "maxLength belongs to the items of the list"],
+    ["list: string, maxItems: 3", "list: { type: strin }, maxItems: 3", 'there is no type "strin"'],
+    ["list: string, maxItems: 3", "list: string, maxItems: -1", "must be a whole number, 0 or more"],
+    ["list: string, maxItems: 3", "list: { pattern: '(' , type: string }", "is no regular expression"],
+    ['wire: "tags/tag[]"', 'wire: "tags/tag"', "says not which element repeats (Write [] behind it"],
+    ['wire: "tags/tag[]"', 'wire: "tags[]/tag[]"', "column 11: only one step of a path can repeat"],
+    ['wire: "tags/tag[]"', 'wire: "tags//tag[]"', "column 6: the name of an element or @attribute is missing"],
+    ['wire: "tags/tag[]"', 'wire: "a:tag[]"', 'the prefix "a" is not in namespaces'],
+    ['wire: "tags/tag[]"', 'wire: "mode[]"', ""],
+    ['wire: "@until"', "wire: from", '"from" is already the place of from'],
+    ['wire: "@until"', 'wire: "until[]"', "repeats, but the field is no list"],
+    ["evidence: manual#L5 }", "evidence: manual }", '"manual" names no lines of a document'],
+    ["evidence: manual#L5 }", "evidence: manul#L5 }", 'there is no document "manul" (Did you mean "manual"?)'],
+    ["evidence: manual#L5 }", "evidence: manual#L5-L4 }", '"manual#L5-L4" ends before it begins'],
+    ["evidence: manual#L5 }", "}", "warning 26:9 types.Query.rules[0]: has no evidence"],
+    [
+      "that: until > from",
+      "that: util > from",
+      'types.Query.rules[0].that: there is no "util" here (Did you mean "until"?)',
+    ],
+    ["that: until > from", "that: until >", "column 8: a value is missing before the end"],
+    ["that: until > from", "that: until > now()", "now() is not available here"],
+    ["that: until > from", "that: size != 'off'", '"off" is never equal to it (It can be no or on.)'],
+    ["that: until > from", "that: count(from) > 1", "count() is given something that is no list"],
+    ["that: until > from", "that: tags.length > 1", 'the list has no "length", its items have'],
+    ["xml: { element: query }", "xml: {}", "xml.element is missing"],
+    ["xml: { element: query }", "xml: { element: a b }", '"a b" cannot be the name of an element'],
+    ["value: count(notes)", "value: count(note)", 'there is no "note" here (Did you mean "notes"?)'],
+    ["value: count(notes)", "value: input.form", 'there is no "form" in it (Did you mean "from"?)'],
+    ["  find:\n    title", "  Find:\n    title", '"Find" cannot be the name of a tool'],
+    ["effect: read", "effect: reed", 'must be read, write or destructive, not "reed" (Did you mean "read"?)'],
+    ["effect: read", "effect: write", "warning 39:3 tools.find: outcomeUnknown is missing"],
+    [
+      "method: POST",
+      "method: DELETE",
+      "warning 42:13 tools.find.effect: DELETE changes something, but the effect is read",
+    ],
+    ["method: POST", "method: post", 'must be GET, POST, PUT, PATCH or DELETE, not "post" (Did you mean "POST"?)'],
+    ["method: POST", "method: GET", "tools.find.request.body: GET has no body"],
+    ["path: things", "path: /things", "begins at the base address"],
+    ["path: things", "path: things?a=1", "must end before ? and #"],
+    ["path: things", "path: a/../b", "dots as steps"],
+    ["path: things", 'path: "things/{tags}"', '"tags" does not fit into a path'],
+    ["path: things", 'path: "things/{until}"', '"until" is optional, but there is no address without it'],
+    ["path: things", 'path: "things/{shoop}"', 'there is no field of the input "shoop"'],
+    [
+      "query: { shop: shop }",
+      "query: { shop: shopp }",
+      'there is no field of the input "shopp" (Did you mean "shop"?)',
+    ],
+    ["query: { shop: shop }", "query: { shop: shop }, headers: { x-key: shop }", '"x-key" already carries a secret'],
+    [
+      "query: { shop: shop }",
+      "query: { shop: shop }, headers: { Authorization: shop }",
+      "Authorization carries a secret",
+    ],
+    ["secrets: account,", "secrets: acount,", 'there is no set of secrets "acount" (Did you mean "account"?)'],
+    [
+      "secrets: account, body: xml }",
+      "secrets: account }",
+      "types.Query.fields.size: find has no body, so this field is sent nowhere",
+    ],
+    ["input: Query", "input: Qery", 'there is no type "Qery" (Did you mean "Query"?)'],
+    ["as: xml, type: Answer", "as: xml", "type is missing (An xml answer is read by a type.)"],
+    ["as: xml, type: Answer", "as: none, type: Answer", "an answer that is read as none has no type"],
+    ['text: "Found {count}."', 'text: "Found {cuont}."', 'there is no "cuont" here (Did you mean "count"?)'],
+    ['text: "Found {count}."', 'text: "Found {count."', "The { at column 7 is not closed"],
+    ["status: 404,", "status: 4040,", "4040 is no status of HTTP"],
+    ["status: 404,", "", "does not say when (Give status, that, or both.)"],
+    ["result: 2kB", "result: 2", "must be a size from 256 bytes to 1MB"],
+    ["result: 2kB", "result: 2kB, retries: 9", "must be 5 or less"],
+    ["{ shop: a, size:", "{ shop: a, sise:", 'there is no field "sise" (Did you mean "size"?)'],
+    ["expect: { text: Found }", "expect: {}", "expects nothing"],
+    [
+      "expect: { text: Found }",
+      "expect: { text: Found }\n        fake: { cut: true, broken: true }",
+      "must say one way to fail",
+    ],
+    ["  secrets: { key-a: x }", "  secrets: { kay-a: x }", 'no secret is called "kay-a"'],
+    ["  secrets: { key-a: x }", "  secrets: { key-a: 12 }", 'must be text, not a number (Write it in quotes: "12")'],
+    ["each: things", "each: thing", 'there is no "thing" here (Did you mean "things"?)'],
+    ["when: thing.shop == input.shop", "when: thing.shop == input.shopp", 'there is no "shopp" in it'],
+    ['text: "= thing.text"', 'txet: "= thing.text"', 'there is no field "txet" (Did you mean "text"?)'],
+    ['text: "= thing.text"', 'text: "= request_key()"', "request_key() is not available here"],
+  ])("%j → %j", (line, instead, expected) => {
+    const problems = problemsAfter(line, instead);
+    if (expected === "") expect(problems).toEqual([]);
+    else expect(problems.join("\n")).toContain(expected);
+  });
+
+  test("all at once, in the order of the file", () => {
+    const broken = SMALL.replace("title: Small", "titel: Small")
+      .replace("effect: read", "effect: reed")
+      .replace("that: until > from", "that: util > from")
+      .replace('text: "= thing.text"', 'txet: "= thing.text"');
+    const { file, problems } = readToolFile(broken, "small.nexus.yaml");
+    expect(file).toBeUndefined();
+    expect(problems.map(({ line }) => line)).toEqual([1, 3, 26, 42, 68]);
+  });
+});
+
+describe("types that hold themselves", () => {
+  const answer = "      notes: { list: Note, evidence: manual#L9 }";
+
+  test("may, through a list or an optional field", () => {
+    expect(
+      problemsAfter(answer, `${answer}\n      next: { type: Answer, optional: true, evidence: manual#L9 }`),
+    ).toEqual([]);
+    expect(problemsAfter(answer, `${answer}\n      more: { list: Answer, evidence: manual#L9 }`)).toEqual([]);
+  });
+
+  test("must not have to", () => {
+    const problems = problemsAfter(answer, `${answer}\n      next: { type: Answer, evidence: manual#L9 }`);
+    expect(problems.join()).toContain("a Answer would have to hold another Answer, without end");
+  });
+
+  test("many types that hold each other take no time", () => {
+    const types = Array.from({ length: 40 }, (_, index) => {
+      const next = `{ type: T${index + 1} }`;
+      return `  T${index}: { fields: { a: ${next}, b: ${next}, c: { list: T${(index + 7) % 40} } } }`;
+    });
+    const problems = problemsAfter(
+      "types:\n",
+      `types:\n${types.join("\n")}\n  T40: { fields: { n: { type: Note } } }\n`,
+    );
+    expect(problems.every((problem) => problem.includes("warning"))).toBe(true);
+  });
+});
+
+describe("what YAML itself can go wrong with", () => {
+  test("a name that stands twice is named with its first place", () => {
+    expect(problemsAfter("title: Small", "title: Small\ntitle: Again").join()).toContain(
+      '4:1 : "title" stands here twice, first in line 3',
+    );
+  });
+
+  test("no and on are words, numbers are names", () => {
+    const { file } = readToolFile(SMALL, "");
+    expect(file?.types["Query"]?.fields["size"]).toMatchObject({ shape: { codes: { 0: "no", 1: "on" } } });
+  });
+
+  test.each<[string, string]>([
+    ["a: [1", "is no YAML"],
+    ["a:\n\t- b", "is no YAML"],
+    ["a: 1\n---\nb: 2", "is no YAML"],
+    ["nexus: !!str 1", "the tag !!str is not read"],
+    ["nexus: !thing 1", "the tag !thing is not read"],
+    ["a: &x { b: 1 }\nc: { <<: *x }", "merged maps (<<) are not read"],
+    ["? [a]\n: b", "a key has to be a word or a number"],
+    [
+      "{ wire: tags/tag[], type: string }",
+      "1:17 : is no YAML: Unexpected flow-seq-start at node end (Inside of { } and [ ], write text",
+    ],
+    ["a: &a [*a]", "too large or too deep"],
+    ["a: *nobody", "nothing is called *nobody"],
+    ["- a", "small.nexus.yaml is no tool file"],
+    ["", "small.nexus.yaml is no tool file"],
+    ["# nothing", "small.nexus.yaml is no tool file"],
+    ["text", "small.nexus.yaml is no tool file"],
+    [`a: ${"[".repeat(100_000)}`, "is no YAML"],
+    [`a: ${"[".repeat(200)}${"]".repeat(200)}`, "too large or too deep"],
+    [`a: ${"x".repeat(1024 * 1024)}`, "the file is larger than 1 MB"],
+  ])("%#", (text, expected) => {
+    expect(problemsOf(text).join("\n")).toContain(expected);
+  });
+
+  test("aliases are read, but a few lines cannot become millions", () => {
+    const bomb = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+    for (let level = 1; level < 9; level++) {
+      bomb.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => `*a${level - 1}`).join(", ")}]`);
+    }
+    expect(problemsOf(bomb.join("\n")).join()).toContain("too large or too deep");
+    expect(problemsAfter("{ shop: a, size: on }", "&one { shop: a, size: on }").join()).toBe("");
+  });
+
+  test("members named like those of every object are only names", () => {
+    const problems = problemsAfter("input: Query", "input: constructor").join();
+    expect(problems).toContain('there is no type "constructor"');
+    expect(problemsAfter("effect: read", "effect: read\n    __proto__: { a: 1 }").join()).toContain(
+      '"__proto__" is not known here',
+    );
+    expect(problemsAfter("codes: { 0: no, 1: on }", "codes: { __proto__: no, 1: on }")).toEqual([]);
+  });
+});
+
+test("whatever stands in a file, it is read or refused with places", () => {
+  const lines = SMALL.split("\n");
+  const words = [
+    "[]",
+    "{}",
+    "null",
+    "1",
+    "true",
+    "''",
+    "- a",
+    "a: b",
+    "[a, {b: c}]",
+    "= x",
+    "{x}",
+    "&a b",
+    "*a",
+    "__proto__",
+  ];
+  const change = fc.record({
+    line: fc.nat(lines.length - 1),
+    kind: fc.constantFrom("remove", "value", "twice"),
+    word: fc.constantFrom(...words),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+      const text = lines.flatMap((line, index) => {
+        const found = changes.find((candidate) => candidate.line === index);
+        if (!found) return [line];
+        if (found.kind === "remove") return [];
+        return found.kind === "twice" ? [line, line] : [line.replace(/(?<=: )[^{}[\]]+?(?=,| }|$)/, () => found.word)];
+      });
+      const { file, problems } = readToolFile(text.join("\n"), "x");
+      const hasErrors = problems.some(({ severity }) => severity === "error");
+      expect(file === undefined).toBe(hasErrors);
+      for (const { line, column, message } of problems) {
+        expect(line).toBeGreaterThan(0);
+        expect(column).toBeGreaterThan(0);
+        expect(message).not.toMatch(/undefined|\[object|NaN/);
+      }
+    }),
+    { numRuns: 150 },
+  );
 });

@@ -1,3 +1,9 @@
+import { checkAdvice } from "./check-advice.ts";
+import { checkExpressions } from "./check-expressions.ts";
+import { checkGiven } from "./check-given.ts";
+import { checkRecursion } from "./check-recursion.ts";
+import { checkRequests } from "./check-requests.ts";
+import { checkWires } from "./check-wires.ts";
 import { Part } from "./part.ts";
 import { present } from "./present.ts";
 import { Problems, type Problem } from "./problem.ts";
@@ -26,6 +32,9 @@ const KEYS = [
   "fake",
 ];
 const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tools"];
+
+/** What only shows when all of the file is known. */
+const CHECKS = [checkRequests, checkRecursion, checkWires, checkExpressions, checkGiven, checkAdvice];
 
 /** A tool file as it is written, and everything that is wrong with it; `file` is there when nothing but warnings is. */
 export function readToolFile(text: string, source: string): { file: ToolFile | undefined; problems: Problem[] } {
@@ -77,7 +86,9 @@ function readWhole(tree: Tree, problems: Problems, source: string): ToolFile | u
     fake: readFake(part.part("fake")),
   });
   const fieldOf = (type: string, field: string) => part.part("types").part(type).part("fields").part(field);
-  return withWires(file, (type, field) => fieldOf(type, field).has("wire"));
+  const whole = withWires(file, (type, field) => fieldOf(type, field).has("wire"));
+  for (const check of CHECKS) check(whole, problems);
+  return whole;
 }
 
 function readNamespaces(part: Part): Record<string, string> {

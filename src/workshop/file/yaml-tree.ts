@@ -22,10 +22,12 @@ const MAX_DEPTH = 64;
 /** What aliases repeat counts each time, so that a few lines cannot become millions. */
 const MAX_NODES = 100_000;
 
+const QUOTES = "Inside of { } and [ ], write text that has brackets in quotes.";
+
 /** Reads YAML 1.2, in which `no` and `on` are words. Tags and merged maps are refused: what is written is what is meant. */
 export function readYaml(text: string): { tree: Tree | undefined; problems: Problem[] } {
   const start: Place = { line: 1, column: 1 };
-  const mistake = (place: Place, message: string, hint?: string): Problem => {
+  const mistake: Mistake = (place, message, hint) => {
     return { ...place, path: "", message, ...(hint ? { hint } : {}), severity: "error" };
   };
   if (Buffer.byteLength(text) > MAX_BYTES) {
@@ -34,13 +36,7 @@ export function readYaml(text: string): { tree: Tree | undefined; problems: Prob
   const source = new SourceText(text);
   try {
     const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false, merge: false, schema: "core" });
-    if (document.errors.length > 0) {
-      const problems = document.errors.map((error) => {
-        const hint = error.code === "TAB_AS_INDENT" ? "Indent with spaces." : undefined;
-        return mistake(source.placeAt(error.pos[0]), `is no YAML: ${error.message}`, hint);
-      });
-      return { tree: undefined, problems };
-    }
+    if (document.errors.length > 0) return { tree: undefined, problems: syntaxProblems(document, source, mistake) };
     const reader = new TreeReader(document, source, mistake);
     const tree = reader.tree(document.contents, start, []);
     return { tree, problems: reader.problems };
@@ -48,6 +44,19 @@ export function readYaml(text: string): { tree: Tree | undefined; problems: Prob
     // The library's own limits, and the depth of the stack.
     return { tree: undefined, problems: [mistake(start, `is no YAML that can be read: ${messageOf(error)}`)] };
   }
+}
+
+type Mistake = (place: Place, message: string, hint?: string) => Problem;
+
+/** The first of each line: what follows it there is only the reader's confusion. */
+function syntaxProblems(document: Document.Parsed, source: SourceText, mistake: Mistake): Problem[] {
+  const byLine = new Map<number, Problem>();
+  for (const { code, message, pos } of document.errors) {
+    const place = source.placeAt(pos[0]);
+    const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : /flow-seq/.test(message) ? QUOTES : undefined;
+    if (!byLine.has(place.line)) byLine.set(place.line, mistake(place, `is no YAML: ${message}`, hint));
+  }
+  return [...byLine.values()];
 }
 
 /** What stands behind a key, or the item of that number, with the place of its key. */
@@ -68,15 +77,11 @@ export function plainTree(node: Tree): unknown {
 class TreeReader {
   readonly #document: Document;
   readonly #source: SourceText;
-  readonly #mistake: (place: Place, message: string, hint?: string) => Problem;
+  readonly #mistake: Mistake;
   readonly problems: Problem[] = [];
   #nodes = 0;
 
-  constructor(
-    document: Document,
-    source: SourceText,
-    mistake: (place: Place, message: string, hint?: string) => Problem,
-  ) {
+  constructor(document: Document, source: SourceText, mistake: Mistake) {
     this.#document = document;
     this.#source = source;
     this.#mistake = mistake;
@@ -87,6 +92,7 @@ class TreeReader {
     this.#nodes += 1;
     const place = this.#placeOf(given) ?? fallback;
     const node: unknown = isAlias(given) ? given.resolve(this.#document) : given;
+    if (isAlias(given) && node === undefined) this.#add(place, `nothing is called *${given.source}`);
     const tooMuch = this.#nodes > MAX_NODES || above.length > MAX_DEPTH || above.includes(node);
     if (tooMuch) throw new RangeError("it is too large or too deep, or repeats itself");
     const tag = (given as Partial<Node> | null)?.tag;
@@ -105,7 +111,7 @@ class TreeReader {
     for (const pair of pairs) {
       const place = this.#placeOf(pair.key) ?? fallback;
       if (!isScalar(pair.key)) {
-        this.#add(place, "a key has to be a word or a number");
+        this.#add(place, "a key has to be a word or a number", QUOTES);
         continue;
       }
       const key = pair.key.source ?? String(pair.key.value);

@@ -1,0 +1,87 @@
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { Expression } from "../expression/expression.ts";
+import { parseExpression } from "../expression/parse.ts";
+import { parseTemplate } from "../expression/template.ts";
+import { judgeExpression, type ExpressionPlace } from "./judge-expression.ts";
+import { ANYTHING, joined, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
+import type { Path, Problems } from "./problem.ts";
+import type { ConfirmSpec, ToolFile, ToolSpec } from "./tool-file.ts";
+import { usesOf } from "./uses.ts";
+
+/** Expressions and templates that cannot be read, or that name something that is not there. */
+export function checkExpressions(file: ToolFile, problems: Problems): void {
+  checkTypes(file, problems);
+  for (const [name, tool] of Object.entries(file.tools)) checkTool(file, tool, ["tools", name], problems);
+}
+
+/** One expression; `place` says what it sees. */
+export function checkExpression(text: string, place: ExpressionPlace, path: Path, problems: Problems): void {
+  const [expression] = read(() => [parseExpression(text)], path, problems);
+  if (expression) judge(expression, place, path, problems);
+}
+
+function checkTemplate(text: string | undefined, place: ExpressionPlace, path: Path, problems: Problems): void {
+  const parts = text === undefined ? [] : read(() => parseTemplate(text), path, problems);
+  for (const part of parts) if (typeof part !== "string") judge(part, place, path, problems);
+}
+
+function read<T>(parse: () => readonly T[], path: Path, problems: Problems): readonly T[] {
+  try {
+    return parse();
+  } catch (error) {
+    problems.error(path, messageOf(error), error instanceof NexusError ? error.hint : undefined);
+    return [];
+  }
+}
+
+function judge(expression: Expression, place: ExpressionPlace, path: Path, problems: Problems): void {
+  for (const { message, hint } of judgeExpression(expression, place)) problems.error(path, message, hint);
+}
+
+function checkTypes(file: ToolFile, problems: Problems): void {
+  const uses = usesOf(file);
+  for (const [name, { fields, rules }] of Object.entries(file.types)) {
+    const own = knownType(file, name);
+    const path = ["types", name];
+    rules.forEach(({ that }, index) =>
+      checkExpression(that, { scope: own }, [...path, "rules", index, "that"], problems),
+    );
+    const isOutput = uses.get(name)?.sides.has("output") === true;
+    // What computes an answer sees the arguments, too; which those are depends on the tool.
+    const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];
+    const scope = isOutput ? joined(withMembers({ input: joined(...inputs) }), own) : own;
+    for (const [field, { value }] of Object.entries(fields)) {
+      if (value === undefined) continue;
+      checkExpression(value, { scope, by: "runner" }, [...path, "fields", field, "value"], problems);
+    }
+  }
+}
+
+function checkTool(file: ToolFile, tool: ToolSpec, path: Path, problems: Problems): void {
+  const { response, errors, outcomeUnknown, confirm } = tool;
+  const input = withMembers({ input: knownType(file, tool.input) });
+  const body: Record<string, KnownValue> = response.as === "text" ? { body: SINGLE } : {};
+  const answer = response.type === undefined ? withMembers(body) : knownType(file, response.type);
+  const place: ExpressionPlace = { scope: joined(input, withMembers({ status: SINGLE }), answer) };
+  checkTemplate(response.text, place, [...path, "response", "text"], problems);
+  errors.forEach((error, index) => {
+    const at = [...path, "errors", index];
+    if (error.that !== undefined) checkExpression(error.that, place, [...at, "that"], problems);
+    checkTemplate(error.say, place, [...at, "say"], problems);
+    checkTemplate(error.try, place, [...at, "try"], problems);
+  });
+  checkTemplate(outcomeUnknown, { scope: input }, [...path, "outcomeUnknown"], problems);
+  if (confirm) checkConfirm(file, confirm, input, [...path, "confirm"], problems);
+}
+
+function checkConfirm(file: ToolFile, confirm: ConfirmSpec, input: KnownValue, path: Path, problems: Problems): void {
+  const called = Object.hasOwn(file.tools, confirm.call) ? file.tools[confirm.call] : undefined;
+  const answer = called?.response.type === undefined ? ANYTHING : knownType(file, called.response.type);
+  const seen = joined(input, withMembers({ answer }));
+  const found = withMembers({ found: ANYTHING });
+  checkExpression(confirm.find, { scope: seen }, [...path, "find"], problems);
+  checkExpression(confirm.actual, { scope: joined(seen, found) }, [...path, "actual"], problems);
+  const told: ExpressionPlace = { scope: joined(input, found, withMembers({ expected: SINGLE, actual: SINGLE })) };
+  checkTemplate(confirm.ask, told, [...path, "ask"], problems);
+  checkTemplate(confirm.gone, told, [...path, "gone"], problems);
+}
