@@ -56,8 +56,8 @@ function parametersOf(file: ToolFile, { spec, path }: Route, { query, headers }:
   }
   for (const [name, field] of Object.entries(spec.request.headers)) {
     const given = headers[name.toLowerCase()];
-    // HTTP carries bytes: those of UTF-8 arrive as one character each.
-    take(field, given === undefined ? [] : [given].flat().map((text) => Buffer.from(text, "latin1").toString("utf8")));
+    const isList = file.types[spec.input]?.fields[field]?.shape.kind === "list";
+    take(field, given === undefined ? [] : [given].flat().flatMap((text) => (isList ? text.split(/, */) : [text])));
   }
   return { input, problems };
 }
@@ -77,6 +77,9 @@ function fieldFrom(field: FieldSpec, texts: readonly string[]): unknown {
   }
   const [text] = texts;
   if (texts.length > 1) return new Mismatch("is given more than once");
+  if (field.const !== undefined) {
+    return text === String(field.const) ? field.const : new Mismatch(`must be ${field.const}`);
+  }
   if (text !== undefined) return scalarFrom(shape, text);
   if (field.default !== undefined) return field.default;
   return field.optional ? undefined : new Mismatch("is missing");
