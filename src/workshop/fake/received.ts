@@ -18,7 +18,7 @@ export interface Received {
   problems: string[];
 }
 
-const CONTENT_TYPES = {
+export const CONTENT_TYPES = {
   xml: "application/xml",
   json: "application/json",
   form: "application/x-www-form-urlencoded",
