@@ -34,6 +34,7 @@ export interface TaskOptions extends CallOptions {
 /** What came of a call: its result, or a task that will have it. */
 export type Started = { kind: "result"; result: CallToolResult } | { kind: "task"; task: Task };
 
+const MAX_TOKENS = 1_000;
 const POLL_MS = { default: 1_000, shortest: 20, longest: 60_000 };
 
 /** Tasks of 2025-11-25 (core) and of the 2026 extension, behind one interface. */
@@ -71,7 +72,7 @@ export class Tasks {
       return answer;
     });
     const isTask = result.resultType === "task" || (params["task"] !== undefined && isRecord(result["task"]));
-    if (isTask && progressToken !== undefined) this.#tokens.set(taskIn(result).taskId, progressToken);
+    if (isTask && progressToken !== undefined) this.#remember(taskIn(result).taskId, progressToken);
     return isTask ? { kind: "task", task: taskIn(result) } : { kind: "result", result: result as CallToolResult };
   }
 
@@ -128,6 +129,13 @@ export class Tasks {
       if (options.signal?.aborted) void this.cancel(taskId).catch(() => {});
       throw error;
     }
+  }
+
+  /** Those that nobody ever waits for must not stay for ever. */
+  #remember(taskId: string, token: RequestId): void {
+    this.#tokens.set(taskId, token);
+    const [oldest] = this.#tokens.keys();
+    if (oldest !== undefined && this.#tokens.size > MAX_TOKENS) this.#tokens.delete(oldest);
   }
 
   #request(method: string, taskId: string, options: CallOptions | undefined): Promise<Result> {

@@ -47,6 +47,10 @@ export class Access {
     return this.#decide?.(principal, operation, target) ?? ALLOWED;
   }
 
+  allows(principal: Principal, target: AccessTarget, status: ServerStatus): boolean {
+    return this.isOpen(target.kind, status) || this.decide(principal, "use", target, status).kind !== "denied";
+  }
+
   /** Throws where it is denied. */
   require(principal: Principal, target: AccessTarget, status: ServerStatus): void {
     if (this.isOpen(target.kind, status)) return;

@@ -36,6 +36,9 @@ export interface CallLimits extends ParkedLimits {
   tasks: number;
 }
 
+/** More than that are not kept for nothing. */
+const MANY_OWNERS = 1024;
+
 const DEFAULT_CALL_LIMITS: CallLimits = {
   concurrent: 512,
   parked: 256,
@@ -136,9 +139,17 @@ export class Calls implements CallRunner {
   }
 
   #ownerOf({ exchange: { caller } }: Call): { running: number } {
-    let owner = this.#owners.get(caller.owner);
-    if (!owner) this.#owners.set(caller.owner, (owner = { running: 0 }));
+    const known = this.#owners.get(caller.owner);
+    if (known) return known;
+    if (this.#owners.size >= MANY_OWNERS) this.#forgetIdleOwners();
+    const owner = { running: 0 };
+    this.#owners.set(caller.owner, owner);
     return owner;
+  }
+
+  /** Principals come and go without a word. */
+  #forgetIdleOwners(): void {
+    for (const [owner, { running }] of this.#owners) if (running === 0) this.#owners.delete(owner);
   }
 
   async #answer(call: Call): Promise<Result> {

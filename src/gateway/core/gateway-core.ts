@@ -115,6 +115,7 @@ export class GatewayCore implements Core {
       host: this.#host,
       calls: this.#calls,
       catalogs: this.#catalogs,
+      access: this.#access,
       owners: this.#owners,
       ownerKey: ownerKey(principal, owner),
       logger: this.#logger,

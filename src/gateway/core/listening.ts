@@ -5,6 +5,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Listening, ListenRequest } from "../exchange.ts";
+import type { Access } from "./access.ts";
 import type { CallRunner } from "./call-runner.ts";
 import type { Catalogs, ListsChanged } from "./catalogs.ts";
 import { ListChanges } from "./list-changes.ts";
@@ -20,6 +21,7 @@ export interface ListeningParts {
   host: Host;
   calls: CallRunner;
   catalogs: Catalogs;
+  access: Access;
   owners: OwnerChanges;
   /** Names the caller's connections among all owners'. */
   ownerKey: string;

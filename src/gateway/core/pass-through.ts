@@ -2,6 +2,7 @@ import { InputDesk } from "../../client/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
 import type { PreparedCall } from "./prepared-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
 import { canonicalResult } from "./upstream-answer.ts";
@@ -40,7 +41,7 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
       params = withState(call.params, passed, roots);
       continue;
     }
-    const asked = inputRequests === undefined ? rest : { ...rest, inputRequests: Object.fromEntries(questions) };
+    const asked = inputRequests === undefined ? rest : { ...rest, inputRequests: asOurs(questions) };
     if (passed.state === undefined && !passed.roots) return asked;
     const binding = bindingOf(principal, { server, method, params: call.params });
     return { ...asked, requestState: states.seal(passed, binding) };
@@ -59,6 +60,15 @@ function withState(params: Params, state: RequestState, roots: readonly unknown[
     full["inputResponses"] = { ...given, ...Object.fromEntries(own) };
   }
   return full;
+}
+
+/** Reserved `_meta` of the server's is for the gateway alone. */
+function asOurs(questions: ReadonlyMap<string, Question>): Record<string, Question> {
+  const own = [...questions].map(([key, question]) => {
+    const { params } = question;
+    return [key, params ? { ...question, params: withoutReservedMeta(params) } : question] as const;
+  });
+  return Object.fromEntries(own);
 }
 
 /** A caller MUST NOT be asked what it did not declare, by us no more than by the server. */

@@ -72,17 +72,19 @@ export class UpstreamLeases {
 
   async take(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
     const { principal, owner, signal } = wanted;
-    const era = this.#eras.get(server) ?? (await this.#findEra(server, signal));
-    const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
-    const request: LeaseRequest = { owner: this.#keyOf(principal, owner) };
-    if (signal) request.signal = signal;
-    if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(capabilities);
-    const lease = await this.#host.lease(server, request);
-    if (lease.client.era === era) return new UpstreamLease(lease);
-    // It was replaced by a server of the other era: what is known of it is wrong.
-    this.#eras.set(server, lease.client.era);
-    lease.release();
-    return this.take(server, wanted);
+    for (let isFirst = true; ; isFirst = false) {
+      const era = this.#eras.get(server) ?? (await this.#findEra(server, signal));
+      const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
+      const request: LeaseRequest = { owner: this.#keyOf(principal, owner) };
+      if (signal) request.signal = signal;
+      if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(capabilities);
+      const lease = await this.#host.lease(server, request);
+      // One whose connections are of both eras is taken as it comes: each call says itself what can be asked.
+      if (lease.client.era === era || !isFirst) return new UpstreamLease(lease);
+      // It was replaced by a server of the other era: what is known of it is wrong.
+      this.#eras.set(server, lease.client.era);
+      lease.release();
+    }
   }
 
   /** An owner is gone, and the connections that were its own. */
@@ -99,6 +101,7 @@ export class UpstreamLeases {
 
   #providerFor(capabilities: ClientCapabilities): InputProvider {
     const key = JSON.stringify(capabilities);
+    if (key.length > MAX_DECLARED) throw new NexusError("ARGUMENTS_INVALID", TOO_MUCH, { mayHaveReached: false });
     const known = this.#providers.get(key);
     if (known) return known;
     const [oldest] = this.#providers.keys();
@@ -123,6 +126,9 @@ export class UpstreamLeases {
 
 /** Callers choose what they declare; nobody declares a thousand different things in earnest. */
 const MAX_PROVIDERS = 1_000;
+/** Connections are told apart by it, and every one of them keeps it. */
+const MAX_DECLARED = 16_384;
+const TOO_MUCH = `What this client declares takes more than ${MAX_DECLARED} characters`;
 
 /** Owners of different principals are different, whatever they are called. */
 function ownerKey({ tenant, id }: Principal, owner: string): string {

@@ -1,6 +1,7 @@
 import type { Interests } from "../../client/feed.ts";
 import type { Host } from "../../host/host.ts";
 import type { ListenRequest } from "../exchange.ts";
+import type { Access } from "./access.ts";
 import type { CallRunner } from "./call-runner.ts";
 import { resolveFullUri } from "./names.ts";
 
@@ -15,7 +16,7 @@ export interface Wanted {
 export function wantedByServer(
   { resources = [], tasks = [] }: Interests,
   { view, principal }: Pick<ListenRequest, "view" | "principal">,
-  { host, calls }: { host: Host; calls: CallRunner },
+  { host, calls, access }: { host: Host; calls: CallRunner; access: Access },
 ): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>();
   const of = (server: string) => {
@@ -23,11 +24,15 @@ export function wantedByServer(
     wanted.set(server, its);
     return its;
   };
-  const servers = new Set(host.servers().map(({ id }) => id));
+  const servers = new Map(host.servers().map((status) => [status.id, status]));
   for (const uri of resources) {
     const isServer = (id: string) => servers.has(id);
     const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
-    if (target) of(target.server).resources.push(target.own);
+    const status = target && servers.get(target.server);
+    if (!status) continue;
+    // What may not be read is not told of either.
+    const thing = { server: status.id, kind: "resource", name: target.own } as const;
+    if (access.allows(principal, thing, status)) of(status.id).resources.push(target.own);
   }
   for (const id of tasks) {
     const task = calls.findTask(id, principal);

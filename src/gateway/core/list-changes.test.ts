@@ -1,0 +1,23 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ListChanges } from "./list-changes.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("a change that several tell of at the same time is told once, and each list by itself (X2)", () => {
+  const told: string[] = [];
+  const changes = new ListChanges(({ method }) => told.push(method));
+  changes.add(["tools"]);
+  changes.add([]);
+  vi.advanceTimersByTime(20);
+  changes.add(["tools", "prompts"]);
+  vi.advanceTimersByTime(1000);
+  expect(told).toEqual(["notifications/tools/list_changed", "notifications/prompts/list_changed"]);
+  changes.add(["tools"]);
+  vi.advanceTimersByTime(1000);
+  expect(told).toHaveLength(3);
+  changes.add(["tools"]);
+  changes.close();
+  vi.advanceTimersByTime(1000);
+  expect([told.length, vi.getTimerCount()]).toEqual([3, 0]);
+});
