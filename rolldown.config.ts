@@ -78,7 +78,7 @@ function isCore(id: string): boolean {
     return /^(run|command|command-line|help|output|verbose-logger|exit-codes|server-set|in-place|sightings|ask-servers|text\/(split-words|amounts|text-width)|looking\/(list-command|no-servers|schema-type|tool-signature))$/.test(
       file,
     );
-  return !/^(version|http|sse|refusal|network-failure|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|file-lock|whole-file|watch|registry|host$|server-supervisor|server-lists|memory)/.test(
+  return !/^(version|http|sse|refusal|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|file-lock|whole-file|watch|registry|host$|server-supervisor|server-lists|memory)/.test(
     file,
   );
 }

@@ -27,9 +27,9 @@ export interface Dispatcher {
 export interface DispatchOptions {
   origin: string;
   path: string;
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   headers: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
   headersTimeout: number;
   bodyTimeout: number;
 }

@@ -1,7 +1,7 @@
 import { NexusError } from "../errors/nexus-error.ts";
+import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
 import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
-import { networkFailure } from "./network-failure.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
 import type { Delivery, Receiver, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "./transport.ts";

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { allowedUrl } from "./allowed-url.ts";
+
+const allow = ["https://api.example/v1/", "https://api.example:8443/exact"];
+
+test.each([
+  "https://api.example/v1/",
+  "https://api.example/v1/rooms?user=a&password=b%2Fc",
+  "https://api.example:443/v1/rooms",
+  "https://API.example/v1/a.b/..c",
+  "https://api.example:8443/exact",
+  "https://api.example:8443/exact?x",
+  "https://api.example:8443/exact/more",
+])("%s is allowed (X8)", (url) => {
+  expect(allowedUrl(url, allow).href).toContain("https://api.example");
+});
+
+test.each([
+  "https://api.example/",
+  "https://api.example/v1",
+  "https://api.example/v10/rooms",
+  "https://api.example/V1/rooms",
+  "https://api.example:8443/exactly",
+  "https://api.example:444/v1/rooms",
+  "http://api.example/v1/rooms",
+  "https://api.example.evil.example/v1/rooms",
+  "https://evil.example/https://api.example/v1/",
+  "https://api.example@evil.example/v1/",
+  "https://user:secret-word@api.example/v1/rooms",
+  "https://@api.example/v1/rooms",
+  "https://api.example/v1/../admin",
+  "https://api.example/v1/..",
+  "https://api.example/v1/%2e%2e/admin",
+  "https://api.example/v1/.%2E/v1/rooms",
+  "https://api.example/v1/./rooms",
+  "https://api.example/v1/..%2fadmin",
+  "https://api.example/v1/a%5Cb",
+  "https://api.example/v1\\..\\admin",
+  "https://api.example\\@evil.example/v1/",
+  "https://api.example/v1/ro\noms",
+  " https://api.example/v1/rooms",
+  "https://api.example/v1/rooms#x",
+  "https://api.example/v1/rooms%00",
+  "file:///v1/",
+  "data:text/plain,x",
+  "rooms",
+  "",
+])("%j is refused (X8, R8)", (url) => {
+  expect(() => allowedUrl(url, allow)).toThrow(expect.objectContaining({ code: "ADDRESS_REFUSED" }));
+});
+
+test("a complaint repeats neither query nor password", () => {
+  for (const url of [
+    "https://evil.example/?password=secret-word",
+    "https://u:secret-word@api.example/v1/",
+    "https://api.example/v1/ ?a=secret-word",
+  ]) {
+    expect(() => allowedUrl(url, allow)).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining("secret-word") }),
+    );
+  }
+});

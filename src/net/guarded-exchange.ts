@@ -1,0 +1,132 @@
+import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
+import type { GuardedResponse } from "./guarded-request.ts";
+import { networkFailure } from "./network-failure.ts";
+import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "./network.ts";
+
+export interface GuardedExchangeSetup {
+  dispatcher: Dispatcher;
+  options: DispatchOptions;
+  /** The address without its query. */
+  shown: string;
+  timeoutMs: number;
+  maxBytes: number;
+  signal: AbortSignal | undefined;
+}
+
+/** One request under way, and its answer as far as it has come. */
+export class GuardedExchange implements DispatchHandler {
+  readonly #setup: GuardedExchangeSetup;
+  readonly #promise: Promise<GuardedResponse>;
+  #resolve: (response: GuardedResponse) => void = () => {};
+  #reject: (error: NexusError) => void = () => {};
+  readonly #cancel = () => this.#stop("CANCELLED", "The request was cancelled");
+  #timer: NodeJS.Timeout | undefined;
+  #controller: DispatchController | undefined;
+  #isOver = false;
+  #head: Omit<GuardedResponse, "body"> | undefined;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(setup: GuardedExchangeSetup) {
+    this.#setup = setup;
+    this.#promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  answer(): Promise<GuardedResponse> {
+    const { dispatcher, options, signal, timeoutMs, shown } = this.#setup;
+    if (signal?.aborted) this.#cancel();
+    else {
+      signal?.addEventListener("abort", this.#cancel, { once: true });
+      const late = () => this.#stop("TIMEOUT", `${shown} did not answer within ${timeoutMs} ms`);
+      this.#timer = setTimeout(late, timeoutMs);
+      try {
+        dispatcher.dispatch(options, this);
+      } catch (error) {
+        this.#fail(this.#failure(error));
+      }
+    }
+    return this.#promise;
+  }
+
+  onRequestStart(controller: DispatchController): void {
+    this.#controller = controller;
+    // Given up while it was waiting for a connection: it never leaves.
+    if (this.#isOver) controller.abort(new Error("over"));
+  }
+
+  onResponseStart(_controller: DispatchController, status: number, headers: GuardedResponse["headers"]): void {
+    if (status < 200) return;
+    const { shown, maxBytes } = this.#setup;
+    if (status >= 300 && status < 400 && headers["location"] !== undefined) {
+      return this.#stop("REDIRECT_REFUSED", `${shown} redirects ${targetOf(headers["location"], shown)}`, {
+        status,
+        hint: "Redirects are not followed. If the API has moved, correct its address and have it approved.",
+      });
+    }
+    const encoding = [headers["content-encoding"] ?? "identity"].flat().join(", ").trim().toLowerCase();
+    if (encoding !== "identity" && encoding !== "") {
+      return this.#stop("PROTOCOL_VIOLATION", `${shown} answers compressed, which nobody asked for`, { status });
+    }
+    if (Number(headers["content-length"]) > maxBytes) return this.#tooLarge(status);
+    this.#head = { status, headers };
+  }
+
+  onResponseData(_controller: DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#setup.maxBytes) this.#tooLarge(this.#head?.status);
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver || !this.#head) return;
+    const [only] = this.#chunks;
+    this.#finish();
+    this.#resolve({ ...this.#head, body: this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks) });
+  }
+
+  onResponseError(_controller: DispatchController | undefined, error: Error): void {
+    this.#fail(this.#failure(error));
+  }
+
+  #tooLarge(status: number | undefined): void {
+    const { shown, maxBytes } = this.#setup;
+    this.#stop("MESSAGE_TOO_LARGE", `${shown} answers with more than ${maxBytes} bytes`, { status });
+  }
+
+  #stop(code: ErrorCode, message: string, details: NexusError["details"] = {}): void {
+    const controller = this.#controller;
+    this.#fail(
+      new NexusError(code, message, { phase: "request", mayHaveReached: controller !== undefined, ...details }),
+    );
+    controller?.abort(new Error("over"));
+  }
+
+  #failure(error: unknown): NexusError {
+    const { origin } = this.#setup.options;
+    return networkFailure(error, { origin, proxy: undefined, started: this.#controller !== undefined });
+  }
+
+  #fail(error: NexusError): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#reject(error);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#setup.signal?.removeEventListener("abort", this.#cancel);
+  }
+}
+
+/** Where to, without what may be secret in it. */
+function targetOf(location: string | string[], from: string): string {
+  const text = [location].flat()[0] ?? "";
+  const url = URL.canParse(text, from) ? new URL(text, from) : undefined;
+  if (!url || url.origin === "null") return "to somewhere that is no web address";
+  return url.origin === new URL(from).origin ? "to another address of the same server" : `to ${url.origin}`;
+}

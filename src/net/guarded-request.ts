@@ -1,0 +1,72 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { allowedUrl } from "./allowed-url.ts";
+import { GuardedExchange } from "./guarded-exchange.ts";
+import type { DispatchOptions, Network } from "./network.ts";
+
+export interface GuardedRequest {
+  method: DispatchOptions["method"];
+  url: string;
+  /** Addresses that the URL may begin with. */
+  allow: readonly string[];
+  headers: Record<string, string>;
+  body?: string | Uint8Array | undefined;
+  /** From the beginning to the last byte of the answer. */
+  timeoutMs: number;
+  /** Of the answer's body. */
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+  /** Requests of different credentials never share a connection. */
+  credential?: string | undefined;
+}
+
+export interface GuardedResponse {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array;
+}
+
+/** Headers that say where a request goes or where it ends; they are not a caller's to write. */
+const OWN_HEADERS = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+  "te",
+  "trailer",
+]);
+
+/**
+ * One request to an allowed address and its answer, whatever its status. Redirects are not followed. Failures tell
+ * whether the request may have reached the server (`mayHaveReached`), and never repeat its query.
+ */
+export async function guardedRequest(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
+  const url = allowedUrl(request.url, request.allow);
+  if (!network.guard) throw new NexusError("INTERNAL", "A guarded request needs a network with a guard");
+  network.guard.check(url);
+  const foreign = Object.keys(request.headers).find((name) => OWN_HEADERS.has(name.toLowerCase()));
+  if (foreign !== undefined) {
+    throw new NexusError("ARGUMENTS_INVALID", `The header ${foreign} cannot be set`, { mayHaveReached: false });
+  }
+  const dispatcher = await network.dispatcher(url.origin, request.credential ?? "");
+  const { method, body, timeoutMs, maxBytes, signal } = request;
+  const options: DispatchOptions = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method,
+    // What is not asked for is not compressed: a small answer stays small.
+    headers: { "accept-encoding": "identity", ...request.headers },
+    ...(body === undefined ? {} : { body }),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  return new GuardedExchange({
+    dispatcher,
+    options,
+    shown: url.origin + url.pathname,
+    timeoutMs,
+    maxBytes,
+    signal,
+  }).answer();
+}
