@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { ServeOptions } from "../../src/gateway/index.ts";
 import { modern, OpenStream } from "../fixtures/gateway/wire.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 import { asking, flooding } from "./faults-servers.ts";
 import { FaultWorld, metricAt, ModernCaller, recorded, textIn, WeighedGateway } from "./faults-world.ts";
 import { eventsOf, LegacyWire } from "./legacy-wire.ts";
 
+const PATIENT = { connectionWaitMs: 60_000 };
 const ELICITATION = { elicitation: { form: {} } };
 
 describe("B1: callers who stay away", () => {
@@ -92,38 +94,72 @@ describe("B1: 64 callers who all declare elicitation, on one legacy stdio server
     for (const caller of callers) caller[Symbol.dispose]();
   });
 
+  test("modern ones of one owner, each call with a process of its own: each is asked its own question", async () => {
+    await using world = await FaultWorld.open(() => ({ up: { ...asking(), isolation: "call" } }));
+    const callers = Array.from({ length: 64 }, () => world.caller("up"));
+    const asked = await Promise.all(callers.map(ask));
+    expect(asked).toEqual(callers.map((_, index) => ({ questions: [`question ${index}`], answer: `user ${index}` })));
+    expect(await world.metric("nexus_calls_parked")).toBe(0);
+    for (const caller of callers) caller[Symbol.dispose]();
+  });
+
   test("modern ones of many owners: each is asked its own question", async () => {
-    await using world = await FaultWorld.open(() => ({ up: asking() }), {
-      authenticate: (headers) => ({ tenant: "default", id: String(headers["x-user"]) }),
+    const authenticate: ServeOptions["authenticate"] = (headers) => ({
+      tenant: "default",
+      id: String(headers["x-user"]),
     });
-    const callers = Array.from({ length: 24 }, (_, index) => world.caller("up", { "x-user": `user ${index}` }));
+    await using world = await FaultWorld.open(() => ({ up: asking() }), { authenticate }, PATIENT);
+    const callers = Array.from({ length: 64 }, (_, index) => world.caller("up", { "x-user": `user ${index}` }));
     const asked = await Promise.all(callers.map(ask));
     expect(asked).toEqual(callers.map((_, index) => ({ questions: [`question ${index}`], answer: `user ${index}` })));
     for (const caller of callers) caller[Symbol.dispose]();
   });
 
-  test("sessions: each is asked on its own stream; those beyond the limit are told why at once", async () => {
-    await using world = await FaultWorld.open(() => ({ up: asking() }));
+  test("sessions: each is asked on its own stream; those beyond the limit wait for a place", async () => {
+    await using world = await FaultWorld.open(() => ({ up: asking() }), {}, PATIENT);
     const run = async (_: unknown, index: number) => {
       const wire = await LegacyWire.open(world.url("up"), "2025-11-25", ELICITATION);
       const response = await wire.request("tools/call", { name: "ask", arguments: { message: `question ${index}` } });
-      return answerIn(response, wire, index);
+      const answer = await answerIn(response, wire, index);
+      await wire.delete();
+      return answer;
     };
     const answers = await Promise.all(Array.from({ length: 64 }, run));
-    const done = answers.filter((answer) => answer.startsWith("user"));
-    const refused = answers.filter((answer) => !answer.startsWith("user"));
-    expect(done.length).toBeGreaterThanOrEqual(31);
-    for (const why of refused) expect(why).toContain("connections already");
-    answers.forEach((answer, index) => answer.startsWith("user") && expect(answer).toBe(`user ${index}`));
+    expect(answers).toEqual(answers.map((_, index) => `user ${index}`));
   });
 
-  async function answerIn(response: Response, wire: LegacyWire, index: number): Promise<string> {
+  test("sessions beyond the limit that find no place in time are told why, and the others go on", async () => {
+    const places = { maxConnections: 3, connectionWaitMs: 50 };
+    await using world = await FaultWorld.open(() => ({ up: asking() }), {}, places);
+    const refused: string[] = [];
+    let letGo: () => void = () => {};
+    const twoRefused = new Promise<void>((resolve) => (letGo = resolve));
+    const run = async (_: unknown, index: number) => {
+      const wire = await LegacyWire.open(world.url("up"), "2025-11-25", ELICITATION);
+      const response = await wire.request("tools/call", { name: "ask", arguments: { message: `question ${index}` } });
+      const answer = await answerIn(response, wire, index, twoRefused);
+      if (!answer.startsWith("user") && refused.push(answer) === 2) letGo();
+      return answer;
+    };
+    const answers = await Promise.all(Array.from({ length: 4 }, run));
+    expect(answers.filter((answer) => answer.startsWith("user"))).toHaveLength(2);
+    for (const why of refused) expect(why).toContain("connections already");
+  });
+
+  /** What a call came to, whose question is answered `when` it is time. */
+  async function answerIn(
+    response: Response,
+    wire: LegacyWire,
+    index: number,
+    when: Promise<void> = Promise.resolve(),
+  ): Promise<string> {
     if (response.headers.get("content-type") === "application/json") {
       return JSON.stringify(await response.json());
     }
     for await (const { message } of eventsOf(response)) {
       if (message?.method === "elicitation/create") {
         expect(message.params?.["message"]).toBe(`question ${index}`);
+        await when;
         await wire.post({ id: message.id, result: reply(index) });
       } else if (message && !message.method) {
         return message.error ? JSON.stringify(message.error) : (message.result.content[0].text as string);

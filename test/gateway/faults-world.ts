@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { Gateway, type ServeOptions } from "../../src/gateway/index.ts";
-import { Host, type HostEntry } from "../../src/index.ts";
+import { Host, type HostEntry, type HostOptions } from "../../src/index.ts";
 import type { Params } from "../../src/protocol/json-rpc.ts";
 import { META } from "../../src/protocol/meta.ts";
 import { modern } from "../fixtures/gateway/wire.ts";
@@ -89,9 +89,10 @@ export class FaultWorld implements AsyncDisposable {
   static async open(
     servers: (folder: string) => Record<string, HostEntry>,
     options: WorldOptions = {},
+    hostOptions: HostOptions = {},
   ): Promise<FaultWorld> {
     const folder = await mkdtemp(join(tmpdir(), "nexus-faults-"));
-    const host = await Host.open({ servers: servers(folder), stateFolder: join(folder, "state") });
+    const host = await Host.open({ ...hostOptions, servers: servers(folder), stateFolder: join(folder, "state") });
     const gateway = await Gateway.open({ ...options, host, port: 0 });
     await gateway.ready();
     return new FaultWorld(gateway, folder);
