@@ -1,0 +1,196 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fileOf } from "../../../test/fixtures/tool-file.ts";
+import { inputSchema } from "../compile/json-schema.ts";
+import type { ToolSpec } from "../file/tool-file.ts";
+import { checkerFor } from "./checker.ts";
+import { checkRules } from "./rules.ts";
+
+const types = fileOf({
+  Query: {
+    fields: {
+      language: { codes: { 0: "german", 1: "english" }, default: "english" },
+      hotelIds: { list: { type: "integer", minimum: 1 }, minItems: 1 },
+      arrival: { type: "date" },
+      departure: { type: "date" },
+      rooms: { list: "Room", minItems: 1, maxItems: 10 },
+      code: { maxLength: 8, pattern: "^[A-Z-]+$", optional: true },
+      at: { type: "datetime", optional: true },
+      breakfast: { type: "boolean", optional: true },
+      partner: { const: "DEMO" },
+      key: { value: "request_key()" },
+      internal: { hidden: true, default: "x" },
+    },
+    rules: [{ that: "departure > arrival", say: "departure must be after arrival" }],
+  },
+  Room: {
+    fields: {
+      adults: { type: "integer", minimum: 1 },
+      childAges: { list: { type: "integer", minimum: 1, maximum: 17 }, maxItems: 8, optional: true, default: [] },
+      source: { hidden: true, default: "web" },
+    },
+    rules: [{ that: "adults + count(childAges) <= 15", say: "a room takes at most 15 people, children included" }],
+  },
+});
+
+function checker(unknown: "reject" | "drop" = "reject") {
+  const file = { ...types, tools: { search: { input: "Query", unknown } as unknown as ToolSpec } };
+  const schema = inputSchema(file, "Query", unknown);
+  const properties = { ...(schema["properties"] as object), includeSourcePayload: { type: "boolean" } };
+  return checkerFor(file, "search", { ...schema, properties });
+}
+const check = checker();
+const good = {
+  hotelIds: [9100],
+  arrival: "2025-12-17",
+  departure: "2025-12-20",
+  rooms: [{ adults: 2, childAges: [3] }],
+};
+const problems = (more: object) => check({ ...good, ...more }).problems;
+
+describe("arguments (X3)", () => {
+  test("that are right come back with their defaults, hidden ones included, and stay as they were given", () => {
+    const given = structuredClone({
+      ...good,
+      rooms: [{ adults: 1 }, { adults: 2, childAges: [1] }],
+      includeSourcePayload: true,
+    });
+    const before = JSON.stringify(given);
+    expect(check(given)).toEqual({
+      value: {
+        ...given,
+        rooms: [
+          { adults: 1, childAges: [], source: "web" },
+          { adults: 2, childAges: [1], source: "web" },
+        ],
+        language: "english",
+        internal: "x",
+      },
+      problems: [],
+    });
+    expect(JSON.stringify(given)).toBe(before);
+  });
+
+  test.each([
+    [{ rooms: [{ adults: 2, childAges: [3, 18] }] }, "rooms[0].childAges[1] must be at most 17"],
+    [{ rooms: [{ adults: 2, childAges: [0] }] }, "rooms[0].childAges[0] must be at least 1"],
+    [{ rooms: [{ adults: 2 }, { adults: 1.5 }] }, "rooms[1].adults must be a whole number, not 1.5"],
+    [{ rooms: [{ adults: "2" }] }, "rooms[0].adults must be a whole number, not text"],
+    [{ rooms: [] }, "rooms must have at least 1 item"],
+    [{ rooms: Array.from({ length: 11 }, () => ({ adults: 1 })) }, "rooms must have at most 10 items"],
+    [{ rooms: {} }, "rooms must be a list, not an object"],
+    [{ rooms: [null] }, "rooms[0] must be an object, not null"],
+    [{ hotelIds: undefined }, "hotelIds is missing"],
+    [{ language: "englisch" }, "language must be one of german, english: did you mean english?"],
+    [{ arrival: "2025-02-30", departure: "2025-03-02" }, "arrival must be a date that exists, written YYYY-MM-DD"],
+    [{ departure: "20.12.2025" }, "departure must be a date that exists, written YYYY-MM-DD"],
+    [{ departure: "2025-12-17" }, "departure must be after arrival"],
+    [
+      { rooms: [{ adults: 2 }, { adults: 15, childAges: [1] }] },
+      "rooms[1]: a room takes at most 15 people, children included",
+    ],
+    [{ code: "ABCDEFGHI" }, "code must have at most 8 characters"],
+    [{ code: "a" }, "code must match ^[A-Z-]+$"],
+    [{ at: "yesterday" }, "at must be a date with a time, written YYYY-MM-DDThh:mm:ss"],
+    [{ at: "2025-02-29T10:00:00" }, "at: there is no such date and time"],
+    [{ breakfast: "yes" }, "breakfast must be true or false, not text"],
+    [{ hotelId: 9100 }, "hotelId is not known"],
+    [{ brekfast: true }, "brekfast is not known: did you mean breakfast?"],
+    [{ partner: "OTHER" }, "partner is not known"],
+    [{ key: "mine" }, "key is not known"],
+    [{ internal: "y" }, "internal is not known"],
+  ])("that are wrong are told by name: %j", (more, problem) => {
+    expect(problems(more)).toEqual([problem]);
+  });
+
+  test("are told all at once, a name that was mistaken for another at both ends", () => {
+    expect(
+      check({
+        arival: "2025-12-17",
+        departure: "2025-12-16",
+        hotelIds: [0],
+        rooms: [{ adults: 16 }],
+        code: "abcdefghij",
+      }).problems,
+    ).toEqual([
+      "arrival is missing: is arival meant to be it?",
+      "arival is not known: did you mean arrival?",
+      "hotelIds[0] must be at least 1",
+      "code must have at most 8 characters",
+      "code must match ^[A-Z-]+$",
+      "rooms[0]: a room takes at most 15 people, children included",
+    ]);
+  });
+
+  test("that nobody knows are dropped where the tool says so, fields that are no arguments among them", () => {
+    const { value, problems } = checker("drop")({
+      ...good,
+      extra: 1,
+      key: "mine",
+      partner: "OTHER",
+      internal: "y",
+      includeSourcePayload: true,
+      rooms: [{ adults: 1, bed: "x", source: "evil" }],
+    });
+    expect(problems).toEqual([]);
+    expect(value).toEqual({
+      ...good,
+      language: "english",
+      internal: "x",
+      includeSourcePayload: true,
+      rooms: [{ adults: 1, childAges: [], source: "web" }],
+    });
+  });
+
+  test.each([[undefined], [null], [[]], ["text"], [5]])("that are no object: %j", (args) => {
+    expect(check(args).problems.length).toBeGreaterThan(0);
+  });
+
+  test("named like members of every object are unknown or missing, and change nothing", () => {
+    const given = JSON.parse(`{"__proto__":{"adults":1},"constructor":1}`) as object;
+    expect(problems(given)).toEqual(["__proto__ is not known", "constructor is not known"]);
+    expect(checkerOf({ constructor: {}, toString: { optional: true } })({}).problems).toEqual([
+      "constructor is missing",
+    ]);
+    expect(({} as Record<string, unknown>)["adults"]).toBeUndefined();
+  });
+
+  test("never make the checker crash, whatever they are", () => {
+    const near = fc.record({ rooms: fc.anything(), arrival: fc.anything(), hotelIds: fc.array(fc.anything()) });
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), near), (args) => check(args).problems.length > 0),
+      { numRuns: 500 },
+    );
+  });
+
+  test("too deep for a type that holds itself are refused", () => {
+    const tree = checkerOf({ t: { type: "T", optional: true } });
+    let deep: Record<string, unknown> = {};
+    for (let depth = 0; depth < 100_000; depth++) deep = { t: deep };
+    expect(tree(deep).problems).toEqual(["The arguments are nested too deep"]);
+    expect(tree({ t: { t: {} } }).problems).toEqual([]);
+  });
+
+  test("too many problems are counted", () => {
+    const { problems } = check({ ...good, hotelIds: Array.from({ length: 80 }, () => 0) });
+    expect([problems.length, problems.at(-1)]).toEqual([51, "and 30 more"]);
+  });
+});
+
+function checkerOf(fields: Parameters<typeof fileOf>[0][string]["fields"]) {
+  const file = { ...fileOf({ T: { fields } }), tools: { t: { input: "T", unknown: "reject" } as unknown as ToolSpec } };
+  return checkerFor(file, "t", inputSchema(file, "T", "reject"));
+}
+
+test("rules alone can be asked, for values that came another way", () => {
+  const value = {
+    arrival: "2025-12-20",
+    departure: "2025-12-17",
+    rooms: [{ adults: 9, childAges: [1, 1, 1, 1, 1, 1, 1] }],
+  };
+  expect(checkRules(types, "Query", value)).toEqual([
+    "departure must be after arrival",
+    "rooms[0]: a room takes at most 15 people, children included",
+  ]);
+  expect(checkRules(types, "Query", { arrival: "2025-12-20" })).toEqual([]);
+});

@@ -1,0 +1,90 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { isDate, isDateTime } from "../codec/calendar.ts";
+import type { ToolFile } from "../file/tool-file.ts";
+import { Completion } from "./completion.ts";
+import { rulesFor } from "./rules.ts";
+import { argumentProblem } from "./schema-words.ts";
+
+/** What a call would send, with its defaults; and everything that is wrong with it, each naming its argument. */
+export interface Checked {
+  value: Record<string, unknown>;
+  problems: string[];
+}
+
+const MOST_PROBLEMS = 50;
+
+/** Works out once how the arguments of a tool are checked: against its schema, then against the rules of its types. */
+export function checkerFor(file: ToolFile, tool: string, inputSchema: object): (args: unknown) => Checked {
+  const spec = file.tools[tool];
+  if (!spec) throw new NexusError("CONFIG_INVALID", `There is no tool "${tool}"`);
+  const validate = compiled(inputSchema, tool);
+  const judge = rulesFor(file, spec.input);
+  const completion = new Completion(file, spec.input, {
+    drops: spec.unknown === "drop",
+    extra: argumentsOfTool(file, spec.input, inputSchema),
+  });
+
+  const check = (args: Record<string, unknown>): Checked => {
+    const value = completion.complete(args);
+    const isValid = validate(value);
+    const found = isValid ? [] : (validate.errors ?? []).map((error) => argumentProblem(error, value));
+    const rules = judge(value, (path) => found.some((problem) => isAtOrIn(problem.path, path)));
+    const problems = [
+      ...found.map(({ message }) => message),
+      ...rules.map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)),
+    ];
+    if (problems.length === 0) completion.addHidden(value);
+    return { value, problems: shortened([...new Set(problems)]) };
+  };
+
+  return (args) => {
+    const given = args ?? {};
+    if (typeof given !== "object" || Array.isArray(given)) {
+      return { value: {}, problems: ["The arguments must be an object"] };
+    }
+    try {
+      return check(given as Record<string, unknown>);
+    } catch (error) {
+      // Types that hold themselves can be given deeper than any stack.
+      if (error instanceof RangeError) return { value: {}, problems: ["The arguments are nested too deep"] };
+      throw error;
+    }
+  };
+}
+
+function compiled(schema: object, tool: string): ReturnType<Ajv2020["compile"]> {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    // A field may be called `constructor`, which every object seems to have.
+    ownProperties: true,
+    validateSchema: false,
+    logger: false,
+    formats: { date: isDate, "date-time": isDateTime },
+  });
+  try {
+    return ajv.compile(schema);
+  } catch (error) {
+    throw new NexusError("CONFIG_INVALID", `The input schema of ${tool} cannot be used: ${messageOf(error)}`);
+  }
+}
+
+/** In the schema, and in no type: what a tool takes for itself. */
+function argumentsOfTool(file: ToolFile, type: string, schema: object): Set<string> {
+  const properties =
+    "properties" in schema && typeof schema.properties === "object" ? Object.keys(schema.properties ?? {}) : [];
+  const fields = file.types[type]?.fields ?? {};
+  return new Set(properties.filter((name) => !Object.hasOwn(fields, name)));
+}
+
+/** Whether a problem is about the field at `path`, or about something inside it. */
+function isAtOrIn(problem: string, path: string): boolean {
+  return problem === path || problem.startsWith(`${path}.`) || problem.startsWith(`${path}[`);
+}
+
+function shortened(problems: string[]): string[] {
+  if (problems.length <= MOST_PROBLEMS) return problems;
+  return [...problems.slice(0, MOST_PROBLEMS), `and ${problems.length - MOST_PROBLEMS} more`];
+}
