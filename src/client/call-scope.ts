@@ -71,6 +71,8 @@ export class CallScope implements Timed {
   /** Came to its end, and was not stopped. */
   isFinished = false;
   slot = -1;
+  /** How often somebody was asked. */
+  questions = 0;
   /** Of the request that asked for progress last. */
   progressToken: RequestId | undefined;
   readonly #deadlines: Deadlines;
@@ -134,6 +136,7 @@ export class CallScope implements Timed {
   }
 
   pause(): void {
+    this.questions++;
     if (this.#pauses++ === 0) this.#pausedAt = performance.now();
   }
 

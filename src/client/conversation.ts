@@ -44,7 +44,8 @@ export class Conversation {
 
   /** One exchange, made again where that is safe. The result is as it came. */
   async exchange(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
-    const history: History = { tries: 1, renewed: false, reloaded: false, reached: false };
+    const { questions } = scope;
+    const history: History = { tries: 1, renewed: false, reloaded: false, reached: false, questions };
     for (;;) {
       try {
         if (this.#renewing) await scope.until(this.#renewing);
@@ -129,6 +130,8 @@ export class Conversation {
   async #recover(error: NexusError, attempt: Attempt): Promise<boolean> {
     const { method, params, scope, session, history } = attempt;
     const { status, rpc } = error.details;
+    // It had begun, and somebody was asked: made again, the same would be asked again.
+    if (scope.questions !== history.questions) return false;
     if (status === 404 && session.sessionId !== undefined && !history.renewed) {
       history.renewed = true;
       await scope.until(this.renew(session));
@@ -182,6 +185,8 @@ interface History {
   reloaded: boolean;
   /** A try may have had its effect. */
   reached: boolean;
+  /** How many had been asked before. */
+  questions: number;
 }
 
 interface Attempt {

@@ -140,6 +140,45 @@ test("a stream without event ids, or one the server does not take up, fails the 
   expect(await failure(second.callTool("test_reconnection"))).toMatchObject({ code: "CONNECTION_LOST" });
 });
 
+test("a call during which somebody was asked is not made again, however harmless its tool says it is (R7)", async () => {
+  const called: string[] = [];
+  let stream: ServerResponse | undefined;
+  const question = {
+    jsonrpc: "2.0",
+    id: "q1",
+    method: "elicitation/create",
+    params: { message: "?", requestedSchema: {} },
+  };
+  const tools = [{ name: "look", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }];
+  const server = createServer((request, response) => {
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += String(chunk)));
+    request.on("end", () => {
+      const { id, method = "answer" } = JSON.parse(text) as { id?: number; method?: string };
+      called.push(method);
+      if (method === "tools/call") {
+        stream = response.writeHead(200, { "Content-Type": "text/event-stream" });
+        return void stream.write(`data: ${JSON.stringify(question)}\n\n`);
+      }
+      const result = { initialize: INITIALIZED, "tools/list": { tools } }[method];
+      if (!result) response.writeHead(202).end();
+      else response.writeHead(200, { "Content-Type": "application/json" });
+      if (result) response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "answer") stream?.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const input = { capabilities: { elicitation: {} }, handle: () => ({ action: "accept" as const, content: {} }) };
+  await using client = await connect({ url }, { era: "legacy", input });
+  await client.listTools();
+  expect(await failure(client.callTool("look"))).toMatchObject({ code: "CONNECTION_LOST" });
+  expect(called.filter((method) => method === "tools/call")).toHaveLength(1);
+  server.closeAllConnections();
+  server.close();
+});
+
 test("aborting a call that waits to be resumed stops the waiting (R7, G6)", async () => {
   await using server = await breaking(
     (response) => response.end("retry: 60000\nid: a1\ndata: \n\n"),

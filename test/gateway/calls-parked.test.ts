@@ -42,6 +42,21 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %
     expect(await world.requests("tools/call")).toHaveLength(1);
   });
 
+  test("is not asked what its return does not declare any more; the call ends (B1)", async () => {
+    await using world = await CallsWorld.open(upstream);
+    const name = "test_input_required_result_multi_round";
+    const first = await world.tool(name, {}, ASKABLE);
+    const retry = () => world.tool(name, {}, { capabilities: { sampling: {} } }, retryOf(first, ACCEPT));
+    for (const again of [retry, retry]) {
+      expect(await failure(again())).toMatchObject({
+        details: { rpc: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } } },
+      });
+    }
+    await expect.poll(() => world.requests("notifications/cancelled")).toHaveLength(1);
+    expect(world.calls).toMatchObject({ parked: 0, inFlight: 0 });
+    expect(await world.requests("tools/call")).toHaveLength(1);
+  });
+
   test("is asked for sampling and roots in the same way, and by prompts", async () => {
     await using world = await CallsWorld.open(upstream);
     const roots = await world.tool("ask_roots", {}, ASKABLE);
@@ -182,6 +197,35 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %
     expect(world.calls.parked).toBe(upstream === "legacy stdio" ? 0 : 1);
   });
 });
+
+/** A legacy server that speaks as if it were a modern one. */
+const PRETENDER = `
+import { createInterface } from "node:readline";
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+const capabilities = { tools: {}, prompts: {} };
+const asked = { method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } };
+const pretended = { resultType: "input_required", requestState: "mine", inputRequests: { a: asked }, content: [] };
+const methods = {
+  initialize: { protocolVersion: "2025-11-25", capabilities, serverInfo: { name: "pretender", version: "1" } },
+  "tools/list": { tools: [] },
+  "tools/call": pretended,
+  "prompts/get": { ...pretended, resultType: "task", taskId: "raw" },
+};
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  if (id === undefined) continue;
+  send(methods[method] ? { id, result: methods[method] } : { id, error: { code: -32601, message: "Method not found" } });
+}
+`;
+
+test.each([{}, ASKABLE, { era: "legacy", ask: async () => ({}), ...ASKABLE } as const])(
+  "what a legacy server calls its results is no question, and no task (B1): %j",
+  async (caller) => {
+    await using world = await CallsWorld.open("legacy stdio", { script: PRETENDER });
+    expect(await world.tool("x", {}, caller)).toMatchObject({ resultType: "complete" });
+    expect(await world.run("prompts/get", { name: "x" }, caller)).toMatchObject({ resultType: "complete" });
+  },
+);
 
 /** Asks when it is told to, and takes back what it asked. */
 const IMPATIENT = `

@@ -3,7 +3,7 @@ import { INTERACTIVE } from "../../client/questions.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { AskingCaller } from "./asking-caller.ts";
 import { mayBecomeTask, toolCall, type PreparedCall } from "./prepared-call.ts";
-import { canonicalResult } from "./upstream-answer.ts";
+import { canonicalResult, legacyResult } from "./upstream-answer.ts";
 import { canBeAsked } from "./upstream-capabilities.ts";
 import { declaring, reportsTo } from "./upstream-reports.ts";
 
@@ -12,11 +12,10 @@ export async function runForLegacyCaller(call: PreparedCall, answerMs: number): 
   const { method, exchange, capabilities } = call;
   const { caller, signal } = exchange;
   const options: CallOptions = { ...reportsTo(caller), signal, input: declaring(capabilities) };
-  if (!INTERACTIVE.has(method) || !canBeAsked(capabilities))
-    return canonicalResult(method, await answer(call, options));
+  if (!INTERACTIVE.has(method) || !canBeAsked(capabilities)) return await answer(call, options);
   const asking = new AskingCaller(call, answerMs);
   try {
-    const result = canonicalResult(method, await answer(call, { ...options, input: asking }));
+    const result = await answer(call, { ...options, input: asking });
     asking.completed();
     return result;
   } finally {
@@ -27,9 +26,15 @@ export async function runForLegacyCaller(call: PreparedCall, answerMs: number): 
 async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
   const { method, params, lease } = call;
   const { client } = lease;
+  const canonical = client.era === "legacy" ? legacyResult : canonicalResult;
   const asTask = mayBecomeTask(call);
-  if (asTask instanceof Promise ? await asTask : asTask) return client.tasks.runCall(toolCall(call), options);
+  if (asTask instanceof Promise ? await asTask : asTask) {
+    return canonical(method, await client.tasks.runCall(toolCall(call), options));
+  }
   // A legacy server's error that names pages is passed on as it is: callers of its revision know it.
   const hasRounds = client.era === "modern" && INTERACTIVE.has(method);
-  return hasRounds ? client.call(method, params, options) : client.request(method, params, options);
+  return canonical(
+    method,
+    await (hasRounds ? client.call(method, params, options) : client.request(method, params, options)),
+  );
 }

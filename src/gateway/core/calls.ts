@@ -16,7 +16,7 @@ import { bindingOf, invalidState, RequestStates, type RequestState } from "./req
 import type { Seal } from "./seal.ts";
 import type { TaskPlace } from "./task-ids.ts";
 import { TasksOfCallers } from "./tasks-of-callers.ts";
-import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "./upstream-answer.ts";
+import { canonicalError, legacyResult, missingCapabilities, toolFailure } from "./upstream-answer.ts";
 import {
   canBeAsked,
   capabilitiesFor,
@@ -196,7 +196,9 @@ export class Calls implements CallRunner {
     const asTask = mayBecomeTask(call);
     if (asTask instanceof Promise ? await asTask : asTask) {
       if (!knowsTasks(capabilities))
-        return this.#park(call, (options) => client.tasks.runCall(toolCall(call), options));
+        return this.#park(call, async (options) =>
+          legacyResult(method, await client.tasks.runCall(toolCall(call), options)),
+        );
       return this.#park(call, async (options) => {
         const started = await client.tasks.startCall(toolCall(call), options);
         return this.#tasks.adoptLegacy(server, started, { exchange, lease });
@@ -204,15 +206,15 @@ export class Calls implements CallRunner {
     }
     if (INTERACTIVE.has(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
     const { caller, signal } = exchange;
-    return canonicalResult(method, await client.request(method, params, { ...reportsTo(caller), signal }));
+    return legacyResult(method, await client.request(method, params, { ...reportsTo(caller), signal }));
   }
 
   /** The connection is the work's until it is over, however long its caller stays away. */
-  #park({ method, capabilities, exchange, lease, ...call }: PreparedCall, work: Work): Promise<Result> {
+  #park({ capabilities, exchange, lease, ...call }: PreparedCall, work: Work): Promise<Result> {
     const done = lease.keep();
     const whole: Work = async (options) => {
       try {
-        return canonicalResult(method, await work(options));
+        return await work(options);
       } catch (error) {
         lease.report(error);
         throw error;
@@ -220,7 +222,7 @@ export class Calls implements CallRunner {
         done();
       }
     };
-    const binding = () => bindingOf(exchange.principal, { ...call, method });
+    const binding = () => bindingOf(exchange.principal, call);
     return this.#parked.begin(whole, { exchange, capabilities, binding });
   }
 }

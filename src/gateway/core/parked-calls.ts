@@ -7,6 +7,8 @@ import type { Exchange } from "../exchange.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
 import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
+import { undeclared } from "./undeclared.ts";
+import { capabilityMissing } from "./upstream-answer.ts";
 import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
 
 export interface ParkedLimits extends FinishedLimits {
@@ -114,7 +116,11 @@ export class ParkedCalls {
 
   async #goOn(parked: Parked, responses: unknown, exchange: Exchange): Promise<Result> {
     try {
-      return this.#tell(parked, await parked.call.answer(responses, exchange));
+      const reply = await parked.call.answer(responses, exchange);
+      const lacking = reply.kind === "asked" ? undeclared(reply.questions, exchange.caller.capabilities) : undefined;
+      if (!lacking) return this.#tell(parked, reply);
+      parked.call.giveUp("The caller cannot be asked any more");
+      throw capabilityMissing(lacking, "The server asks for more, which this request does not declare");
     } catch (error) {
       this.#finish(parked);
       throw error;

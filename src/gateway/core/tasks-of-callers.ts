@@ -7,7 +7,7 @@ import type { Principal } from "../principal.ts";
 import type { Seal } from "./seal.ts";
 import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
 import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "./task-ids.ts";
-import { canonicalResult, capabilityMissing } from "./upstream-answer.ts";
+import { canonicalResult, capabilityMissing, legacyResult } from "./upstream-answer.ts";
 import { capabilitiesFor, knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamLease, UpstreamLeases } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
@@ -49,7 +49,7 @@ export class TasksOfCallers {
 
   /** What came of a tool of 2025-11-25 that was called as a task. */
   adoptLegacy(server: string, started: Started, around: { exchange: Exchange; lease: UpstreamLease }): Result {
-    if (started.kind === "result") return canonicalResult("tools/call", started.result);
+    if (started.kind === "result") return legacyResult("tools/call", started.result);
     return this.adopt(server, { ...started.task, resultType: "task" }, around);
   }
 

@@ -28,6 +28,15 @@ export function canonicalResult(method: string, result: Result): Result {
   return full;
 }
 
+/**
+ * A legacy server's result: its revision has no kinds of results, so whatever it says there is no question, and no task,
+ * that a caller could be made to believe in.
+ */
+export function legacyResult(method: string, result: Result): Result {
+  const { resultType: _, ...plain } = result;
+  return canonicalResult(method, result.resultType === undefined ? result : plain);
+}
+
 /** A tool's failure, so that a model can read it. */
 export function toolFailure(text: string): Result {
   return { resultType: "complete", content: [{ type: "text", text }], isError: true };

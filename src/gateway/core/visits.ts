@@ -3,6 +3,7 @@ import { urlQuestions } from "../../client/rounds.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { InputRequest } from "../../protocol/mcp.ts";
+import { legacyResult } from "./upstream-answer.ts";
 import type { PreparedCall } from "./prepared-call.ts";
 import type { Work } from "./parked-call.ts";
 
@@ -14,7 +15,7 @@ export function untilVisited({ server, method, params, capabilities, lease: { cl
   return async (options) => {
     for (;;) {
       try {
-        return await client.request(method, params, options);
+        return legacyResult(method, await client.request(method, params, options));
       } catch (error) {
         const visits = error instanceof NexusError ? urlQuestions(error) : undefined;
         if (!visits || !capabilities.elicitation?.url || options.signal.aborted) throw error;
