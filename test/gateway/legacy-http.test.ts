@@ -417,11 +417,12 @@ test("a thousand sessions that were opened and abandoned leave nothing behind", 
 
 test("a session in use does not end for idleness", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { idleMs: 150 });
+  await using world = await serveLegacy(core, { idleMs: 700 });
   const wire = await world.open("2025-11-25");
-  const other = await world.open("2025-11-25");
   const waiting = wire.request("tools/call", { name: "wait" });
-  await expect.poll(async () => (await other.request("nothing")).status, { interval: 300 }).toBe(404);
+  const other = await world.open("2025-11-25");
+  const isOver = async () => (await other.request("nothing")).status;
+  await expect.poll(isOver, { interval: 1000, timeout: 10_000 }).toBe(404);
   core.letGo();
   expect((await waiting).status).toBe(200);
 });

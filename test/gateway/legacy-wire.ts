@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { json } from "node:stream/consumers";
 import type { Core, View } from "../../src/gateway/exchange.ts";
 import { LegacyHttp, type LegacyHttpOptions } from "../../src/gateway/legacy/legacy-http.ts";
@@ -34,11 +34,19 @@ export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions
         : legacy.post(req, res, { ...r, body });
     });
   });
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     legacy,
     origin,
+    sockets,
+    /** Bytes that clients have not taken. */
+    unread: () => [...sockets].reduce((sum, { writableLength }) => sum + writableLength, 0),
     open: (version: string, capabilities: object = {}) => LegacyWire.open(`${origin}/mcp`, version, capabilities),
     async [Symbol.asyncDispose]() {
       await legacy.close();

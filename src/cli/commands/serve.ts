@@ -15,15 +15,17 @@ import { verboseLogger } from "../verbose-logger.ts";
 /** How long the first line waits for servers that are slow to start; they are served when they are there. */
 const STARTING_MS = 10_000;
 
+const OF_HTTP = ["max-stream", "allow-host", "allow-origin"] as const;
 /** Clients wait a second before they come back. */
 const SHORTEST_STREAM_MS = 1000;
 
 /** nexus serve */
 export const serve = defineCommand({
-  usage: "nexus serve [--port N] [--host H] [--stdio] [--demo] [--max-stream 25s]",
+  usage: "nexus serve [--port N] [--host H] [--stdio] [--demo]",
   description: `Clients of every revision use all configured servers at /mcp, one of them at /servers/<id>/mcp, and over HTTP+SSE at
 /sse; /healthz, /readyz and /metrics tell how it does. Changed configuration files are followed while it runs.
-Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one ends at once.`,
+Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one ends at once. With --stdio the end of the
+input does, and a signal ends at once.`,
   words: { min: 0, max: 0 },
   options: {
     port: { type: "string", value: "N", help: `where to listen; ${DEFAULT_PORT} unless given, 0 for any free port` },
@@ -33,6 +35,18 @@ Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one
       type: "string",
       value: "25s",
       help: "close streams of 2025-11-25 clients after this long, and let them come back for the rest: for proxies that end every response after a fixed time",
+    },
+    "allow-host": {
+      type: "string",
+      multiple: true,
+      value: "NAME",
+      help: "a further name it is reached by, as proxies pass it on in Host; repeatable",
+    },
+    "allow-origin": {
+      type: "string",
+      multiple: true,
+      value: "URL",
+      help: "web pages of this origin may use it, such as https://inspector.example; repeatable",
     },
     demo: { type: "boolean", help: "serve the bundled demo server, in both eras, and nothing that is configured" },
   },
@@ -49,22 +63,20 @@ Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one
       throw wrongUsage("--stdio listens on no port", "Leave out --port and --host, or --stdio.");
     }
     const streamMs = durationOf(options["max-stream"]);
-    if (options.stdio && streamMs !== undefined) throw wrongUsage("--stdio has no streams", "Leave out --max-stream.");
+    const reach = { allowedHosts: options["allow-host"], allowedOrigins: originsOf(options["allow-origin"]) };
+    if (options.stdio && OF_HTTP.some((name) => options[name] !== undefined)) {
+      throw wrongUsage("--stdio serves no HTTP", `Leave out ${OF_HTTP.map((name) => `--${name}`).join(", ")}.`);
+    }
     const { config, trust, timeoutMs } = flags;
     const logger = loggerFor(flags, out);
     const servers = options.demo ? demoServers() : undefined;
+    const limits = streamMs === undefined ? {} : { streamMs };
     const watched = { config, trust, servers, watch: true, timeoutMs, stateFolder, logger };
     await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
     tellProblems(host, out);
     if (options.stdio) return await servePipes(host, logger, signal);
-    await using gateway = await serveHttp({
-      host,
-      port,
-      address: options.host,
-      logger,
-      limits: streamMs === undefined ? {} : { streamMs },
-    });
+    await using gateway = await serveHttp({ host, port, address: options.host, ...reach, logger, limits });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
     await aborted(signal);
@@ -108,6 +120,15 @@ function portOf(given: string | undefined): number {
   const port = Number(given);
   if (/^\d+$/.test(given) && port <= 65_535) return port;
   throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+}
+
+/** As browsers write them: no path, no slash at the end. */
+function originsOf(given: readonly string[] | undefined): string[] | undefined {
+  return given?.map((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+    throw wrongUsage(`--allow-origin ${text} is no origin`, "Write it as https://name, with a port if it has one.");
+  });
 }
 
 function durationOf(given: string | undefined): number | undefined {

@@ -32,12 +32,17 @@ export class Access {
   /** Why a request must not be served. */
   problem({ host, origin }: IncomingHttpHeaders): string | undefined {
     if (host === undefined || !this.#isOwn(host)) {
-      return `Host ${JSON.stringify(host ?? "")} is none of this gateway's; names it is reached by are configured as allowed hosts`;
+      return `Host ${JSON.stringify(host ?? "")} is none of this gateway's; allow it with --allow-host, or allowedHosts`;
     }
     if (origin !== undefined && !this.#mayCall(origin)) {
-      return `Pages of ${JSON.stringify(origin)} may not call this gateway; those that may are configured as allowed origins`;
+      return `Pages of ${JSON.stringify(origin)} may not call this gateway; allow them with --allow-origin, or allowedOrigins`;
     }
     return undefined;
+  }
+
+  /** Whether the pages of an origin were allowed by name. Those of this machine may call, but get no help from browsers. */
+  isNamed(origin: string | undefined): origin is string {
+    return origin !== undefined && this.#origins.has(origin.toLowerCase());
   }
 
   #isOwn(host: string): boolean {

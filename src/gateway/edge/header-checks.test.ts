@@ -56,3 +56,9 @@ test("parameters: text, integers as numbers, booleans; none for null", () => {
   expect(paramMismatch({ "mcp-param-region": "eu", "mcp-param-count": "3" }, wanted, args)).toContain("Mcp-Param-Dry");
   expect(paramMismatch(good, wanted, { ...args, dry: undefined })).toContain("Mcp-Param-Dry");
 });
+
+test("parameters named like members of every object are absent unless they were given", () => {
+  const wanted = [{ header: "Mcp-Param-C", path: ["constructor"], type: "string" }] as const;
+  expect(paramMismatch({}, wanted, {})).toBeUndefined();
+  expect(paramMismatch({ "mcp-param-c": "x" }, wanted, { constructor: "x" })).toBeUndefined();
+});

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { decodeHeaderValue } from "../../protocol/header-value.ts";
-import { isRecord, type Params, type Request } from "../../protocol/json-rpc.ts";
+import { isRecord, type Request } from "../../protocol/json-rpc.ts";
 import { namedMember } from "../../protocol/modern.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 
@@ -28,7 +28,7 @@ export function paramMismatch(
 ): string | undefined {
   for (const { header, path, type } of wanted) {
     let value = args;
-    for (const step of path) value = isRecord(value) ? (value as Params)[step] : undefined;
+    for (const step of path) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
     const problem = mismatch(headers, header, value, type);
     if (problem) return problem;
   }

@@ -7,6 +7,7 @@ import type { Core } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
 import type { Authenticate, Principal } from "../principal.ts";
 import { Access, asHost } from "./access.ts";
+import { answerPage } from "./cross-origin.ts";
 import { invalidRequest, refuse, refuseUnread, sendJson, wrongMethod } from "./http-refusal.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import type { LegacyEndpoint } from "./legacy-endpoint.ts";
@@ -110,6 +111,8 @@ export class HttpEdge {
   async #route(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const problem = this.#access?.problem(req.headers);
     if (problem !== undefined) return refuseUnread(req, res, invalidRequest(problem, 403));
+    const { origin } = req.headers;
+    if (this.#access?.isNamed(origin) && answerPage(req, res, origin)) return;
     const route = routeOf(req.url ?? "/");
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);

@@ -56,10 +56,14 @@ export function refuseUnread(req: IncomingMessage, res: ServerResponse, { status
 }
 
 export function sendJson(res: ServerResponse, status: number, body: unknown, headers?: Record<string, string>): void {
+  sendText(res, status, JSON.stringify(body), headers);
+}
+
+/** `json` is written already. */
+export function sendText(res: ServerResponse, status: number, json: string, headers?: Record<string, string>): void {
   if (res.headersSent || res.destroyed) return;
-  const text = JSON.stringify(body);
-  res.writeHead(status, headers ? { ...jsonHeaders(text), ...headers } : jsonHeaders(text));
-  res.end(text);
+  res.writeHead(status, headers ? { ...jsonHeaders(json), ...headers } : jsonHeaders(json));
+  res.end(json);
 }
 
 function jsonHeaders(text: string): Record<string, string | number> {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Core } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
+import { accepts } from "./accepts.ts";
 import { invalidRequest, overloaded, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
 import { ModernHttp } from "./modern-http.ts";
@@ -93,6 +94,6 @@ const TOO_MANY_STREAMS = "The gateway has too many open streams";
 
 /** A caller must be ready for both kinds of answer; one that says nothing takes anything. */
 function acceptsBoth(accept: string | undefined): boolean {
-  if (accept === undefined || accept.includes("*/*")) return true;
-  return accept.includes("application/json") && accept.includes("text/event-stream");
+  if (accept === undefined) return true;
+  return accepts(accept, "application/json") && accepts(accept, "text/event-stream");
 }

@@ -2,16 +2,15 @@ import type { ServerResponse } from "node:http";
 import { Cancellation, type CancelSignal } from "../../client/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Response } from "../../protocol/json-rpc.ts";
-import { sendJson } from "./http-refusal.ts";
+import { jsonText } from "../json-text.ts";
+import { sendText } from "./http-refusal.ts";
+import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 } as const;
-
-/** How often a caller that takes nothing of its answer is looked at before it is given up. */
-const PATIENCE_BEATS = 2;
 
 /**
  * What goes back on one modern POST: one JSON answer, or a stream that ends with the answer as soon as something goes
@@ -24,8 +23,6 @@ export class ModernAnswer {
   readonly #left = new Cancellation();
   #isStream = false;
   #isSlow = false;
-  #stuckBeats = 0;
-  #sentAtBeat = -1;
 
   constructor(res: ServerResponse, options: { isSubscription: boolean; bufferedBytes: number; onClose: () => void }) {
     this.#res = res;
@@ -50,25 +47,24 @@ export class ModernAnswer {
     if (this.#isOver) return;
     // Whoever does not read must not fill the memory.
     if (this.#res.writableLength > this.#maxBufferedBytes) return this.#giveUp();
+    const text = jsonText(message);
+    if (text === undefined) return;
     this.#stream();
-    this.#res.write(`data: ${JSON.stringify(message)}\n\n`);
+    this.#res.write(`data: ${text}\n\n`);
   }
 
   /** The answer, which is the last. The status is for JSON only: that of a stream went long ago. */
   finish(response: Response, status: number, headers?: Record<string, string>): void {
     if (this.#isOver) return;
-    if (this.#isStream) this.#res.end(`data: ${JSON.stringify(response)}\n\n`);
-    else sendJson(this.#res, status, response, headers);
+    const text = jsonText(response) ?? "";
+    if (this.#isStream) this.#res.end(`data: ${text}\n\n`);
+    else sendText(this.#res, status, text, headers);
   }
 
   /** From time to time: shows proxies on the way that something goes on, and gives up on callers that stopped reading. */
-  beat(): void {
-    const sent = this.#res.socket?.bytesWritten ?? 0;
-    const isStuck = this.#res.writableLength > 0 && sent === this.#sentAtBeat;
-    this.#stuckBeats = isStuck ? this.#stuckBeats + 1 : 0;
-    this.#sentAtBeat = sent;
-    if (this.#stuckBeats >= PATIENCE_BEATS) return this.#giveUp();
-    if (this.#isOver || isStuck) return;
+  beat(everyMs: number): void {
+    expectReading(this.#res, everyMs * STUCK_BEATS);
+    if (this.#isOver) return;
     if (this.#isStream || this.#isSlow) {
       this.#stream();
       this.#res.write(": \n\n");

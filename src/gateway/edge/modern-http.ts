@@ -137,7 +137,7 @@ export class ModernHttp {
   }
 
   #beat(): void {
-    for (const answer of this.#open.values()) answer.beat();
+    for (const answer of this.#open.values()) answer.beat(this.#options.limits.keepAliveMs);
   }
 }
 

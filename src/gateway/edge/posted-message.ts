@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { INVALID_PARAMS, asMessage, isRecord, isRequestId, isResponse } from "../../protocol/json-rpc.ts";
+import { INVALID_PARAMS, isRecord, isRequestId, isResponse } from "../../protocol/json-rpc.ts";
 import type { Notification, Request, RequestId } from "../../protocol/json-rpc.ts";
 import { META } from "../../protocol/meta.ts";
 import { isModernRevision } from "../../protocol/revisions.ts";
+import { receivedMessage } from "../received-message.ts";
 import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
 import { claimedVersion } from "./modern-sender.ts";
 
@@ -22,7 +23,7 @@ export function sortPosted(body: unknown, headers: IncomingHttpHeaders): PostedM
     // Only sessions of 2025-03-26 know batches, and only the session knows whether it is one.
     return hasSession ? { to: "legacy" } : nobody(invalidRequest("A batch belongs to a session of 2025-03-26"));
   }
-  const message = asMessage(body);
+  const message = receivedMessage(body);
   if (!message || message.jsonrpc !== "2.0") return nobody(invalidRequest("This is no JSON-RPC 2.0 message"), body);
   if (isResponse(message)) {
     return hasSession ? { to: "legacy" } : nobody(invalidRequest("A response belongs to a session"));

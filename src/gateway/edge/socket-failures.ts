@@ -4,7 +4,7 @@ import { INVALID_REQUEST, PARSE_ERROR } from "../../protocol/json-rpc.ts";
 
 /** Answers what never became a request: headers that are too long or no HTTP, or a body that never ended. */
 export function answerBroken({ code }: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
+  if (!socket.writable || code === "ECONNRESET" || isAnswering(socket)) return void socket.destroy();
   const [status, error] = describe(code ?? "");
   const body = JSON.stringify({ jsonrpc: "2.0", error });
   const head = [
@@ -14,6 +14,11 @@ export function answerBroken({ code }: NodeJS.ErrnoException, socket: Duplex): v
     `content-length: ${Buffer.byteLength(body)}`,
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Whether an answer has begun: what is written now would become part of it. */
+function isAnswering(socket: Duplex & { _httpMessage?: { headersSent?: boolean } | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
 }
 
 function describe(code: string): [status: string, error: { code: number; message: string }] {

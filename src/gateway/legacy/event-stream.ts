@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
+import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
 import { KeptEvents, type EventStore } from "./kept-events.ts";
 
 /** What all event streams of an endpoint share. */
@@ -68,9 +69,12 @@ export class EventStream implements Timed {
     return this.#isOver;
   }
 
-  /** Whether every event after this one is still there. */
-  hasAllAfter(sequence: number): boolean {
-    return sequence <= this.#newest && this.#kept.hasAllAfter(sequence);
+  /**
+   * Whether a client can go on after this event. A call's stream has no gaps; the session's own tells of changes, of which
+   * it is better to miss some than all that come.
+   */
+  canGoOnAfter(sequence: number): boolean {
+    return sequence <= this.#newest && (this.number === OWN_STREAM || this.#kept.hasAllAfter(sequence));
   }
 
   /** Writes to `response` from now on, first what came after the event; without one, what nobody has been sent. */
@@ -141,6 +145,7 @@ export class EventStream implements Timed {
 
   expire(): void {
     if (this.#pauseAt <= performance.now()) return this.pause();
+    if (this.#response) expectReading(this.#response, this.#stuckMs);
     this.#wroteAt = performance.now();
     this.#response?.write(": still here\n\n");
     this.#around.deadlines.wakeWithin(this.remainingMs);
@@ -161,8 +166,14 @@ export class EventStream implements Timed {
     return text;
   }
 
+  get #stuckMs(): number {
+    return this.#around.keepAliveMs * STUCK_BEATS;
+  }
+
   #finish(): void {
-    this.#response?.end();
+    const response = this.#response;
+    response?.end();
+    if (response) expectReading(response, this.#stuckMs);
     this.#leave();
   }
 

@@ -2,11 +2,13 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Timed } from "../../client/deadlines.ts";
 import { Roster } from "../../client/roster.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
+import { STUCK_BEATS } from "../edge/stuck-readers.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText } from "../json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import { PostAnswer } from "./post-answer.ts";
 
@@ -100,15 +102,16 @@ export class HttpSession implements Timed {
     this.touch();
     const [, number, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(lastEventId) ?? [];
     const stream = number === undefined ? undefined : this.#streams.get(Number(number));
-    if (!stream?.hasAllAfter(Number(sequence))) return false;
+    if (!stream?.canGoOnAfter(Number(sequence))) return false;
     stream.open(response, Number(sequence));
     this.#touchAtEnd(response);
     return true;
   }
 
-  async close(): Promise<void> {
+  /** What is in flight is answered with `why`, where there is somebody to tell. */
+  async close(why?: NexusError): Promise<void> {
     this.#options.deadlines.remove(this);
-    const closed = this.conversation.close();
+    const closed = this.conversation.close(why);
     for (const answer of this.#answers.values()) answer.abandon();
     for (const stream of this.#streams.values()) stream.discard();
     await closed;
@@ -148,6 +151,7 @@ export class HttpSession implements Timed {
       isBatch,
       prefersStream,
       sendWhole,
+      stuckMs: this.#options.streams.keepAliveMs * STUCK_BEATS,
     });
     const number = this.#answers.enter(answer);
     return answer;

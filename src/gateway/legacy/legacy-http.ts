@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Deadlines } from "../../client/deadlines.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
-import { asMessage, isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
+import { accepts } from "../edge/accepts.ts";
 import { invalidRequest, overloaded, refuse, sendJson, wrongMethod, type HttpRefusal } from "../edge/http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "../edge/legacy-endpoint.ts";
 import type { Core } from "../exchange.ts";
+import { receivedMessage } from "../received-message.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
 import { HttpSession } from "./http-session.ts";
-import { accepts } from "./post-answer.ts";
 import { SseSession } from "./sse-session.ts";
 
 export interface LegacyHttpOptions {
@@ -86,7 +88,7 @@ export class LegacyHttp implements LegacyEndpoint {
   get(request: IncomingMessage, response: ServerResponse, r: Visitor): void {
     const session = this.#find(request, r, wrongMethod("POST"));
     if (!(session instanceof HttpSession)) return refuse(response, session);
-    if (!accepts(request, "text/event-stream")) {
+    if (!accepts(request.headers.accept, "text/event-stream")) {
       return refuse(response, invalidRequest("Accept must list text/event-stream", 406));
     }
     const lastEventId = request.headers["last-event-id"];
@@ -131,12 +133,12 @@ export class LegacyHttp implements LegacyEndpoint {
     session.receive(messages, isBatch);
   }
 
-  /** Ends every session; what is in flight gets no answer. */
+  /** Ends every session; what is in flight is answered with that. */
   async close(): Promise<void> {
     const sessions = [...this.#sessions.values(), ...this.#sseSessions.values()];
     this.#sessions.clear();
     this.#sseSessions.clear();
-    await Promise.all(sessions.map((session) => session.close()));
+    await Promise.all(sessions.map((session) => session.close(SHUTTING_DOWN)));
   }
 
   async #initialize(response: ServerResponse, { id, params = {} }: Request, r: Visitor): Promise<void> {
@@ -148,6 +150,8 @@ export class LegacyHttp implements LegacyEndpoint {
     });
     try {
       const result = await session.conversation.initialize(params);
+      // Nobody would ever use it.
+      if (response.destroyed) return void session.close();
       if (!this.#makeRoom()) {
         void session.close();
         return refuse(response, FULL, id);
@@ -198,6 +202,7 @@ export class LegacyHttp implements LegacyEndpoint {
   }
 }
 
+const SHUTTING_DOWN = new NexusError("CLOSED", "The gateway is shutting down", { mayHaveReached: true });
 const NO_MESSAGE = invalidRequest("The body is no JSON-RPC message");
 const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
 const UNKNOWN_SESSION = invalidRequest("There is no such session: send initialize", 404);
@@ -213,7 +218,7 @@ function isTheirs(session: Visitor, { view, principal }: Visitor): boolean {
 /** Undefined where anything in it is no message. */
 function messagesIn(body: unknown): Message[] | undefined {
   const items: unknown[] = Array.isArray(body) ? body : [body];
-  const messages = items.map(asMessage).filter((message) => message !== undefined);
+  const messages = items.map(receivedMessage).filter((message) => message !== undefined);
   return messages.length === items.length && items.length > 0 ? messages : undefined;
 }
 

@@ -156,15 +156,15 @@ export class LegacySession {
     this.#questions.close(new NexusError("CLOSED", "The client is gone"));
   }
 
-  /** Ends everything that is kept for this client alone. Requests in flight get no answer. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  /** Ends everything that is kept for this client alone. Requests in flight are answered with `why`, or not at all. */
+  close(why?: NexusError): Promise<void> {
+    this.#closing ??= this.#close(why);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #close(why: NexusError | undefined): Promise<void> {
     this.stopAsking();
-    for (const { id } of this.#inFlight.values()) this.#cancel(id);
+    for (const { id } of this.#inFlight.values()) this.#cancel(id, why);
     await this.#agreement?.changes.close().catch((error: unknown) => {
       this.#options.logger.debug("listening did not end in good order", { error });
     });
@@ -197,12 +197,12 @@ export class LegacySession {
     }
   }
 
-  #cancel(id: RequestId): void {
+  #cancel(id: RequestId, why?: NexusError): void {
     const running = this.#inFlight.get(id);
     if (!running) return;
     this.#inFlight.delete(id);
-    running.call.cancel(new NexusError("CANCELLED", "The client cancelled its request"));
-    running.channel.finish(undefined);
+    running.call.cancel(why ?? new NexusError("CANCELLED", "The client cancelled its request"));
+    running.channel.finish(why && { jsonrpc: "2.0", id, error: rpcErrorOf(why) });
   }
 
   async #setLevel(level: unknown): Promise<Result> {

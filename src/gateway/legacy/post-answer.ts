@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Message, Response } from "../../protocol/json-rpc.ts";
+import { accepts } from "../edge/accepts.ts";
+import { expectReading } from "../edge/stuck-readers.ts";
 import type { EventStream } from "./event-stream.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText } from "../json-text.ts";
 import type { RequestChannel } from "./request-channel.ts";
 
 export interface PostOptions {
@@ -15,6 +17,8 @@ export interface PostOptions {
   requests: number;
   isBatch: boolean;
   patienceMs: number;
+  /** How long a client may take nothing of what waits for it. */
+  stuckMs: number;
   /** Whether its client may be asked something, and so expects streams. */
   prefersStream: boolean;
   /** A stream of one short event, of which nothing is kept. */
@@ -43,8 +47,9 @@ export class PostAnswer implements RequestChannel, Timed {
     this.#response = response;
     this.#options = options;
     this.#waiting = options.requests;
-    this.canStream = accepts(request, "text/event-stream");
-    if (this.canStream && !accepts(request, "application/json")) this.#openStream();
+    const { accept } = request.headers;
+    this.canStream = accepts(accept, "text/event-stream");
+    if (this.canStream && !accepts(accept, "application/json")) this.#openStream();
     this.#streamAt = this.canStream && !this.#stream ? performance.now() + options.patienceMs : Infinity;
     options.deadlines.add(this);
   }
@@ -110,10 +115,11 @@ export class PostAnswer implements RequestChannel, Timed {
       this.#response.writeHead(202).end();
       return;
     }
-    const { prefersStream, sendWhole } = this.#options;
+    const { prefersStream, sendWhole, stuckMs } = this.#options;
     if (this.canStream && prefersStream) return sendWhole(this.#response, text);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
     this.#response.writeHead(200, headers).end(text);
+    expectReading(this.#response, stuckMs);
   }
 
   #end(): void {
@@ -132,9 +138,4 @@ export class PostAnswer implements RequestChannel, Timed {
     }
     return this.#stream;
   }
-}
-
-/** Whether a client takes such an answer. It MUST take both kinds; one that names neither is taken at its word. */
-export function accepts({ headers: { accept } }: IncomingMessage, type: string): boolean {
-  return accept === undefined || accept.includes(type) || accept.includes("*/*");
 }

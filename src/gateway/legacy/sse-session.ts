@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Timed } from "../../client/deadlines.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
+import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
 import { EVENT_STREAM_HEADERS, type StreamSurroundings } from "./event-stream.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText } from "../json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import { SharedChannel } from "./request-channel.ts";
 
@@ -57,6 +59,7 @@ export class SseSession implements Timed {
 
   expire(): void {
     this.#write(": still here\n\n");
+    expectReading(this.#response, this.#options.streams.keepAliveMs * STUCK_BEATS);
     this.#options.deadlines.wakeWithin(this.#options.streams.keepAliveMs);
   }
 
@@ -64,11 +67,11 @@ export class SseSession implements Timed {
     void this.close();
   }
 
-  close(): Promise<void> {
+  close(why?: NexusError): Promise<void> {
     this.#options.streams.open.delete(this);
     this.#options.deadlines.remove(this);
     this.#options.onEnd(this);
-    const closed = this.conversation.close();
+    const closed = this.conversation.close(why);
     this.#response.end();
     return closed;
   }

@@ -4,7 +4,6 @@ import { Deadlines } from "../../client/deadlines.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
-  asMessage,
   INVALID_REQUEST,
   isNotification,
   isRecord,
@@ -22,7 +21,8 @@ import { answerModern } from "../edge/modern-request.ts";
 import { claimedVersion } from "../edge/modern-sender.ts";
 import type { Core, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
-import { jsonText } from "./json-text.ts";
+import { receivedMessage } from "../received-message.ts";
+import { jsonText } from "../json-text.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "./request-channel.ts";
 
@@ -118,14 +118,14 @@ class StdioEndpoint {
       return;
     }
     if (Array.isArray(value)) return this.#receiveBatch(value);
-    const message = asMessage(value);
+    const message = receivedMessage(value);
     if (message) return this.#receive(message, () => new SharedChannel((each) => this.#write(each)));
     const id = isRecord(value) && isRequestId(value["id"]) ? value["id"] : undefined;
     this.#refuse(id, INVALID_REQUEST, "This is no JSON-RPC message");
   }
 
   #receiveBatch(items: readonly unknown[]): void {
-    const messages = items.map(asMessage).filter((message) => message !== undefined);
+    const messages = items.map(receivedMessage).filter((message) => message !== undefined);
     const isWhole = messages.length === items.length && messages.length > 0;
     if (!isWhole || this.#session.version !== "2025-03-26") {
       return this.#refuse(undefined, INVALID_REQUEST, "Batches exist in sessions of 2025-03-26 alone");
