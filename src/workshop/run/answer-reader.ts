@@ -1,0 +1,117 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { codecFor, type Decoded } from "../codec/codec.ts";
+import type { Deviation } from "../codec/deviations.ts";
+import { isTrue } from "../expression/arithmetic.ts";
+import { evaluate } from "../expression/evaluate.ts";
+import { parseExpression } from "../expression/parse.ts";
+import { parseTemplate, renderTemplate } from "../expression/template.ts";
+import type { ErrorSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { CompletedValues } from "./completed-values.ts";
+import { Failure } from "./failure.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
+
+type Value = Record<string, unknown>;
+
+/** An answer that is no failure. */
+export interface Success {
+  kind: "success";
+  /** With what is hidden: for rules and other calls of the same file. */
+  value: Value;
+  deviations: Deviation[];
+  /** The first line of the result. */
+  text: string;
+}
+
+/** Tells what an answer means. */
+export type AnswerReader = (answer: UpstreamAnswer, input: Value) => Success | Failure;
+
+export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedValues): AnswerReader {
+  const { response } = tool;
+  const decode = decoder(file, tool);
+  const text = parseTemplate(response.text);
+  const errors = tool.errors.map(errorRule);
+
+  return (answer, input) => {
+    const isGood = answer.status >= 200 && answer.status < 300;
+    const decoded = decoding(() => decode(answer.body));
+    const isReadable = !(decoded instanceof NexusError);
+    const plain = isReadable ? decoded.value : {};
+    const around = { input, status: answer.status };
+    const value = isReadable && response.type !== undefined ? values.complete(response.type, plain, around) : plain;
+    const scope = { ...value, input, status: answer.status };
+    for (const rule of errors) {
+      const failure = rule(scope, isReadable);
+      if (failure) return failure;
+    }
+    if (!isGood) return statusFailure(file, answer.status);
+    if (!isReadable) return unreadable(file, decoded);
+    return { kind: "success", value, deviations: decoded.deviations, text: renderTemplate(text, scope) };
+  };
+}
+
+function decoder(file: ToolFile, { response }: ToolSpec): (body: Uint8Array) => Decoded {
+  const { as, type } = response;
+  if (as === "none") return () => ({ value: {}, deviations: [] });
+  if (as === "text" || type === undefined) return (body) => ({ value: { text: textOf(body) }, deviations: [] });
+  const codec = codecFor(file, type, as);
+  return (body) => codec.decode(body);
+}
+
+function decoding(decode: () => Decoded): Decoded | NexusError {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof NexusError) return error;
+    throw error;
+  }
+}
+
+type Scope = Value & { status: number };
+
+/** What an entry of `errors` says about an answer. Without a readable body only the status can tell. */
+function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean) => Failure | undefined {
+  const that = spec.that === undefined ? undefined : parseExpression(spec.that);
+  const say = parseTemplate(spec.say);
+  const hint = spec.try === undefined ? undefined : parseTemplate(spec.try);
+  return (scope, isReadable) => {
+    const { status } = scope;
+    if (spec.status.length > 0 && !spec.status.includes(status)) return undefined;
+    if (that && !(isReadable && isTrue(evaluate(that, scope)))) return undefined;
+    // Without either it would be true of every good answer, too.
+    if (!that && spec.status.length === 0 && status < 300) return undefined;
+    return new Failure(renderTemplate(say, scope), {
+      hint: hint && renderTemplate(hint, scope),
+      outcome: spec.outcome ?? (status < 500 && (that !== undefined || isRefusal(status)) ? "refused" : "unknown"),
+    });
+  };
+}
+
+/** The server did not do it, and says so: a 408 only says that it waited too long. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408;
+}
+
+function statusFailure(file: ToolFile, status: number): Failure {
+  return new Failure(`${file.title} answered with HTTP ${status}.`, {
+    ...(status >= 500 || status === 429
+      ? { again: "It has a problem of its own or too much to do: try again later." }
+      : { hint: "It does not take this request as it is: check the arguments." }),
+    outcome: isRefusal(status) ? "refused" : "unknown",
+  });
+}
+
+function unreadable(file: ToolFile, error: NexusError): Failure {
+  return new Failure(`${file.title} sent an answer that cannot be read: ${error.message}.`, {
+    again: "Try again later, or tell whoever runs this server.",
+    outcome: "unknown",
+  });
+}
+
+/** UTF-8, or what was meant where it is not. */
+export function textOf(body: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    return new TextDecoder("latin1").decode(body);
+  }
+}

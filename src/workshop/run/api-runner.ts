@@ -1,0 +1,147 @@
+import { SILENT, type Logger } from "../../client/logger.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { CallToolResult, LogLevel, Progress } from "../../protocol/mcp.ts";
+import { InputNeeded } from "../../server/input-needed.ts";
+import { RpcError } from "../../server/rpc-error.ts";
+import type { CompiledApi } from "../compile/compile.ts";
+import { realPause, type Pause } from "./attempts.ts";
+import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
+import { CallTrace } from "./call-trace.ts";
+import { CompletedValues } from "./completed-values.ts";
+import type { Asking } from "./confirmation.ts";
+import { hideSecrets, type FindSecret } from "./credentials.ts";
+import { Redaction } from "./redaction.ts";
+import { ResultStore } from "./result-store.ts";
+import type { RunnerParts, Signer } from "./runner-parts.ts";
+import { ToolCall } from "./tool-call.ts";
+import { ToolPlan } from "./tool-plan.ts";
+import { Upstream } from "./upstream.ts";
+import { MemoryWriteLedger, type WriteLedger } from "./write-ledger.ts";
+import { WriteOnce } from "./write-once.ts";
+
+export interface ApiRunnerOptions {
+  /** By full name, `<api>.<name>`. */
+  secrets: FindSecret;
+  /** A place on this machine that stands in for the real upstream. */
+  upstream?: string | undefined;
+  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  ca?: readonly string[] | undefined;
+  /** Where writes are remembered; without it as long as this runner lives. */
+  ledger?: WriteLedger | undefined;
+  /** Where results that are too large are kept. */
+  results?: ResultStore | undefined;
+  /** By the names that tool files use for them. */
+  signers?: Readonly<Record<string, Signer>> | undefined;
+  logger?: Logger | undefined;
+  now?: (() => number) | undefined;
+  pause?: Pause | undefined;
+  /** Of one answer. */
+  maxAnswerBytes?: number | undefined;
+}
+
+/** Who calls, and how to reach him while the call runs. */
+export interface RunOptions {
+  /** What is one caller's is not another's: writes are told apart by it, and kept results are for him alone. */
+  caller?: string | undefined;
+  signal?: AbortSignal | undefined;
+  progress?: ((progress: Progress) => void) | undefined;
+  log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
+  /** Absent where the caller cannot be asked. */
+  asking?: Asking | undefined;
+}
+
+/** Who calls where nobody says so: whoever runs the program. */
+export const LOCAL_CALLER = "local";
+
+/** Runs the tools of one compiled API. */
+export class ApiRunner implements AsyncDisposable {
+  readonly api: CompiledApi;
+  readonly results: ResultStore;
+  readonly #parts: RunnerParts;
+  readonly #closing = new AbortController();
+
+  constructor(api: CompiledApi, options: ApiRunnerOptions) {
+    const { file } = api;
+    this.api = api;
+    this.results = options.results ?? new ResultStore({ now: options.now ?? Date.now });
+    const values = new CompletedValues(file);
+    const tools = Object.entries(file.tools);
+    const now = options.now ?? Date.now;
+    this.#parts = {
+      api,
+      values,
+      plans: new Map(tools.map(([name, spec]) => [name, new ToolPlan(api, name, spec, values)])),
+      upstream: new Upstream(file.upstream, {
+        binding: options.upstream,
+        ca: options.ca,
+        maxBytes: options.maxAnswerBytes,
+      }),
+      redaction: new Redaction(),
+      writes: new WriteOnce(options.ledger ?? new MemoryWriteLedger({ now })),
+      results: this.results,
+      findSecret: options.secrets,
+      signers: options.signers ?? {},
+      logger: options.logger ?? SILENT,
+      now,
+      pause: options.pause ?? realPause,
+      closing: this.#closing.signal,
+    };
+    this.#needSigners();
+  }
+
+  /** Failures are results. Only a tool that there is not, a cancelled call and a question to the client are thrown. */
+  async call(tool: string, args: unknown, options: RunOptions = {}): Promise<CallToolResult> {
+    const plan = this.#parts.plans.get(tool);
+    if (!plan) throw new NexusError("NAME_UNKNOWN", `${this.api.file.api} has no tool ${tool}`);
+    const { logger, redaction } = this.#parts;
+    const { caller = LOCAL_CALLER, signal, progress, log, asking } = options;
+    const trace = new CallTrace({ api: this.api.file.api, tool, logger, redaction, progress, log });
+    const meta = { [META_KEYS.correlation]: trace.correlation };
+    try {
+      const call = new ToolCall(this.#parts, plan, { caller, signal, asking, trace });
+      return withMeta(await call.run(args), meta);
+    } catch (error) {
+      if (error instanceof InputNeeded || error instanceof RpcError) throw error;
+      if (signal?.aborted) throw cancelled(signal);
+      const { code, message, hint } = asNexusError(error);
+      trace.note(code === "INTERNAL" ? "error" : "warn", "The call failed before anything was sent", {
+        code,
+        reason: message,
+      });
+      return withMeta(failureResult({ text: `${message}.`, hint }, redaction), meta);
+    }
+  }
+
+  /** A text of this API, without any of its secrets. */
+  async redacted(text: string): Promise<string> {
+    const { redaction, findSecret: find, api } = this.#parts;
+    await hideSecrets(Object.values(api.file.secrets), { api: api.file.api, find, redaction });
+    return redaction.in(text);
+  }
+
+  /** What is being sent is given up; writes among it count as unknown. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#parts.writes.idle();
+    await this.#parts.upstream.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #needSigners(): void {
+    for (const [name, { sign }] of Object.entries(this.api.file.secrets)) {
+      if (sign === undefined || this.#parts.signers[sign]) continue;
+      throw new NexusError("CONFIG_INVALID", `secrets.${name} is signed by "${sign}", and there is no such signer`, {
+        phase: "config",
+        hint: "The program that opens the API has to provide it.",
+        mayHaveReached: false,
+      });
+    }
+  }
+}
+
+function cancelled(signal: AbortSignal): NexusError {
+  return new NexusError("CANCELLED", "The call was cancelled", { cause: signal.reason });
+}

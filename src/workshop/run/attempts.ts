@@ -1,0 +1,86 @@
+import { setTimeout as timeout } from "node:timers/promises";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import type { Effect } from "../file/tool-file.ts";
+import type { CallTrace } from "./call-trace.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
+
+/** How one request ended, after all tries. */
+export type Attempted = { kind: "answered"; answer: UpstreamAnswer } | { kind: "failed"; error: NexusError };
+
+export type Pause = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+
+export interface AttemptOptions {
+  effect: Effect;
+  retries: number;
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+  pause: Pause;
+  now: () => number;
+  trace: CallTrace;
+}
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+/** The server, or something before it, is away or has too much to do; asked again, it may answer. */
+const PASSING = new Set([429, 502, 503, 504]);
+
+/**
+ * Sends until there is an answer, no time or no try is left. What only reads is sent again after failures that pass; what writes only
+ * where it surely did not reach the server.
+ */
+export async function attempts(
+  send: (timeoutMs: number) => Promise<UpstreamAnswer>,
+  options: AttemptOptions,
+): Promise<Attempted> {
+  const { retries, timeoutMs, signal, pause, now, trace } = options;
+  const deadline = now() + timeoutMs;
+  for (let tried = 0; ; tried++) {
+    trace.reached(0.75 - 0.5 / (tried + 1), tried === 0 ? "Waiting for the answer" : `Trying again (${tried})`);
+    const started = now();
+    const attempted = await once(() => send(Math.max(1, deadline - started)));
+    trace.note("debug", "Upstream answered", { attempt: tried + 1, ms: now() - started, ...gist(attempted) });
+    if (tried >= retries || signal?.aborted || !mayRepeat(attempted, options.effect)) return attempted;
+    const waitMs = askedWait(attempted, now()) ?? Math.min(FIRST_PAUSE_MS * 2 ** tried, LONGEST_PAUSE_MS) * jitter();
+    // Whoever asks for more patience than there is gets no further request.
+    if (now() + waitMs >= deadline) return attempted;
+    await pause(waitMs, signal);
+  }
+}
+
+/** Ends early where the call is cancelled; whoever waits looks at the signal himself. */
+export async function realPause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await timeout(ms, undefined, signal ? { signal } : {}).catch(() => {});
+}
+
+async function once(send: () => Promise<UpstreamAnswer>): Promise<Attempted> {
+  try {
+    return { kind: "answered", answer: await send() };
+  } catch (error) {
+    return { kind: "failed", error: asNexusError(error) };
+  }
+}
+
+function mayRepeat(attempted: Attempted, effect: Effect): boolean {
+  if (attempted.kind === "answered") return effect === "read" && PASSING.has(attempted.answer.status);
+  const { code, details } = attempted.error;
+  if (code !== "CONNECTION_FAILED" && code !== "CONNECTION_LOST") return false;
+  return effect === "read" || details.mayHaveReached === false;
+}
+
+/** `Retry-After`: seconds, or a date. */
+function askedWait(attempted: Attempted, now: number): number | undefined {
+  const header = attempted.kind === "answered" ? attempted.answer.headers["retry-after"] : undefined;
+  if (typeof header !== "string") return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * 1_000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function jitter(): number {
+  return 0.5 + Math.random() / 2;
+}
+
+function gist(attempted: Attempted): Record<string, unknown> {
+  if (attempted.kind === "failed") return { error: attempted.error.code, reason: attempted.error.message };
+  return { status: attempted.answer.status, bytes: attempted.answer.body.length };
+}

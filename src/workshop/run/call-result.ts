@@ -1,0 +1,96 @@
+import type { CallToolResult, Content } from "../../protocol/mcp.ts";
+import { excerptOf, type Omission } from "./excerpt.ts";
+import type { Failure } from "./failure.ts";
+import type { Redaction } from "./redaction.ts";
+import type { ResultStore } from "./result-store.ts";
+
+export const META_KEYS = {
+  correlation: "dev.nexus/correlation",
+  omitted: "dev.nexus/omitted",
+  repeated: "dev.nexus/repeated",
+  sourcePayload: "dev.nexus/sourcePayload",
+} as const;
+
+const MAX_FAILURE_CHARACTERS = 4_000;
+const MAX_PAYLOAD_CHARACTERS = 256 * 1024;
+
+export interface ResultParts {
+  text: string;
+  structured: Record<string, unknown>;
+  maxBytes: number;
+  /** Where the whole is kept if it does not fit. */
+  keep: { store: ResultStore; caller: string; api: string; tool: string };
+}
+
+/** What a call gives: a line for people, the same value for programs and models, and the way to what did not fit. */
+export function successResult({ text, structured, maxBytes, keep }: ResultParts): CallToolResult {
+  const whole = JSON.stringify(structured);
+  const bytes = Buffer.byteLength(whole);
+  if (bytes <= maxBytes) {
+    return {
+      content: [block(text, ["user", "assistant"]), block(whole, ["assistant"])],
+      structuredContent: structured,
+    };
+  }
+  const { value, omitted } = excerptOf(structured, maxBytes);
+  const id = keep.store.keep(keep.caller, whole);
+  const uri = id === undefined ? undefined : resultUri(keep.api, id);
+  return {
+    content: [
+      block(`${text}\n${excerptLine(omitted, uri)}`, ["user", "assistant"]),
+      block(JSON.stringify(value), ["assistant"]),
+      ...(uri === undefined ? [] : [link(uri, keep.tool, bytes)]),
+    ],
+    structuredContent: value,
+    _meta: { [META_KEYS.omitted]: omitted },
+  };
+}
+
+/** A failure is a result: the model reads it and tries something else. */
+export function failureResult({ text, hint }: Pick<Failure, "text" | "hint">, redaction: Redaction): CallToolResult {
+  const words = redaction.in(hint === undefined ? text : `${text}\n${hint}`);
+  const shown = words.length > MAX_FAILURE_CHARACTERS ? `${words.slice(0, MAX_FAILURE_CHARACTERS)}…` : words;
+  return { content: [block(shown, ["user", "assistant"])], isError: true };
+}
+
+/** The answer as it came, for people: models have the value. */
+export function payloadBlock(payload: string, about: { status: number; contentType: string | undefined }): Content {
+  const isCut = payload.length > MAX_PAYLOAD_CHARACTERS;
+  const text = isCut ? `${payload.slice(0, MAX_PAYLOAD_CHARACTERS)}…` : payload;
+  return { ...block(text, ["user"]), _meta: { [META_KEYS.sourcePayload]: { ...about, isCut } } };
+}
+
+/** What a repeat gets: what the first call gave, and that it was the first that did it. */
+export function repeatedResult(result: CallToolResult, at: number): CallToolResult {
+  const when = new Date(at).toISOString();
+  const note = `This was already done at ${when}, with the same arguments. Nothing was sent again; this is what it gave.`;
+  return {
+    ...result,
+    content: [block(note, ["user", "assistant"]), ...result.content],
+    _meta: { ...result._meta, [META_KEYS.repeated]: { at: when } },
+  };
+}
+
+export function withMeta(result: CallToolResult, meta: Record<string, unknown>): CallToolResult {
+  return { ...result, _meta: { ...result._meta, ...meta } };
+}
+
+export function resultUri(api: string, id: string): string {
+  return `result://${api}/${id}`;
+}
+
+function excerptLine(omitted: readonly Omission[], uri: string | undefined): string {
+  const shown = omitted.slice(0, 3).map(({ path, shown, of }) => `${shown} of ${of} in ${path}`);
+  const more = omitted.length > shown.length ? `, and ${omitted.length - shown.length} more places` : "";
+  const where = uri === undefined ? "Ask for less to see all of it." : `All of it is in the resource ${uri}.`;
+  return `This is an excerpt (${shown.join(", ")}${more}). ${where}`;
+}
+
+function link(uri: string, tool: string, size: number): Content {
+  const annotations = { audience: ["user", "assistant"] };
+  return { type: "resource_link", uri, name: `${tool} result`, mimeType: "application/json", size, annotations };
+}
+
+function block(text: string, audience: string[]): Content {
+  return { type: "text", text, annotations: { audience } };
+}

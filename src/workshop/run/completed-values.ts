@@ -1,0 +1,139 @@
+import { evaluate } from "../expression/evaluate.ts";
+import type { Expression, Scope } from "../expression/expression.ts";
+import { parseExpression } from "../expression/parse.ts";
+import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
+import { typeInside } from "../file/uses.ts";
+
+type Value = Record<string, unknown>;
+
+interface TypePlan {
+  constants: readonly (readonly [string, unknown])[];
+  nested: readonly { field: string; type: string; isList: boolean }[];
+  computed: readonly { field: string; shape: FieldSpec["shape"]; expression: Expression }[];
+  /** `isText`: upstream writes it freely; all others are numbers, dates and codes. */
+  shown: readonly { field: string; isText: boolean; inner: string | undefined }[];
+}
+
+/** Adds what the file says to values of its types: constants, and what is computed from other fields. */
+export class CompletedValues {
+  readonly #file: ToolFile;
+  readonly #plans = new Map<string, TypePlan>();
+
+  constructor(file: ToolFile) {
+    this.#file = file;
+  }
+
+  /** From the inside out, so that what is computed sees what is computed further in. */
+  complete(type: string, value: Value, scope: Scope): Value {
+    const plan = this.#plan(type);
+    const whole: Value = { ...value, ...Object.fromEntries(plan.constants) };
+    for (const { field, type: inner, isList } of plan.nested) {
+      const member = whole[field];
+      if (isList && Array.isArray(member))
+        whole[field] = member.map((item: Value) => this.complete(inner, item, scope));
+      else if (isValue(member)) whole[field] = this.complete(inner, member, scope);
+    }
+    for (const { field, shape, expression } of plan.computed) {
+      const computed = fitting(shape, evaluate(expression, { ...scope, ...whole }));
+      if (computed === undefined) delete whole[field];
+      else whole[field] = computed;
+    }
+    return whole;
+  }
+
+  /** What callers get to see, in the order of the file: nothing hidden, and texts as `show` writes them. */
+  shown(type: string, value: Value, show: (text: string) => string): Value {
+    const seen: Value = {};
+    for (const { field, isText, inner } of this.#plan(type).shown) {
+      const member = value[field];
+      if (member === undefined) continue;
+      if (inner === undefined) seen[field] = isText ? shownText(member, show) : member;
+      else if (Array.isArray(member)) seen[field] = member.map((item: Value) => this.shown(inner, item, show));
+      else seen[field] = isValue(member) ? this.shown(inner, member, show) : member;
+    }
+    return seen;
+  }
+
+  /** Whether a value of the type, or one inside of it, is computed by this function. */
+  calls(type: string, name: string, seen = new Set<string>()): boolean {
+    if (seen.has(type)) return false;
+    seen.add(type);
+    const { computed, nested } = this.#plan(type);
+    return (
+      computed.some(({ expression }) => callsIn(expression, name)) ||
+      nested.some(({ type: inner }) => this.calls(inner, name, seen))
+    );
+  }
+
+  #plan(type: string): TypePlan {
+    const known = this.#plans.get(type);
+    if (known) return known;
+    const fields = Object.entries(this.#file.types[type]?.fields ?? {});
+    const plan: TypePlan = {
+      constants: fields.flatMap(([field, spec]) => (spec.const === undefined ? [] : [[field, spec.const] as const])),
+      nested: fields.flatMap(([field, spec]) => {
+        const inner = typeInside(spec);
+        return inner === undefined ? [] : [{ field, type: inner, isList: spec.shape.kind === "list" }];
+      }),
+      computed: fields.flatMap(([field, { value, shape }]) =>
+        value === undefined ? [] : [{ field, shape, expression: parseExpression(value) }],
+      ),
+      shown: fields
+        .filter(([, { hidden }]) => !hidden)
+        .map(([field, spec]) => ({ field, isText: isFreeText(spec), inner: typeInside(spec) })),
+    };
+    this.#plans.set(type, plan);
+    return plan;
+  }
+}
+
+function isValue(value: unknown): value is Value {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isFreeText({ shape, const: constant }: FieldSpec): boolean {
+  const inner = shape.kind === "list" ? shape.of : shape;
+  return constant === undefined && inner.kind === "scalar" && inner.type === "string" && !inner.codes && !inner.enum;
+}
+
+function shownText(value: unknown, show: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => shownText(item, show));
+  return typeof value === "string" ? show(value) : value;
+}
+
+/** What is computed must be what the type says: clients check results against it. */
+function fitting(shape: FieldSpec["shape"], value: unknown): unknown {
+  if (shape.kind === "list") return Array.isArray(value) ? value : value === null ? [] : undefined;
+  if (shape.kind === "object") return isValue(value) ? value : undefined;
+  switch (shape.type) {
+    case "integer":
+      return Number.isSafeInteger(value) ? value : undefined;
+    case "number":
+      return Number.isFinite(value) ? value : undefined;
+    case "boolean":
+    case "presence":
+      return typeof value === "boolean" ? value : undefined;
+    case "string":
+    case "date":
+    case "datetime":
+      return typeof value === "string" ? value : undefined;
+  }
+}
+
+function callsIn(expression: Expression, name: string): boolean {
+  switch (expression.kind) {
+    case "literal":
+    case "name":
+      return false;
+    case "member":
+    case "item":
+    case "spread":
+    case "not":
+    case "minus":
+      return callsIn(expression.of, name);
+    case "call":
+      return expression.name === name || expression.given.some((given) => callsIn(given, name));
+    case "binary":
+      return callsIn(expression.left, name) || callsIn(expression.right, name);
+  }
+}

@@ -1,0 +1,104 @@
+import type { InputAnswers, InputRequests } from "../../server/call-context.ts";
+import { evaluate } from "../expression/evaluate.ts";
+import { fillTemplate } from "../expression/fill.ts";
+import { parseExpression } from "../expression/parse.ts";
+import { parseTemplate, renderTemplate } from "../expression/template.ts";
+import type { ConfirmSpec } from "../file/tool-file.ts";
+import { Failure } from "./failure.ts";
+
+type Value = Record<string, unknown>;
+
+/** Whoever called can be asked. */
+export interface Asking {
+  /** May end the call by throwing: the client then calls again with the answers. */
+  ask(requests: InputRequests): Promise<InputAnswers>;
+  /** Whether `ask` waits for people, so that what was true when it was called may not be true any more. */
+  waits: boolean;
+}
+
+export interface ConfirmationOptions {
+  /** What the fresh call gives. */
+  look: (args: Value) => Promise<Value | Failure>;
+  asking: Asking | undefined;
+}
+
+/** A price that changes faster than people can answer is not worth waiting for. */
+const MAX_QUESTIONS = 3;
+
+/** Compares what the caller expects with what is true now; where it differs, nothing is done unless the caller agrees. */
+export class Confirmation {
+  readonly #spec: ConfirmSpec;
+  readonly #find;
+  readonly #actual;
+  readonly #ask;
+  readonly #gone;
+
+  constructor(spec: ConfirmSpec) {
+    this.#spec = spec;
+    this.#find = parseExpression(spec.find);
+    this.#actual = parseExpression(spec.actual);
+    this.#ask = parseTemplate(spec.ask);
+    this.#gone = parseTemplate(spec.gone);
+  }
+
+  /** The input with what was confirmed in it. */
+  async confirm(input: Value, { look, asking }: ConfirmationOptions): Promise<Value | Failure> {
+    const { field } = this.#spec;
+    let agreed = input[field];
+    for (let asked = 0; ; asked++) {
+      const now = await this.#lookAgain(input, look);
+      if (now instanceof Failure) return now;
+      if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
+      const question = renderTemplate(this.#ask, { ...now, expected: agreed, input });
+      if (!asking || asked === MAX_QUESTIONS) return unasked(question, field, now.actual);
+      if (!(await agrees(asking, question, now.actual))) return declined();
+      if (!asking.waits) return { ...input, [field]: now.actual };
+      agreed = now.actual;
+    }
+  }
+
+  async #lookAgain(
+    input: Value,
+    look: ConfirmationOptions["look"],
+  ): Promise<{ found: unknown; actual: number } | Failure> {
+    const answer = await look(fillTemplate(this.#spec.arguments, { input }) as Value);
+    if (answer instanceof Failure) {
+      const text = `What is true now could not be found out, so nothing was sent. ${answer.text}`;
+      return new Failure(text, { hint: answer.hint ?? answer.again, outcome: "refused" });
+    }
+    const found = evaluate(this.#find, { answer, input });
+    const actual = found === null ? null : evaluate(this.#actual, { found, answer, input });
+    if (typeof actual === "number") return { found, actual };
+    const gone = renderTemplate(this.#gone, { input, found, expected: input[this.#spec.field] });
+    return new Failure(gone, { outcome: "refused" });
+  }
+}
+
+/** Half a cent less than nothing is the same price. */
+function isSame(actual: number, expected: unknown): boolean {
+  return typeof expected === "number" && Math.abs(actual - expected) < 1e-6;
+}
+
+/** The value stands in the name of the question: an answer to another one is no answer to this. */
+async function agrees(asking: Asking, message: string, actual: number): Promise<boolean> {
+  const key = `confirm-${actual}`;
+  const requestedSchema = {
+    type: "object",
+    properties: { confirm: { type: "boolean", title: "Go on", description: message } },
+    required: ["confirm"],
+  };
+  const answers = await asking.ask({ [key]: { method: "elicitation/create", params: { message, requestedSchema } } });
+  const { action, content } = answers[key] ?? {};
+  return action === "accept" && (content as Value | undefined)?.["confirm"] === true;
+}
+
+function unasked(question: string, field: string, actual: number): Failure {
+  return new Failure(`${question} Nothing was sent.`, {
+    hint: `If that is agreed, call again with "${field}": ${actual}.`,
+    outcome: "refused",
+  });
+}
+
+function declined(): Failure {
+  return new Failure("It was declined. Nothing was sent.", { outcome: "refused" });
+}

@@ -1,0 +1,74 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { checkSecretName } from "../../auth/secrets.ts";
+import { renderTemplate } from "../expression/template.ts";
+import type { SecretsSpec } from "../file/tool-file.ts";
+import type { Redaction } from "./redaction.ts";
+
+/** What a request carries to be let in, by where it stands. */
+export interface Credentials {
+  query: Record<string, string>;
+  headers: Record<string, string>;
+}
+
+export const NO_CREDENTIALS: Credentials = { query: {}, headers: {} };
+
+/** Looks up a secret by its full name, `<api>.<name>`. */
+export type FindSecret = (name: string) => Promise<string | undefined>;
+
+export interface CredentialsOptions {
+  api: string;
+  find: FindSecret;
+  redaction: Redaction;
+}
+
+/** Secrets of one request, each hidden from then on. All that are missing are named at once. */
+export async function credentialsFor(
+  spec: SecretsSpec,
+  input: Record<string, unknown>,
+  options: CredentialsOptions,
+): Promise<Credentials> {
+  const missing = new Set<string>();
+  const get = async (written: string): Promise<string> => {
+    const name = `${options.api}.${renderTemplate(written, input)}`;
+    checkSecretName(name);
+    const value = await options.find(name);
+    if (value === undefined || value === "") missing.add(name);
+    else if (!spec.public.includes(written)) options.redaction.hide(value);
+    return value ?? "";
+  };
+  const all = async (names: Record<string, string>): Promise<Record<string, string>> => {
+    const found = Object.entries(names).map(async ([at, name]) => [at, await get(name)] as const);
+    return Object.fromEntries(await Promise.all(found));
+  };
+  const credentials = { query: await all(spec.query), headers: await all(spec.headers) };
+  if (spec.bearer !== undefined) credentials.headers["authorization"] = `Bearer ${await get(spec.bearer)}`;
+  if (spec.basic) {
+    const pair = Buffer.from(`${await get(spec.basic.user)}:${await get(spec.basic.password)}`).toString("base64");
+    options.redaction.hide(pair);
+    credentials.headers["authorization"] = `Basic ${pair}`;
+  }
+  if (missing.size > 0) throw notSet([...missing]);
+  return credentials;
+}
+
+/** Hides what is known without any arguments, before something is shown that may hold it. */
+export async function hideSecrets(specs: Iterable<SecretsSpec>, options: CredentialsOptions): Promise<void> {
+  const written = [...specs].flatMap((spec) =>
+    [...Object.values(spec.query), ...Object.values(spec.headers), spec.bearer, spec.basic?.user, spec.basic?.password]
+      .filter((name) => name !== undefined)
+      .filter((name) => !name.includes("{") && !spec.public.includes(name)),
+  );
+  const values = await Promise.all([...new Set(written)].map((name) => options.find(`${options.api}.${name}`)));
+  for (const value of values) options.redaction.hide(value ?? "");
+}
+
+function notSet(names: string[]): NexusError {
+  const message =
+    names.length === 1
+      ? `The secret ${names[0]} is not set, so nothing was sent`
+      : `The secrets ${names.join(", ")} are not set, so nothing was sent`;
+  return new NexusError("AUTH_REQUIRED", message, {
+    hint: `Whoever runs this server has to run: ${names.map((name) => `nexus secrets set ${name}`).join(" && ")}`,
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,82 @@
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { Success } from "./answer-reader.ts";
+import { attempts } from "./attempts.ts";
+import type { CallTrace } from "./call-trace.ts";
+import { credentialsFor, NO_CREDENTIALS } from "./credentials.ts";
+import { Failure, failureOf } from "./failure.ts";
+import type { RunnerParts, Signer } from "./runner-parts.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+import type { OutgoingRequest, UpstreamAnswer } from "./upstream.ts";
+
+type Value = Record<string, unknown>;
+
+/** A request that is ready, and the input it was made of, with what is computed. */
+export interface Prepared {
+  input: Value;
+  request: OutgoingRequest;
+}
+
+/** What came of a request; without an answer where none came. */
+export interface Exchanged {
+  reading: Success | Failure;
+  answer?: UpstreamAnswer;
+}
+
+/** Computes what is computed, looks up what is secret and writes the request. Nothing has left when it throws. */
+export async function prepare(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Promise<Prepared> {
+  const scope = { now: () => secondsOf(parts.now()), request_key: key };
+  const input = parts.values.complete(plan.spec.input, given, scope);
+  const { api, findSecret: find, redaction, upstream } = parts;
+  const options = { api: api.file.api, find, redaction };
+  const credentials = plan.secrets ? await credentialsFor(plan.secrets, input, options) : NO_CREDENTIALS;
+  return { input, request: plan.write(upstream.base, input, credentials) };
+}
+
+/** Sends a request, as often as its tool may be sent, and tells what the answer means. */
+export async function exchange(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  { request, input }: Prepared,
+  { trace, signal }: { trace: CallTrace; signal: AbortSignal | undefined },
+): Promise<Exchanged> {
+  const { effect, limits } = plan.spec;
+  const { upstream, now, pause } = parts;
+  // The path as the file has it: what stands in its places may be anything.
+  trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
+  const sign = signerOf(parts, plan);
+  const send = async (timeoutMs: number) => upstream.send(await sign(request), timeoutMs, signal);
+  const attempted = await attempts(send, { effect, ...limits, signal, pause, now, trace });
+  if (attempted.kind === "failed") {
+    trace.note("warn", "The request failed", { code: attempted.error.code, reason: attempted.error.message });
+    return { reading: failureOf(attempted.error, parts.api.file.title) };
+  }
+  const { answer } = attempted;
+  trace.reached(0.9, "Reading the answer");
+  trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
+  try {
+    return { reading: plan.read(answer, input), answer };
+  } catch (error) {
+    // It was sent all the same: whoever asks what became of it must not hear that it was not.
+    trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });
+    const text = `${parts.api.file.title} answered, and the answer could not be understood.`;
+    return { reading: new Failure(text, { outcome: "unknown" }), answer };
+  }
+}
+
+function signerOf({ signers }: RunnerParts, { secrets }: ToolPlan): Signer {
+  const name = secrets?.sign;
+  const signer = name === undefined ? undefined : signers[name];
+  if (!signer) return (request) => request;
+  return async (request) => {
+    try {
+      return await signer(request);
+    } catch (cause) {
+      throw new NexusError("INTERNAL", `The request could not be signed (${name})`, { cause, mayHaveReached: false });
+    }
+  };
+}
+
+/** Without a zone, as most interfaces write it that do not say which; it is UTC. */
+function secondsOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 19);
+}

@@ -1,0 +1,54 @@
+import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
+
+export interface FailureOptions {
+  /** What to try. */
+  hint?: string | undefined;
+  /** What to try where it does no harm to do it again. */
+  again?: string | undefined;
+  /** Whether upstream surely did nothing. */
+  outcome: "refused" | "unknown";
+}
+
+/** A call that did not do what it was for, in words for whoever called: a value, since it becomes a result. */
+export class Failure {
+  readonly kind = "failure";
+  readonly text: string;
+  readonly hint: string | undefined;
+  readonly again: string | undefined;
+  readonly outcome: "refused" | "unknown";
+
+  constructor(text: string, { hint, again, outcome }: FailureOptions) {
+    this.text = text;
+    this.hint = hint;
+    this.again = again;
+    this.outcome = outcome;
+  }
+}
+
+type Words = Pick<Failure, "text"> & Omit<FailureOptions, "outcome">;
+
+const LATER = "Try again later.";
+const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
+  TIMEOUT: (title) => ({ text: `${title} did not answer in time.`, again: LATER }),
+  CONNECTION_FAILED: (title) => ({ text: `${title} could not be reached; nothing was sent.`, again: LATER }),
+  CONNECTION_LOST: (title) => ({
+    text: `${title} broke off the connection before its answer was complete.`,
+    again: LATER,
+  }),
+  MESSAGE_TOO_LARGE: (title) => ({
+    text: `${title} sent a larger answer than is read here.`,
+    again: "Ask for less at once.",
+  }),
+  REDIRECT_REFUSED: (title) => ({
+    text: `${title} answered with a redirect, which is not followed.`,
+    hint: "Whoever maintains the tool file has to check its address.",
+  }),
+};
+
+/** What a request that got no answer means for the caller. The address is nobody's business: its query holds credentials. */
+export function failureOf(error: NexusError, title: string): Failure {
+  const outcome = error.details.mayHaveReached === false ? "refused" : "unknown";
+  const words = WORDS[error.code]?.(title) ?? { text: `${error.message}.`, hint: error.hint };
+  const { text, ...options } = words;
+  return new Failure(text, { ...options, outcome });
+}

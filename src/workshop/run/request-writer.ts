@@ -1,0 +1,46 @@
+import { encodeQuery } from "../codec/address.ts";
+import { codecFor } from "../codec/codec.ts";
+import { requestPartsFor } from "../codec/request-parts.ts";
+import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { Credentials } from "./credentials.ts";
+import type { OutgoingRequest } from "./upstream.ts";
+
+/** Writes one request: every value encoded for the place where it stands. Throws ARGUMENTS_INVALID where one cannot stand there. */
+export type RequestWriter = (base: string, input: Record<string, unknown>, credentials: Credentials) => OutgoingRequest;
+
+const CONTENT_TYPES = {
+  xml: "application/xml; charset=utf-8",
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+} as const;
+const ACCEPT = {
+  xml: "application/xml, text/xml;q=0.9, */*;q=0.1",
+  json: "application/json",
+  text: "*/*",
+  none: "*/*",
+};
+
+export function requestWriter(file: ToolFile, name: string, { input, request, response }: ToolSpec): RequestWriter {
+  const { method, body } = request;
+  const partsOf = requestPartsFor(file, name);
+  const codec = body && codecFor(file, input, body);
+  const fixed = {
+    accept: ACCEPT[response.as],
+    ...(body === undefined ? {} : { "content-type": CONTENT_TYPES[body] }),
+  };
+  return (base, value, credentials) => {
+    const { path, query, headers } = partsOf(value);
+    const search = [query, encodeQuery(Object.entries(credentials.query))].filter((part) => part !== "").join("&");
+    return {
+      method,
+      url: `${base}${path}${search === "" ? "" : `?${search}`}`,
+      headers: { ...fixed, ...lowerCase(headers), ...lowerCase(credentials.headers) },
+      ...(codec ? { body: codec.encode(value) } : {}),
+    };
+  };
+}
+
+/** So that a credential cannot stand beside a value of the same name. */
+function lowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,31 @@
+import type { Logger } from "../../client/logger.ts";
+import type { CompiledApi } from "../compile/compile.ts";
+import type { Pause } from "./attempts.ts";
+import type { CompletedValues } from "./completed-values.ts";
+import type { FindSecret } from "./credentials.ts";
+import type { Redaction } from "./redaction.ts";
+import type { ResultStore } from "./result-store.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+import type { OutgoingRequest, Upstream } from "./upstream.ts";
+import type { WriteOnce } from "./write-once.ts";
+
+/** Adds to a finished request what only the program can compute: a signature. */
+export type Signer = (request: OutgoingRequest) => OutgoingRequest | Promise<OutgoingRequest>;
+
+/** What all calls of one API share. */
+export interface RunnerParts {
+  api: CompiledApi;
+  plans: ReadonlyMap<string, ToolPlan>;
+  values: CompletedValues;
+  upstream: Upstream;
+  redaction: Redaction;
+  writes: WriteOnce;
+  results: ResultStore;
+  findSecret: FindSecret;
+  signers: Readonly<Record<string, Signer>>;
+  logger: Logger;
+  now: () => number;
+  pause: Pause;
+  /** Aborted when the API is closed. */
+  closing: AbortSignal;
+}

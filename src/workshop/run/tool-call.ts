@@ -1,0 +1,198 @@
+import { unlessAborted } from "../../host/unless-aborted.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { CallToolResult, Content } from "../../protocol/mcp.ts";
+import { SOURCE_PAYLOAD } from "../compile/tool-definition.ts";
+import { textOf, type Success } from "./answer-reader.ts";
+import { failureResult, payloadBlock, repeatedResult, successResult } from "./call-result.ts";
+import type { CallTrace } from "./call-trace.ts";
+import type { Asking } from "./confirmation.ts";
+import { exchange, prepare, type Exchanged, type Prepared } from "./exchange.ts";
+import { Failure } from "./failure.ts";
+import { requestKey } from "./request-key.ts";
+import type { RunnerParts } from "./runner-parts.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+import type { EarlierWrite } from "./write-ledger.ts";
+
+type Value = Record<string, unknown>;
+
+export interface CallFacts {
+  caller: string;
+  signal: AbortSignal | undefined;
+  asking: Asking | undefined;
+  trace: CallTrace;
+}
+
+/** A write's own time, and what may pass before it is sent and after it was answered. */
+const WRITE_MARGIN_MS = 60_000;
+
+/** One call of one tool, from its arguments to its result. */
+export class ToolCall {
+  readonly #parts: RunnerParts;
+  readonly #plan: ToolPlan;
+  readonly #facts: CallFacts;
+  #wantsPayload = false;
+
+  constructor(parts: RunnerParts, plan: ToolPlan, facts: CallFacts) {
+    this.#parts = parts;
+    this.#plan = plan;
+    this.#facts = facts;
+  }
+
+  async run(args: unknown): Promise<CallToolResult> {
+    const { trace } = this.#facts;
+    trace.reached(0, "Checking the arguments");
+    const { value, problems } = this.#plan.check(args);
+    if (problems.length > 0) return this.#failed(this.#argumentsRefused(problems));
+    const input = this.#withoutOwn(value);
+    const result = this.#plan.spec.effect === "read" ? await this.#read(input) : await this.#write(input);
+    trace.reached(1, "Done");
+    return result;
+  }
+
+  /** What another tool of the same file gives: for a look before a write. */
+  async #look(tool: string, args: Value): Promise<Value | Failure> {
+    const plan = this.#parts.plans.get(tool);
+    if (!plan) throw new NexusError("CONFIG_INVALID", `There is no tool ${tool} to look with`);
+    const { value, problems } = plan.check(args);
+    if (problems.length > 0) return new Failure(problems.join("; "), { outcome: "refused" });
+    const prepared = await prepare(this.#parts, plan, value, () => this.#keyOf(tool, value));
+    const { reading } = await exchange(this.#parts, plan, prepared, { ...this.#facts });
+    this.#facts.signal?.throwIfAborted();
+    return reading.kind === "failure" ? reading : reading.value;
+  }
+
+  async #read(input: Value): Promise<CallToolResult> {
+    const prepared = await prepare(this.#parts, this.#plan, input, () => this.#keyOf(this.#plan.name, input));
+    const exchanged = await exchange(this.#parts, this.#plan, prepared, this.#facts);
+    this.#facts.signal?.throwIfAborted();
+    return this.#result(prepared.input, exchanged);
+  }
+
+  async #write(input: Value): Promise<CallToolResult> {
+    const key = this.#keyOf(this.#plan.name, input);
+    const { signal } = this.#facts;
+    const { writes, now } = this.#parts;
+    // Secrets that are missing are told before anybody is asked anything.
+    const first = await prepare(this.#parts, this.#plan, input, () => key);
+    const earlier = (record: EarlierWrite) => this.#earlier(record, first.input);
+    const known = this.#plan.isKeyed ? await writes.find({ key, signal, earlier }) : undefined;
+    if (known) return known;
+
+    const confirmed = await this.#confirm(input);
+    if (confirmed instanceof Failure) return this.#failed(confirmed);
+    const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, () => key);
+    signal?.throwIfAborted();
+    if (!this.#plan.isKeyed)
+      return unlessAborted(
+        this.#send(prepared).then(({ result }) => result),
+        signal,
+      );
+    const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const send = () => this.#send(prepared);
+    return writes.run({ key, until, signal, send, earlier, unrecorded: (error) => this.#unrecorded(error) });
+  }
+
+  async #confirm(input: Value): Promise<Value | Failure> {
+    const { confirmation, spec } = this.#plan;
+    if (!confirmation || !spec.confirm) return input;
+    const { call } = spec.confirm;
+    return confirmation.confirm(input, { look: (args) => this.#look(call, args), asking: this.#facts.asking });
+  }
+
+  /** Whatever goes wrong from here on, it is known that it may have been sent. */
+  async #send(prepared: Prepared): Promise<{ result: CallToolResult; outcome: "done" | "refused" | "unknown" }> {
+    const { trace } = this.#facts;
+    const exchanged = await exchange(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
+    const { reading } = exchanged;
+    const outcome = reading.kind === "failure" ? reading.outcome : "done";
+    return { result: this.#result(prepared.input, exchanged), outcome };
+  }
+
+  #earlier(record: EarlierWrite, input: Value): CallToolResult {
+    const { trace } = this.#facts;
+    trace.note("info", "The same write was made before; nothing is sent", { earlier: record.kind });
+    const at = new Date(record.at).toISOString();
+    switch (record.kind) {
+      case "done":
+        return repeatedResult(record.result, record.at);
+      case "pending":
+        return this.#failed(
+          new Failure(`The same call is being carried out since ${at}; it is not sent a second time.`, {
+            hint: "Wait a little, then make the same call again: it answers with what became of the first.",
+            outcome: "refused",
+          }),
+        );
+      case "unknown":
+        return this.#failed(
+          new Failure(`The same call was made at ${at}. It is not sent again.`, {
+            hint: this.#plan.outcomeUnknown({ input }),
+            outcome: "refused",
+          }),
+        );
+    }
+  }
+
+  #result(input: Value, { reading, answer }: Exchanged): CallToolResult {
+    const result = reading.kind === "failure" ? this.#failed(reading, input) : this.#succeeded(reading);
+    if (!answer || !this.#wantsPayload) return result;
+    const type = answer.headers["content-type"];
+    const contentType = typeof type === "string" ? type : undefined;
+    const payload = this.#parts.redaction.in(textOf(answer.body));
+    const content: Content[] = [...result.content, payloadBlock(payload, { status: answer.status, contentType })];
+    return { ...result, content };
+  }
+
+  #succeeded({ value, deviations, text }: Success): CallToolResult {
+    const { values, redaction, results, api } = this.#parts;
+    const { response, limits } = this.#plan.spec;
+    const show = (shown: string) => redaction.in(shown);
+    const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
+    const structured = plain as Value;
+    const lines = [redaction.in(text)];
+    if (deviations.length > 0) {
+      const told = redaction.inAll(deviations) as Value[];
+      this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
+      structured["deviations"] = told;
+      const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
+      lines.push(`The answer was not as documented in ${places}: see deviations.`);
+    }
+    const keep = { store: results, caller: this.#facts.caller, api: api.file.api, tool: this.#plan.name };
+    return successResult({ text: lines.join("\n"), structured, maxBytes: limits.resultBytes, keep });
+  }
+
+  /** `input`: of a request that may have been sent. */
+  #failed(failure: Failure, input?: Value): CallToolResult {
+    const { spec } = this.#plan;
+    const isOpen = input !== undefined && spec.effect !== "read" && failure.outcome === "unknown";
+    const hint = isOpen
+      ? [failure.hint, this.#plan.outcomeUnknown({ input })].filter((part) => part !== undefined).join("\n")
+      : (failure.hint ?? failure.again);
+    this.#facts.trace.note("info", "The call failed", { reason: failure.text });
+    return failureResult({ text: failure.text, hint }, this.#parts.redaction);
+  }
+
+  #argumentsRefused(problems: readonly string[]): Failure {
+    const { properties = {} } = this.#parts.api.tools[this.#plan.name]?.inputSchema ?? {};
+    const lines = problems.map((problem) => `- ${problem}`).join("\n");
+    return new Failure(`These arguments of ${this.#plan.name} cannot be used, so nothing was sent:\n${lines}`, {
+      hint: `It takes: ${Object.keys(properties as Value).join(", ")}.`,
+      outcome: "refused",
+    });
+  }
+
+  /** Arguments that are for us and not for upstream. */
+  #withoutOwn(value: Value): Value {
+    if (!this.#plan.spec.response.sourcePayload) return value;
+    const { [SOURCE_PAYLOAD]: wanted, ...input } = value;
+    this.#wantsPayload = wanted === true;
+    return input;
+  }
+
+  #unrecorded(error: unknown): void {
+    this.#facts.trace.note("error", "A write was made, and could not be recorded", { reason: messageOf(error) });
+  }
+
+  #keyOf(tool: string, input: Value): string {
+    return requestKey({ api: this.#parts.api.file.api, tool, caller: this.#facts.caller, input });
+  }
+}

@@ -1,0 +1,44 @@
+import { checkerFor } from "../check/checker.ts";
+import type { CompiledApi } from "../compile/compile.ts";
+import { parseTemplate, renderTemplate, type Template } from "../expression/template.ts";
+import type { Scope } from "../expression/expression.ts";
+import type { SecretsSpec, ToolSpec } from "../file/tool-file.ts";
+import { answerReader, type AnswerReader } from "./answer-reader.ts";
+import type { CompletedValues } from "./completed-values.ts";
+import { Confirmation } from "./confirmation.ts";
+import { requestWriter, type RequestWriter } from "./request-writer.ts";
+
+type Value = Record<string, unknown>;
+
+const OUTCOME_UNKNOWN = "Whether it was carried out is not known. Find out before calling again.";
+
+/** All that one tool's calls have in common, worked out once. */
+export class ToolPlan {
+  readonly name: string;
+  readonly spec: ToolSpec;
+  readonly secrets: SecretsSpec | undefined;
+  readonly check: (args: unknown) => { value: Value; problems: string[] };
+  readonly write: RequestWriter;
+  readonly read: AnswerReader;
+  readonly confirmation: Confirmation | undefined;
+  /** Whether a repeat can be told from another call: only what carries a key of its own is sent once for all. */
+  readonly isKeyed: boolean;
+  readonly #outcomeUnknown: Template;
+
+  constructor(api: CompiledApi, name: string, spec: ToolSpec, values: CompletedValues) {
+    this.name = name;
+    this.spec = spec;
+    this.secrets = spec.request.secrets === undefined ? undefined : api.file.secrets[spec.request.secrets];
+    this.check = checkerFor(api.file, name, api.tools[name]?.inputSchema ?? {});
+    this.write = requestWriter(api.file, name, spec);
+    this.read = answerReader(api.file, spec, values);
+    this.confirmation = spec.confirm && new Confirmation(spec.confirm);
+    this.isKeyed = spec.effect !== "read" && values.calls(spec.input, "request_key");
+    this.#outcomeUnknown = parseTemplate(spec.outcomeUnknown ?? OUTCOME_UNKNOWN);
+  }
+
+  /** How to find out what became of a write. */
+  outcomeUnknown(scope: Scope): string {
+    return renderTemplate(this.#outcomeUnknown, scope);
+  }
+}

@@ -1,0 +1,74 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { AddressGuard } from "../../net/address-guard.ts";
+import { guardedRequest } from "../../net/guarded-request.ts";
+import { Network } from "../../net/network.ts";
+import type { RequestSpec, UpstreamSpec } from "../file/tool-file.ts";
+
+export interface OutgoingRequest {
+  method: RequestSpec["method"];
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface UpstreamAnswer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array;
+}
+
+export interface UpstreamOptions {
+  /** Another place on this machine that stands in for the real one: a fake. */
+  binding?: string | undefined;
+  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  ca?: readonly string[] | undefined;
+  maxBytes?: number | undefined;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Where the requests of one API go, and nowhere else. */
+export class Upstream implements AsyncDisposable {
+  /** What paths are resolved against; ends with a slash. */
+  readonly base: string;
+  readonly #allow: readonly string[];
+  readonly #network: Network;
+  readonly #maxBytes: number;
+
+  constructor(spec: UpstreamSpec, { binding, ca, maxBytes = MAX_BYTES }: UpstreamOptions = {}) {
+    const place = binding === undefined ? undefined : onThisMachine(binding);
+    this.base = place?.href ?? spec.base;
+    this.#allow = place ? [place.href] : spec.allow;
+    const guard = new AddressGuard({ allow: place ? [place.hostname.replace(/^\[|\]$/g, "")] : [] });
+    this.#network = new Network({ guard, ca });
+    this.#maxBytes = maxBytes;
+  }
+
+  send(request: OutgoingRequest, timeoutMs: number, signal?: AbortSignal): Promise<UpstreamAnswer> {
+    const allow = this.#allow;
+    return guardedRequest(this.#network, { ...request, allow, timeoutMs, maxBytes: this.#maxBytes, signal });
+  }
+
+  close(): Promise<void> {
+    return this.#network.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** A binding is outside of what was approved, so it must not lead anywhere else. */
+function onThisMachine(binding: string): URL {
+  const url = URL.canParse(binding) ? new URL(binding) : undefined;
+  const isHere = url !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (!isHere || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+    throw new NexusError("CONFIG_INVALID", "An upstream that stands in for the real one must be on this machine", {
+      phase: "config",
+      hint: `Write its address like "http://127.0.0.1:8080/path/".`,
+      mayHaveReached: false,
+    });
+  }
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
+}
