@@ -24,7 +24,7 @@ function visit(plan: NodePlan, value: unknown, reading: RecordReading): void {
   if (list) return readList(list, value, reading);
   if (nested) {
     if (!isObject(value)) return reading.spoil(nested, "expected an object", shown(value));
-    const place = reading.placeOf(nested.scope, nested.field, -1);
+    const place = reading.placeOf(nested, -1);
     return reading.set(nested.slot, decodeJson(nested.plan(), value, reading.found, place));
   }
   for (const leaf of text) reading.take(leaf, leaf.scalar.readJson(value), shown(value));
@@ -47,7 +47,7 @@ function readMembers(plan: NodePlan, value: unknown, reading: RecordReading): vo
 function notObject({ opens, path }: NodePlan, value: unknown, reading: RecordReading): void {
   const [first] = opens.map((scope) => reading.plan.scopes[scope]);
   if (!first) return reading.tell(path, "expected an object", shown(value));
-  reading.spoil({ scope: first.parent, field: first.field, slot: first.slot }, "expected an object", shown(value));
+  reading.spoil(first, "expected an object", shown(value));
 }
 
 function readList(list: ListPlan, value: unknown, reading: RecordReading): void {
@@ -55,7 +55,7 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
   const plan = list.plan();
   const items = reading.items(list.slot);
   for (const [index, each] of (value as unknown[]).entries()) {
-    const place = reading.placeOf(list.scope, list.field, index);
+    const place = reading.placeOf(list, index);
     if (list.isRecord && !isObject(each) && !plan.root.byName.has(ITSELF)) {
       reading.found.add(pathOf(place), "expected an object", shown(each));
       continue;

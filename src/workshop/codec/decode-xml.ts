@@ -1,9 +1,9 @@
 import type { Deviations } from "./deviations.ts";
 import type { Fields } from "./own.ts";
 import type { Place } from "./place.ts";
-import { keyOf, type NodePlan, type RecordPlan } from "./record-plan.ts";
+import type { ListPlan, NestedPlan, NodePlan, RecordPlan } from "./record-plan.ts";
 import { RecordReading } from "./record-reading.ts";
-import { XMLNS_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "./xml-tree.ts";
+import { isSameName, XMLNS_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "./xml-tree.ts";
 
 /** The record that an element holds. What is wrong with it is found, and left out of the value. */
 export function decodeXml(plan: RecordPlan, element: XmlElement, found: Deviations, place?: Place): Fields {
@@ -22,19 +22,20 @@ function visit(plan: NodePlan, element: XmlElement, reading: RecordReading): voi
 }
 
 function readAttributes(plan: NodePlan, { attributes }: XmlElement, reading: RecordReading): void {
-  for (const { name, namespace, value } of attributes) {
-    const known = plan.attributes.get(keyOf(name, namespace));
+  for (const attribute of attributes) {
+    const { name, namespace, value } = attribute;
+    const known = plan.attributes.find((each) => isSameName(each, attribute));
     if (known) {
       for (const leaf of known.leaves) reading.take(leaf, leaf.scalar.read(value), value);
     } else if (namespace !== XMLNS_NAMESPACE && namespace !== XSI_NAMESPACE) {
-      const isFixed = plan.fixed.some((fixed) => fixed.name === name && fixed.namespace === namespace);
+      const isFixed = plan.fixed.some((each) => isSameName(each, attribute));
       if (!isFixed) reading.tell(joined(plan.path, `@${name}`), "unknown attribute", value);
     }
   }
 }
 
 function readText(plan: NodePlan, { text }: XmlElement, reading: RecordReading): void {
-  const holdsMore = plan === reading.plan.root || plan.attributes.size > 0 || plan.children.length > 0;
+  const holdsMore = plan === reading.plan.root || plan.attributes.length > 0 || plan.children.length > 0;
   for (const leaf of plan.text) {
     // Beside other things in the element, no text is an absent one.
     if (holdsMore && leaf.optional && isBlank(text)) continue;
@@ -43,14 +44,14 @@ function readText(plan: NodePlan, { text }: XmlElement, reading: RecordReading):
 }
 
 function readChildren(plan: NodePlan, { children }: XmlElement, reading: RecordReading): void {
-  const seen = new Set<NodePlan>();
+  const seen: boolean[] = [];
   for (const child of children) {
-    const known = choose(plan.byName.get(keyOf(child.name, child.namespace)), child);
+    const known = choose(plan.byName.get(child.name), child);
     if (!known) tellUnknown(plan, child, reading);
     else if (known.list) readItem(known.list, child, reading);
-    else if (seen.has(known)) reading.tell(known.path, "stands here more than once", described(child));
+    else if (seen[known.index]) reading.tell(known.path, "stands here more than once", described(child));
     else {
-      seen.add(known);
+      seen[known.index] = true;
       if (isNil(child)) continue;
       if (known.nested) readNested(known.nested, child, reading);
       else visit(known, child, reading);
@@ -59,24 +60,24 @@ function readChildren(plan: NodePlan, { children }: XmlElement, reading: RecordR
 }
 
 /** Of those with the name, the first whose conditions are met; the one without conditions is the last. */
-function choose(plans: readonly NodePlan[] | undefined, { attributes }: XmlElement): NodePlan | undefined {
-  return plans?.find(({ fixed }) =>
-    fixed.every(({ name, namespace, value }) =>
-      attributes.some((each) => each.name === name && each.namespace === namespace && each.value === value),
-    ),
-  );
+function choose(plans: readonly NodePlan[] | undefined, child: XmlElement): NodePlan | undefined {
+  return plans?.find((plan) => plan.namespace === child.namespace && (plan.fixed.length === 0 || isMet(plan, child)));
 }
 
-function readItem(list: NonNullable<NodePlan["list"]>, child: XmlElement, reading: RecordReading): void {
+function isMet({ fixed }: NodePlan, { attributes }: XmlElement): boolean {
+  return fixed.every((wanted) => attributes.some((each) => isSameName(each, wanted) && each.value === wanted.value));
+}
+
+function readItem(list: ListPlan, child: XmlElement, reading: RecordReading): void {
   const items = reading.items(list.slot);
-  const place = reading.placeOf(list.scope, list.field, items.length);
+  const place = reading.placeOf(list, items.length);
   const record = decodeXml(list.plan(), child, reading.found, place);
   const item = list.isRecord ? record : record[""];
   if (item !== undefined) items.push(item);
 }
 
-function readNested(nested: NonNullable<NodePlan["nested"]>, child: XmlElement, reading: RecordReading): void {
-  const place = reading.placeOf(nested.scope, nested.field, -1);
+function readNested(nested: NestedPlan, child: XmlElement, reading: RecordReading): void {
+  const place = reading.placeOf(nested, -1);
   reading.set(nested.slot, decodeXml(nested.plan(), child, reading.found, place));
 }
 
@@ -102,6 +103,7 @@ function isBlank(text: string): boolean {
 }
 
 function isNil({ attributes }: XmlElement): boolean {
+  if (attributes.length === 0) return false;
   return attributes.some(
     ({ name, namespace, value }) => name === "nil" && namespace === XSI_NAMESPACE && /^(?:true|1)$/.test(value),
   );

@@ -1,7 +1,7 @@
 import { ITSELF } from "./member-path.ts";
 import type { Fields } from "./own.ts";
 import type { Place } from "./place.ts";
-import type { LeafPlan, NodePlan, RecordPlan } from "./record-plan.ts";
+import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "./record-plan.ts";
 import { RecordSource } from "./record-source.ts";
 import type { Scalar } from "./scalar.ts";
 
@@ -32,7 +32,7 @@ function build(plan: NodePlan, source: RecordSource): unknown {
   return isThere ? object : undefined;
 }
 
-function buildList(list: NonNullable<NodePlan["list"]>, source: RecordSource): unknown[] | undefined {
+function buildList(list: ListPlan, source: RecordSource): unknown[] | undefined {
   const items = source.itemsOf(list);
   if (!items || !(list.keepEmpty || source.isGiven(list))) return undefined;
   const plan = list.plan();

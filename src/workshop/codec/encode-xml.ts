@@ -1,10 +1,10 @@
 import type { Fields } from "./own.ts";
 import type { Place } from "./place.ts";
-import { keyOf, type LeafPlan, type NodePlan, type RecordPlan } from "./record-plan.ts";
+import type { LeafPlan, NodePlan, RecordPlan } from "./record-plan.ts";
 import { RecordSource } from "./record-source.ts";
 import { Mismatch, type Scalar } from "./scalar.ts";
 import { unwritable } from "./write-xml.ts";
-import type { XmlElement } from "./xml-tree.ts";
+import { isSameName, type XmlElement } from "./xml-tree.ts";
 
 /** A record as its element. Fields that are absent or null are left out, and so is what would stand around nothing. */
 export function encodeXml(plan: RecordPlan, value: Fields, place?: Place): XmlElement {
@@ -30,9 +30,9 @@ function build(plan: NodePlan, source: RecordSource): XmlElement | undefined {
   const element: XmlElement = { name: plan.name, namespace: plan.namespace, attributes: [], children: [], text: "" };
   let isThere = plan.opens.some((scope) => source.has(scope));
   for (const fixed of plan.fixed) {
-    if (!plan.attributes.has(keyOf(fixed.name, fixed.namespace))) element.attributes.push(fixed);
+    if (!plan.attributes.some((each) => isSameName(each, fixed))) element.attributes.push(fixed);
   }
-  for (const { name, namespace, leaves } of plan.attributes.values()) {
+  for (const { name, namespace, leaves } of plan.attributes) {
     const found = firstOf(leaves, source);
     if (!found) continue;
     element.attributes.push({ name, namespace, value: found.text });

@@ -6,7 +6,7 @@ import { decodePairs, encodePairs, type Pair } from "./form-text.ts";
 import { MEMBERS } from "./member-path.ts";
 import type { Fields } from "./own.ts";
 import { Planner } from "./planner.ts";
-import type { LeafPlan, NodePlan, RecordPlan } from "./record-plan.ts";
+import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "./record-plan.ts";
 import { RecordReading } from "./record-reading.ts";
 import { RecordSource } from "./record-source.ts";
 import type { Scalar } from "./scalar.ts";
@@ -88,11 +88,11 @@ function visit(node: NodePlan, name: string, values: Map<string, string[]>, read
   return isThere;
 }
 
-function readItems(list: NonNullable<NodePlan["list"]>, given: readonly string[], reading: RecordReading): void {
+function readItems(list: ListPlan, given: readonly string[], reading: RecordReading): void {
   const plan = list.plan();
   const items = reading.items(list.slot);
   for (const [index, text] of given.entries()) {
-    const inner = new RecordReading(plan, reading.found, reading.placeOf(list.scope, list.field, index));
+    const inner = new RecordReading(plan, reading.found, reading.placeOf(list, index));
     for (const leaf of plan.root.text) inner.take(leaf, leaf.scalar.read(text), text);
     const item = inner.finish()[""];
     if (item !== undefined) items.push(item);

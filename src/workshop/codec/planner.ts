@@ -2,14 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec } from "../file/tool-file.ts";
 import { Mismatch, scalarOf, type Scalar } from "./scalar.ts";
 import type { WireStep } from "./wire-path.ts";
-import {
-  keyOf,
-  type AttributePlan,
-  type NodePlan,
-  type LeafPlan,
-  type RecordPlan,
-  type ScopePlan,
-} from "./record-plan.ts";
+import type { FieldPlace, LeafPlan, NodePlan, RecordPlan, ScopePlan } from "./record-plan.ts";
 import { XML_NAMESPACE, XSI_NAMESPACE } from "./xml-tree.ts";
 
 /** Where a field is put: the record that is being planned, and the object in it that has the field. */
@@ -94,36 +87,28 @@ export class Planner {
       if (step.attribute) return this.#addAttribute(element, field, owned, step, spot);
       if (!step.text) element = this.#child(element, step, spot.namespace);
     }
-    const slot = addSlot(field, owned, spot, true);
+    const place = addSlot(field, owned, spot, true);
     if (owned.shape.kind === "scalar") {
-      const leaf = leafOf(field, owned, owned.shape, { slot, scope: spot.scope });
+      const leaf = leafOf(owned, owned.shape, place);
       (leaf.type === "presence" ? element.presence : element.text).push(leaf);
     } else if (owned.shape.kind === "object") {
-      this.#addObject(
-        element,
-        field,
-        owned.shape,
-        { slot, optional: owned.optional, implied: element === start },
-        spot,
-      );
+      this.#addObject(element, owned.shape, { place, optional: owned.optional, implied: element === start }, spot);
     }
   }
 
   #addAttribute(element: NodePlan, field: string, owned: Owned, step: WireStep, spot: Spot): void {
     if (owned.shape.kind !== "scalar") throw wrong("an attribute holds a single value");
     const namespace = step.prefix === undefined ? "" : this.#namespace(step.prefix);
-    const key = keyOf(step.name, namespace);
-    const plan: AttributePlan = element.attributes.get(key) ?? { name: step.name, namespace, leaves: [] };
-    const slot = addSlot(field, owned, spot, true);
-    plan.leaves.push(leafOf(field, owned, owned.shape, { slot, scope: spot.scope }));
-    element.attributes.set(key, plan);
+    const leaf = leafOf(owned, owned.shape, addSlot(field, owned, spot, true));
+    const known = element.attributes.find((each) => each.name === step.name && each.namespace === namespace);
+    if (known) known.leaves.push(leaf);
+    else element.attributes.push({ name: step.name, namespace, leaves: [leaf] });
   }
 
   #addObject(
     element: NodePlan,
-    field: string,
     { type }: ObjectShape,
-    { slot, optional, implied }: { slot: number; optional: boolean; implied: boolean },
+    { place, optional, implied }: { place: FieldPlace; optional: boolean; implied: boolean },
     spot: Spot,
   ): void {
     const namespace = this.#namespaceOf(type) ?? spot.namespace;
@@ -131,13 +116,11 @@ export class Planner {
       if (implied) throw wrong(`${type} holds itself in the same element`);
       const { name, namespace: its, fixed } = element;
       const plan = () => this.#planOf({ type, element: { ...newElement(name, its), fixed }, namespace });
-      element.nested = { scope: spot.scope, field, slot, plan };
+      element.nested = { ...place, plan };
       return;
     }
-    const { scopes } = spot.record;
-    const before = scopes[spot.scope]?.path ?? "";
-    const path = before === "" ? field : `${before}.${field}`;
-    const scope = scopes.push({ parent: spot.scope, field, slot, path, implied, optional, fields: [] }) - 1;
+    const { field, slot, path } = place;
+    const scope = spot.record.scopes.push({ parent: spot.scope, field, slot, path, implied, optional, fields: [] }) - 1;
     if (!implied) element.opens.push(scope);
     this.#addType(element, type, { record: spot.record, scope, namespace, inside: [...spot.inside, type] });
   }
@@ -149,9 +132,7 @@ export class Planner {
     if (element.list) throw wrong(`"${element.list.field}" has the same elements; give both a list of a type`);
     const isRecord = shape.of.kind === "object" && way.rest.length === 0;
     element.list = {
-      scope: spot.scope,
-      field,
-      slot: addSlot(field, owned, spot, true),
+      ...addSlot(field, owned, spot, true),
       keepEmpty: shape.keepEmpty,
       isRecord,
       plan: once(() => this.#item(element, shape, way.rest, spot.namespace)),
@@ -179,9 +160,9 @@ export class Planner {
       value,
     }));
     if (parent.nested) throw wrong(`<${parent.name}> belongs to "${parent.nested.field}" alone`);
-    const key = keyOf(step.name, namespace);
-    const siblings = parent.byName.get(key) ?? [];
-    const isSame = (plan: NodePlan) => JSON.stringify(plan.fixed) === JSON.stringify(fixed);
+    const siblings = parent.byName.get(step.name) ?? [];
+    const isSame = (plan: NodePlan) =>
+      plan.namespace === namespace && JSON.stringify(plan.fixed) === JSON.stringify(fixed);
     const known = siblings.find(isSame);
     if (known) {
       if ((known.list !== undefined) !== step.repeats)
@@ -189,10 +170,10 @@ export class Planner {
       return known;
     }
     const path = parent.path === "" ? step.name : `${parent.path}/${step.name}`;
-    const element = { ...newElement(step.name, namespace), path, fixed };
+    const element = { ...newElement(step.name, namespace), path, fixed, index: parent.children.length };
     parent.children.push(element);
     parent.byName.set(
-      key,
+      step.name,
       [...siblings, element].sort((a, b) => b.fixed.length - a.fixed.length),
     );
     return element;
@@ -221,8 +202,9 @@ function newElement(name: string, namespace: string): NodePlan {
     name,
     namespace,
     path: "",
+    index: 0,
     fixed: [],
-    attributes: new Map(),
+    attributes: [],
     text: [],
     presence: [],
     children: [],
@@ -238,10 +220,12 @@ function newRecord(root: NodePlan): RecordPlan {
   return { root, scopes: [whole], slots: 0 };
 }
 
-function addSlot(name: string, { shape, optional, const: constant }: Owned, spot: Spot, isOnWire: boolean): number {
-  const slot = spot.record.slots++;
+function addSlot(name: string, { shape, optional, const: constant }: Owned, spot: Spot, isOnWire: boolean): FieldPlace {
+  const { record, scope } = spot;
+  const slot = record.slots++;
   const list = shape.kind === "list" ? shape : undefined;
-  spot.record.scopes[spot.scope]?.fields.push({
+  const holder = record.scopes[scope];
+  holder?.fields.push({
     name,
     slot,
     kind: shape.kind === "scalar" && shape.type === "presence" ? "presence" : shape.kind,
@@ -251,14 +235,14 @@ function addSlot(name: string, { shape, optional, const: constant }: Owned, spot
     minItems: list?.minItems,
     maxItems: list?.maxItems,
   });
-  return slot;
+  const path = [holder?.path ?? "", name].filter((part) => part !== "").join(".");
+  return { scope, field: name, slot, path };
 }
 
-function leafOf(field: string, owned: Owned, shape: ScalarShape, at: { slot: number; scope: number }): LeafPlan {
+function leafOf({ const: value, optional }: Owned, shape: ScalarShape, place: FieldPlace): LeafPlan {
   const scalar = scalarOf(shape);
-  const { const: value, optional } = owned;
   const constant = value === undefined ? undefined : constantOf(scalar, value);
-  return { ...at, field, scalar, type: shape.type, optional, constant };
+  return { ...place, scalar, type: shape.type, optional, constant };
 }
 
 /** A constant may be the name of a code, or the code itself. */

@@ -43,20 +43,22 @@ export interface NodePlan {
   namespace: string;
   /** From the node of the record: `members/member`. */
   path: string;
+  /** Its number among its siblings. */
+  index: number;
   /** Attributes by which it is told from its siblings. */
   fixed: { name: string; namespace: string; value: string }[];
-  attributes: Map<string, AttributePlan>;
+  attributes: AttributePlan[];
   text: LeafPlan[];
   presence: LeafPlan[];
   children: NodePlan[];
-  /** Those with conditions first. */
+  /** By the name without its namespace; those with conditions first. */
   byName: Map<string, NodePlan[]>;
   /** Scopes that are there when this node is. */
   opens: number[];
   /** It stands once for each item. */
   list: ListPlan | undefined;
   /** It holds a type that holds itself. */
-  nested: { scope: number; field: string; slot: number; plan: () => RecordPlan } | undefined;
+  nested: NestedPlan | undefined;
 }
 
 export interface AttributePlan {
@@ -65,10 +67,15 @@ export interface AttributePlan {
   leaves: LeafPlan[];
 }
 
-export interface LeafPlan {
+/** Which field of which object, and the way to it from the record: `guest.address`. */
+export interface FieldPlace {
   scope: number;
   field: string;
   slot: number;
+  path: string;
+}
+
+export interface LeafPlan extends FieldPlace {
   scalar: Scalar;
   type: ScalarShape["type"];
   optional: boolean;
@@ -76,17 +83,13 @@ export interface LeafPlan {
   constant: { value: string | number | boolean; text: string; json: unknown } | undefined;
 }
 
-export interface ListPlan {
-  scope: number;
-  field: string;
-  slot: number;
+export interface NestedPlan extends FieldPlace {
+  plan: () => RecordPlan;
+}
+
+export interface ListPlan extends FieldPlace {
   keepEmpty: boolean;
   /** An item is the whole record, or the one nameless field of it. */
   isRecord: boolean;
   plan: () => RecordPlan;
-}
-
-/** Elements and attributes are found by this. */
-export function keyOf(name: string, namespace: string): string {
-  return namespace === "" ? name : `{${namespace}}${name}`;
 }

@@ -1,7 +1,7 @@
 import type { Deviations } from "./deviations.ts";
 import type { Fields } from "./own.ts";
 import { pathOf, type Place } from "./place.ts";
-import type { FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./record-plan.ts";
+import type { FieldPlace, FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
 
 /** Something stood there that is no value: told already, so that it is not told again as missing. */
@@ -30,9 +30,9 @@ export class RecordReading {
   }
 
   /** A field whose value is of the wrong kind. */
-  spoil({ scope, field, slot }: Pick<LeafPlan, "scope" | "field" | "slot">, problem: string, received: string): void {
+  spoil({ slot, path }: Pick<FieldPlace, "slot" | "path">, problem: string, received: string): void {
     this.#slots[slot] = UNUSABLE;
-    this.#tellField(scope, field, problem, received);
+    this.found.add(pathOf(this.place, path), problem, received);
   }
 
   /** The items of a list that were read so far. */
@@ -52,7 +52,7 @@ export class RecordReading {
     } else {
       this.#slots[slot] = value;
       const problem = scalar.limit?.(value);
-      if (problem !== undefined) this.#tellField(leaf.scope, leaf.field, problem, received);
+      if (problem !== undefined) this.found.add(pathOf(this.place, leaf.path), problem, received);
     }
   }
 
@@ -62,8 +62,8 @@ export class RecordReading {
     this.found.add(record === "" || path === "" ? record + path : `${record}/${path}`, problem, received);
   }
 
-  placeOf(scope: number, field: string, index: number): Place {
-    return { within: this.place, list: this.#pathIn(scope, field), index };
+  placeOf({ path }: FieldPlace, index: number): Place {
+    return { within: this.place, list: path, index };
   }
 
   finish(): Fields {
@@ -114,14 +114,5 @@ export class RecordReading {
   #tellMissing(scope: ScopePlan, { name, constant }: FieldPlan): void {
     const problem = constant === undefined ? "missing" : `missing, expected ${JSON.stringify(constant)}`;
     this.found.add(pathOf(this.place, scope.path, name), problem);
-  }
-
-  #tellField(scope: number, field: string, problem: string, received: string): void {
-    this.found.add(pathOf(this.place, this.#pathIn(scope, field)), problem, received);
-  }
-
-  #pathIn(scope: number, field: string): string {
-    const path = this.plan.scopes[scope]?.path ?? "";
-    return path === "" ? field : field === "" ? path : `${path}.${field}`;
   }
 }

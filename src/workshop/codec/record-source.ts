@@ -1,19 +1,17 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { own, type Fields } from "./own.ts";
 import { depthOf, pathOf, type Place } from "./place.ts";
-import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "./record-plan.ts";
+import type { LeafPlan, ListPlan, NestedPlan, RecordPlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
 
 const MAX_DEPTH = 50;
 
 /** One record while it is written: what its fields hold, and the names of those that cannot be written. */
 export class RecordSource {
-  readonly #plan: RecordPlan;
   readonly #scopes: (Fields | undefined)[];
   readonly #place: Place | undefined;
 
   constructor(plan: RecordPlan, value: Fields, place: Place | undefined) {
-    this.#plan = plan;
     this.#place = place;
     this.#scopes = [value];
     if (depthOf(place) > MAX_DEPTH) throw this.#unsuitable("", "is nested too deep");
@@ -29,12 +27,12 @@ export class RecordSource {
   }
 
   /** The field's value by `write`, or nothing. */
-  valueOf<T>({ scope, field, type, scalar }: LeafPlan, write: (value: unknown) => T | Mismatch): T | undefined {
+  valueOf<T>({ scope, field, path, type, scalar }: LeafPlan, write: (value: unknown) => T | Mismatch): T | undefined {
     const holder = this.#scopes[scope];
     const value = holder && own(holder, field);
     if (value === undefined || value === null || (type === "presence" && value === false)) return undefined;
     const written = write.call(scalar, value);
-    if (written instanceof Mismatch) throw this.#unsuitable(this.#pathIn(scope, field), written.problem);
+    if (written instanceof Mismatch) throw this.#unsuitable(path, written.problem);
     return written;
   }
 
@@ -44,10 +42,9 @@ export class RecordSource {
   }
 
   /** Nothing where the object that has the list is absent. */
-  itemsOf({ scope, field, isRecord }: ListPlan): { record: Fields; place: Place }[] | undefined {
+  itemsOf({ scope, field, path: list, isRecord }: ListPlan): { record: Fields; place: Place }[] | undefined {
     const holder = this.#scopes[scope];
     if (!holder) return undefined;
-    const list = this.#pathIn(scope, field);
     const value = own(holder, field) ?? [];
     if (!Array.isArray(value)) throw this.#unsuitable(list, "must be a list");
     return (value as unknown[]).map((item, index) => {
@@ -58,9 +55,8 @@ export class RecordSource {
     });
   }
 
-  nestedOf({ scope, field }: NonNullable<NodePlan["nested"]>): { record: Fields; place: Place } | undefined {
+  nestedOf({ scope, field, path: list }: NestedPlan): { record: Fields; place: Place } | undefined {
     const holder = this.#scopes[scope];
-    const list = this.#pathIn(scope, field);
     const record = holder && this.#fields(own(holder, field), list);
     return record && { record, place: { within: this.#place, list, index: -1 } };
   }
@@ -69,11 +65,6 @@ export class RecordSource {
     if (value === undefined || value === null) return undefined;
     if (typeof value !== "object" || Array.isArray(value)) throw this.#unsuitable(path, "must be an object");
     return value as Fields;
-  }
-
-  #pathIn(scope: number, field: string): string {
-    const path = this.#plan.scopes[scope]?.path ?? "";
-    return path === "" ? field : `${path}.${field}`;
   }
 
   #unsuitable(path: string, problem: string): NexusError {
