@@ -153,11 +153,30 @@ function licenceOf(folder: string): string {
   return [heading, "", text, ""].join("\n");
 }
 
-/** Some packages name their licence without shipping its text; ours is the same licence, with another holder. */
+/** Whose work is in packages that ship no licence text although their repositories have one with several parts. */
+const HOLDERS: Readonly<Record<string, readonly { licence: "ISC" | "MIT"; holder: string; part?: string }[]>> = {
+  saxes: [
+    { licence: "ISC", holder: "Contributors" },
+    { licence: "ISC", holder: "Isaac Z. Schlueter and Contributors", part: "sax, from which saxes was forked" },
+    { licence: "MIT", holder: "Mathias Bynens <https://mathiasbynens.be/>", part: "String.fromCodePoint" },
+  ],
+};
+
+/** Some packages name their licence without shipping its text. */
 function standardText({ name, license, author }: Manifest): string {
-  if (license !== "MIT") throw new Error(`no licence text found for ${name}`);
-  const holder = typeof author === "object" ? author.name : (author ?? `the authors of ${name}`);
-  return readFileSync("LICENSE", "utf8")
+  const known = HOLDERS[name];
+  if (known) {
+    const parts = known.map(({ licence, holder, part }) => `${part ? `${part}:\n\n` : ""}${text(licence, holder)}`);
+    return parts.join("\n\n");
+  }
+  if (license !== "MIT" && license !== "ISC") throw new Error(`no licence text found for ${name}`);
+  return text(license, typeof author === "object" ? author.name : (author ?? `the authors of ${name}`));
+}
+
+/** Our own licence is the MIT one, with another holder. */
+function text(licence: "ISC" | "MIT", holder: string): string {
+  const file = licence === "MIT" ? "LICENSE" : "scripts/licence-isc.txt";
+  return readFileSync(file, "utf8")
     .replace(/^Copyright .*$/m, `Copyright (c) ${holder}`)
     .trim();
 }

@@ -151,6 +151,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "agree with what a tool file says; only then it is served",
     load: async () => (await import("./commands/api-approve.ts")).apiApprove,
   },
+  "api fake": {
+    section: "Make servers of APIs",
+    summary: "an upstream to try a tool file with, made of the file itself",
+    load: async () => (await import("./commands/api-fake.ts")).apiFake,
+  },
   "secrets set": {
     section: "Secrets",
     summary: "store a secret that entries use as ${secret:name}",

@@ -1,5 +1,5 @@
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { checkRules } from "./rules.ts";
+import type { RuleProblem } from "../check/rules.ts";
 import type { Codec } from "../codec/codec.ts";
 import { Mismatch, scalarOf } from "../codec/scalar.ts";
 import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/tool-file.ts";
@@ -24,8 +24,15 @@ export const CONTENT_TYPES = {
   form: "application/x-www-form-urlencoded",
 } as const;
 
+/** How the requests of one tool are read. */
+export interface Reading {
+  /** None where it has no body. */
+  codec?: Codec;
+  rules: (value: Record<string, unknown>) => RuleProblem[];
+}
+
 /** Reads a request as strictly as the file allows: whatever deviates from it is a problem. */
-export function receive(file: ToolFile, route: Route, arrival: Arrival, codec: Codec | undefined): Received {
+export function receive(file: ToolFile, route: Route, arrival: Arrival, { codec, rules }: Reading): Received {
   const { spec } = route;
   const parameters = parametersOf(file, route, arrival);
   const body = bodyOf(spec, arrival, codec);
@@ -36,7 +43,8 @@ export function receive(file: ToolFile, route: Route, arrival: Arrival, codec: C
     ...body.problems,
     ...differences(body.input, parameters.input),
   ];
-  return { input, problems: problems.length === 0 ? checkRules(file, spec.input, input) : problems };
+  if (problems.length > 0) return { input, problems };
+  return { input, problems: rules(input).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)) };
 }
 
 function parametersOf(file: ToolFile, { spec, path }: Route, { query, headers }: Arrival): Received {

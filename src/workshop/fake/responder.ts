@@ -1,11 +1,12 @@
 import { messageOf } from "../../errors/nexus-error.ts";
+import { rulesFor } from "../check/rules.ts";
 import { codecFor, type Codec } from "../codec/codec.ts";
 import type { FakeFailure, ToolFile } from "../file/tool-file.ts";
 import { Answers, type Answer } from "./answers.ts";
 import { isAccepted, maskedQuery } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
 import { offSchema } from "./off-schema.ts";
-import { receive, type Arrival } from "./received.ts";
+import { receive, type Arrival, type Reading } from "./received.ts";
 import type { Reply } from "./reply.ts";
 import { Routes, type Route } from "./routes.ts";
 
@@ -35,14 +36,14 @@ export class Responder {
   readonly #failures: Failures;
   readonly #routes: Routes;
   readonly #answers: Answers;
-  readonly #codecs: Record<string, Codecs>;
+  readonly #plans: Record<string, ToolPlan>;
 
   constructor(file: ToolFile, failures: Failures) {
     this.#file = file;
     this.#failures = failures;
     this.#routes = new Routes(file);
     this.#answers = new Answers(file);
-    this.#codecs = codecsOf(file);
+    this.#plans = plansOf(file);
   }
 
   respond(method: string, path: string, arrival: Arrival): Response {
@@ -57,7 +58,8 @@ export class Responder {
   }
 
   #toTool(route: Route, arrival: Arrival, failure: FakeFailure | undefined): Replied {
-    const { input, problems } = receive(this.#file, route, arrival, this.#codecs[route.tool]?.request);
+    const { reading } = this.#plan(route);
+    const { input, problems } = receive(this.#file, route, arrival, reading);
     if (failure && "status" in failure) return { reply: unreachable(failure.status), input };
     try {
       const answer = this.#answer(route, arrival, { input, problems });
@@ -78,12 +80,16 @@ export class Responder {
     return this.#answers.invalid(tool, input, problems.slice(0, MOST_PROBLEMS).join("; "));
   }
 
-  #encoded({ tool, spec }: Route, { status, value }: Answer): Reply {
-    const codec = this.#codecs[tool]?.response;
+  #plan({ tool }: Route): ToolPlan {
+    return this.#plans[tool] ?? { reading: { rules: () => [] } };
+  }
+
+  #encoded(route: Route, { status, value }: Answer): Reply {
+    const { codec } = this.#plan(route);
     if (typeof value === "string" || !codec) {
       return { status, type: "text/plain; charset=utf-8", body: typeof value === "string" ? value : "" };
     }
-    const as = spec.response.as === "xml" ? "xml" : "json";
+    const as = route.spec.response.as === "xml" ? "xml" : "json";
     return { status, type: TYPES[as], body: codec.encode(value as Record<string, unknown>), as };
   }
 }
@@ -91,9 +97,11 @@ export class Responder {
 const MOST_PROBLEMS = 3;
 const TYPES = { xml: "application/xml; charset=utf-8", json: "application/json" } as const;
 
-interface Codecs {
-  request?: Codec;
-  response?: Codec;
+/** Worked out once for each tool. */
+interface ToolPlan {
+  reading: Reading;
+  /** Of answers; none where they are plain text or nothing. */
+  codec?: Codec;
 }
 
 interface Replied {
@@ -119,14 +127,15 @@ function spoiled(reply: Reply, failure: FakeFailure | undefined): Reply {
   return reply;
 }
 
-function codecsOf(file: ToolFile): Record<string, Codecs> {
-  const tools = Object.entries(file.tools).map(([tool, { input, request, response }]) => {
+function plansOf(file: ToolFile): Record<string, ToolPlan> {
+  const plans = Object.entries(file.tools).map(([tool, { input, request, response }]) => {
     const { as, type } = response;
-    const codecs: Codecs = {
-      ...(request.body === undefined ? {} : { request: codecFor(file, input, request.body) }),
-      ...(type !== undefined && (as === "xml" || as === "json") ? { response: codecFor(file, type, as) } : {}),
+    const rules = rulesFor(file, input);
+    const plan: ToolPlan = {
+      reading: request.body === undefined ? { rules } : { rules, codec: codecFor(file, input, request.body) },
+      ...(type !== undefined && (as === "xml" || as === "json") ? { codec: codecFor(file, type, as) } : {}),
     };
-    return [tool, codecs] as const;
+    return [tool, plan] as const;
   });
-  return Object.fromEntries(tools);
+  return Object.fromEntries(plans);
 }

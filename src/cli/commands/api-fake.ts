@@ -1,0 +1,70 @@
+import { visible } from "../../errors/visible.ts";
+import { startFake, type Fake } from "../../workshop/fake/fake.ts";
+import { exampleRequest } from "../../workshop/fake/example-request.ts";
+import type { ToolFile } from "../../workshop/file/tool-file.ts";
+import { curlLine } from "../api/curl-line.ts";
+import { failureOption } from "../api/failure-option.ts";
+import { loadSound } from "../api/loaded.ts";
+import { wrongUsage } from "../command-line.ts";
+import { defineCommand } from "../command.ts";
+import type { Output } from "../output.ts";
+
+/** nexus api fake capcorn --port 9999 */
+export const apiFake = defineCommand({
+  usage: "nexus api fake <api> [--port N] [--fail HOW]",
+  description: `
+An upstream made of the tool file, on this machine: it takes placeholder credentials, checks requests as strictly as the file
+does, and answers from the file's tables, or with something made up. POST /__fake {"fail": {"status": 503}, "times": 1} lets
+it fail while it runs; GET /__fake tells which requests came. Ctrl-C ends it.`,
+  words: { min: 1, max: 1 },
+  options: {
+    port: { type: "string", value: "N", help: "where to listen; any free port unless given" },
+    fail: {
+      type: "string",
+      value: "HOW",
+      help: "how every request fails: status=503, delay=2s, cut, broken, or off-schema",
+    },
+  },
+  examples: [
+    ["nexus api fake capcorn --port 9999", "something to try the hotel's tools with"],
+    ["nexus api fake capcorn --fail status=503", "a hotel system out of reach"],
+    ["nexus api fake ./shop.nexus.yaml --fail delay=2s", "answers that take their time"],
+  ],
+  endsOnSignal: true,
+
+  async run({ words: [given = ""], options, out, signal, surroundings }) {
+    const failure = options.fail === undefined ? undefined : failureOption(options.fail);
+    const port = portOf(options.port);
+    const { file } = await loadSound(given, out);
+    if (!file) return;
+    await using fake = await startFake(file, { port });
+    if (failure) fake.fail(failure, Infinity);
+    tellWhere(fake, file, out, surroundings.platform);
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    }
+  },
+});
+
+function tellWhere(fake: Fake, file: ToolFile, out: Output, platform: NodeJS.Platform): void {
+  const { url, port, secrets } = fake;
+  const example = exampleRequest(file, url, secrets);
+  if (out.json) return out.value({ url, port, secrets, example });
+  out.line(`listening on ${url}`);
+  out.line("");
+  out.line("Placeholder credentials");
+  for (const [name, value] of Object.entries(secrets)) out.line(visible(`  ${file.api}.${name} = ${value}`));
+  if (example) {
+    out.line("");
+    out.line(`To try it (${example.tool})`);
+    out.line(`  ${visible(curlLine(example, platform))}`);
+  }
+  out.line("");
+  out.line("Ctrl-C ends it.");
+}
+
+function portOf(given: string | undefined): number {
+  const port = Number(given ?? 0);
+  if (given === undefined || (/^\d+$/.test(given) && port <= 65_535)) return port;
+  throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+}

@@ -1,0 +1,66 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { NexusWorld } from "../fixtures/nexus.ts";
+
+let world: NexusWorld;
+
+beforeAll(async () => {
+  world = await NexusWorld.open();
+});
+
+afterAll(() => world[Symbol.asyncDispose]());
+
+interface Running {
+  child: ChildProcess;
+  output: { stdout: string; stderr: string };
+}
+
+async function started(...args: string[]): Promise<Running> {
+  const running = world.start(["api", "fake", ...args]);
+  await expect.poll(() => running.output.stdout, { timeout: 15_000 }).toMatch(/Ctrl-C ends it|"url"/);
+  return running;
+}
+
+async function ended({ child }: Running): Promise<unknown> {
+  child.kill("SIGINT");
+  return child.exitCode ?? ((await once(child, "close")) as [unknown])[0];
+}
+
+test("nexus api fake tells where it is, what it takes, and a request that works; Ctrl-C ends it with 0", async () => {
+  const running = await started("capcorn");
+  const { stdout } = running.output;
+  expect(stdout).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/RestService\/\n/);
+  expect(stdout).toContain("  capcorn.password = demo-secret\n");
+  expect(stdout).toContain("  capcorn.pin-9100 = 0000\n");
+  const line = /^ {2}curl -s -X (\w+) '([^']*)' -H '([^:]+): ([^']*)' -d '([^']*)'$/m.exec(stdout) ?? [];
+  const [, method = "", url = "", name = "", value = "", body = ""] = line;
+  const response = await fetch(url, { method, headers: { [name]: value }, body });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toContain("<catc>DZ</catc>");
+  expect(await ended(running)).toBe(0);
+});
+
+test("--json gives all of it to a program; every request fails as --fail says", async () => {
+  const running = await started("museum", "--json", "--fail", "status=503");
+  const { url, port, secrets, example } = JSON.parse(running.output.stdout) as Record<string, unknown>;
+  expect(url).toBe(`http://127.0.0.1:${String(port)}/v1/`);
+  expect(secrets).toEqual({ token: "demo-token" });
+  expect(example).toMatchObject({ tool: "find_exhibitions", method: "GET" });
+  const asked = (example as { url: string }).url;
+  expect((await fetch(asked)).status).toBe(503);
+  expect((await fetch(asked)).status).toBe(503);
+  expect(await ended(running)).toBe(0);
+});
+
+test("what cannot be faked is said", async () => {
+  const unknown = await world.run(["api", "fake", "capcron"]);
+  expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining("Did you mean capcorn?")]);
+  const failure = await world.run(["api", "fake", "capcorn", "--fail", "sometimes"]);
+  expect([failure.code, failure.stderr]).toEqual([2, expect.stringContaining("status=503, delay=2s, cut")]);
+  const port = await world.run(["api", "fake", "capcorn", "--port", "x"]);
+  expect([port.code, port.stderr]).toEqual([2, expect.stringContaining("no port")]);
+  const file = await world.write("home/work/project/bad.nexus.yaml", "nexus: 2\n");
+  const bad = await world.run(["api", "fake", file]);
+  expect([bad.code, bad.stderr]).toEqual([3, expect.stringContaining("bad.nexus.yaml:1:")]);
+});
