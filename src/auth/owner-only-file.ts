@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+// Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
+import { promises as fs } from "node:fs";
 import { NexusError } from "../errors/nexus-error.ts";
 import { writeWhole } from "./whole-file.ts";
 
@@ -11,7 +12,7 @@ export async function writeOwnerOnly(path: string, data: string | Uint8Array): P
 export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Promise<Buffer | undefined> {
   try {
     // Windows has no such bits: folders of the user's profile are his own there.
-    if (platform !== "win32" && ((await stat(path)).mode & 0o077) !== 0) {
+    if (platform !== "win32" && ((await fs.stat(path)).mode & 0o077) !== 0) {
       throw new NexusError("PERMISSION_DENIED", `${path} can be read or changed by others, so it is not used`, {
         phase: "config",
         source: { file: path },
@@ -19,7 +20,7 @@ export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Pr
         mayHaveReached: false,
       });
     }
-    return await readFile(path);
+    return await fs.readFile(path);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;

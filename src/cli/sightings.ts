@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { eraKey } from "../host/era-cache.ts";
 import { writeNow } from "../host/write-now.ts";
@@ -53,7 +52,8 @@ export class Sightings {
     if (key === undefined) return;
     const before = await this.find(definition);
     const now = { ...before, ...seen, key, at: Date.now() };
-    if (before && now.at - before.at < STILL_TRUE_MS && isDeepStrictEqual({ ...now, at: before.at }, before)) return;
+    const isRecent = before !== undefined && now.at - before.at < STILL_TRUE_MS;
+    if (isRecent && JSON.stringify({ ...now, at: before.at }) === JSON.stringify(before)) return;
     try {
       writeNow(this.#file(definition.id), JSON.stringify(now));
     } catch {

@@ -1,5 +1,5 @@
-import { unlinkSync } from "node:fs";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+// Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
+import { unlinkSync, promises as fs } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { signalTree } from "../transport/process-tree.ts";
@@ -40,7 +40,7 @@ export class ChildLedger {
 
   /** Ends what hosts that are gone left running. */
   async sweep(): Promise<void> {
-    const files = await readdir(this.#folder).catch(() => []);
+    const files = await fs.readdir(this.#folder).catch(() => []);
     await Promise.all(
       files
         .filter((file) => file.endsWith(".json") || file.endsWith(DRAFT))
@@ -71,7 +71,7 @@ export class ChildLedger {
     if (!page) return;
     if (await this.#isSame(page.host)) return;
     for (const child of page.children) if (await this.#isSame(child)) signalTree(child.pid, "SIGKILL", this.#platform);
-    await rm(file, { force: true });
+    await fs.rm(file, { force: true });
   }
 
   async #isSame({ pid, startedAt, command }: NotedProcess): Promise<boolean> {
@@ -113,14 +113,14 @@ export class ChildLedger {
 }
 
 async function sweepDraft(file: string): Promise<void> {
-  const { mtimeMs } = await stat(file);
-  if (Date.now() - mtimeMs > DRAFT_MS) await rm(file, { force: true });
+  const { mtimeMs } = await fs.stat(file);
+  if (Date.now() - mtimeMs > DRAFT_MS) await fs.rm(file, { force: true });
 }
 
 /** A page that cannot be read accuses nobody. */
 async function loadPage(file: string): Promise<Page | undefined> {
   try {
-    const page: unknown = JSON.parse(await readFile(file, "utf8"));
+    const page: unknown = JSON.parse(await fs.readFile(file, "utf8"));
     return isPage(page) ? page : undefined;
   } catch {
     return undefined;

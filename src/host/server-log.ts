@@ -1,4 +1,5 @@
-import { appendFile, mkdir, rename, stat } from "node:fs/promises";
+// Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
+import { promises as fs } from "node:fs";
 import { dirname } from "node:path";
 
 const MAX_BYTES = 1024 * 1024;
@@ -28,12 +29,12 @@ export class ServerLog {
   async #flush(): Promise<void> {
     const text = this.#waiting;
     this.#waiting = "";
-    await mkdir(dirname(this.file), { recursive: true, mode: 0o700 });
-    const size = await stat(this.file).then(
+    await fs.mkdir(dirname(this.file), { recursive: true, mode: 0o700 });
+    const size = await fs.stat(this.file).then(
       (found) => found.size,
       () => 0,
     );
-    if (size + text.length > MAX_BYTES) await rename(this.file, `${this.file}.1`).catch(() => {});
-    await appendFile(this.file, text, { mode: 0o600 });
+    if (size + text.length > MAX_BYTES) await fs.rename(this.file, `${this.file}.1`).catch(() => {});
+    await fs.appendFile(this.file, text, { mode: 0o600 });
   }
 }

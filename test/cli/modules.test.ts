@@ -87,7 +87,7 @@ test("tools of a server on a pipe needs no HTTP, TLS, YAML, TOML, schema validat
   const { files, builtin } = await loadedBy("mcp", "tools");
   expect(files).toContain("cli/mcp-tools");
   expect(files.filter((file) => NOT_FOR_A_PIPE.test(file))).toEqual([]);
-  for (const module of [...NETWORK_MODULES, "crypto", "readline", "worker_threads"])
+  for (const module of [...NETWORK_MODULES, "crypto", "fs/promises", "readline", "worker_threads"])
     expect(builtin).not.toContain(module);
   // Opening files is most of what a short command does: one more has to be worth it.
   expect(files.length, files.join(" ")).toBeLessThanOrEqual(8);
