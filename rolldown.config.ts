@@ -10,6 +10,7 @@ const library = defineConfig({
   input: {
     index: "src/index.ts",
     "gateway/index": "src/gateway/index.ts",
+    "workshop/index": "src/workshop/index.ts",
     "demo/main": "src/demo/main.ts",
     "testing/index": "src/testing/index.ts",
   },
@@ -73,7 +74,8 @@ function isCore(id: string): boolean {
   const path = id.replaceAll("\\", "/");
   if (/node_modules\/jsonc-parser|oxc-project.runtime/.test(path)) return true;
   const [, layer = "", file = ""] = /\/src\/(\w+)\/(.*)\.ts$/.exec(path) ?? [];
-  if (!["errors", "protocol", "transport", "client", "config", "host", "auth", "cli"].includes(layer)) return false;
+  if (!["errors", "protocol", "transport", "client", "config", "host", "auth", "compose", "cli"].includes(layer))
+    return false;
   if (layer === "cli")
     return /^(run|command|command-line|help|output|verbose-logger|exit-codes|server-set|in-place|sightings|ask-servers|text\/(split-words|amounts|text-width)|looking\/(list-command|no-servers|schema-type|tool-signature))$/.test(
       file,

@@ -17,6 +17,11 @@ const ENTRIES = [
     about: "The gateway. [The guide](../guide/gateway.md) explains how it is used.",
   },
   {
+    name: "nexus-mcp/workshop",
+    file: "dist/workshop/index.d.ts",
+    about: "API documentation to servers. [The worked example](../guide/capcorn.md) shows how.",
+  },
+  {
     name: "nexus-mcp/testing",
     file: "dist/testing/index.d.ts",
     about: "Servers for the tests of your own program. [The guide](../guide/testing.md) has examples.",
@@ -36,6 +41,8 @@ const GROUPS = [
   [/^protocol\/json-rpc/, "JSON-RPC"],
   [/^protocol\//, "MCP"],
   [/^gateway\//, "The gateway"],
+  [/^workshop\//, "The workshop"],
+  [/^server\//, "Servers in this process"],
   [/^testing\//, "Scripted servers"],
 ];
 

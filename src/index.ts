@@ -1,7 +1,10 @@
 import { Client } from "./client/client.ts";
 import { connectEntry, type ConnectOptions } from "./client/connect-entry.ts";
+import { SILENT } from "./client/logger.ts";
+import { openApi } from "./compose/open-api.ts";
 import { readEnvironment } from "./environment.ts";
 import { Host as RunningHost } from "./host/host.ts";
+import { defaultStateFolder } from "./host/state-folder.ts";
 import type { HostOptions } from "./host/host-options.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -57,6 +60,8 @@ export type { BackoffSettings } from "./host/backoff.ts";
 export type { EraCache } from "./host/era-cache.ts";
 export type { ForAgent, HostTool, ServerStatus } from "./host/host.ts";
 export type { HostEntry, HostOptions } from "./host/host-options.ts";
+export type { ApiSurroundings, OpenApi } from "./host/server-connector.ts";
+export type { ApiReach } from "./transport/server-entry.ts";
 export type { Lease, LeaseRequest } from "./host/lease.ts";
 export type { ConsentRequest, PolicySettings } from "./host/policy.ts";
 export {
@@ -76,7 +81,9 @@ export type { HostEvent } from "./host/server-supervisors.ts";
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
   if (isTransport(server)) return Client.open(server, options);
-  return connectEntry(resolveEntry(server), readEnvironment(), options);
+  const surroundings = readEnvironment();
+  const api = { surroundings, stateFolder: defaultStateFolder(surroundings), logger: options.logger ?? SILENT };
+  return connectEntry(resolveEntry(server), surroundings, { openApi: (reach) => openApi(reach, api), ...options });
 }
 
 function isTransport(server: ServerEntry | Transport): server is Transport {
@@ -87,5 +94,5 @@ function isTransport(server: ServerEntry | Transport): server is Transport {
 export type Host = RunningHost;
 export const Host = {
   /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
-  open: (options: HostOptions = {}): Promise<Host> => RunningHost.start(options, readEnvironment()),
+  open: (options: HostOptions = {}): Promise<Host> => RunningHost.start({ openApi, ...options }, readEnvironment()),
 };

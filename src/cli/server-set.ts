@@ -4,6 +4,7 @@ import type { ConnectOptions } from "../client/connect-entry.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
+import { openApi } from "../compose/open-api.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { visible } from "../errors/visible.ts";
@@ -85,6 +86,7 @@ export class ServerSet implements AsyncDisposable {
       eras: this.#eras,
       atOnce: AT_ONCE,
       logger: this.#logger,
+      openApi,
     });
   }
 

@@ -21,6 +21,13 @@ export interface LoadedApi {
   lock?: Lock;
 }
 
+/** What is served, and the file with its fake and checks. */
+export interface ApprovedApi {
+  api: CompiledApi;
+  file: ToolFile;
+  documents: Record<string, string>;
+}
+
 /** Reads a tool file, its documents and its lock. Mistakes in it are told, not thrown. */
 export async function loadApi(path: string): Promise<LoadedApi> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
@@ -40,9 +47,7 @@ export async function loadApi(path: string): Promise<LoadedApi> {
 }
 
 /** What may be served: without an error, and exactly as somebody approved it. */
-export async function loadApproved(
-  path: string,
-): Promise<{ api: CompiledApi; documents: Record<string, string>; file: ToolFile }> {
+export async function loadApproved(path: string): Promise<ApprovedApi> {
   const { file, api, lock, documents, problems } = await loadApi(path);
   const mistakes = problems.filter(({ severity }) => severity === "error");
   const [first] = mistakes;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "../../client/logger.ts";
 import { visible } from "../../errors/visible.ts";
+import { openApi } from "../../compose/open-api.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
 import { parseDuration } from "../../transport/duration.ts";
@@ -48,7 +49,7 @@ input does, and a signal ends at once.`,
       value: "URL",
       help: "web pages of this origin may use it, such as https://inspector.example; repeatable",
     },
-    demo: { type: "boolean", help: "serve the bundled demo server, in both eras, and nothing that is configured" },
+    demo: { type: "boolean", help: "serve the bundled demo servers, and nothing that is configured" },
   },
   examples: [
     ["nexus serve", "all configured servers at http://127.0.0.1:3210/mcp"],
@@ -71,7 +72,7 @@ input does, and a signal ends at once.`,
     const logger = loggerFor(flags, out);
     const servers = options.demo ? demoServers() : undefined;
     const limits = streamMs === undefined ? {} : { streamMs };
-    const watched = { config, trust, servers, watch: true, timeoutMs, stateFolder, logger };
+    const watched = { openApi, config, trust, servers, watch: true, timeoutMs, stateFolder, logger };
     await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
     tellProblems(host, out);

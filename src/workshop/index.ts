@@ -1,0 +1,17 @@
+/** API documentation to MCP servers: the tool file, what it compiles to, its approval, its server and its fake. */
+export { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
+export type { Citation } from "./compile/citations.ts";
+export { startFake, type Fake, type FakeOptions } from "./fake/fake.ts";
+export { editToolFile, type ToolFileChange } from "./file/edit-tool-file.ts";
+export type { Problem } from "./file/problem.ts";
+export { readToolFile } from "./file/read-tool-file.ts";
+export type * from "./file/tool-file.ts";
+export { loadApi, loadApproved, type ApprovedApi, type LoadedApi } from "./load-api.ts";
+export { openApi } from "./open-api.ts";
+export type { Change, ChangeKind } from "./review/change.ts";
+export { differences } from "./review/differences.ts";
+export { approve, isApproved, lockPath, readLock, type Approval, type Lock } from "./review/lock.ts";
+export { ApiRunner, type ApiRunnerOptions, type RunOptions } from "./run/api-runner.ts";
+export { FileWriteLedger } from "./run/file-write-ledger.ts";
+export { MemoryWriteLedger, type WriteLedger } from "./run/write-ledger.ts";
+export { apiServer, transportTo, type ApiServerOptions } from "./serve/api-server.ts";

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { secretStore } from "../host/load-options.ts";
+import type { ApiSurroundings } from "../host/server-connector.ts";
+import { serveInMemory } from "../server/memory-connection.ts";
+import { MemoryTransport } from "../transport/memory.ts";
+import type { ApiReach } from "../transport/server-entry.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { ToolFile } from "./file/tool-file.ts";
+import { loadApproved } from "./load-api.ts";
+import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
+import { FileWriteLedger } from "./run/file-write-ledger.ts";
+import { apiServer } from "./serve/api-server.ts";
+
+/** A server made of an approved tool file, in this process; what it holds ends with its last connection. */
+export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurroundings): Promise<Transport> {
+  const { api, file, documents } = await loadApproved(path);
+  const { close, ...binding } = upstream === "fake" ? await boundToFake(file) : boundToReal(file, upstream, given);
+  const ca = given.surroundings.extraCertificates;
+  const runner = new ApiRunner(api, { ...binding, ca, logger: given.logger });
+  const server = apiServer(runner, { documents });
+  let connections = 0;
+  return new MemoryTransport((end) => {
+    connections++;
+    serveInMemory(server, end);
+    void end.closed.then(async () => {
+      if (--connections > 0) return;
+      await runner.close();
+      await close();
+    });
+  });
+}
+
+type Binding = Pick<ApiRunnerOptions, "secrets" | "upstream" | "ledger"> & { close: () => Promise<void> };
+
+/** The upstream as the file describes it, with the credentials it takes; what is booked there is forgotten with it. */
+async function boundToFake(file: ToolFile): Promise<Binding> {
+  const { startFake } = await import("./fake/fake.ts");
+  const fake = await startFake(file);
+  const placeholders = new Map(Object.entries(fake.secrets).map(([name, value]) => [`${file.api}.${name}`, value]));
+  return { secrets: async (name) => placeholders.get(name), upstream: fake.url, close: () => fake.close() };
+}
+
+function boundToReal(
+  { api }: ToolFile,
+  upstream: string | undefined,
+  { surroundings, stateFolder }: ApiSurroundings,
+): Binding {
+  const store = secretStore(surroundings, stateFolder);
+  const ledger = new FileWriteLedger({
+    file: join(stateFolder, "writes", `${api}.jsonl`),
+    platform: surroundings.platform,
+  });
+  return { secrets: (name) => store.get(name), upstream, ledger, close: async () => {} };
+}
