@@ -85,7 +85,8 @@ export class Conversation {
     if (onProgress) scope.progressToken = id;
     let meta = modern ? this.#modernMeta(scope) : undefined;
     if (onProgress || trace || extra) {
-      meta = { ...extra, ...trace, ...meta, ...(onProgress ? { progressToken: id } : {}) };
+      meta = Object.assign({}, extra, trace, meta);
+      if (onProgress) meta["progressToken"] = id;
     }
     const full = meta ? withMeta(params, meta) : params;
     let headers: Record<string, string> | undefined;
@@ -205,6 +206,7 @@ function mayHaveRun({ details: { status, mayHaveReached } }: NexusError, { sessi
 
 /** Reserved keys are ours; what the caller put beside them stays. */
 function withMeta(params: Params | undefined, meta: Record<string, unknown>): Params {
-  const own = params?.["_meta"];
-  return { ...params, _meta: isRecord(own) ? { ...own, ...meta } : meta };
+  if (!params || !("_meta" in params)) return { _meta: meta, ...params };
+  const own = params["_meta"];
+  return { ...params, _meta: isRecord(own) ? Object.assign({}, own, meta) : meta };
 }

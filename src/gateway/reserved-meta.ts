@@ -20,5 +20,5 @@ export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T): 
   if (kept.length === names.length) return carrier;
   const { _meta, ...rest } = carrier;
   if (kept.length === 0) return rest as T;
-  return { ...rest, _meta: Object.fromEntries(kept.map((name) => [name, meta[name]])) } as T;
+  return { _meta: Object.fromEntries(kept.map((name) => [name, meta[name]])), ...rest } as T;
 }

@@ -93,6 +93,12 @@ export class ConnectionPool {
     }
   }
 
+  /** The same where that connection is up already; undefined where it has to be waited for. */
+  findLease(key: string): Lease | undefined {
+    const held = this.#byKey.get(key);
+    return held?.opened && new GivenLease(held.opened, this.#use(held), this);
+  }
+
   /** A lease of a connection that is up; `client` is how its user has it. */
   leaseNow(held: Held, client: Client): Lease {
     return new GivenLease(client, this.#use(held), this);

@@ -197,6 +197,11 @@ export class Host implements AsyncDisposable {
     return this.#supervisors.get(server).lease(request);
   }
 
+  /** The same where the connection is up already; undefined where it has to be waited for. */
+  findLease(server: string, request: LeaseRequest = {}): Lease | undefined {
+    return this.#supervisors.get(server).findLease(request);
+  }
+
   /** An owner is gone: connections of its own end, those in use as soon as they are given back. */
   release(owner: string): void {
     for (const supervisor of this.#supervisors.all()) supervisor.release(owner);

@@ -37,7 +37,7 @@ export class LeaseKeys {
   keyFor({ owner, input, isolation, isShared }: KeyRequest): string {
     if (isolation === "call") return ONCE + crypto.randomUUID();
     if (isShared || (owner === HOST && (!input || input === this.#own))) return HOST;
-    return JSON.stringify(input ? [owner, input.capabilities, this.#numberOf(input)] : [owner]);
+    return `${input ? this.#numberOf(input) : 0} ${owner}`;
   }
 
   /** One owner's failures are no reason to refuse another. */
@@ -58,8 +58,8 @@ export class LeaseKeys {
   }
 
   #numberOf(input: InputProvider): number {
-    const known = this.#providers.get(input) ?? this.#nextProvider++;
-    this.#providers.set(input, known);
-    return known;
+    let number = this.#providers.get(input);
+    if (number === undefined) this.#providers.set(input, (number = this.#nextProvider++));
+    return number;
   }
 }

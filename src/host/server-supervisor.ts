@@ -165,13 +165,19 @@ export class ServerSupervisor {
   /** A connection for this owner; waits for this server only. */
   async lease({ owner = HOST, input, signal }: LeaseRequest = {}): Promise<Lease> {
     this.#refuseIfUnable();
-    const { isolation } = this.definition;
-    const isShared =
-      this.#isStateless || (this.#isModern && owner === HOST) || (isolation === "shared" && (!input || this.#isModern));
-    const key = this.#keys.keyFor({ owner, input, isolation, isShared });
+    const key = this.#keyFor(owner, input);
     if (key !== HOST) return this.#pool.lease(key, { owner, input, backoff: this.#keys.backoffOf(owner) }, signal);
     const { held, client } = this.#ready ?? (await unlessAborted(this.#ensureHost(), signal));
     return this.#pool.leaseNow(held, this.#asUsedBy(owner, input, client));
+  }
+
+  /** The same where the connection is up already; undefined where it has to be waited for. */
+  findLease({ owner = HOST, input }: LeaseRequest = {}): Lease | undefined {
+    this.#refuseIfUnable();
+    const key = this.#keyFor(owner, input);
+    if (key !== HOST) return this.#pool.findLease(key);
+    const ready = this.#ready;
+    return ready && this.#pool.leaseNow(ready.held, this.#asUsedBy(owner, input, ready.client));
   }
 
   /** An owner is gone, and what was kept for it alone. */
@@ -213,6 +219,13 @@ export class ServerSupervisor {
   #startAnew(old: Held | undefined): Promise<Ready> {
     this.#ready = undefined;
     return this.#begin(old && this.#pool.end(old));
+  }
+
+  #keyFor(owner: string, input: InputProvider | undefined): string {
+    const { isolation } = this.definition;
+    const isShared =
+      this.#isStateless || (this.#isModern && owner === HOST) || (isolation === "shared" && (!input || this.#isModern));
+    return this.#keys.keyFor({ owner, input, isolation, isShared });
   }
 
   #resting(): ServerState {

@@ -80,7 +80,7 @@ export class HttpEndpoint {
       origin: this.origin,
       path: path ?? this.#path,
       method,
-      headers: delivery.headers ? { ...base, ...delivery.headers } : base,
+      headers: delivery.headers ? Object.assign({}, base, delivery.headers) : base,
       // Every call has a clock of its own; undici's would cut long ones short.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -47,7 +47,8 @@ const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
 const HURRIED_MS = 250;
 /** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
 const DRAIN_MS = 500;
-const BATCH_LENGTH = 2_048;
+/** What is written at once of the messages of one turn: little at first, then twice as much each time. */
+const FIRST_BATCH_LENGTH = 2_048;
 /** What may wait for a server that does not read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
@@ -102,6 +103,8 @@ class StdioConnection implements Connection {
   readonly #exited: Promise<void>;
   #settle: (reason: CloseReason) => void = () => {};
   #outbox = "";
+  #batchLength = FIRST_BATCH_LENGTH;
+  #isGathering = false;
   #open = true;
   #spoke = false;
   #closing: Promise<void> | undefined;
@@ -124,11 +127,16 @@ class StdioConnection implements Connection {
       delivery?.onEnd?.({ kind: "failed", error: notReading() });
       return NOTHING_TO_ABANDON;
     }
-    // Messages sent in one turn leave together: the system call costs more than the message. Not too many,
-    // so that the server has something to do meanwhile.
-    if (this.#outbox === "") setImmediate(() => this.#flush());
-    this.#outbox += `${JSON.stringify(message)}\n`;
-    if (this.#outbox.length >= BATCH_LENGTH) this.#flush();
+    // Messages sent in one turn leave together: the system call costs more than the message. The first of them leave
+    // soon, so that the server has something to do meanwhile.
+    const line = `${JSON.stringify(message)}\n`;
+    if (!this.#isGathering) setImmediate(this.#endTurn);
+    this.#isGathering = true;
+    this.#outbox += line;
+    if (this.#outbox.length >= this.#batchLength) {
+      this.#flush();
+      this.#batchLength *= 2;
+    }
     if (delivery?.onEnd && !isRequest(message)) delivery.onEnd({ kind: "ended" });
     return NOTHING_TO_ABANDON;
   }
@@ -140,6 +148,12 @@ class StdioConnection implements Connection {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+
+  readonly #endTurn = () => {
+    this.#isGathering = false;
+    this.#batchLength = FIRST_BATCH_LENGTH;
+    this.#flush();
+  };
 
   #flush(): void {
     const lines = this.#outbox;

@@ -6,6 +6,7 @@ import { Calls, type CallLimits } from "../../src/gateway/core/calls.ts";
 import { Seal } from "../../src/gateway/core/seal.ts";
 import type { Caller, Exchange } from "../../src/gateway/exchange.ts";
 import { ANYBODY } from "../../src/gateway/principal.ts";
+import type { Lease } from "../../src/host/lease.ts";
 import { Host, type HostEntry } from "../../src/index.ts";
 import type { Message, Notification, Params, Request, Result } from "../../src/protocol/json-rpc.ts";
 import type { Question } from "../../src/protocol/mcp.ts";
@@ -184,8 +185,7 @@ export function retryOf(asked: Result, answer: Params): Params {
 /** The same host, and what became of each lease. */
 function countingLeases(host: Host): { host: Host; leases: string[] } {
   const leases: string[] = [];
-  const lease: Host["lease"] = async (server, request) => {
-    const taken = await host.lease(server, request);
+  const counted = (taken: Lease): Lease => {
     const at = leases.push("taken") - 1;
     const release = () => {
       leases[at] = leases[at] === "taken" ? "given back" : "given back twice";
@@ -193,8 +193,13 @@ function countingLeases(host: Host): { host: Host; leases: string[] } {
     };
     return { client: taken.client, report: (error) => taken.report(error), release, [Symbol.dispose]: release };
   };
+  const lease: Host["lease"] = async (server, request) => counted(await host.lease(server, request));
+  const findLease: Host["findLease"] = (server, request) => {
+    const taken = host.findLease(server, request);
+    return taken && counted(taken);
+  };
   const release: Host["release"] = (owner) => host.release(owner);
-  return { host: { lease, release, find: (server) => host.find(server) } as Host, leases };
+  return { host: { lease, findLease, release, find: (server) => host.find(server) } as Host, leases };
 }
 
 function entriesIn(transcript: string): TranscriptEntry[] {

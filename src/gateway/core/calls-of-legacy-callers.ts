@@ -10,8 +10,9 @@ import { declaring, reportsTo } from "./upstream-reports.ts";
 /** A legacy caller waits for its answer: what is asked meanwhile is asked on its stream, and tasks are waited for here. */
 export async function runForLegacyCaller(call: PreparedCall, answerMs: number): Promise<Result> {
   const { method, exchange, capabilities } = call;
-  const { caller, signal } = exchange;
-  const options: CallOptions = { ...reportsTo(caller), signal, input: declaring(capabilities) };
+  const options = reportsTo(exchange.caller);
+  options.signal = exchange.signal;
+  options.input = declaring(capabilities);
   if (!INTERACTIVE.has(method) || !canBeAsked(capabilities)) return await answer(call, options);
   const asking = new AskingCaller(call, answerMs);
   try {

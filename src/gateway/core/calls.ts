@@ -105,7 +105,7 @@ export class Calls implements CallRunner {
   }
 
   /** The very connection that calls of this owner go over; to be given back. */
-  lease(
+  async lease(
     server: string,
     { principal, caller }: Pick<Exchange, "principal"> & { caller: CallerOutline },
     signal?: CancelSignal,
@@ -159,11 +159,12 @@ export class Calls implements CallRunner {
     const state = this.#stateOf(call);
     if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
     const common = capabilitiesFor(caller);
-    const lease = await this.#leases.take(server, { principal, owner: caller.owner, capabilities: common, signal });
+    const taking = this.#leases.take(server, { principal, owner: caller.owner, capabilities: common, signal });
+    const lease = taking instanceof Promise ? await taking : taking;
     try {
       const isLegacy = lease.client.era === "legacy";
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
-      const prepared: PreparedCall = { ...call, params: paramsFor(call, lease), lease, capabilities };
+      const prepared = { server, method, params: paramsFor(call, lease), exchange, lease, capabilities };
       if (isLegacy && caller.logLevel) await this.#logLevels.ensure(lease.client, caller.logLevel);
       if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
       return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
@@ -205,8 +206,9 @@ export class Calls implements CallRunner {
       });
     }
     if (INTERACTIVE.has(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
-    const { caller, signal } = exchange;
-    return legacyResult(method, await client.request(method, params, { ...reportsTo(caller), signal }));
+    const options = reportsTo(exchange.caller);
+    options.signal = exchange.signal;
+    return legacyResult(method, await client.request(method, params, options));
   }
 
   /** The connection is the work's until it is over, however long its caller stays away. */

@@ -23,7 +23,9 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
   const { server, method, exchange, capabilities, lease } = call;
   const { caller, signal, principal } = exchange;
   const { client } = lease;
-  const options = { ...reportsTo(caller), signal, input: declaring(capabilities) };
+  const options = reportsTo(caller);
+  options.signal = signal;
+  options.input = declaring(capabilities);
   const roots = capabilities.roots ? undefined : client.roots;
   let params = state ? withState(call.params, state, roots) : call.params;
   for (let round = 0; round < maxRounds; round++) {

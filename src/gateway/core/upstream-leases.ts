@@ -70,21 +70,13 @@ export class UpstreamLeases {
     this.#host = host;
   }
 
-  async take(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
-    const { principal, owner, signal } = wanted;
-    for (let isFirst = true; ; isFirst = false) {
-      const era = this.#eras.get(server) ?? (await this.#findEra(server, signal));
-      const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
-      const request: LeaseRequest = { owner: this.#keyOf(principal, owner) };
-      if (signal) request.signal = signal;
-      if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(capabilities);
-      const lease = await this.#host.lease(server, request);
-      // One whose connections are of both eras is taken as it comes: each call says itself what can be asked.
-      if (lease.client.era === era || !isFirst) return new UpstreamLease(lease);
-      // It was replaced by a server of the other era: what is known of it is wrong.
-      this.#eras.set(server, lease.client.era);
-      lease.release();
-    }
+  /** A promise only where the connection has to be waited for. */
+  take(server: string, wanted: LeaseFor): UpstreamLease | Promise<UpstreamLease> {
+    const era = this.#eras.get(server);
+    const lease = era && this.#host.findLease(server, this.#requestFor(wanted, era));
+    if (lease && lease.client.era === era) return new UpstreamLease(lease);
+    lease?.release();
+    return this.#wait(server, wanted);
   }
 
   /** An owner is gone, and the connections that were its own. */
@@ -93,9 +85,32 @@ export class UpstreamLeases {
     this.#keys.delete(owner);
   }
 
+  async #wait(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
+    const expected = this.#eras.get(server) ?? (await this.#findEra(server, wanted.signal));
+    const lease = await this.#host.lease(server, this.#requestFor(wanted, expected));
+    const { era } = lease.client;
+    if (era === expected) return new UpstreamLease(lease);
+    // It was replaced by a server of the other era: what was known of it is wrong.
+    this.#eras.set(server, era);
+    lease.release();
+    // One whose connections are of both eras is taken as it comes: each call says itself what can be asked.
+    return new UpstreamLease(await this.#host.lease(server, this.#requestFor(wanted, era)));
+  }
+
+  #requestFor(wanted: LeaseFor, era: Era): LeaseRequest {
+    const { principal, owner, signal } = wanted;
+    const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
+    const request: LeaseRequest = { owner: this.#keyOf(principal, owner) };
+    if (signal) request.signal = signal;
+    if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(capabilities);
+    return request;
+  }
+
   #keyOf(principal: Principal, owner: string): string {
     const key = ownerKey(principal, owner);
-    this.#keys.set(owner, (this.#keys.get(owner) ?? new Set()).add(key));
+    const keys = this.#keys.get(owner);
+    if (keys) keys.add(key);
+    else this.#keys.set(owner, new Set([key]));
     return key;
   }
 

@@ -76,8 +76,8 @@ export class McpEndpoint {
     if (!body) return;
     const posted = sortPosted(body.value, req.headers);
     if (posted.to === "nobody") refuse(res, posted.refusal, posted.id);
-    else if (posted.to === "modern") await this.#modern.post(req, res, { ...visitor, message: posted.message });
-    else await this.#legacy.post(req, res, { ...visitor, body: body.value });
+    else if (posted.to === "modern") await this.#modern.post(req, res, { message: posted.message, ...visitor });
+    else await this.#legacy.post(req, res, { body: body.value, ...visitor });
   }
 
   /** What was posted; undefined where the caller was answered already, or is gone. */

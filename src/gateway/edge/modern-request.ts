@@ -39,8 +39,9 @@ export async function answerModern(r: ModernRequest): Promise<Response> {
 export async function answerFrom(sender: ModernSender, r: ModernRequest): Promise<Response> {
   try {
     const result = await resultOf(sender, r);
-    const _meta = { ...result._meta, [META.serverInfo]: result._meta?.[META.serverInfo] ?? GATEWAY_INFO };
-    return { jsonrpc: "2.0", id: r.request.id, result: { ...result, _meta } };
+    const _meta = { [META.serverInfo]: GATEWAY_INFO, ...result._meta };
+    const signed = result._meta ? { ...result, _meta } : { _meta, ...result };
+    return { jsonrpc: "2.0", id: r.request.id, result: signed };
   } catch (error) {
     return failed(r.request, rpcErrorOf(error));
   }

@@ -75,7 +75,7 @@ export function readSender({ params = {} }: Request): { sender: ModernSender } |
       logLevel: LOG_LEVELS.find((level) => level === meta[META.logLevel]),
       progressToken: tokenOf(meta["progressToken"]),
       trace: traceOf(meta),
-      params: carried ? { ...others, _meta: carried } : others,
+      params: carried ? { _meta: carried, ...others } : others,
     },
   };
 }
