@@ -51,6 +51,14 @@ test("the installed library connects to the installed demo server", async () => 
   expect(stdout).toMatch(/^modern .*5/);
 });
 
+test("editors find the JSON Schema of tool files in the installed package", async () => {
+  const program = `
+    import { createRequire } from "node:module";
+    console.log(createRequire(process.cwd() + "/x.js")("nexus-mcp/tool-file.schema.json").title);`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder });
+  expect(stdout.trim()).toBe("Nexus tool file");
+});
+
 test("the published types name no package that users do not have", async () => {
   const seen = new Set<string>();
   const visit = async (file: string): Promise<void> => {

@@ -23,14 +23,12 @@ export function readDocuments(part: Part): Record<string, DocumentSpec> {
   );
 }
 
-/** As it is written: a hash may look like a number. */
 function readSha256(part: Part): string {
-  if (!part.isThere) return "";
-  const source = part.isText ? part.text() : part.source();
-  if (source === undefined || /^[0-9a-f]{64}$/.test(source)) return source ?? "";
-  const hint = /^(sha256[:-])?[0-9a-f]{64}$/i.test(source) ? "Lower case, and nothing before it." : undefined;
+  const text = part.text();
+  if (text === undefined || /^[0-9a-f]{64}$/.test(text)) return text ?? "";
+  const hint = /^(sha256[:-])?[0-9a-f]{64}$/i.test(text) ? "Lower case, and nothing before it." : undefined;
   part.error("is no SHA-256: 64 digits from 0 to f", hint);
-  return source;
+  return text;
 }
 
 function isBeside(file: string): boolean {

@@ -70,7 +70,7 @@ describe("every mistake is reported with its place, what is wrong, and what was 
     ["title: Small", "title:", "3:7 title: must be text, not nothing"],
     ['version: "1.0"', "version: 1.0", '4:10 version: must be text, not a number (Write it in quotes: "1.0")'],
     ["file: manual.md", "file: ../manual.md", 'documents.manual.file: "../manual.md" is not beside this file'],
-    ["sha256: 0000", "sha256: zzzz", "documents.manual.sha256: is no SHA-256"],
+    ['sha256: "0000', 'sha256: "zzzz', "documents.manual.sha256: is no SHA-256"],
     ["base: https://api.example/v1/", "base: https://api.example/v1", "must end with a slash"],
     ["base: https://api.example/v1/", "base: ftp://x/", '"ftp://x/" is no http or https address'],
     ["base: https://api.example/v1/", "base: https://u:p@api.example/v1/", "must not hold credentials"],
