@@ -17,6 +17,8 @@ export interface McpServerOptions {
   pageSize?: number;
   /** How long modern clients may keep lists and resources. */
   ttlMs?: number;
+  /** Seals what clients carry from one round of a call to the next; without it that does not survive the server. */
+  stateKey?: Uint8Array | undefined;
   /** Instead of everything that this core can do. */
   capabilities?: ServerCapabilities;
 }
@@ -37,12 +39,13 @@ export class McpServer {
   readonly revisions: readonly Revision[];
   readonly methods: FeatureMethods;
   readonly changes = new Changes();
-  readonly requestStates = new RequestStates();
+  readonly requestStates: RequestStates;
   readonly #features: Features;
   readonly #capabilities: ServerCapabilities;
 
   constructor(options: McpServerOptions) {
     this.info = options.info;
+    this.requestStates = new RequestStates(options.stateKey);
     this.instructions = options.instructions;
     this.ttlMs = options.ttlMs ?? 0;
     this.revisions = options.revisions;

@@ -17,7 +17,12 @@ export interface SealedRound {
  * client carries the seal and must be taken as hostile: it is signed, expires and fits one request only.
  */
 export class RequestStates {
-  readonly #key = randomBytes(32);
+  readonly #key: Uint8Array;
+
+  /** Whoever has the same key opens what another has sealed. */
+  constructor(key: Uint8Array = randomBytes(32)) {
+    this.#key = key;
+  }
 
   seal(sealed: SealedRound, request: { method: string; params: Params }): string {
     const expires = Date.now() + LIFETIME_MS;

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { readOwnerOnly, writeOwnerOnly } from "../auth/owner-only-file.ts";
 import { secretStore } from "../host/load-options.ts";
 import type { ApiSurroundings } from "../host/server-connector.ts";
 import { serveInMemory } from "../server/memory-connection.ts";
@@ -11,13 +13,15 @@ import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/file-write-ledger.ts";
 import { apiServer } from "./serve/api-server.ts";
 
+const KEY_BYTES = 32;
+
 /** A server made of an approved tool file, in this process; what it holds ends with its last connection. */
 export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurroundings): Promise<Transport> {
   const { api, file, documents } = await loadApproved(path);
   const { close, ...binding } = upstream === "fake" ? await boundToFake(file) : boundToReal(file, upstream, given);
   const ca = given.surroundings.extraCertificates;
   const runner = new ApiRunner(api, { ...binding, ca, logger: given.logger });
-  const server = apiServer(runner, { documents });
+  const server = apiServer(runner, { documents, stateKey: await loadStateKey(given) });
   let connections = 0;
   return new MemoryTransport((end) => {
     connections++;
@@ -28,6 +32,16 @@ export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurr
       await close();
     });
   });
+}
+
+/** The same for every process of this user: a command may be answered by the next one. */
+async function loadStateKey({ surroundings: { platform }, stateFolder }: ApiSurroundings): Promise<Uint8Array> {
+  const path = join(stateFolder, "request-state.key");
+  const kept = await readOwnerOnly(path, platform);
+  if (kept?.length === KEY_BYTES) return kept;
+  const key = randomBytes(KEY_BYTES);
+  await writeOwnerOnly(path, key);
+  return key;
 }
 
 type Binding = Pick<ApiRunnerOptions, "secrets" | "upstream" | "ledger"> & { close: () => Promise<void> };

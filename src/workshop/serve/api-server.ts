@@ -18,10 +18,15 @@ export interface ApiServerOptions {
   /** The texts that the file names, by its names for them. */
   documents: Readonly<Record<string, string>>;
   revisions?: readonly Revision[];
+  /** Seals what clients carry between the rounds of a call; random unless given. */
+  stateKey?: Uint8Array | undefined;
 }
 
 /** A compiled API as an MCP server: its tools, and the parts of its documents that they were made from. */
-export function apiServer(runner: ApiRunner, { documents, revisions = REVISIONS }: ApiServerOptions): McpServer {
+export function apiServer(
+  runner: ApiRunner,
+  { documents, revisions = REVISIONS, stateKey }: ApiServerOptions,
+): McpServer {
   const { api } = runner;
   const { file } = api;
   return new McpServer({
@@ -34,6 +39,7 @@ export function apiServer(runner: ApiRunner, { documents, revisions = REVISIONS 
       prompts: [],
     },
     revisions,
+    stateKey,
     capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
   });
 }
