@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { nearestName } from "../../errors/nearest-name.ts";
+import { DATETIME } from "../compile/json-schema.ts";
 
 /** One thing that is wrong with the arguments. */
 export interface ArgumentProblem {
@@ -34,10 +35,7 @@ export function argumentProblem(error: ErrorObject, root: unknown): ArgumentProb
   }
 }
 
-function demand(
-  { keyword, params, message, parentSchema }: ErrorObject<string, Record<string, unknown>>,
-  value: unknown,
-): string {
+function demand({ keyword, params, message }: ErrorObject<string, Record<string, unknown>>, value: unknown): string {
   const { limit } = params;
   switch (keyword) {
     case "type":
@@ -61,7 +59,7 @@ function demand(
         ? "must be a date that exists, written YYYY-MM-DD"
         : `must be a ${String(params["format"])}`;
     case "pattern":
-      return isMoment(parentSchema)
+      return params["pattern"] === DATETIME
         ? "must be a date with a time, written YYYY-MM-DDThh:mm:ss"
         : `must match ${String(params["pattern"])}`;
     default:
@@ -124,11 +122,6 @@ function propertiesOf(schema: object): string[] {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Moments have a pattern of their own in schemas, as the format of JSON Schema demands a zone. */
-function isMoment(schema: object | undefined): boolean {
-  return schema !== undefined && "pattern" in schema && String(schema.pattern).includes("T");
 }
 
 function kindOf(value: unknown): string {

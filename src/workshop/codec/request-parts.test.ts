@@ -33,8 +33,8 @@ test("arguments stand where the tool says, as upstream writes them", () => {
     },
     headers: { "X-Language": "language" },
   });
-  expect(parts({ id: "a/b?c", on: "2026-05-02", tags: ["s&t", "ü"], full: true, language: "german" })).toEqual({
-    path: "museums/a%2Fb%3Fc/hours/2026-05-02",
+  expect(parts({ id: "a b?c#", on: "2026-05-02", tags: ["s&t", "ü"], full: true, language: "german" })).toEqual({
+    path: "museums/a%20b%3Fc%23/hours/2026-05-02",
     query: "tag=s%26t&tag=%C3%BC&all=s%26t,%C3%BC&a%20b=true&v=2",
     headers: { "X-Language": "de" },
   });
@@ -61,6 +61,7 @@ test("no value adds a segment to a path or leaves it (R8)", () => {
     check(id);
   fc.assert(fc.property(fc.string({ unit: "binary-ascii" }), check), { numRuns: 500 });
   expect(() => parts({ id: ".." })).toThrow(`id must not be ".."`);
+  expect(() => parts({ id: "a/b" })).toThrow("id must not contain slashes");
   expect(() => parts({})).toThrow("id is missing, and the address needs it");
 });
 

@@ -3,7 +3,7 @@ import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec
 export type JsonSchema = Record<string, unknown>;
 
 /** ISO 8601 with or without a zone; the format `date-time` of JSON Schema demands one. */
-const DATETIME = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$`;
+export const DATETIME = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$`;
 
 /** What a caller may give: fields that are sent by themselves are not among it. */
 export function inputSchema(file: ToolFile, type: string, unknown: "reject" | "drop"): JsonSchema {
