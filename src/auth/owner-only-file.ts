@@ -11,20 +11,24 @@ export async function writeOwnerOnly(path: string, data: string | Uint8Array): P
 /** Reads a file that only its owner can have written or read; undefined where there is none. */
 export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Promise<Buffer | undefined> {
   try {
-    // Windows has no such bits: folders of the user's profile are his own there.
-    if (platform !== "win32" && ((await fs.stat(path)).mode & 0o077) !== 0) {
-      throw new NexusError("PERMISSION_DENIED", `${path} can be read or changed by others, so it is not used`, {
-        phase: "config",
-        source: { file: path },
-        hint: `Make sure that nobody changed it, then: chmod 600 ${path}`,
-        mayHaveReached: false,
-      });
-    }
+    checkOwnerOnly(path, await fs.stat(path), platform);
     return await fs.readFile(path);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
+}
+
+/** Throws where others than its owner can read or change the file. */
+export function checkOwnerOnly(path: string, { mode }: { mode: number }, platform: NodeJS.Platform): void {
+  // Windows has no such bits: folders of the user's profile are his own there.
+  if (platform === "win32" || (mode & 0o077) === 0) return;
+  throw new NexusError("PERMISSION_DENIED", `${path} can be read or changed by others, so it is not used`, {
+    phase: "config",
+    source: { file: path },
+    hint: `Make sure that nobody changed it, then: chmod 600 ${path}`,
+    mayHaveReached: false,
+  });
 }
 
 function hasCode(error: unknown, code: string): boolean {

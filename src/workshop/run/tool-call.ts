@@ -69,26 +69,24 @@ export class ToolCall {
   }
 
   async #write(input: Value): Promise<CallToolResult> {
-    const key = this.#keyOf(this.#plan.name, input);
     const { signal } = this.#facts;
-    const { writes, now } = this.#parts;
+    const { writes, now, upstream } = this.#parts;
+    const id = this.#keyOf(this.#plan.name, input);
+    // What a stand-in did was not done.
+    const key = upstream.standIn === undefined ? id : `${id} ${upstream.standIn}`;
     // Secrets that are missing are told before anybody is asked anything.
-    const first = await prepare(this.#parts, this.#plan, input, () => key);
+    const first = await prepare(this.#parts, this.#plan, input, () => id);
     const earlier = (record: EarlierWrite) => this.#earlier(record, first.input);
     const known = this.#plan.isKeyed ? await writes.find({ key, signal, earlier }) : undefined;
     if (known) return known;
 
     const confirmed = await this.#confirm(input);
     if (confirmed instanceof Failure) return this.#failed(confirmed);
-    const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, () => key);
+    const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, () => id);
     signal?.throwIfAborted();
-    if (!this.#plan.isKeyed)
-      return unlessAborted(
-        this.#send(prepared).then(({ result }) => result),
-        signal,
-      );
-    const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
     const send = () => this.#send(prepared);
+    if (!this.#plan.isKeyed) return (await unlessAborted(send(), signal)).result;
+    const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
     return writes.run({ key, until, signal, send, earlier, unrecorded: (error) => this.#unrecorded(error) });
   }
 

@@ -31,12 +31,15 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export class Upstream implements AsyncDisposable {
   /** What paths are resolved against; ends with a slash. */
   readonly base: string;
+  /** Which one stands in for the real one, if one does. */
+  readonly standIn: string | undefined;
   readonly #allow: readonly string[];
   readonly #network: Network;
   readonly #maxBytes: number;
 
   constructor(spec: UpstreamSpec, { binding, ca, maxBytes = MAX_BYTES }: UpstreamOptions = {}) {
     const place = binding === undefined ? undefined : onThisMachine(binding);
+    this.standIn = place?.href;
     this.base = place?.href ?? spec.base;
     this.#allow = place ? [place.href] : spec.allow;
     const guard = new AddressGuard({ allow: place ? [place.hostname.replace(/^\[|\]$/g, "")] : [] });

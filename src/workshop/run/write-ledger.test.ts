@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -102,6 +102,25 @@ describe("a ledger in a file", () => {
     expect(await opened(file).begin("b", 9e15)).toBeUndefined();
     expect(await opened(file).find("a")).toMatchObject({ kind: "pending" });
     expect(await opened(file).find("b")).toMatchObject({ kind: "pending" });
+  });
+
+  test("keeps up with others who write it, also when they write it anew", async () => {
+    const file = newFile();
+    const [one, other] = [opened(file, 3), opened(file, 3)];
+    for (let round = 0; round < 10; round++) {
+      expect(await one.begin(`a${round}`, 9e15)).toBeUndefined();
+      expect(await other.find(`a${round}`)).toMatchObject({ kind: "pending" });
+      await other.settle(`a${round}`, { kind: "done", result });
+      expect(await one.begin(`a${round}`, 9e15)).toMatchObject({ kind: "done" });
+    }
+  });
+
+  test("that others can read is not used", async () => {
+    if (process.platform === "win32") return;
+    const file = newFile();
+    await opened(file).begin("a", 9e15);
+    await chmod(file, 0o644);
+    await expect(opened(file).begin("b", 9e15)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
   test("stays small: what ended goes before what is open", async () => {
