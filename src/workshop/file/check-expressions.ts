@@ -49,10 +49,11 @@ function checkTypes(file: ToolFile, problems: Problems): void {
     const isOutput = uses.get(name)?.sides.has("output") === true;
     // What computes an answer sees the arguments, too; which those are depends on the tool.
     const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];
-    const scope = isOutput ? joined(withMembers({ input: joined(...inputs) }), own) : own;
+    const around = withMembers({ input: joined(...inputs), status: SINGLE });
+    const place: ExpressionPlace = isOutput ? { scope: joined(around, own) } : { scope: own, by: "runner" };
     for (const [field, { value }] of Object.entries(fields)) {
       if (value === undefined) continue;
-      checkExpression(value, { scope, by: "runner" }, [...path, "fields", field, "value"], problems);
+      checkExpression(value, place, [...path, "fields", field, "value"], problems);
     }
   }
 }
@@ -60,9 +61,9 @@ function checkTypes(file: ToolFile, problems: Problems): void {
 function checkTool(file: ToolFile, tool: ToolSpec, path: Path, problems: Problems): void {
   const { response, errors, outcomeUnknown, confirm } = tool;
   const input = withMembers({ input: knownType(file, tool.input) });
-  const body: Record<string, KnownValue> = response.as === "text" ? { body: SINGLE } : {};
-  const answer = response.type === undefined ? withMembers(body) : knownType(file, response.type);
-  const place: ExpressionPlace = { scope: joined(input, withMembers({ status: SINGLE }), answer) };
+  const text: Record<string, KnownValue> = response.as === "text" ? { text: SINGLE } : {};
+  const answer = response.type === undefined ? withMembers(text) : knownType(file, response.type);
+  const place: ExpressionPlace = { scope: joined(answer, input, withMembers({ status: SINGLE })) };
   checkTemplate(response.text, place, [...path, "response", "text"], problems);
   errors.forEach((error, index) => {
     const at = [...path, "errors", index];

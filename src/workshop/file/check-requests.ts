@@ -59,7 +59,7 @@ function checkRequest(file: ToolFile, tool: ToolSpec, tools: Path, problems: Pro
   const inSecrets = secrets ? secretNames(secrets).flatMap(fieldsInName) : [];
   for (const field of inSecrets) look(field, [...path, "secrets"], "path");
   if (secrets) checkClashes(tool, secrets, path, problems);
-  if (request.body !== undefined) return;
+  if (request.body !== undefined) return checkShared(file, tools, problems);
   const sent = [...fieldsTaken(request), ...inSecrets];
   for (const [field, spec] of Object.entries(fields)) {
     if (spec.wire === false || sent.includes(field) || tool.confirm?.field === field) continue;
@@ -68,6 +68,23 @@ function checkRequest(file: ToolFile, tool: ToolSpec, tools: Path, problems: Pro
       ["types", tool.input, "fields", field],
       `${tools.at(-1)} has no body, so this field is sent nowhere`,
       hint,
+    );
+  }
+}
+
+/** A field that another tool takes out of the body is not in the body of this one either. */
+function checkShared(file: ToolFile, tools: Path, problems: Problems): void {
+  const tool = file.tools[String(tools.at(-1))];
+  const others = Object.values(file.tools).filter(({ input, request }) => input === tool?.input && request.body);
+  if (!tool || others.length < 2) return;
+  const own = fieldsTaken(tool.request);
+  for (const field of new Set(others.flatMap(({ request }) => fieldsTaken(request)))) {
+    if (own.includes(field) || file.types[tool.input]?.fields[field]?.wire !== false) continue;
+    const message = `"${field}" is not sent: another tool with this input has it outside of the body`;
+    problems.warning(
+      [...tools, "input"],
+      message,
+      "Say with wire where it stands, or give the tools inputs of their own.",
     );
   }
 }

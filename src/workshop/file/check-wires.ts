@@ -25,7 +25,7 @@ export function checkWires(file: ToolFile, problems: Problems): void {
       if (other !== undefined) problems.error(at, `"${spec.wire}" is already the place of ${other}`);
       stands.set(spec.wire, field);
       if (use.as.has("xml")) checkXml(file, spec, spec.wire, at, problems);
-      if (use.as.has("json") || use.as.has("form")) checkMember(spec.wire, at, problems);
+      if (use.as.has("json") || use.as.has("form")) checkMember(spec, spec.wire, at, problems);
     }
   }
 }
@@ -68,15 +68,18 @@ function readSteps(wire: string, at: Path, problems: Problems): WireStep[] {
   }
 }
 
-/** JSON and forms: names with dots between them. */
-function checkMember(wire: string, at: Path, problems: Problems): void {
-  if (wire.split(".").some((name) => name === "")) {
-    problems.error(at, `"${wire}" has a name that is empty`, "Write member, or outer.member.");
-  } else if (/^@|\/|\[.*\]/.test(wire)) {
-    problems.error(
-      at,
-      `"${wire}" is a path of XML, but the type is sent as JSON or a form`,
-      "Write member, or outer.member.",
-    );
+/** JSON and forms: names with dots between them, of which one may repeat; `.` is the whole value. */
+function checkMember({ shape }: FieldSpec, wire: string, at: Path, problems: Problems): void {
+  if (wire === ".") return;
+  const names = wire.split(".");
+  const repeats = names.filter((name) => name.endsWith("[]")).length;
+  if (names.some((name) => /^$|[[\]]/.test(name.replace(/\[\]$/, "")))) {
+    problems.error(at, `"${wire}" is no path of names with dots`, "Write member, or outer.member.");
+  } else if (repeats > 1) {
+    problems.error(at, "only one step of a path can repeat", "Give the inner list a type of its own.");
+  } else if (repeats === 1 && shape.kind !== "list") {
+    problems.error(at, "repeats, but the field is no list", "Write list: instead of type:.");
+  } else if (wire.includes("/")) {
+    problems.warning(at, `"${wire}" looks like a path of XML, but is one member of JSON or a form`);
   }
 }

@@ -113,7 +113,7 @@ test("whatever is changed in the examples, the rest stays, and so does every com
         expect(comments(edited)).toBe(comments(text));
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 12 },
   );
 });
 

@@ -212,6 +212,43 @@ describe("every mistake is reported with its place, what is wrong, and what was 
   });
 });
 
+describe("a JSON API", () => {
+  const museum = readFileSync("api/museum/museum.nexus.yaml", "utf8");
+
+  test.each<[string, string, string]>([
+    ["wire: page.next", "wire: page..next", '"page..next" is no path of names with dots'],
+    ["wire: page.next", 'wire: "page[0]"', '"page[0]" is no path of names with dots'],
+    ["wire: page.next", 'wire: "page[]"', "repeats, but the field is no list"],
+    ["wire: page.next", "wire: page/next", "looks like a path of XML, but is one member of JSON"],
+    ["wire: page.next", "wire: page.number", '"page.number" is already the place of nextPage'],
+    ["wire: page.next", 'wire: "@next"', ""],
+    ["{ list: Exhibition,", '{ wire: "data[].shows[]", list: Exhibition,', "only one step of a path can repeat"],
+    ["{ list: Exhibition,", '{ wire: ".", list: Exhibition,', ""],
+    ["value: open != null", "value: now() != null", "now() is not available here"],
+    ["value: open != null", "value: status == 200", ""],
+    ["response: { as: none,", "response: { as: text,", ""],
+    ['"Order {input.orderId} is cancelled."', '"{text}"', 'there is no "text" here'],
+    [
+      "headers: { Idempotency-Key: orderKey }",
+      "headers: { Idempotency-Key: contact }",
+      '"contact" does not fit into a header',
+    ],
+    ["museum: { field: museums, style: comma }", "museum: { field: museums, style: coma }", 'Did you mean "comma"?'],
+  ])("%j → %j", (line, instead, expected) => {
+    expect(museum).toContain(line);
+    const problems = problemsOf(museum.replace(line, () => instead)).join("\n");
+    if (expected === "") expect(problems).toBe("");
+    else expect(problems).toContain(expected);
+  });
+
+  test("an input that two tools send differently is noticed", () => {
+    const [, order = ""] = /\n( {2}order_tickets:[^]*?)\n {2}cancel_order:/.exec(museum) ?? [];
+    const second = order.replace("order_tickets", "order_more").replace("museums/{museumId}/orders", "orders");
+    const problems = problemsOf(museum.replace(order, () => `${order}\n${second}`)).join("\n");
+    expect(problems).toContain('"museumId" is not sent: another tool with this input has it outside of the body');
+  });
+});
+
 describe("types that hold themselves", () => {
   const answer = "      notes: { list: Note, evidence: manual#L9 }";
 
