@@ -52,7 +52,7 @@ export class Questions {
 
   /** On a pipe the wrong call may be asked. When that one is over, and the server still waits, another one is. */
   async #askSomebody(peer: Peer, request: Request, withdrawn: AbortSignal): Promise<Answer> {
-    const calls = peer.scopes().filter((scope) => ASKED_DURING.has(scope.call.method));
+    const calls = candidates(request, peer.scopes());
     // To guess wrong would show the question of one to another.
     if (this.#isUnclear(request, calls)) return this.#refuse(request, unclear());
     const scope = this.#likeliest(request, calls);
@@ -134,10 +134,27 @@ export class Questions {
   }
 }
 
-/** 2025-11-25: every message about a task MUST name it. */
-function withRelatedTask({ params }: Request, result: Params): Params {
+/** Calls that this may be a question of. A task asks while its result is waited for, and says which it is. */
+function candidates(request: Request, scopes: readonly CallScope[]): CallScope[] {
+  const calls = scopes.filter(({ call }) => ASKED_DURING.has(call.method));
+  const related = relatedTask(request);
+  const taskId = isRecord(related) ? related["taskId"] : undefined;
+  const isMeant = ({ call: { method, params } }: CallScope) =>
+    taskId === undefined
+      ? method !== "tasks/result" && params?.["task"] === undefined
+      : method === "tasks/result" && params?.["taskId"] === taskId;
+  const meant = calls.filter(isMeant);
+  return meant.length > 0 ? meant : calls;
+}
+
+function relatedTask({ params }: Request): unknown {
   const asked = params?.["_meta"];
-  const related = isRecord(asked) ? asked[META.relatedTask] : undefined;
+  return isRecord(asked) ? asked[META.relatedTask] : undefined;
+}
+
+/** 2025-11-25: every message about a task MUST name it. */
+function withRelatedTask(request: Request, result: Params): Params {
+  const related = relatedTask(request);
   if (related === undefined) return result;
   const own = isRecord(result["_meta"]) ? result["_meta"] : {};
   return { ...result, _meta: { ...own, [META.relatedTask]: related } };

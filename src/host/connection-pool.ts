@@ -21,6 +21,8 @@ export interface PoolOptions {
   /** How long a connection that nobody uses is kept. */
   idleMs: number;
   maxConnections: number;
+  /** Those of one owner, which it has one of for each set of capabilities. */
+  maxOwnerConnections: number;
   /** How long a connection that is one too many waits for another to end. */
   waitMs: number;
   logger: Logger;
@@ -54,6 +56,7 @@ export interface Held {
 
 /** A connection that waits for its place, and how many wait for it. */
 interface Coming {
+  readonly owner: string;
   readonly held: Promise<Held>;
   readonly giveUp: AbortController;
   users: number;
@@ -148,6 +151,7 @@ export class ConnectionPool {
   /** Racing callers wait for one place together; it is given up when the last of them has left. */
   async #enter(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Held> {
     options.backoff?.refuseIfHopeless();
+    if (!this.#coming.has(key)) this.#boundOwner(key, options.owner);
     if (!this.#coming.has(key) && this.#places.tryTake()) return this.#use(this.#open(key, options));
     const coming = this.#coming.get(key) ?? this.#wait(key, options);
     coming.users++;
@@ -174,10 +178,22 @@ export class ConnectionPool {
       clearTimeout(timer);
       if (this.#coming.get(key) === coming) this.#coming.delete(key);
     });
-    const coming: Coming = { held, giveUp, users: 0 };
+    const coming: Coming = { owner: options.owner ?? HOST, held, giveUp, users: 0 };
     this.#coming.set(key, coming);
     this.#makeRoom();
     return coming;
+  }
+
+  /** Who declares something else with every call must not take everybody's places. */
+  #boundOwner(key: string, owner = HOST): void {
+    if (owner === HOST || key.startsWith(ONCE)) return;
+    const { maxOwnerConnections } = this.#options;
+    const coming = [...this.#coming.values()].filter((one) => one.owner === owner).length;
+    const its = [...this.#byKey.values()].filter((one) => one.owner === owner && !one.key.startsWith(ONCE));
+    if (coming + its.length < maxOwnerConnections) return;
+    const spare = longestIdle(its);
+    if (!spare) throw this.#tooMany(`${maxOwnerConnections} connections of this client`);
+    void this.end(spare);
   }
 
   /** It has its place; the last who wanted it may have left in the same moment. */
@@ -264,18 +280,22 @@ export class ConnectionPool {
 
   /** The connection that nobody has used for longest makes way for one that is wanted. */
   #makeRoom(): void {
-    const [spare] = [...this.#byKey.values()]
-      .filter(({ idle }) => idle !== undefined)
-      .sort((a, b) => a.idleSince - b.idleSince);
+    const spare = longestIdle([...this.#byKey.values()]);
     if (spare) void this.end(spare);
   }
 
-  #tooMany(): NexusError {
-    const { server, maxConnections } = this.#options;
-    return new NexusError("CONNECTION_FAILED", `Server "${server}" has ${maxConnections} connections already`, {
+  #tooMany(what = `${this.#options.maxConnections} connections`): NexusError {
+    const { server } = this.#options;
+    return new NexusError("CONNECTION_FAILED", `Server "${server}" has ${what} already`, {
       server,
       hint: "Give back what is not used, or raise the limit.",
       mayHaveReached: false,
     });
   }
+}
+
+/** The one that nobody has used for longest. */
+function longestIdle(all: readonly Held[]): Held | undefined {
+  const [spare] = all.filter(({ idle }) => idle !== undefined).sort((a, b) => a.idleSince - b.idleSince);
+  return spare;
 }

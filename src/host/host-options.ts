@@ -40,6 +40,8 @@ export interface HostOptions {
   maxConnections?: number | undefined;
   /** How long a lease beyond that waits for another to end: 10 seconds. */
   connectionWaitMs?: number | undefined;
+  /** Connections of one owner, who has one for each set of capabilities: 8. One that is one too many is refused. */
+  maxOwnerConnections?: number | undefined;
 }
 
 /** An entry with what only a host looks at. */

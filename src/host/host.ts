@@ -93,6 +93,7 @@ export class Host implements AsyncDisposable {
       backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
       idleMs: options.idleMs ?? 300_000,
       maxConnections: options.maxConnections ?? 32,
+      maxOwnerConnections: options.maxOwnerConnections ?? 8,
       waitMs: options.connectionWaitMs ?? 10_000,
       logger,
       tell: (event) => this.#tell(event),

@@ -23,6 +23,7 @@ export interface SupervisorOptions {
   /** How long a connection that nobody uses is kept, unless it is the host's own. */
   idleMs: number;
   maxConnections: number;
+  maxOwnerConnections: number;
   /** How long a connection that is one too many waits for another to end. */
   waitMs: number;
   logger: Logger;
@@ -73,7 +74,7 @@ export class ServerSupervisor {
   readonly #suspects = new Map<Held, Promise<void>>();
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
-    const { connect, idleMs, maxConnections, waitMs, logger } = options;
+    const { connect, idleMs, maxConnections, maxOwnerConnections, waitMs, logger } = options;
     this.definition = definition;
     this.#options = options;
     this.#backoff = new Backoff(options.backoff);
@@ -85,6 +86,7 @@ export class ServerSupervisor {
       connect: (settings) => connect(this.definition, settings),
       idleMs,
       maxConnections,
+      maxOwnerConnections,
       waitMs,
       logger,
       onReport: (held, error) => this.#reported(held, asNexusError(error)),

@@ -3,6 +3,7 @@ import { connect, type ConnectOptions, type Task } from "../../src/index.ts";
 import { ScriptedServer } from "../../src/testing/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { reach, WAYS } from "../fixtures/reach.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
 const WITH_TASKS = WAYS.filter(({ revision }) => revision >= "2025-11-25");
 const accepting: ConnectOptions = {
@@ -208,4 +209,22 @@ test("changes of a legacy task are told to those who asked", async () => {
   expect(changes).toMatchObject([
     { kind: "task-changed", taskId: "mine", notification: { params: { status: "completed" } } },
   ]);
+});
+
+test("tasks of one pipe that ask at the same time are each answered by whoever made the call (G7)", async () => {
+  await using client = await connect(stdioFixture(["--revision", "2025-11-25"]), {
+    input: { capabilities: { elicitation: { form: {} } }, handle: () => ({ action: "cancel" as const }) },
+  });
+  const capabilities = { elicitation: { form: {} } };
+  const actions = Array.from({ length: 8 }, (_, index) =>
+    index % 2 === 0 ? ("accept" as const) : ("decline" as const),
+  );
+  const results = await Promise.all(
+    actions.map(async (action) => {
+      const handle = () => ({ action, content: { confirm: true } });
+      return client.callTool("confirm_delete", {}, { task: true, input: { capabilities, handle } });
+    }),
+  );
+  const texts = results.map(({ content }) => (content[0] as { text: string }).text);
+  expect(texts).toEqual(actions.map((action) => (action === "accept" ? "Deleted." : "Kept.")));
 });

@@ -202,6 +202,20 @@ describe("updates of resources", () => {
     expect(own.listening.accepted.resources).toEqual([]);
   });
 
+  test("are told to each who listens, until the last of them has stopped", async () => {
+    await using it = await world({ legacy: stdioFixture(LEGACY) });
+    const resources = ["legacy+test://watched-resource"];
+    const update = () => it.call(ALL, "legacy__update_resource", { uri: "test://watched-resource" });
+    await using first = await listen(it.core, ALL, { resources });
+    await using second = await listen(it.core, ALL, { resources });
+    await update();
+    await expect.poll(() => [first.uris(), second.uris()]).toEqual([resources, resources]);
+    await first.listening.close();
+    await update();
+    await expect.poll(second.uris).toEqual([...resources, ...resources]);
+    expect(first.uris()).toEqual(resources);
+  });
+
   test("interests can change, and end with the listening", async () => {
     await using it = await world({ legacy: stdioFixture(LEGACY) });
     await using all = await listen(it.core, ALL, { resources: ["legacy+test://static-text"] });

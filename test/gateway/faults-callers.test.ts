@@ -198,3 +198,45 @@ describe("B1: 10,000 calls", () => {
     for (const caller of callers) if (caller instanceof ModernCaller) caller[Symbol.dispose]();
   });
 });
+
+describe("B1: 600 calls that are asked something, and as many tasks,", () => {
+  test("leave nothing behind", async () => {
+    await using gateway = await WeighedGateway.open(
+      { up: stdioFixture(["--revision", "2025-11-25"]) },
+      { gatherMs: 1 },
+    );
+    const capabilities = { ...ELICITATION, extensions: { "io.modelcontextprotocol/tasks": {} } };
+    const callers = Array.from({ length: 4 }, () => new ModernCaller(gateway.server("up")));
+    const meta = { progressToken: 1 };
+    const call = async (caller: ModernCaller) => {
+      const args = { message: "Who?" };
+      const answer = { action: "accept", content: { username: "ada", email: "a@example.org" } };
+      let outcome = await caller.tool("test_elicitation", args, { capabilities });
+      // On a pipe shared with others of the same owner it may be asked for one of them, too.
+      while (outcome.message.result?.resultType === "input_required") {
+        const { inputRequests, requestState } = outcome.message.result as Record<string, Record<string, unknown>>;
+        const inputResponses = Object.fromEntries(Object.keys(inputRequests ?? {}).map((key) => [key, answer]));
+        outcome = await caller.tool("test_elicitation", args, { capabilities, more: { requestState, inputResponses } });
+      }
+      expect(textIn(outcome)).toContain("accept");
+      const started = await caller.tool("slow_compute", { seconds: 0 }, { capabilities, meta });
+      expect(started.message.result).toMatchObject({ resultType: "task" });
+      const { taskId } = started.message.result as { taskId: string };
+      const task = await caller.request("tasks/get", { taskId }, { capabilities });
+      expect(task.message.result).toMatchObject({ taskId });
+      await caller.request("tasks/cancel", { taskId }, { capabilities });
+    };
+    const run = async (calls: number) => {
+      const lane = async (caller: ModernCaller) => {
+        for (let count = 0; count < calls / callers.length; count++) await call(caller);
+      };
+      await Promise.all(callers.map(lane));
+      return gateway.weigh();
+    };
+    const early = await run(280);
+    const late = await run(320);
+    expect(late.heapBytes - early.heapBytes).toBeLessThan(1_500_000);
+    expect(late.resources).toEqual(early.resources);
+    for (const caller of callers) caller[Symbol.dispose]();
+  }, 120_000);
+});

@@ -106,6 +106,26 @@ test("owners never take the place of the host's own connection", async () => {
   expect(textOf(await host.callTool("pipe.echo"))).not.toBe(String(own));
 });
 
+test("an owner who declares ever more takes nobody else's places", async () => {
+  await using world = await HostWorld.open();
+  await using host = await world.host({ pipe: oddServer() }, { maxOwnerConnections: 2 });
+  const declaring = (note: number) => ({
+    ...person("ada", []),
+    capabilities: { elicitation: {}, experimental: { note } },
+  });
+  using _first = await host.lease("pipe", { owner: "ada", input: declaring(1) });
+  const second = await host.lease("pipe", { owner: "ada", input: declaring(2) });
+  const third = declaring(3);
+  const refused = await failure(host.lease("pipe", { owner: "ada", input: third }));
+  expect(refused).toMatchObject({ code: "CONNECTION_FAILED", details: { mayHaveReached: false } });
+  expect(refused.message).toContain("2 connections of this client");
+  using _bob = await host.lease("pipe", { owner: "bob" });
+  const { closed } = second.client;
+  second.release();
+  using _third = await host.lease("pipe", { owner: "ada", input: third });
+  await closed;
+});
+
 test("on a shared pipe nobody answers what is asked of another, whoever else is waiting", async () => {
   await using world = await HostWorld.open();
   const asked: string[] = [];

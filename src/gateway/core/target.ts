@@ -46,16 +46,16 @@ interface Place {
 /** A reference stands one level deeper. */
 function completed(params: Params, place: Place): Target {
   const { ref } = params;
-  const kind = isRecord(ref) ? REFERENCES[String(ref["type"])] : undefined;
+  const kind = isRecord(ref) ? REFERENCES.get(ref["type"]) : undefined;
   if (!isRecord(ref) || !kind) throw invalid(`"ref" names neither a prompt nor a resource`);
   const target = found(kind, ref, kind === "prompt" ? "name" : "uri", place);
   return { ...target, params: target.params === ref ? params : { ...params, ref: target.params } };
 }
 
-const REFERENCES: Record<string, "prompt" | "resource" | undefined> = {
-  "ref/prompt": "prompt",
-  "ref/resource": "resource",
-};
+const REFERENCES = new Map<unknown, "prompt" | "resource">([
+  ["ref/prompt", "prompt"],
+  ["ref/resource", "resource"],
+]);
 
 function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, known }: Place): Target {
   const given = params[member];

@@ -12,6 +12,9 @@ export interface Wanted {
   tasks: Map<string, string>;
 }
 
+/** What one caller may listen to: legacy servers are asked for each resource by itself. */
+const MAX_WATCHED = 1_000;
+
 /** Whom to ask for what; names that lead nowhere are left out. */
 export function wantedByServer(
   { resources = [], tasks = [] }: Interests,
@@ -25,7 +28,7 @@ export function wantedByServer(
     return its;
   };
   const servers = new Map(host.servers().map((status) => [status.id, status]));
-  for (const uri of resources) {
+  for (const uri of resources.slice(0, MAX_WATCHED)) {
     const isServer = (id: string) => servers.has(id);
     const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
     const status = target && servers.get(target.server);
@@ -34,7 +37,7 @@ export function wantedByServer(
     const thing = { server: status.id, kind: "resource", name: target.own } as const;
     if (access.allows(principal, thing, status)) of(status.id).resources.push(target.own);
   }
-  for (const id of tasks) {
+  for (const id of tasks.slice(0, MAX_WATCHED)) {
     const task = calls.findTask(id, principal);
     if (task && (view.kind === "all" || task.server === view.server)) of(task.server).tasks.set(task.taskId, id);
   }

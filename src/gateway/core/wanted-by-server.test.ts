@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { Host } from "../../host/host.ts";
+import { ANYBODY } from "../principal.ts";
+import { Access } from "./access.ts";
+import type { CallRunner } from "./call-runner.ts";
+import { wantedByServer } from "./wanted-by-server.ts";
+
+const host = { servers: () => [{ id: "docs", definition: { tools: {} } }] } as unknown as Host;
+const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${taskId}` }) } as unknown as CallRunner;
+const around = { host, calls, access: new Access(undefined) };
+
+test("a caller listens to a thousand resources and tasks at most: a server is asked for each by itself", () => {
+  const resources = Array.from({ length: 5000 }, (_, index) => `docs+file:///${index}`);
+  const tasks = resources.map((uri) => `task ${uri}`);
+  const wanted = wantedByServer({ resources, tasks }, { view: { kind: "all" }, principal: ANYBODY }, around);
+  expect(wanted.get("docs")?.resources).toHaveLength(1000);
+  expect(wanted.get("docs")?.resources.at(-1)).toBe("file:///999");
+  expect(wanted.get("docs")?.tasks.size).toBe(1000);
+});
+
+test("names that lead nowhere are left out, and what follows the first + is the server's own", () => {
+  const resources = ["docs+a+b://c", "nobody+x://y", "x://y", "+x://y"];
+  const wanted = wantedByServer({ resources }, { view: { kind: "all" }, principal: ANYBODY }, around);
+  expect([...wanted].map(([server, its]) => [server, its.resources])).toEqual([["docs", ["a+b://c"]]]);
+});
