@@ -164,6 +164,7 @@ describe("P1.9: what cannot be served is said with what to do", () => {
   test.each([
     [["--host", "0.0.0.0"], 3, "without authentication"],
     [["--host", "192.0.2.1"], 3, "without authentication"],
+    [["--host", ""], 2, "--host needs an address"],
     [["--port", "70000"], 2, "--port 70000 is no port"],
     [["--port", "http"], 2, "--port http is no port"],
     [["--stdio", "--port", "1"], 2, "--stdio listens on no port"],

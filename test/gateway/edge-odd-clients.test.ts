@@ -137,6 +137,21 @@ describe("sessions", () => {
     expect((await wire.get({ "last-event-id": "0-1501" })).status).toBe(400);
   });
 
+  test("subscriptions of one are bounded", async () => {
+    const core = new StandInCore();
+    await using world = await serveLegacy(core);
+    const wire = await world.open("2025-11-25");
+    for (let count = 0; count < 1024; count += 64) {
+      const some = Array.from({ length: 64 }, (_, at) => `test://${count + at}`);
+      await Promise.all(some.map((uri) => wire.request("resources/subscribe", { uri }).then((res) => res.text())));
+    }
+    const refused = await wire.answerTo("resources/subscribe", { uri: "test://more" });
+    expect(refused.error?.message).toContain("1024 resources");
+    expect((await wire.answerTo("resources/subscribe", { uri: "test://5" })).result).toEqual({});
+    await wire.answerTo("resources/unsubscribe", { uri: "test://5" });
+    expect((await wire.answerTo("resources/subscribe", { uri: "test://more" })).result).toEqual({});
+  });
+
   test("B1: when the gateway closes, calls that did not finish in time are answered with that", async () => {
     const closing = await open();
     await closing.ready();

@@ -81,6 +81,23 @@ test("closing ends the sessions of both kinds", async () => {
   expect(core.released).toHaveLength(2);
 });
 
+test("the SDK's client comes back for a call, and for a question, whose stream was closed (2025-11-25)", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core, { patienceMs: 5, streamMs: 30 });
+  const client = new Client({ name: "sdk", version: "1" }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { a: "b" } }));
+  const transport = new StreamableHTTPClientTransport(new URL(`${world.origin}/mcp`));
+  await client.connect(transport);
+  const waiting = client.callTool({ name: "wait", arguments: {} });
+  await expect.poll(() => core.exchanges.length).toBe(1);
+  const call = core.exchanges[0];
+  await expect.poll(() => world.resumed, { timeout: 10_000 }).toContain("1-0");
+  expect(await call?.caller.ask?.(FORM, call.signal as AbortSignal)).toEqual({ action: "accept", content: { a: "b" } });
+  core.letGo();
+  expect((await waiting).content).toEqual([{ type: "text", text: "waited" }]);
+  await client.close();
+});
+
 const TRANSPORTS: Record<string, (origin: string) => Transport> = {
   "Streamable HTTP": (origin) => new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)),
   "HTTP+SSE": (origin) => new SSEClientTransport(new URL(`${origin}/sse`)),

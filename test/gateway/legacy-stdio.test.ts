@@ -72,6 +72,23 @@ test("a legacy client has a session on its pipe, with questions, changes and can
   expect(core.listenings.size).toBe(0);
 });
 
+test("a legacy client need not wait for the answer to initialize: what it says meanwhile comes after it, in order", async () => {
+  const { core, tell, next, input, served } = openPipe();
+  tell(initialize("2025-11-25"));
+  tell({ method: "notifications/initialized" });
+  tell({ id: 1, method: "tools/call", params: { name: "echo", arguments: { text: "early" } } });
+  tell({ id: 2, method: "tools/call", params: { name: "wait" } });
+  tell({ method: "notifications/cancelled", params: { requestId: 2 } });
+  tell({ id: "init-2", method: "initialize", params: {} });
+  expect(await next()).toMatchObject({ id: "init-2", error: { code: -32600 } });
+  expect(await next()).toMatchObject({ id: "init", result: { protocolVersion: "2025-11-25" } });
+  expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: "early" }] } });
+  expect(core.listenings.size).toBe(1);
+  input.end();
+  await served;
+  expect(core.exchanges.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+});
+
 test("a modern client is served from what each request carries", async () => {
   const { core, tell, next, input, served } = openPipe();
   tell({ id: 1, method: "server/discover", params: { _meta: MODERN } });

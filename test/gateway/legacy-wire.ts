@@ -18,6 +18,7 @@ export interface WireEvent {
 /** The older clients' endpoint on a port of its own, and a bare client for it. */
 export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions> = {}) {
   const legacy = new LegacyHttp({ core, maxSessions: 100, idleMs: 60_000, patienceMs: 60_000, ...options });
+  const resumed: string[] = [];
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? "/", "http://127.0.0.1");
     const server = url.searchParams.get("server");
@@ -26,7 +27,11 @@ export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions
     const principal: Principal = typeof somebody === "string" ? { ...ANYBODY, id: somebody } : ANYBODY;
     const r = { view, principal };
     if (req.method === "GET" && url.pathname === "/sse") return legacy.openSse(req, res, r);
-    if (req.method === "GET") return legacy.get(req, res, r);
+    if (req.method === "GET") {
+      const { "last-event-id": last } = req.headers;
+      if (typeof last === "string") resumed.push(last);
+      return legacy.get(req, res, r);
+    }
     if (req.method === "DELETE") return legacy.delete(req, res, r);
     void json(req).then((body) => {
       return url.pathname === "/messages"
@@ -45,6 +50,8 @@ export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions
     legacy,
     origin,
     sockets,
+    /** Events after which clients wanted to go on. */
+    resumed,
     /** Bytes that clients have not taken. */
     unread: () => [...sockets].reduce((sum, { writableLength }) => sum + writableLength, 0),
     open: (version: string, capabilities: object = {}) => LegacyWire.open(`${origin}/mcp`, version, capabilities),

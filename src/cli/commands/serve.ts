@@ -64,7 +64,11 @@ input does, and a signal ends at once.`,
       throw wrongUsage("--stdio listens on no port", "Leave out --port and --host, or --stdio.");
     }
     const streamMs = durationOf(options["max-stream"]);
-    const reach = { allowedHosts: options["allow-host"], allowedOrigins: originsOf(options["allow-origin"]) };
+    const reach = {
+      address: addressOf(options.host),
+      allowedHosts: options["allow-host"],
+      allowedOrigins: originsOf(options["allow-origin"]),
+    };
     if (options.stdio && OF_HTTP.some((name) => options[name] !== undefined)) {
       throw wrongUsage("--stdio serves no HTTP", `Leave out ${OF_HTTP.map((name) => `--${name}`).join(", ")}.`);
     }
@@ -77,7 +81,7 @@ input does, and a signal ends at once.`,
     using _news = new ServerNews(host, out);
     tellProblems(host, out);
     if (options.stdio) return await servePipes(host, logger, signal);
-    await using gateway = await serveHttp({ host, port, address: options.host, ...reach, logger, limits });
+    await using gateway = await serveHttp({ host, port, ...reach, logger, limits });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
     await aborted(signal);
@@ -121,6 +125,12 @@ function portOf(given: string | undefined): number {
   const port = Number(given);
   if (/^\d+$/.test(given) && port <= 65_535) return port;
   throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+}
+
+/** As in a URL, or bare. */
+function addressOf(given: string | undefined): string | undefined {
+  if (given === "") throw wrongUsage("--host needs an address", "Leave it out to listen on 127.0.0.1.");
+  return given?.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** As browsers write them: no path, no slash at the end. */

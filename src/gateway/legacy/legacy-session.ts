@@ -58,7 +58,8 @@ export class LegacySession {
   readonly #inFlight = new IdTable<{ id: RequestId; call: LegacyCall; channel: RequestChannel }>();
   #agreement: Agreement | undefined;
   #logLevel: LogLevel | undefined;
-  #isOpening = false;
+  /** The answer to `initialize` on its way. */
+  #opening: Promise<unknown> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
@@ -118,12 +119,14 @@ export class LegacySession {
     if (!isRecord(params)) return channel.finish(refusal(id, `"params" must be an object`));
     if (method === "ping") return channel.finish({ jsonrpc: "2.0", id, result: {} });
     if (method === "initialize") {
-      if (this.#isOpening) return channel.finish(refusal(id, "The session is initialized already"));
-      this.#isOpening = true;
+      if (this.#opening) return channel.finish(refusal(id, "The session is initialized already"));
       const opening = this.initialize(params);
-      opening.catch(() => (this.#isOpening = false));
-      return answer(opening);
+      this.#opening = opening;
+      answer(opening);
+      opening.catch(() => (this.#opening = undefined));
+      return;
     }
+    if (this.#isEarly) return this.#afterOpening(() => this.request(request, channel));
     if (!this.#agreement || this.#closing) return channel.finish(refusal(id, NOT_INITIALIZED));
     switch (method) {
       case "logging/setLevel":
@@ -138,7 +141,9 @@ export class LegacySession {
     }
   }
 
-  notified({ method, params }: Notification): void {
+  notified(notification: Notification): void {
+    if (this.#isEarly) return this.#afterOpening(() => this.notified(notification));
+    const { method, params } = notification;
     if (method === "notifications/initialized") this.#agreement?.changes.start();
     else if (method === "notifications/cancelled") this.#cancel(params?.["requestId"] as RequestId);
     // Roots are asked for whenever a server wants them, so nothing is kept that could have changed.
@@ -169,6 +174,15 @@ export class LegacySession {
       this.#options.logger.debug("listening did not end in good order", { error });
     });
     this.#options.core.release(this.owner);
+  }
+
+  /** A client may go on without waiting for the answer to `initialize`, as those do that read what to say from a file. */
+  get #isEarly(): boolean {
+    return this.#opening !== undefined && !this.#agreement && !this.#closing;
+  }
+
+  #afterOpening(proceed: () => void): void {
+    void this.#opening?.then(proceed, proceed);
   }
 
   #call(request: Request, channel: RequestChannel, agreement: Agreement): void {

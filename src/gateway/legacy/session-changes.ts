@@ -1,6 +1,6 @@
 import type { ChangingList } from "../../client/feed.ts";
 import type { Logger } from "../../client/logger.ts";
-import { messageOf } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Core, ListenRequest, Listening } from "../exchange.ts";
 
 interface ChangesOptions extends Omit<ListenRequest, "interests"> {
@@ -9,6 +9,9 @@ interface ChangesOptions extends Omit<ListenRequest, "interests"> {
   lists: readonly ChangingList[];
   logger: Logger;
 }
+
+/** Each change of the interests names all of them, so they cannot be any number. */
+const MAX_RESOURCES = 1024;
 
 /** What one legacy session hears of: the lists, and the resources that its client subscribed to. */
 export class SessionChanges {
@@ -35,6 +38,7 @@ export class SessionChanges {
   subscribe(uri: string): Promise<boolean> {
     return this.#inTurn(async () => {
       const isNew = !this.#resources.has(uri);
+      if (isNew && this.#resources.size >= MAX_RESOURCES) throw tooMany();
       this.#resources.add(uri);
       try {
         await this.#apply();
@@ -73,4 +77,9 @@ export class SessionChanges {
     if (this.#listening) await this.#listening.update(interests);
     else this.#listening = await core.listen({ ...request, interests });
   }
+}
+
+function tooMany(): NexusError {
+  const message = `A session can subscribe to ${MAX_RESOURCES} resources: unsubscribe from some first`;
+  return new NexusError("DENIED", message, { mayHaveReached: false });
 }
