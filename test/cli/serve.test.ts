@@ -89,6 +89,7 @@ describe("B2: nexus serve --demo", () => {
       servers: [
         { id: "demo", state: "ready" },
         { id: "demo-legacy", state: "ready" },
+        { id: "capcorn", state: "ready" },
       ],
     });
     expect(await endOf(gateway, "SIGINT")).toBe(0);
