@@ -51,6 +51,24 @@ describe("a write", () => {
     expect(await readFile(file, "utf8")).not.toContain("4711");
   });
 
+  test("is recorded without the raw answer, which only its own caller asked for", async () => {
+    const file = newLedgerFile();
+    await using shop = await openShop({ ledger: ledgerIn(file) });
+    const first = await shop.runner.call("order_item", { ...ORDER, includeSourcePayload: true });
+    expect(textOf(first)).toContain("<accepted/>");
+    const repeat = await shop.runner.call("order_item", ORDER);
+    expect(textOf(repeat)).toContain("already done");
+    expect(textOf(repeat)).not.toContain("<accepted/>");
+    expect(await readFile(file, "utf8")).not.toContain("accepted");
+  });
+
+  test("tells how far it is, past the look at what is true now", async () => {
+    await using shop = await openShop();
+    const shares: number[] = [];
+    await shop.runner.call("order_item", ORDER, { progress: ({ progress }) => shares.push(progress) });
+    expect(shares).toEqual([0, 0.05, 0.18, 0.25, 0.9, 1]);
+  });
+
   test("with another reference, by another caller or with other arguments is another write", async () => {
     await using shop = await openShop();
     await shop.runner.call("order_item", ORDER, { caller: "ann" });

@@ -95,7 +95,7 @@ tools:
     effect: write
     input: Order
     request: { method: POST, path: "shops/{shopId}/orders", secrets: till, body: xml }
-    response: { as: xml, type: Ordered, text: "Ordered {orderId} for {total}." }
+    response: { as: xml, type: Ordered, text: "Ordered {orderId} for {total}.", sourcePayload: true }
     errors:
       - { that: error != null, say: "The shop refused: {error}" }
       - { that: accepted != true, say: The shop neither took nor refused it., outcome: unknown }

@@ -1,7 +1,7 @@
 import { setTimeout as timeout } from "node:timers/promises";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Effect } from "../file/tool-file.ts";
-import type { CallTrace } from "./call-trace.ts";
+import type { Tracing } from "./call-trace.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** How one request ended, after all tries. */
@@ -16,7 +16,7 @@ export interface AttemptOptions {
   signal: AbortSignal | undefined;
   pause: Pause;
   now: () => number;
-  trace: CallTrace;
+  trace: Tracing;
 }
 
 const FIRST_PAUSE_MS = 200;

@@ -16,6 +16,9 @@ export interface CallTraceOptions {
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
 }
 
+/** Tells how far a call is, and what happens in it. */
+export type Tracing = Pick<CallTrace, "reached" | "note">;
+
 /** What is told of one call while it runs, under one id: to the log of whoever serves, and to whoever called. */
 export class CallTrace {
   readonly correlation = `nx-${randomUUID().replaceAll("-", "").slice(0, 16)}`;
@@ -27,10 +30,19 @@ export class CallTrace {
   }
 
   /** How far it is, from 0 to 1. Only what is further than before is told: progress never stands still or goes back. */
-  reached(share: number, message: string): void {
+  reached(exactly: number, message: string): void {
+    const share = Math.round(exactly * 100) / 100;
     if (share <= this.#told) return;
     this.#told = share;
     this.#options.progress?.({ progress: share, total: 1, message: this.#options.redaction.in(message) });
+  }
+
+  /** The same call, of which something is only a part. */
+  part(from: number, to: number): Tracing {
+    return {
+      reached: (share, message) => this.reached(from + share * (to - from), message),
+      note: (level, message, data) => this.note(level, message, data),
+    };
   }
 
   note(level: Level, message: string, data: Record<string, unknown> = {}): void {

@@ -1,7 +1,7 @@
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./answer-reader.ts";
 import { attempts } from "./attempts.ts";
-import type { CallTrace } from "./call-trace.ts";
+import type { Tracing } from "./call-trace.ts";
 import { credentialsFor, NO_CREDENTIALS } from "./credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
@@ -37,7 +37,7 @@ export async function exchange(
   parts: RunnerParts,
   plan: ToolPlan,
   { request, input }: Prepared,
-  { trace, signal }: { trace: CallTrace; signal: AbortSignal | undefined },
+  { trace, signal }: { trace: Tracing; signal: AbortSignal | undefined },
 ): Promise<Exchanged> {
   const { effect, limits } = plan.spec;
   const { upstream, now, pause } = parts;

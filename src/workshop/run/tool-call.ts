@@ -12,6 +12,7 @@ import { requestKey } from "./request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./write-ledger.ts";
+import type { SentWrite } from "./write-once.ts";
 
 type Value = Record<string, unknown>;
 
@@ -24,6 +25,9 @@ export interface CallFacts {
 
 /** A write's own time, and what may pass before it is sent and after it was answered. */
 const WRITE_MARGIN_MS = 60_000;
+
+/** How far a call is that has looked what is true now, and has not sent anything yet. */
+const LOOKED = 0.2;
 
 /** One call of one tool, from its arguments to its result. */
 export class ToolCall {
@@ -56,8 +60,10 @@ export class ToolCall {
     const { value, problems } = plan.check(args);
     if (problems.length > 0) return new Failure(problems.join("; "), { outcome: "refused" });
     const prepared = await prepare(this.#parts, plan, value, () => this.#keyOf(tool, value));
-    const { reading } = await exchange(this.#parts, plan, prepared, { ...this.#facts });
-    this.#facts.signal?.throwIfAborted();
+    const { signal } = this.#facts;
+    const trace = this.#facts.trace.part(0, LOOKED);
+    const { reading } = await exchange(this.#parts, plan, prepared, { trace, signal });
+    signal?.throwIfAborted();
     return reading.kind === "failure" ? reading : reading.value;
   }
 
@@ -65,7 +71,7 @@ export class ToolCall {
     const prepared = await prepare(this.#parts, this.#plan, input, () => this.#keyOf(this.#plan.name, input));
     const exchanged = await exchange(this.#parts, this.#plan, prepared, this.#facts);
     this.#facts.signal?.throwIfAborted();
-    return this.#result(prepared.input, exchanged);
+    return this.#withPayload(this.#reported(prepared.input, exchanged.reading), exchanged);
   }
 
   async #write(input: Value): Promise<CallToolResult> {
@@ -98,12 +104,13 @@ export class ToolCall {
   }
 
   /** Whatever goes wrong from here on, it is known that it may have been sent. */
-  async #send(prepared: Prepared): Promise<{ result: CallToolResult; outcome: "done" | "refused" | "unknown" }> {
+  async #send(prepared: Prepared): Promise<SentWrite> {
     const { trace } = this.#facts;
     const exchanged = await exchange(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
     const { reading } = exchanged;
     const outcome = reading.kind === "failure" ? reading.outcome : "done";
-    return { result: this.#result(prepared.input, exchanged), outcome };
+    const lasting = this.#reported(prepared.input, reading);
+    return { result: this.#withPayload(lasting, exchanged), lasting, outcome };
   }
 
   #earlier(record: EarlierWrite, input: Value): CallToolResult {
@@ -130,8 +137,11 @@ export class ToolCall {
     }
   }
 
-  #result(input: Value, { reading, answer }: Exchanged): CallToolResult {
-    const result = reading.kind === "failure" ? this.#failed(reading, input) : this.#succeeded(reading);
+  #reported(input: Value, reading: Success | Failure): CallToolResult {
+    return reading.kind === "failure" ? this.#failed(reading, input) : this.#succeeded(reading);
+  }
+
+  #withPayload(result: CallToolResult, { answer }: Exchanged): CallToolResult {
     if (!answer || !this.#wantsPayload) return result;
     const type = answer.headers["content-type"];
     const contentType = typeof type === "string" ? type : undefined;

@@ -2,12 +2,19 @@ import { unlessAborted } from "../../host/unless-aborted.ts";
 import type { CallToolResult } from "../../protocol/mcp.ts";
 import type { EarlierWrite, WriteLedger, WriteOutcome } from "./write-ledger.ts";
 
+export interface SentWrite {
+  result: CallToolResult;
+  /** What of it is told to whoever asks for the same later. */
+  lasting: CallToolResult;
+  outcome: WriteOutcome["kind"];
+}
+
 export interface OneWrite {
   key: string;
   /** When it is over at the latest. */
   until: number;
   signal: AbortSignal | undefined;
-  send: () => Promise<{ result: CallToolResult; outcome: WriteOutcome["kind"] }>;
+  send: () => Promise<SentWrite>;
   /** What is answered in its place where it was sent before. */
   earlier: (record: EarlierWrite) => CallToolResult;
   /** The write was carried out, and that could not be recorded: it counts as unknown from now on. */
@@ -54,8 +61,8 @@ export class WriteOnce {
   async #send({ key, until, send, earlier, unrecorded }: OneWrite): Promise<CallToolResult> {
     const record = await this.#ledger.begin(key, until);
     if (record) return earlier(record);
-    const { result, outcome } = await send();
-    const settled: WriteOutcome = outcome === "done" ? { kind: outcome, result } : { kind: outcome };
+    const { result, lasting, outcome } = await send();
+    const settled: WriteOutcome = outcome === "done" ? { kind: outcome, result: lasting } : { kind: outcome };
     await this.#ledger.settle(key, settled).catch(unrecorded);
     return result;
   }
