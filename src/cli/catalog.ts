@@ -156,6 +156,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "an upstream to try a tool file with, made of the file itself",
     load: async () => (await import("./commands/api-fake.ts")).apiFake,
   },
+  "api test": {
+    section: "Make servers of APIs",
+    summary: "run the checks of a tool file against its fake",
+    load: async () => (await import("./commands/api-test.ts")).apiTest,
+  },
   "secrets set": {
     section: "Secrets",
     summary: "store a secret that entries use as ${secret:name}",

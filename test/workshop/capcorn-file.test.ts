@@ -226,7 +226,7 @@ describe("X6: answers", () => {
 
   test("a booking that was accepted, and errors of both calls", () => {
     expect(answer("ReservationResult", "bookingAnswer")).toMatchObject({
-      value: { accepted: true, reservationId: "DEMO-000001", errors: [] },
+      value: { accepted: true, confirmedId: "DEMO-000001", errors: [] },
       deviations: [],
     });
     expect(answer("ReservationResult", "bookingError").value).toMatchObject({

@@ -22,6 +22,11 @@ export class Answers {
     this.#file = file;
   }
 
+  /** Nothing was seen before any more. */
+  forget(): void {
+    this.#seen.clear();
+  }
+
   /** To credentials that are wrong or missing. */
   refused(tool: string, input: Record<string, unknown>): Answer {
     const refused = this.#file.fake.tools[tool]?.refused;

@@ -74,6 +74,13 @@ export class Fake implements AsyncDisposable {
     this.#failures.clear();
   }
 
+  /** As if it was just started. */
+  reset(): void {
+    this.recover();
+    this.#responder.forget();
+    this.requests.length = 0;
+  }
+
   async listen(port: number, host: string): Promise<void> {
     this.#host = host;
     await new Promise<void>((resolve, reject) => {

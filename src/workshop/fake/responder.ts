@@ -46,6 +46,11 @@ export class Responder {
     this.#plans = plansOf(file);
   }
 
+  /** What answers remembered is gone. */
+  forget(): void {
+    this.#answers.forget();
+  }
+
   respond(method: string, path: string, arrival: Arrival): Response {
     const found = this.#routes.find(method, path);
     const route = found && "tool" in found ? found : undefined;
