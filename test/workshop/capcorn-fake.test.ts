@@ -182,9 +182,9 @@ describe("the fake accepts exactly what the manual allows", () => {
         expect(status).toBe(isAllowed(random) ? 200 : 400);
         seen[status === 200 ? "allowed" : "refused"] += 1;
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
-    expect(Math.min(seen.allowed, seen.refused)).toBeGreaterThan(200);
+    expect(Math.min(seen.allowed, seen.refused)).toBeGreaterThan(100);
   });
 
   const booking: fc.Arbitrary<Booking> = fc.record({
@@ -253,9 +253,9 @@ describe("the fake accepts exactly what the manual allows", () => {
         expect(status).toBe(isBookable(random) ? 200 : 400);
         seen[status === 200 ? "allowed" : "refused"] += 1;
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
-    expect(Math.min(seen.allowed, seen.refused)).toBeGreaterThan(60);
+    expect(Math.min(seen.allowed, seen.refused)).toBeGreaterThan(30);
   });
 });
 

@@ -47,6 +47,8 @@ export class Fake implements AsyncDisposable {
     this.#file = file;
     this.#responder = new Responder(file, this.#failures);
     this.#server = createServer((request, response) => void this.#serve(request, response));
+    // A connection that is closed while the next request is on its way would look like a failure that nobody asked for.
+    this.#server.keepAliveTimeout = 0;
   }
 
   /** Stands in for `upstream.base`. */
