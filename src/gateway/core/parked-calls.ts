@@ -64,8 +64,8 @@ export class ParkedCalls {
     void call.over.then(() => this.#running.leave(number));
     const reply = await call.next(exchange);
     if (reply.kind === "ended") return reply.result;
-    // Those whose callers are back may be asked again, and wait again.
-    if (this.#waiting.size + this.#attended.size >= this.#limits.parked) {
+    // Those whose callers are back are calls like any other, and counted with them; they find their place again.
+    if (this.#waiting.size >= this.#limits.parked) {
       call.giveUp("Too many calls wait for answers");
       throw new NexusError(
         "INPUT_FAILED",
