@@ -9,9 +9,13 @@ import { request } from "undici";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const USAGE = new URL("usage.mjs", import.meta.url).href;
 
-/** Programs that serve a stdio server over Streamable HTTP, with what they take on their command lines. */
+/**
+ * Programs that serve a stdio server over Streamable HTTP, the eras in which they can from end to end, and what they take
+ * on their command lines. None of them serves a server that is itself reached over HTTP.
+ */
 const PEERS = {
   supergateway: {
+    eras: ["legacy"],
     program: here("../peers/node_modules/supergateway/dist/index.js"),
     args: (port, command) => [
       "--stdio",
@@ -26,12 +30,28 @@ const PEERS = {
     ],
   },
   "mcp-proxy": {
+    eras: ["legacy", "modern"],
     program: here("../peers/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs"),
-    args: (port, command) => ["--port", String(port), "--server", "stream", "--", ...command.split(" ")],
+    args: (port, command, era) => [
+      "--port",
+      String(port),
+      "--server",
+      "stream",
+      "--upstreamProtocol",
+      era,
+      "--",
+      ...command.split(" "),
+    ],
   },
 };
 
 export const installedPeers = () => Object.keys(PEERS).filter((name) => existsSync(PEERS[name].program));
+
+/** Those that can stand where ours does. */
+export function peersFor({ transport, era, upstream }) {
+  if (transport !== "stdio" || era !== upstream) return [];
+  return installedPeers().filter((name) => PEERS[name].eras.includes(era));
+}
 
 /** A gateway in a process of its own, in front of one server. */
 export async function startGateway(variant, settings) {
@@ -53,10 +73,10 @@ async function startOwn(variant, settings) {
   };
 }
 
-async function startPeer({ program, args }, { target }) {
+async function startPeer({ program, args }, { target, era }) {
   const port = await freePort();
   const options = { execArgv: ["--import", USAGE], silent: true, detached: true };
-  const child = fork(program, args(port, [process.execPath, ...target].join(" ")), options);
+  const child = fork(program, args(port, [process.execPath, ...target].join(" "), era), options);
   for (const stream of [child.stdout, child.stderr]) stream.resume();
   const url = `http://127.0.0.1:${port}/mcp`;
   for (let tries = 0; !(await isThere(url)); tries++) {
