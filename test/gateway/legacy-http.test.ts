@@ -437,6 +437,15 @@ test("a client that takes plain JSON alone is told nothing else, and not asked",
   expect(core.exchanges[0]?.caller.capabilities).toEqual({});
 });
 
+test("a client that takes plain JSON alone can still be sent to pages, with the answer itself", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core);
+  const wire = await world.open("2025-11-25", { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} });
+  await wire.request("tools/call", { name: "echo", arguments: {} }, { accept: "application/json" });
+  const { ask, capabilities } = core.exchanges[0]?.caller ?? {};
+  expect({ ask, capabilities }).toEqual({ ask: undefined, capabilities: { elicitation: { url: {} } } });
+});
+
 async function startWaiting(wire: LegacyWire, origin: string) {
   const gone = new AbortController();
   const body = {

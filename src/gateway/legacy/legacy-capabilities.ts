@@ -21,10 +21,13 @@ export function usableCapabilities(version: LegacyRevision, declared: unknown): 
   return usable;
 }
 
-/** The same without what would be asked: for a request that nothing can be sent on before its answer. */
+/**
+ * The same without what would be asked, for a request that nothing can be sent on before its answer. Pages are left: the
+ * answer itself can say which ones to visit (-32042).
+ */
 export function withoutQuestions(capabilities: ClientCapabilities): ClientCapabilities {
-  const { elicitation: _, sampling: _sampling, roots: _roots, ...others } = capabilities;
-  return others;
+  const { elicitation, sampling: _sampling, roots: _roots, ...others } = capabilities;
+  return elicitation?.url === undefined ? others : { ...others, elicitation: { url: elicitation.url } };
 }
 
 /** Whether a client that declared this can be asked anything. */
