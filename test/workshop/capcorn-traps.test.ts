@@ -54,7 +54,7 @@ function book(changed: object = {}): Promise<CallToolResult> {
 }
 
 function textOf({ content }: CallToolResult): string {
-  return content.map((block) => String(block["text"] ?? "")).join("\n");
+  return content.map((block) => block.text ?? "").join("\n");
 }
 
 function bookings(): string[] {
@@ -133,9 +133,8 @@ describe("X15: a booking", () => {
   });
 
   test("has an id of its own for each reference, and the same for the same booking", async () => {
-    const ids = [];
-    for (const reference of ["a", "b", "a"])
-      ids.push((await book({ reference })).structuredContent as { reservationId: string });
+    const ids: { reservationId?: string }[] = [];
+    for (const reference of ["a", "b", "a"]) ids.push((await book({ reference })).structuredContent ?? {});
     expect(ids[0]?.reservationId).toBe(ids[2]?.reservationId);
     expect(ids[0]?.reservationId).not.toBe(ids[1]?.reservationId);
     expect(bookings()).toHaveLength(2);
