@@ -72,7 +72,7 @@ export class Completion {
 }
 
 /** Whether it is an argument: constants, computed and hidden fields are not. */
-export function isForCallers({ hidden, const: constant, value }: FieldSpec): boolean {
+function isForCallers({ hidden, const: constant, value }: FieldSpec): boolean {
   return !hidden && constant === undefined && value === undefined;
 }
 

@@ -61,7 +61,7 @@ export interface NodePlan {
   nested: NestedPlan | undefined;
 }
 
-export interface AttributePlan {
+interface AttributePlan {
   name: string;
   namespace: string;
   leaves: LeafPlan[];

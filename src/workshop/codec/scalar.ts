@@ -156,6 +156,6 @@ function inJson(code: string, type: ScalarShape["type"]): unknown {
 }
 
 /** Runs of blanks as one, none at the ends. */
-export function collapsed(text: string): string {
+function collapsed(text: string): string {
   return text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "");
 }

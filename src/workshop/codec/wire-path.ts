@@ -14,7 +14,7 @@ export interface WireStep {
   text?: boolean;
 }
 
-export interface WirePredicate {
+interface WirePredicate {
   attribute: string;
   prefix?: string;
   value: string;

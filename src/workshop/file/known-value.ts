@@ -21,7 +21,7 @@ export function knownType(file: ToolFile, name: string | undefined): KnownValue 
   };
 }
 
-export function knownField(file: ToolFile, field: FieldSpec): KnownValue {
+function knownField(file: ToolFile, field: FieldSpec): KnownValue {
   if (typeof field.const === "string") return { kind: "single", names: [field.const] };
   return knownShape(file, field.shape);
 }

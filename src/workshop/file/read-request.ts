@@ -3,7 +3,7 @@ import { present } from "./present.ts";
 import { checkHeader } from "./read-secrets.ts";
 import type { RequestSpec, ResponseSpec } from "./tool-file.ts";
 
-export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export function readRequest(part: Part): RequestSpec {
   part.members(["method", "path", "query", "headers", "secrets", "body"], ["method", "path"]);

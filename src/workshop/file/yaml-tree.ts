@@ -10,7 +10,7 @@ export type Tree =
   | { kind: "list"; place: Place; items: readonly Tree[] }
   | { kind: "scalar"; place: Place; value: unknown; source: string };
 
-export interface TreeMember {
+interface TreeMember {
   /** As it is written: 0 and true are names, too. */
   key: string;
   place: Place;
