@@ -8,6 +8,7 @@ import { weighConnections } from "./client/memory.mjs";
 import { compareGateways } from "./gateway/compare.mjs";
 import { hostMany } from "./host/crowd.mjs";
 import { measureOverhead } from "./host/overhead.mjs";
+import { compareCalls } from "./workshop/compare.mjs";
 
 const SUBJECTS = {
   client: {
@@ -20,6 +21,7 @@ const SUBJECTS = {
   cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },
   gateway: { calls: compareGateways },
+  workshop: { calls: compareCalls },
 };
 
 const { values: options, positionals } = parseArgs({

@@ -1,7 +1,7 @@
 // One client in a process of its own: node process.mjs <ours|sdk|bare>. Opens, measures and profiles when told to.
-import { Session } from "node:inspector/promises";
 import { listAnswers, TOOLS } from "../servers/large.mjs";
 import { obey } from "./obey.mjs";
+import { profiled } from "./profiled.mjs";
 
 const TEXT = "x".repeat(64);
 const variant = process.argv[2];
@@ -19,17 +19,7 @@ const commands = {
   measureList,
   measureResult,
   /** `work` is another command with its argument. */
-  async profile(work) {
-    const session = new Session();
-    session.connect();
-    await session.post("Profiler.enable");
-    await session.post("Profiler.setSamplingInterval", { interval: 200 });
-    await session.post("Profiler.start");
-    const figures = await commands[work.command](work.argument);
-    const { profile } = await session.post("Profiler.stop");
-    session.disconnect();
-    return { ...figures, profile };
-  },
+  profile: (work) => profiled(() => commands[work.command](work.argument)),
   async close() {
     await client?.close();
   },

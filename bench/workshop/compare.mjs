@@ -1,0 +1,84 @@
+// CPU of one call of a tool that was made from a file, beside a bare request with the same payload.
+import { startServer, startWorker } from "../client/start.mjs";
+import { profileWork } from "../client/profile.mjs";
+import { medians, printTable, verdict } from "../client/table.mjs";
+import { answerOf, CASES } from "./cases.mjs";
+import { VARIANTS } from "./variants.mjs";
+
+const CONCURRENCY = [1, 32];
+/** CPU of a call at most so many times the bare request's. */
+const GOAL = 2;
+
+export async function compareCalls({ quick, profile }) {
+  const pace = quick ? { rounds: 3, durationMs: 300, warmUpMs: 1500 } : { rounds: 9, durationMs: 600, warmUpMs: 4000 };
+  const rows = [];
+  for (const name of Object.keys(CASES)) rows.push(...(await compareCase(name, pace, profile)));
+  print(rows, pace);
+}
+
+async function compareCase(name, pace, profile) {
+  const server = await startServer("fixed", "http", [name]);
+  const workers = [];
+  try {
+    for (const variant of Object.keys(VARIANTS).toReversed()) {
+      const worker = startWorker("../workshop/process", variant, `${variant}, ${name}`);
+      workers.unshift({ variant, ...worker });
+      // The bare one, which is opened last, repeats what the others send.
+      const request = variant === "bare" ? await lastRequest(server.target) : undefined;
+      await worker.tell("open", { name, url: server.target, request });
+      await worker.tell("measure", { durationMs: pace.warmUpMs, concurrency: 8 });
+    }
+    const { body } = await answerOf(name);
+    const rows = [];
+    for (const concurrency of CONCURRENCY) {
+      const figures = await measureInTurn(workers, concurrency, pace);
+      rows.push({ name, bytes: body.length, concurrency, ...figures });
+    }
+    if (profile) {
+      const work = { command: "measure", argument: { durationMs: 3000, concurrency: 32 } };
+      for (const worker of workers) await profileWork(worker, work, `workshop-${name}-${worker.variant}`);
+    }
+    return rows;
+  } finally {
+    for (const { close } of workers) await close();
+    await server.close();
+  }
+}
+
+/** Only one works at a time, and who begins changes from round to round. */
+async function measureInTurn(workers, concurrency, { rounds, durationMs }) {
+  const figures = Object.fromEntries(workers.map(({ variant }) => [variant, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < workers.length; turn++) {
+      const { variant, tell } = workers[(round + turn) % workers.length];
+      const { cpuUs, perSecond } = await tell("measure", { durationMs, concurrency });
+      figures[variant].push({ cpuUs, perSecond });
+    }
+  }
+  return Object.fromEntries(Object.entries(figures).map(([variant, each]) => [variant, medians(each)]));
+}
+
+async function lastRequest(url) {
+  const response = await fetch(new URL("/last", url));
+  const { body, ...request } = await response.json();
+  return body === "" ? request : { ...request, body };
+}
+
+function print(rows, { rounds }) {
+  console.log(
+    `One call of a tool of a tool file beside a bare HTTP request with the same payload; the median of ${rounds} interleaved rounds.`,
+  );
+  console.log("CPU is user + system time of the caller's process; the upstream is another one.\n");
+  printTable([
+    ["", "", "", "CPU µs a call", "", "", "", ""],
+    ["answer", "bytes", "at a time", "bare", "runner", "client", "runner / bare", "client / bare"],
+    ...rows.map(({ name, bytes, concurrency, bare, runner, client }) => [
+      name,
+      bytes,
+      concurrency,
+      ...[bare, runner, client].map(({ cpuUs }) => cpuUs.toFixed(1)),
+      verdict(runner.cpuUs / bare.cpuUs, "<=", GOAL),
+      verdict(client.cpuUs / bare.cpuUs, "<=", GOAL),
+    ]),
+  ]);
+}
