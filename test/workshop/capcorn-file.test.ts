@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { codecFor } from "../../src/workshop/codec/codec.ts";
 import { compileApi } from "../../src/workshop/compile/compile.ts";
@@ -53,6 +54,20 @@ describe("X5: the hotel's tool file", () => {
     expect(problems).toEqual([]);
     const places = Object.values(file.types).flatMap(({ fields, rules }) => [...Object.values(fields), ...rules]);
     expect([...places, ...Object.values(file.tools)].filter(({ evidence }) => evidence.length === 0)).toEqual([]);
+  });
+
+  test("is quoted by its guide as it is", async () => {
+    const [guide, text] = await Promise.all(
+      ["docs/guide/capcorn.md", "api/capcorn/capcorn.nexus.yaml"].map((path) =>
+        readFile(new URL(`../../${path}`, import.meta.url), "utf8"),
+      ),
+    );
+    const lines = new Set(text?.split("\n"));
+    const quoted = [...(guide ?? "").matchAll(/^```yaml\n([^]*?)^```$/gm)].flatMap(([, block = ""]) =>
+      block.trimEnd().split("\n"),
+    );
+    expect(quoted.length).toBeGreaterThan(10);
+    expect(quoted.filter((line) => !lines.has(line))).toEqual([]);
   });
 
   test("every line that is cited says something", async () => {

@@ -5,22 +5,29 @@ import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
 import type { Problem } from "../../workshop/file/problem.ts";
 import type { Output } from "../output.ts";
 import { counted } from "../text/amounts.ts";
+import { nearPath } from "../text/short-path.ts";
 import { findToolFile } from "./find-tool-file.ts";
 
-/** The API that a command line names. */
-export async function loadNamed(given: string): Promise<LoadedApi> {
-  return loadApi(await findToolFile(given, { cwd: process.cwd() }));
+/** The API that a command line names, and its path as people are shown it. */
+export async function loadNamed(given: string, home: string): Promise<LoadedApi & { shown: string }> {
+  const cwd = process.cwd();
+  const path = await findToolFile(given, { cwd });
+  return { ...(await loadApi(path)), shown: nearPath(path, { cwd, home }) };
 }
 
 /** For commands that have something to say only about a file without mistakes: those are shown, and it ends there. */
-export async function loadSound(given: string, out: Output): Promise<LoadedApi & { api: CompiledApi }> {
-  const loaded = await loadNamed(given);
+export async function loadSound(
+  given: string,
+  out: Output,
+  home: string,
+): Promise<LoadedApi & { api: CompiledApi; shown: string }> {
+  const loaded = await loadNamed(given, home);
   const errors = loaded.problems.filter(({ severity }) => severity === "error");
   const { api } = loaded;
   if (api && errors.length === 0) return { ...loaded, api };
-  for (const problem of errors) out.note(problemText(loaded.path, problem));
+  for (const problem of errors) out.note(problemText(loaded.shown, problem));
   const [first] = errors;
-  throw new NexusError("CONFIG_INVALID", `${loaded.path} has ${counted(errors.length, "mistake")}`, {
+  throw new NexusError("CONFIG_INVALID", `${loaded.shown} has ${counted(errors.length, "mistake")}`, {
     phase: "config",
     source: { file: loaded.path, line: first?.line, column: first?.column },
     hint: `Correct ${errors.length === 1 ? "it" : "them"}; "nexus api check ${given}" shows all there is to say.`,

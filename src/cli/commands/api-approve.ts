@@ -24,8 +24,8 @@ when. What is approved is the hash of everything that is compiled: any change of
     ['nexus api approve capcorn --by "Ada, API team" --yes', "for a pipeline, after a review"],
   ],
 
-  async run({ words: [given = ""], options, out, signal }) {
-    const { api, lock, path } = await loadSound(given, out);
+  async run({ words: [given = ""], options, out, signal, surroundings }) {
+    const { api, lock, path, shown } = await loadSound(given, out, surroundings.home);
     const by = (options.by ?? accountName()).trim();
     if (by === "") throw wrongUsage("Nobody is named", 'Say who approves: --by "Ada, API team".');
     if (isApproved(lock, api)) {
@@ -46,7 +46,7 @@ when. What is approved is the hash of everything that is compiled: any change of
     }
     const approval = await approve(path, api, { by, at: new Date() });
     if (out.json) out.value({ file: path, approval, changes });
-    else out.line(`Approved by ${by}: ${approval.hash.slice(0, 19)}… in ${lockPath(path)}`);
+    else out.line(`Approved by ${by}: ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
     return 0;
   },
 });

@@ -17,8 +17,8 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
     ["nexus api check ./shop.nexus.yaml --json", "for an editor or a pipeline"],
   ],
 
-  async run({ words: [given = ""], options, out }) {
-    const { path, problems, api, lock } = await loadNamed(given);
+  async run({ words: [given = ""], options, out, surroundings }) {
+    const { path, shown, problems, api, lock } = await loadNamed(given, surroundings.home);
     const errors = problems.filter(({ severity }) => severity === "error").length;
     const warnings = problems.length - errors;
     const exit = errors > 0 || (options.strict && warnings > 0) ? 3 : 0;
@@ -27,11 +27,11 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
       out.value({ file: path, problems, hash: api?.hash, approved, tools: Object.keys(api?.tools ?? {}) });
       return exit;
     }
-    for (const problem of problems) out.line(problemText(path, problem));
+    for (const problem of problems) out.line(problemText(shown, problem));
     if (problems.length > 0) out.line();
     const found = [counted(errors, "mistake"), counted(warnings, "warning")].join(", ");
     const tools = Object.keys(api?.tools ?? {});
-    out.line(`${path}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
+    out.line(`${shown}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
     if (api && errors === 0) out.line(approvalText(api, lock));
     return exit;
   },

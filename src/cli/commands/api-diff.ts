@@ -20,8 +20,8 @@ Exit code 0: nothing differs; 8: it would have to be approved.`,
     ["nexus api diff capcorn --json", "for a pipeline"],
   ],
 
-  async run({ words: [given = ""], out }) {
-    const { api, lock, path } = await loadSound(given, out);
+  async run({ words: [given = ""], out, surroundings }) {
+    const { api, lock, path } = await loadSound(given, out, surroundings.home);
     const changes = differences(lock?.compiled, api);
     const approved = isApproved(lock, api);
     const exit = approved ? 0 : 8;

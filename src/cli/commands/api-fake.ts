@@ -35,7 +35,7 @@ it fail while it runs; GET /__fake tells which requests came. Ctrl-C ends it.`,
   async run({ words: [given = ""], options, out, signal, surroundings }) {
     const failure = options.fail === undefined ? undefined : failureOption(options.fail);
     const port = portOf(options.port);
-    const { file } = await loadSound(given, out);
+    const { file } = await loadSound(given, out, surroundings.home);
     if (!file) return;
     await using fake = await startFake(file, { port });
     if (failure) fake.fail(failure, Infinity);

@@ -26,13 +26,13 @@ approved. With --tool, one tool in full; with --json, everything that is compile
     ["nexus api show capcorn --tool availability_search", "one tool with its schemas"],
   ],
 
-  async run({ words: [given = ""], options, out }) {
-    const { api, lock, path } = await loadSound(given, out);
+  async run({ words: [given = ""], options, out, surroundings }) {
+    const { api, lock, shown } = await loadSound(given, out, surroundings.home);
     if (options.tool !== undefined) return showTool(out, api, options.tool);
     if (out.json) return out.value(api);
     const { file } = api;
     for (const line of factLines(out, `${file.title} ${file.version}`, [
-      ["file", [path]],
+      ["file", [shown]],
       ["about", file.description === undefined ? [] : [file.description]],
       ["reaches", file.upstream.allow],
       ["secrets", neededSecrets(file)],

@@ -24,8 +24,8 @@ and no secret is needed. Exit code 5 where a check fails.`,
     ["nexus api test capcorn --json", `{"passed":14,"failed":0,"checks":[{"tool":"…","name":"…","problems":[]}]}`],
   ],
 
-  async run({ words: [given = ""], options: { tool }, out, signal }) {
-    const { api, file } = await loadSound(given, out);
+  async run({ words: [given = ""], options: { tool }, out, signal, surroundings }) {
+    const { api, file } = await loadSound(given, out, surroundings.home);
     if (!file) return;
     if (tool !== undefined) requireTool(file, tool);
     const outcomes: CheckOutcome[] = [];
