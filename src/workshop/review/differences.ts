@@ -1,9 +1,10 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import type { Effect } from "../file/tool-file.ts";
-import { byWeight, shown, type Change, type ChangeKind } from "./change.ts";
+import { byWeight, fromTo, shown, type Change, type ChangeKind } from "./change.ts";
 import { differingLeaves, type Leaf } from "./leaves.ts";
 import { inputChanges, outputChanges } from "./schema-changes.ts";
+import { isSeenAlone } from "./seen-alone.ts";
 
 /** What differs between what was approved and what would be served, by kind. Empty exactly where the hashes are the same. */
 export function differences(before: CompiledApi | undefined, after: CompiledApi): Change[] {
@@ -30,7 +31,9 @@ function toolChanges(before: CompiledApi, after: CompiledApi): Change[] {
 
 function added(name: string, { file, tools }: CompiledApi): Change {
   const spec = file.tools[name];
-  const what = spec ? `${spec.effect}, ${spec.request.method} ${file.upstream.base}${spec.request.path}` : "";
+  const { effect, request } = spec ?? {};
+  const secrets = request?.secrets === undefined ? "" : `, with the secrets ${request.secrets}`;
+  const what = request ? `${effect}, ${request.method} ${file.upstream.base}${request.path}${secrets}` : "";
   return { kind: "tool added", path: name, message: `${shown(tools[name]?.title)} (${what})` };
 }
 
@@ -38,8 +41,11 @@ function added(name: string, { file, tools }: CompiledApi): Change {
 function fileChanges(before: CompiledApi, after: CompiledApi): Change[] {
   const leaves = differingLeaves(before.file, after.file).filter(({ path }) => !isWholeTool(path));
   return leaves.flatMap((leaf) => {
-    const kind = kindOf(leaf);
-    return kind ? [{ kind, path: leaf.path.join("."), message: wordsFor(leaf) }] : [];
+    const verdict = verdictOn(leaf);
+    if (verdict === "seen" && isSeenAlone(before.file, leaf)) return [];
+    const kind =
+      verdict !== "seen" ? verdict : leaf.path.at(-1) === "description" ? "description changed" : "wire changed";
+    return [{ kind, path: leaf.path.join("."), message: wordsFor(leaf) }];
   });
 }
 
@@ -50,7 +56,7 @@ function isWholeTool(path: readonly string[]): boolean {
 
 type Verdict = ChangeKind | "seen" | ((leaf: Leaf) => ChangeKind | "seen");
 
-/** The first that fits a path says what its change means. "seen": the tools' own schemas tell it better. */
+/** The first that fits a path says what its change means. "seen": the tools' own schemas tell it better, if they show it. */
 const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^(title|description|version)$/, "description changed"],
   [/^documents\./, "document changed"],
@@ -77,17 +83,16 @@ const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^types\.[^.]+(\.(description|fields\b.*))?$/, "seen"],
 ];
 
-function kindOf(leaf: Leaf): ChangeKind | undefined {
+function verdictOn(leaf: Leaf): ChangeKind | "seen" {
   const path = leaf.path.join(".");
   const verdict = KINDS.find(([pattern]) => pattern.test(path))?.[1] ?? "other";
-  const kind = typeof verdict === "function" ? verdict(leaf) : verdict;
-  return kind === "seen" ? undefined : kind;
+  return typeof verdict === "function" ? verdict(leaf) : verdict;
 }
 
 function wordsFor({ before, after }: Leaf): string {
   if (before === undefined) return `now ${shown(after)}`;
   if (after === undefined) return `was ${shown(before)}`;
-  return `${shown(before)} → ${shown(after)}`;
+  return fromTo(before, after);
 }
 
 const RANKS: readonly unknown[] = ["read", "write", "destructive"] satisfies Effect[];

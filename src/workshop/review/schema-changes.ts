@@ -1,6 +1,6 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { JsonSchema } from "../compile/json-schema.ts";
-import { shown, type Change, type ChangeKind } from "./change.ts";
+import { fromTo, shown, type Change, type ChangeKind } from "./change.ts";
 
 /** How the arguments that a tool takes differ: fewer calls are allowed, or more. */
 export function inputChanges(before: JsonSchema, after: JsonSchema, path: string): Change[] {
@@ -37,15 +37,17 @@ class SchemaComparison {
     for (const limit of UPPER_LIMITS) this.#limit(before[limit], after[limit], { path, limit, sign: -1 });
     this.#values(before["enum"], after["enum"], path);
     if (!same(before["default"], after["default"])) {
-      this.#say("field changed", path, `default ${shown(before["default"])} → ${shown(after["default"])}`);
+      this.#say("field changed", path, `default ${fromTo(before["default"], after["default"])}`);
     }
     if (before["description"] !== after["description"]) {
-      this.#say("description changed", path, `${shown(before["description"])} → ${shown(after["description"])}`);
+      this.#say("description changed", path, fromTo(before["description"], after["description"]));
     }
     for (const part of ["items", "$defs"]) {
       const [old, now] = [before[part], after[part]];
-      if (!isRecord(old) || !isRecord(now)) continue;
-      if (part === "items") this.#schema(old, now, `${path}[]`);
+      if (!isRecord(old) || !isRecord(now)) {
+        // Definitions come and go with the references to them, which are told.
+        if (part === "items" && !same(old, now)) this.#say(this.#kind(true), `${path}[]`, fromTo(old, now));
+      } else if (part === "items") this.#schema(old, now, `${path}[]`);
       else this.#properties({ properties: old }, { properties: now }, path);
     }
   }
@@ -79,13 +81,13 @@ class SchemaComparison {
   #exact(before: unknown, after: unknown, { path, limit }: { path: string; limit: string }): void {
     if (same(before, after)) return;
     const narrows = limit === "additionalProperties" ? after === false : after !== undefined;
-    this.#say(this.#kind(narrows), path, `${limit} ${shown(before)} → ${shown(after)}`);
+    this.#say(this.#kind(narrows), path, `${limit} ${fromTo(before, after)}`);
   }
 
   #limit(before: unknown, after: unknown, { path, limit, sign }: { path: string; limit: string; sign: 1 | -1 }): void {
     if (before === after) return;
     const narrows = before === undefined || (after !== undefined && (Number(after) - Number(before)) * sign > 0);
-    this.#say(this.#kind(narrows), path, `${limit} ${shown(before)} → ${shown(after)}`);
+    this.#say(this.#kind(narrows), path, `${limit} ${fromTo(before, after)}`);
   }
 
   #values(before: unknown, after: unknown, path: string): void {

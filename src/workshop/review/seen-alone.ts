@@ -1,0 +1,29 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
+import { toolDefinition } from "../compile/tool-definition.ts";
+import type { ToolFile } from "../file/tool-file.ts";
+import type { Leaf } from "./leaves.ts";
+
+/**
+ * Whether a change, by itself, changes what callers see of the tools: then their schemas tell it. What is hidden, constant,
+ * computed or only on the wire does not show there, and a change that cannot stand alone shows nowhere else either.
+ */
+export function isSeenAlone(file: ToolFile, { path, after }: Leaf): boolean {
+  try {
+    return schemasOf(replaced(file, path, after) as ToolFile) !== schemasOf(file);
+  } catch {
+    return false;
+  }
+}
+
+function schemasOf(file: ToolFile): string {
+  const tools = Object.entries(file.tools).map(([name, spec]) => toolDefinition(file, name, spec));
+  return JSON.stringify(tools.map(({ inputSchema, outputSchema }) => [inputSchema, outputSchema]));
+}
+
+/** A copy with something else in one place; without the member where there is nothing. */
+function replaced(tree: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const members = new Map(Object.entries(isRecord(tree) ? tree : {}));
+  members.set(name, replaced(members.get(name), rest, value));
+  return Object.fromEntries([...members].filter(([, member]) => member !== undefined));
+}
