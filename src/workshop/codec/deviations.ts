@@ -3,12 +3,11 @@ export interface Deviation {
   /** A field, `rooms[0].adults`; or, for what the file does not know, the record and the way from its element: `rooms[0]/extra/@id`. */
   path: string;
   problem: string;
-  /** What stood there, shortened. */
+  /** What stood there. */
   received?: string;
 }
 
 const MOST = 200;
-const LONGEST = 200;
 
 /** Collects what is found in one document. A document that is altogether different is not told item by item. */
 export class Deviations {
@@ -20,14 +19,10 @@ export class Deviations {
       this.#more++;
       return;
     }
-    this.#found.push({ path, problem, ...(received === undefined ? {} : { received: shortened(received) }) });
+    this.#found.push({ path, problem, ...(received === undefined ? {} : { received }) });
   }
 
   all(): Deviation[] {
     return this.#more === 0 ? this.#found : [...this.#found, { path: "", problem: `${this.#more} more deviations` }];
   }
-}
-
-function shortened(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -25,7 +25,13 @@ function parsed(body: Uint8Array | string): unknown {
     const text = typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body);
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    const problem = error instanceof SyntaxError ? messageOf(error) : "its bytes are no UTF-8";
+    const problem = error instanceof SyntaxError ? `it is no JSON${placeIn(error)}` : "its bytes are no UTF-8";
     throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: ${problem}`, { mayHaveReached: true });
   }
+}
+
+/** Only the place: the rest of the message may quote the text, which may hold a part of a secret. */
+function placeIn(error: SyntaxError): string {
+  const [, position] = /at position (\d+)/.exec(messageOf(error)) ?? [];
+  return position === undefined ? "" : ` from character ${Number(position) + 1} on`;
 }

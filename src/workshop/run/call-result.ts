@@ -1,4 +1,5 @@
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
+import type { Deviation } from "../codec/deviations.ts";
 import { excerptOf, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
@@ -13,6 +14,7 @@ export const META_KEYS = {
 
 const MAX_FAILURE_CHARACTERS = 4_000;
 const MAX_PAYLOAD_CHARACTERS = 256 * 1024;
+const MAX_RECEIVED_CHARACTERS = 200;
 
 export interface ResultParts {
   text: string;
@@ -51,6 +53,15 @@ export function failureResult({ text, hint }: Pick<Failure, "text" | "hint">, re
   const words = redaction.in(hint === undefined ? text : `${text}\n${hint}`);
   const shown = words.length > MAX_FAILURE_CHARACTERS ? `${words.slice(0, MAX_FAILURE_CHARACTERS)}…` : words;
   return { content: [block(shown, ["user", "assistant"])], isError: true };
+}
+
+/** What was not as documented. Shortened only now: of a secret that was cut in two, nobody would recognise the first part. */
+export function toldDeviation({ path, problem, received }: Deviation, redaction: Redaction): Record<string, string> {
+  const told = { path: redaction.in(path), problem: redaction.in(problem) };
+  if (received === undefined) return told;
+  const text = redaction.in(received);
+  const isLong = text.length > MAX_RECEIVED_CHARACTERS;
+  return { ...told, received: isLong ? `${text.slice(0, MAX_RECEIVED_CHARACTERS)}…` : text };
 }
 
 /** The answer as it came, for people: models have the value. */

@@ -20,6 +20,8 @@ export interface ConfirmationOptions {
   /** What the fresh call gives. */
   look: (args: Value) => Promise<Value | Failure>;
   asking: Asking | undefined;
+  /** Takes secrets out of what is asked: upstream may have repeated one. */
+  show: (text: string) => string;
 }
 
 /** A price that changes faster than people can answer is not worth waiting for. */
@@ -42,14 +44,14 @@ export class Confirmation {
   }
 
   /** The input with what was confirmed in it. */
-  async confirm(input: Value, { look, asking }: ConfirmationOptions): Promise<Value | Failure> {
+  async confirm(input: Value, { look, asking, show }: ConfirmationOptions): Promise<Value | Failure> {
     const { field } = this.#spec;
     let agreed = input[field];
     for (let asked = 0; ; asked++) {
       const now = await this.#lookAgain(input, look);
       if (now instanceof Failure) return now;
       if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
-      const question = renderTemplate(this.#ask, { ...now, expected: agreed, input });
+      const question = show(renderTemplate(this.#ask, { ...now, expected: agreed, input }));
       if (!asking || asked === MAX_QUESTIONS) return unasked(question, field, now.actual);
       if (!(await agrees(asking, question, now.actual))) return declined();
       if (!asking.waits) return { ...input, [field]: now.actual };

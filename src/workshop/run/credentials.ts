@@ -36,12 +36,17 @@ export async function credentialsFor(
     else if (!spec.public.includes(written)) options.redaction.hide(value);
     return value ?? "";
   };
-  const all = async (names: Record<string, string>): Promise<Record<string, string>> => {
-    const found = Object.entries(names).map(async ([at, name]) => [at, await get(name)] as const);
+  const forHeader = async (written: string): Promise<string> => {
+    const value = await get(written);
+    if (/[^\x20-\x7e]/.test(value)) throw unfit(`${options.api}.${renderTemplate(written, input)}`);
+    return value;
+  };
+  const all = async (names: Record<string, string>, take: typeof get): Promise<Record<string, string>> => {
+    const found = Object.entries(names).map(async ([at, name]) => [at, await take(name)] as const);
     return Object.fromEntries(await Promise.all(found));
   };
-  const credentials = { query: await all(spec.query), headers: await all(spec.headers) };
-  if (spec.bearer !== undefined) credentials.headers["authorization"] = `Bearer ${await get(spec.bearer)}`;
+  const credentials = { query: await all(spec.query, get), headers: await all(spec.headers, forHeader) };
+  if (spec.bearer !== undefined) credentials.headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
   if (spec.basic) {
     const pair = Buffer.from(`${await get(spec.basic.user)}:${await get(spec.basic.password)}`).toString("base64");
     options.redaction.hide(pair);
@@ -60,6 +65,15 @@ export async function hideSecrets(specs: Iterable<SecretsSpec>, options: Credent
   );
   const values = await Promise.all([...new Set(written)].map((name) => options.find(`${options.api}.${name}`)));
   for (const value of values) options.redaction.hide(value ?? "");
+}
+
+/** Most often it is the line break at the end of the file that it was copied from. */
+function unfit(name: string): NexusError {
+  return new NexusError(
+    "AUTH_REQUIRED",
+    `The secret ${name} holds a line break or another character that a header cannot hold, so nothing was sent`,
+    { hint: `Whoever runs this server has to run: nexus secrets set ${name}`, mayHaveReached: false },
+  );
 }
 
 function notSet(names: string[]): NexusError {

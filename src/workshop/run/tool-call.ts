@@ -3,7 +3,7 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import { SOURCE_PAYLOAD } from "../compile/tool-definition.ts";
 import { textOf, type Success } from "./answer-reader.ts";
-import { failureResult, payloadBlock, repeatedResult, successResult } from "./call-result.ts";
+import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { Asking } from "./confirmation.ts";
 import { exchange, prepare, type Exchanged, type Prepared } from "./exchange.ts";
@@ -100,7 +100,8 @@ export class ToolCall {
     const { confirmation, spec } = this.#plan;
     if (!confirmation || !spec.confirm) return input;
     const { call } = spec.confirm;
-    return confirmation.confirm(input, { look: (args) => this.#look(call, args), asking: this.#facts.asking });
+    const show = (text: string) => this.#parts.redaction.in(text);
+    return confirmation.confirm(input, { look: (args) => this.#look(call, args), asking: this.#facts.asking, show });
   }
 
   /** Whatever goes wrong from here on, it is known that it may have been sent. */
@@ -144,7 +145,7 @@ export class ToolCall {
   #withPayload(result: CallToolResult, { answer }: Exchanged): CallToolResult {
     if (!answer || !this.#wantsPayload) return result;
     const type = answer.headers["content-type"];
-    const contentType = typeof type === "string" ? type : undefined;
+    const contentType = typeof type === "string" ? this.#parts.redaction.in(type) : undefined;
     const payload = this.#parts.redaction.in(textOf(answer.body));
     const content: Content[] = [...result.content, payloadBlock(payload, { status: answer.status, contentType })];
     return { ...result, content };
@@ -158,7 +159,7 @@ export class ToolCall {
     const structured = plain as Value;
     const lines = [redaction.in(text)];
     if (deviations.length > 0) {
-      const told = redaction.inAll(deviations) as Value[];
+      const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
       structured["deviations"] = told;
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;

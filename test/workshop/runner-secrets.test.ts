@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import type { InputRequests } from "../../src/server/call-context.ts";
+import { found, openShop, SECRETS, xml } from "./shop-world.ts";
+
+const PASSWORD = "a-long-secret-of-27-letters";
+const secrets = async (name: string) => (name === "shop.password" ? PASSWORD : SECRETS[name]);
+const json = (file: string) => file.replace("as: xml, type: Found", "as: json, type: Found");
+
+test("a secret at the end of what is shown of a deviation is not shown in part (X9)", async () => {
+  await using shop = await openShop({ secrets });
+  for (const before of [175, 185, 199]) {
+    shop.replies["find"] = [
+      xml(`<found xmlns="urn:shop"><items/><strange>${"x".repeat(before)}${PASSWORD} and more</strange></found>`),
+    ];
+    const result = await shop.runner.call("find_items", { text: "tea" });
+    expect(result.isError).toBeUndefined();
+    expect(JSON.stringify(result)).toContain("xxx");
+    expect(JSON.stringify([result, shop.logged])).not.toContain(PASSWORD.slice(0, 6));
+  }
+});
+
+test("a secret in JSON that cannot be read is not shown in part (X9)", async () => {
+  await using shop = await openShop({ secrets }, json);
+  shop.replies["find"] = [xml(`{"error": "${PASSWORD}" oops}`), xml(`{"error": ${PASSWORD}}`), xml(PASSWORD)];
+  for (let call = 0; call < 3; call++) {
+    const result = await shop.runner.call("find_items", { text: "tea" });
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify([result, shop.logged])).not.toMatch(/a-long|letters/);
+  }
+});
+
+test("a secret that the shop puts into the type of its answer is hidden (X9)", async () => {
+  await using shop = await openShop({ secrets });
+  shop.replies["find"] = [
+    (_, response) =>
+      response
+        .writeHead(200, PASSWORD, { "content-type": `application/xml; for=${PASSWORD}`, "x-for": PASSWORD })
+        .end(`<found xmlns="urn:shop"><items/></found>`),
+  ];
+  const result = await shop.runner.call("find_items", { text: "tea", includeSourcePayload: true });
+  expect(JSON.stringify(result)).toContain("application/xml");
+  expect(JSON.stringify([result, shop.logged])).not.toContain(PASSWORD);
+});
+
+test("a secret that the shop repeats is not in the question whether to go on (X9)", async () => {
+  await using shop = await openShop({ secrets }, (file) =>
+    file.replace("{input.code} costs", "{found.code} costs").replace("maxLength: 20", "maxLength: 40"),
+  );
+  shop.replies["find"] = [found([PASSWORD, 4])];
+  const asked: InputRequests[] = [];
+  const ask = async (requests: InputRequests) => {
+    asked.push(requests);
+    return {};
+  };
+  const order = { code: PASSWORD, expectedTotal: 3 };
+  const result = await shop.runner.call("order_item", order, { asking: { ask, waits: false } });
+  expect(asked).toHaveLength(1);
+  expect(JSON.stringify([asked, result, shop.logged])).not.toContain(PASSWORD);
+});
+
+test.each([
+  ["with a line break inside", "4711\r\nX-Other: 1"],
+  ["with a line break at its end", "471147\n"],
+  ["with an umlaut", "pässwort"],
+  ["with a character of no European alphabet", "密码密码密码"],
+  ["with a zero", "4711\u0000"],
+])("a secret %s, which a header cannot hold, is told by its name and sent nowhere (X8, X9)", async (_, value) => {
+  await using shop = await openShop({ secrets: async (name) => (name === "shop.pin-1" ? value : SECRETS[name]) });
+  const result = await shop.runner.call("order_item", { code: "tea", expectedTotal: 3 });
+  expect(result.isError).toBe(true);
+  expect(JSON.stringify(result)).toContain("shop.pin-1");
+  expect(JSON.stringify([result, shop.logged])).not.toContain(value.trim().slice(0, 4));
+  expect(shop.askedFor("orders")).toEqual([]);
+});
