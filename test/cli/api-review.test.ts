@@ -97,3 +97,17 @@ test("an API that there is not is named with those that there are", async () => 
   expect(code).toBe(3);
   expect(stderr).toContain("Did you mean museum?");
 });
+
+test("what a file or its lock calls itself cannot steer the terminal of whoever looks at it", async () => {
+  const undo = await change(/^title: .*$/m, String.raw`title: "Museum\e[2J\nApproved already"`);
+  const by = "Ada\u001b[2J";
+  const seen = [
+    await world.run(["api", "show", "museum"]),
+    await world.run(["api", "approve", "museum", "--yes", "--by", by]),
+    await world.run(["api", "check", "museum"]),
+    await world.run(["api", "diff", "museum"]),
+  ];
+  for (const { stdout, stderr } of seen) expect(stdout + stderr).not.toContain("\u001b[2J");
+  expect(seen.map(({ stdout }) => stdout).join("")).toContain(String.raw`Ada\x1b[2J`);
+  await undo();
+});

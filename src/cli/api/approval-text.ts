@@ -1,3 +1,4 @@
+import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { isApproved, type Lock } from "../../workshop/review/lock.ts";
 
@@ -6,7 +7,7 @@ export function approvalText(api: CompiledApi, lock: Lock | undefined): string {
   const approval = lock?.approvals.at(-1);
   const { api: name } = api.file;
   if (!approval) return `Not approved: it is not served before "nexus api approve ${name}".`;
-  const who = `by ${approval.by} on ${approval.at.slice(0, 10)}`;
+  const who = visible(`by ${approval.by} on ${approval.at.slice(0, 10)}`);
   if (isApproved(lock, api)) return `Approved ${who}: ${api.hash.slice(0, 19)}…`;
   return `Changed since it was approved ${who}: "nexus api diff ${name}" shows how; until it is approved it is not served.`;
 }

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../errors/visible.ts";
 import { differences } from "../../workshop/review/differences.ts";
 import { approve, isApproved, lockPath } from "../../workshop/review/lock.ts";
 import { showChanges } from "../api/change-rows.ts";
@@ -35,7 +36,7 @@ when. What is approved is the hash of everything that is compiled: any change of
     }
     const changes = differences(lock?.compiled, api);
     if (!out.json) {
-      out.line(lock ? "Changes since the last approval" : `${api.file.title} ${api.file.version}, new`);
+      out.line(lock ? "Changes since the last approval" : visible(`${api.file.title} ${api.file.version}, new`));
       showChanges(out, changes);
       out.line(`  requests go to ${api.file.upstream.allow.join(", ")}`);
       out.line();
@@ -46,7 +47,7 @@ when. What is approved is the hash of everything that is compiled: any change of
     }
     const approval = await approve(path, api, { by, at: new Date() });
     if (out.json) out.value({ file: path, approval, changes });
-    else out.line(`Approved by ${by}: ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
+    else out.line(`Approved by ${visible(by)}: ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
     return 0;
   },
 });

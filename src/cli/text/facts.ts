@@ -5,7 +5,7 @@ import { wrapped } from "./text-width.ts";
 /** One fact about something: a label, and its lines; without lines it is not shown. */
 export type Fact = readonly [label: string, lines: readonly string[]];
 
-/** A title and aligned facts below it. What stands in the facts may come from outside. */
+/** A title and aligned facts below it. All of it may come from outside. */
 export function factLines(out: Pick<Output, "style" | "columns">, title: string, facts: readonly Fact[]): string[] {
   const shown = facts.filter(([, lines]) => lines.length > 0);
   const width = Math.max(...shown.map(([label]) => label.length)) + 1;
@@ -18,5 +18,5 @@ export function factLines(out: Pick<Output, "style" | "columns">, title: string,
         return `  ${out.style("dim", head)}  ${value}`;
       });
   });
-  return [out.style("bold", title), ...lines];
+  return [out.style("bold", visible(title)), ...lines];
 }

@@ -16,6 +16,7 @@ const types = fileOf({
       rooms: { list: "Room", minItems: 1, maxItems: 10 },
       code: { maxLength: 8, pattern: "^[A-Z-]+$", optional: true },
       ticket: { pattern: "^T-[0-9]+$", optional: true },
+      remark: { maxLength: 100, pattern: String.raw`^\S*(?:\s+\S+)*\s+$`, optional: true },
       at: { type: "datetime", optional: true },
       breakfast: { type: "boolean", optional: true },
       partner: { const: "DEMO" },
@@ -50,6 +51,15 @@ const good = {
 const problems = (more: object) => check({ ...good, ...more }).problems;
 
 describe("arguments (X3)", () => {
+  test("that are too long are not compared with a pattern, which could take for ever", () => {
+    expect(problems({ remark: `${" ".repeat(1_000_000)}x` })).toEqual([
+      "remark must have at most 100 characters",
+      expect.stringContaining("remark must match"),
+    ]);
+    expect(problems({ remark: "a b ", ticket: "T-1", code: "AB" })).toEqual([]);
+    expect(problems({ ticket: "AB", code: "T-1" })).toHaveLength(2);
+  });
+
   test("that are right come back with their defaults, hidden ones included, and stay as they were given", () => {
     const given = structuredClone({
       ...good,

@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { boundedPattern } from "../codec/bounded-pattern.ts";
 import { isDate, isDateTime } from "../codec/calendar.ts";
 import type { ToolFile } from "../file/tool-file.ts";
 import { Completion } from "./completion.ts";
@@ -62,6 +63,8 @@ function compiled(schema: object, tool: string): ReturnType<Ajv2020["compile"]> 
     ownProperties: true,
     validateSchema: false,
     logger: false,
+    // With all errors a pattern is tried on texts that are too long already.
+    code: { regExp: Object.assign(boundedPattern, { code: "boundedPattern" }) },
     formats: { date: isDate, "date-time": isDateTime },
   });
   try {

@@ -71,5 +71,6 @@ function isObject(value: unknown): value is Fields {
 }
 
 function shown(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
+  // A number that is none in JSON was too large to be read.
+  return typeof value === "string" || typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing");
 }

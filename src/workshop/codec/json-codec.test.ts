@@ -56,6 +56,7 @@ describe("JSON", () => {
     [{ ...item, on: "2025-02-30" }, "items[0].on", "expected a date (YYYY-MM-DD)", "2025-02-30"],
     ["x", "items[0]", "expected an object", "x"],
     [null, "items[0]", "expected an object", "null"],
+    [{ ...item, tags: [[1]] }, "items[0].tags[0]", "expected text", "[1]"],
   ])("what is not as declared is told and left out: %j", (each, path, problem, received) => {
     const { deviations } = decode({ data: { items: [each] }, kind: "list" });
     expect(deviations[0]).toEqual({ path, problem, received });
@@ -102,10 +103,22 @@ describe("JSON", () => {
     ["", "The JSON cannot be read"],
     ["<html>", "The JSON cannot be read"],
     [Buffer.from([0x22, 0xff, 0x22]), "its bytes are no UTF-8"],
+    [`{"unknown":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "it is nested too deep"],
   ])("what is no JSON is not read: %s", (body, message) => {
     expect(() => codec.decode(body)).toThrow(
       expect.objectContaining({ code: "PROTOCOL_VIOLATION", message: expect.stringContaining(message) }),
     );
+  });
+
+  test("a number that is too large is told as such", () => {
+    const { deviations } = codec.decode(`{"data":{"items":[]},"kind":"list","page":{"next":1e400}}`);
+    expect(deviations).toEqual([{ path: "next", problem: "expected a whole number", received: "Infinity" }]);
+  });
+
+  test("a long text is not compared with a pattern, which could take for ever: it does not match", () => {
+    const text = codecFor(fileOf({ T: { fields: { t: { pattern: String.raw`\s+$` } } } }), "T", "json");
+    const { deviations } = text.decode(JSON.stringify({ t: `${" ".repeat(200_000)}x` }));
+    expect(deviations).toMatchObject([{ path: "t", problem: String.raw`must match \s+$` }]);
   });
 
   test("types that hold themselves are not followed for ever", () => {

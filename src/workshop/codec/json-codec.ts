@@ -14,8 +14,12 @@ export function jsonCodec(file: ToolFile, type: string): Codec {
     decode: (body) => {
       const json = parsed(body);
       const found = new Deviations();
-      const value = decodeJson(plan, json, found);
-      return { value, deviations: found.all() };
+      try {
+        return { value: decodeJson(plan, json, found), deviations: found.all() };
+      } catch (error) {
+        // What nobody asked for may be deeper than any stack, and is put into words all the same.
+        throw error instanceof RangeError ? unreadable("it is nested too deep") : error;
+      }
     },
   };
 }
@@ -26,8 +30,12 @@ function parsed(body: Uint8Array | string): unknown {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     const problem = error instanceof SyntaxError ? `it is no JSON${placeIn(error)}` : "its bytes are no UTF-8";
-    throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: ${problem}`, { mayHaveReached: true });
+    throw unreadable(problem);
   }
+}
+
+function unreadable(problem: string): NexusError {
+  return new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: ${problem}`, { mayHaveReached: true });
 }
 
 /** Only the place: the rest of the message may quote the text, which may hold a part of a secret. */

@@ -1,4 +1,5 @@
 import type { ScalarShape } from "../file/tool-file.ts";
+import { boundedPattern } from "./bounded-pattern.ts";
 
 type Limit = (value: unknown) => string | undefined;
 
@@ -44,7 +45,7 @@ function ofTexts({ minLength, maxLength, pattern }: ScalarShape): Limit[] {
     );
   }
   if (pattern !== undefined) {
-    const expression = new RegExp(pattern, "u");
+    const expression = boundedPattern(pattern);
     limits.push((value) =>
       typeof value === "string" && !expression.test(value) ? `must match ${pattern}` : undefined,
     );

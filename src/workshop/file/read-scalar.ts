@@ -70,9 +70,17 @@ export function checkOrder(part: Part, low: string, high: string): void {
 
 function readPattern(part: Part): string | undefined {
   const text = part.text();
-  if (text !== undefined && !isPattern(text)) part.error("is no regular expression");
+  if (text === undefined) return undefined;
+  if (!isPattern(text)) part.error("is no regular expression");
+  else if (REPEATED_REPETITION.test(text)) {
+    part.error("repeats a repetition, as (a+)+ does: a text that nearly fits would take for ever", "Repeat it once.");
+  }
   return text;
 }
+
+/** A group that is nothing but one repeated character or class, repeated itself. */
+const REPEATED_REPETITION =
+  /\((?:\?:|\?<\w+>)?(?:[^()[\]\\|]|\\.|\[(?:[^\]\\]|\\.)*\])(?:[+*]|\{\d+,\})\??\)(?:[+*]|\{\d+,\})/;
 
 /** As JSON Schema reads it. */
 function isPattern(text: string): boolean {

@@ -97,6 +97,8 @@ describe("every mistake is reported with its place, what is wrong, and what was 
     ["      until:", "      not:", '"not" has a meaning of its own in expressions'],
     ["from: { type: date,", "from: { type: dat,", 'there is no type "dat" (Did you mean "date"?)'],
     ["from: { type: date,", "from: {", "does not say what it is (Give type, list, codes, const or value.)"],
+    ["from: { type: date,", 'from: { type: string, pattern: "^([a-z]+)*$",', "repeats a repetition, as (a+)+ does"],
+    ["from: { type: date,", String.raw`from: { type: string, pattern: '^(?:\d+){2,}x',`, "repeats a repetition"],
     ["from: { type: date,", "from: { type: date, maxLength: 3,", "maxLength says nothing about a date"],
     [
       "from: { type: date,",
@@ -226,6 +228,9 @@ describe("a JSON API", () => {
     ["{ list: Exhibition,", '{ wire: ".", list: Exhibition,', ""],
     ["value: open != null", "value: now() != null", "now() is not available here"],
     ["value: open != null", "value: status == 200", ""],
+    ["      nextPage:", "      deviations:", "is where results say what was not as documented (Call it otherwise"],
+    ["      nextPage:", "      status:", "in errors and texts, status is the status of HTTP and not this field"],
+    ["      nextPage:", "      input:", "in errors and texts, input is the input and not this field"],
     ["response: { as: none,", "response: { as: text,", ""],
     ['"Order {input.orderId} is cancelled."', '"{text}"', 'there is no "text" here'],
     [
@@ -239,6 +244,13 @@ describe("a JSON API", () => {
     const problems = problemsOf(museum.replace(line, () => instead)).join("\n");
     if (expected === "") expect(problems).toBe("");
     else expect(problems).toContain(expected);
+  });
+
+  test("the argument that asks for the answer as it came is no field as well", () => {
+    const asking = museum
+      .replace(/(find_exhibitions:[^]*?response: \{)/, "$1 sourcePayload: true,")
+      .replace(/(ExhibitionQuery:[^]*?fields:\n)/, "$1      includeSourcePayload: { type: string, optional: true }\n");
+    expect(problemsOf(asking).join("\n")).toContain("is the argument that asks for the answer as it came");
   });
 
   test("an input that two tools send differently is noticed", () => {

@@ -3,6 +3,7 @@ import { checkExpressions } from "./check-expressions.ts";
 import { checkGiven } from "./check-given.ts";
 import { checkRecursion } from "./check-recursion.ts";
 import { checkRequests } from "./check-requests.ts";
+import { checkTakenNames } from "./check-taken-names.ts";
 import { checkWires } from "./check-wires.ts";
 import { Part } from "./part.ts";
 import { present } from "./present.ts";
@@ -34,7 +35,7 @@ const KEYS = [
 const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tools"];
 
 /** What only shows when all of the file is known. */
-const CHECKS = [checkRequests, checkRecursion, checkWires, checkExpressions, checkGiven, checkAdvice];
+const CHECKS = [checkRequests, checkRecursion, checkWires, checkTakenNames, checkExpressions, checkGiven, checkAdvice];
 
 /** A tool file as it is written, and everything that is wrong with it; `file` is there when nothing but warnings is. */
 export function readToolFile(text: string, source: string): { file: ToolFile | undefined; problems: Problem[] } {

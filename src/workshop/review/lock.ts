@@ -69,10 +69,15 @@ function parse(path: string, text: string): Lock {
   } catch (error) {
     throw unusable(path, messageOf(error), error);
   }
-  if (isRecord(value) && value["nexus"] === 1 && Array.isArray(value["approvals"]) && isRecord(value["compiled"])) {
-    return value as unknown as Lock;
+  if (isRecord(value) && value["nexus"] === 1 && isRecord(value["compiled"])) {
+    const { approvals } = value;
+    if (Array.isArray(approvals) && approvals.every(isApproval)) return value as unknown as Lock;
   }
   throw unusable(path, "it is no lock file of this version");
+}
+
+function isApproval(value: unknown): boolean {
+  return isRecord(value) && ["hash", "by", "at", "version"].every((name) => typeof value[name] === "string");
 }
 
 function unusable(path: string, why: string, cause?: unknown): NexusError {

@@ -194,6 +194,8 @@ describe("an approval", () => {
     const text = await readFile(lockPath(path), "utf8");
     await writeFile(lockPath(path), text.replace("https://shop.example/v1/", "https://evil.example/"));
     await expect(readLock(path)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await writeFile(lockPath(path), text.replace('"by": "Ada"', '"by": null'));
+    await expect(readLock(path)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     await writeFile(lockPath(path), "{");
     await expect(readLock(path)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });

@@ -28,7 +28,7 @@ function sourceOf(form: string): string {
 
 /** Several may come back as one, and forms write a plus. */
 function blanks(text: string): string {
-  const ways = [...new Set([...text, " "])].map(character);
+  const ways = [...new Set(`${text} `.split(""))].map(character);
   return `(?:${ways.join("|")}|\\+)+`;
 }
 
