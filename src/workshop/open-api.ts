@@ -8,30 +8,51 @@ import { MemoryTransport } from "../transport/memory.ts";
 import type { ApiReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { ToolFile } from "./file/tool-file.ts";
-import { loadApproved } from "./load-api.ts";
+import { loadApproved, type ApprovedApi } from "./load-api.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/file-write-ledger.ts";
 import { apiServer } from "./serve/api-server.ts";
 
 const KEY_BYTES = 32;
 
-/** A server made of an approved tool file, in this process; what it holds ends with its last connection. */
+/**
+ * A server made of an approved tool file, in this process. What it holds, a fake that listens included, begins and ends
+ * with each connection: one that is called off before it is made leaves nothing behind.
+ */
 export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurroundings): Promise<Transport> {
-  const { api, file, documents } = await loadApproved(path);
-  const { close, ...binding } = upstream === "fake" ? await boundToFake(file) : boundToReal(file, upstream, given);
-  const ca = given.surroundings.extraCertificates;
-  const runner = new ApiRunner(api, { ...binding, ca, logger: given.logger });
-  const server = apiServer(runner, { documents, stateKey: await loadStateKey(given) });
-  let connections = 0;
-  return new MemoryTransport((end) => {
-    connections++;
-    serveInMemory(server, end);
-    void end.closed.then(async () => {
-      if (--connections > 0) return;
-      await runner.close();
-      await close();
-    });
-  });
+  const approved = await loadApproved(path);
+  return {
+    kind: "memory",
+    target: {},
+    async connect(receiver, signal) {
+      signal?.throwIfAborted();
+      const { server, close } = await startServer(approved, upstream, given);
+      const memory = new MemoryTransport((end) => {
+        serveInMemory(server, end);
+        void end.closed.then(close);
+      });
+      const connection = await memory.connect(receiver);
+      if (signal?.aborted) await connection.close();
+      signal?.throwIfAborted();
+      return connection;
+    },
+  };
+}
+
+async function startServer(
+  { api, file, documents }: ApprovedApi,
+  upstream: string | undefined,
+  given: ApiSurroundings,
+) {
+  const stateKey = await loadStateKey(given);
+  const bound = upstream === "fake" ? await boundToFake(file) : boundToReal(file, upstream, given);
+  const { close: unbind, ...binding } = bound;
+  const runner = new ApiRunner(api, { ...binding, ca: given.surroundings.extraCertificates, logger: given.logger });
+  const close = async () => {
+    await runner.close();
+    await unbind();
+  };
+  return { server: apiServer(runner, { documents, stateKey }), close };
 }
 
 /** The same for every process of this user: a command may be answered by the next one. */

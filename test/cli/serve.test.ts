@@ -114,6 +114,17 @@ describe("with configured servers", () => {
     expect(await endOf(gateway, "SIGINT")).toBe(0);
   });
 
+  test("a file that is no JSON is named once, with what is wrong, and followed all the same", async () => {
+    await world.write("home/.nexus/mcp.json", '{ "mcpServers": {');
+    const gateway = await serving();
+    expect(gateway.output.stderr.split("Not valid JSON")).toHaveLength(2);
+    expect(gateway.output.stderr).toMatch(/mcp\.json cannot be used, so it has no servers: Not valid JSON at line 1/);
+
+    await world.configure({ everything: stdioFixture() });
+    await expect.poll(() => toolsAt(gateway.url), { timeout: 10_000 }).toContain("everything__sleep");
+    expect(await endOf(gateway, "SIGTERM")).toBe(0);
+  });
+
   test("SIGTERM lets a running call finish", async () => {
     await world.configure({ everything: stdioFixture() });
     const gateway = await serving();
@@ -149,12 +160,13 @@ describe("with configured servers", () => {
 });
 
 describe("P1.9: what cannot be served is said with what to do", () => {
-  test("a port that is taken", async () => {
+  // The fake behind the hotel of --demo listens, too, and must not keep the program up.
+  test.each([[[]], [["--demo"]]])("a port that is taken %j", async (more) => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
     await world.configure({ everything: stdioFixture() });
-    const { code, stderr, stdout } = await world.run(["serve", "--port", String(port)]);
+    const { code, stderr, stdout } = await world.run(["serve", "--port", String(port), ...more]);
     taken.close();
     expect(code).toBe(3);
     expect(stdout).toBe("");

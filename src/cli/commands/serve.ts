@@ -79,7 +79,7 @@ input does, and a signal ends at once.`,
     const watched = { openApi, config, trust, servers, watch: true, timeoutMs, stateFolder, logger };
     await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
-    tellProblems(host, out);
+    tellWarnings(host, out);
     if (options.stdio) return await servePipes(host, logger, signal);
     await using gateway = await serveHttp({ host, port, ...reach, logger, limits });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
@@ -110,12 +110,9 @@ function tellWhere({ url, port, host }: Gateway, out: Output, platform: NodeJS.P
   for (const line of greeting(url, servers, platform)) out.line(visible(line));
 }
 
-/** Files that cannot be used; the servers of the others are served. */
-function tellProblems(host: Host, out: Output): void {
-  const { files = [], warnings = [] } = host.configuration ?? {};
-  for (const { problem } of files)
-    if (problem) out.note(`${out.onStderr("yellow", "warning:")} ${visible(problem.message)}`);
-  for (const { message, source } of warnings) {
+/** What looks wrong in the files. Those that cannot be used at all, the host names itself, now and while it watches. */
+function tellWarnings(host: Host, out: Output): void {
+  for (const { message, source } of host.configuration?.warnings ?? []) {
     out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
   }
 }
