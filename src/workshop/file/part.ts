@@ -47,16 +47,18 @@ export class Part {
     this.#problems.keyError(this.path, message, hint);
   }
 
-  /** A map with these members and no others; false where it is none. */
-  members(known: readonly string[], required: readonly string[] = []): boolean {
+  /** A map with these members and no others; false where it is none. `foreign`: what to write for words of elsewhere. */
+  members(
+    known: readonly string[],
+    required: readonly string[] = [],
+    foreign: Readonly<Record<string, string>> = {},
+  ): boolean {
     if (!this.isThere) return false;
     for (const [key, part] of this.entries()) {
       if (known.includes(key)) continue;
       const meant = nearestName(key, known);
-      part.keyError(
-        `"${key}" is not known here`,
-        meant ? `Did you mean "${meant}"?` : `Known are ${known.join(", ")}.`,
-      );
+      const advice = Object.hasOwn(foreign, key) ? foreign[key] : meant && `Did you mean "${meant}"?`;
+      part.keyError(`"${key}" is not known here`, advice ?? `Known are ${known.join(", ")}.`);
     }
     if (!this.isMap) return false;
     for (const key of required) {

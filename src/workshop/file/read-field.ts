@@ -1,5 +1,6 @@
 import { nearestName } from "../../errors/nearest-name.ts";
 import type { Part } from "./part.ts";
+import { FOREIGN_KEYS, hintForType } from "./foreign-words.ts";
 import { present } from "./present.ts";
 import { readEvidence } from "./read-evidence.ts";
 import { checkOrder, isScalarType, misfit, readScalar, SCALAR_KEYS, SCALARS } from "./read-scalar.ts";
@@ -15,12 +16,12 @@ const KEYS = ["description", "wire", "type", "list", "const", "value", "optional
 const LIST_KEYS = ["minItems", "maxItems", "keepEmpty"];
 
 export function readField(part: Part, name: string, known: Known): FieldSpec {
-  part.members([...KEYS, ...LIST_KEYS, ...SCALAR_KEYS]);
+  part.members([...KEYS, ...LIST_KEYS, ...SCALAR_KEYS], [], FOREIGN_KEYS);
   const shape = readShape(part, known);
   const constant = readConstant(part.part("const"), shape);
   const evidence = readEvidence(part.part("evidence"), known.documents);
   checkTogether(part);
-  checkDefault(part.part("default"), shape);
+  if (isOfKnownType(part, known)) checkDefault(part.part("default"), shape);
   return present({
     description: part.part("description").text(),
     wire: readWire(part.part("wire")) ?? name,
@@ -55,7 +56,7 @@ function readList(part: Part, known: Known): ListShape {
     }
   }
   const list = part.part("list");
-  if (list.isMap) list.members(["type", ...SCALAR_KEYS]);
+  if (list.isMap) list.members(["type", ...SCALAR_KEYS], [], FOREIGN_KEYS);
   checkOrder(part, "minItems", "maxItems");
   return present({
     kind: "list" as const,
@@ -99,11 +100,19 @@ function namedShape(part: Part, name: string | undefined, { types }: Known): Sca
   if (name === undefined || isScalarType(name)) return readScalar(part, name ?? "string");
   const meant = nearestName(name, [...types, ...SCALARS]);
   const place = part.isMap ? part.part("type") : part;
+  const hint = hintForType(name) ?? (meant && `Did you mean "${meant}"?`);
   place.error(
     `there is no type "${name}"`,
-    meant ? `Did you mean "${meant}"?` : `Types of values are ${SCALARS.join(", ")}; others stand below types.`,
+    hint ?? `Types of values are ${SCALARS.join(", ")}; others stand below types.`,
   );
   return { kind: "scalar", type: "string", whitespace: "keep" };
+}
+
+/** What a value of an unknown type has to be is unknown, too. */
+function isOfKnownType(part: Part, { types }: Known): boolean {
+  const of = part.has("list") ? part.part("list") : part;
+  const name = of.isMap ? of.part("type").value() : of.value();
+  return typeof name !== "string" || types.includes(name) || isScalarType(name);
 }
 
 function readConstant(part: Part, shape: FieldSpec["shape"]): string | number | boolean | undefined {

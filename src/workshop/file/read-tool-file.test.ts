@@ -18,6 +18,10 @@ function problemsOf(text: string): string[] {
   });
 }
 
+function isMistake(problem: string): boolean {
+  return !problem.startsWith("warning");
+}
+
 describe("the examples of the package", () => {
   const examples = readdirSync("api").map((api) => `api/${api}/${api}.nexus.yaml`);
 
@@ -59,6 +63,12 @@ test("where a field stands that does not say so", () => {
   expect(file?.types["Answer"]?.fields["currency"]?.wire, "constant").toBe(false);
   expect(file?.types["Answer"]?.fields["notes"]?.wire, "a list in XML").toBe("notes[]");
   expect(file?.types["Query"]?.fields["mode"]?.wire, "sent under its name").toBe("mode");
+});
+
+test("one mistake is told once: what follows from it is not", () => {
+  expect(problemsAfter("from: { type: date,", "from: { type: int, default: 1,").filter(isMistake)).toHaveLength(1);
+  expect(problemsOf("a:\n\tb: 1\nc: 2\n\td: 3\ne: 4")).toHaveLength(1);
+  expect(problemsOf("openapi: 3.1.0\ninfo: {}\npaths: {}")).toHaveLength(1);
 });
 
 describe("every mistake is reported with its place, what is wrong, and what was meant", () => {
@@ -105,6 +115,15 @@ describe("every mistake is reported with its place, what is wrong, and what was 
       "from: { type: date, optinal: true,",
       '"optinal" is not known here (Did you mean "optional"?)',
     ],
+    ["from: { type: date,", "from: { type: date, required: false,", "(Fields are required; write optional: true"],
+    ["from: { type: date,", "from: { type: string, format: date,", "(Write type: date or type: datetime;"],
+    ["from: { type: date,", "from: { type: int, default: 1,", 'there is no type "int" (Write integer.)'],
+    [
+      "from: { type: date,",
+      "from: { type: array, items: date,",
+      '"items" is not known here (Write list: with the type',
+    ],
+    ["from: { type: date,", "from: { type: array, items: date,", 'there is no type "array" (Write list: with the type'],
     ["from: { type: date,", "from: { type: date, optional: no,", "must be true or false, not text"],
     ["from: { type: date,", "from: { type: date, default: tomorrow,", "must be a date like 2025-12-17"],
     ["from: { type: date,", "from: { type: date, const: 1,", 'const: must be text (Write it in quotes: "1")'],
@@ -142,7 +161,8 @@ describe("every mistake is reported with its place, what is wrong, and what was 
     ["xml: { element: query }", "xml: { element: a b }", '"a b" cannot be the name of an element'],
     ["value: count(notes)", "value: count(note)", 'there is no "note" here (Did you mean "notes"?)'],
     ["value: count(notes)", "value: input.form", 'there is no "form" in it (Did you mean "from"?)'],
-    ["  find:\n    title", "  Find:\n    title", '"Find" cannot be the name of a tool'],
+    ["  find:\n    title", "  Find:\n    title", '"Find" cannot be the name of a tool (Write find. Small letters'],
+    ["  find:\n    title", "  findShops-2:\n    title", "(Write find_shops_2. Small letters"],
     ["effect: read", "effect: reed", 'must be read, write or destructive, not "reed" (Did you mean "read"?)'],
     ["effect: read", "effect: write", "warning 39:3 tools.find: outcomeUnknown is missing"],
     [
@@ -312,6 +332,14 @@ describe("what YAML itself can go wrong with", () => {
     [
       "{ wire: tags/tag[], type: string }",
       "1:17 : is no YAML: Unexpected flow-seq-start at node end (Inside of { } and [ ], write text",
+    ],
+    ["a: { path: shops/{id} }", "Unexpected flow-map-start at node end (Inside of { } and [ ], write text"],
+    ["a:\n  b: { c: 1\n  d: 2", "(A bracket that was opened above is not closed.)"],
+    ["a:\n  b: 1\n c: 2", "(What belongs together begins in the same column"],
+    ["a: Look: a colon", "(Text with a colon and a blank in it needs quotes.)"],
+    [
+      "openapi: 3.1.0\ninfo: {}",
+      "1:1 : small.nexus.yaml is an OpenAPI description, no tool file (A tool file is written",
     ],
     ["a: &a [*a]", "too large or too deep"],
     ["a: *nobody", "nothing is called *nobody"],

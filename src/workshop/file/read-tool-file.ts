@@ -53,6 +53,11 @@ function readWhole(tree: Tree, problems: Problems, source: string): ToolFile | u
     part.error(`${source} is no tool file`, "It begins with nexus: 1.");
     return undefined;
   }
+  if (!part.has("nexus") && (part.has("openapi") || part.has("swagger"))) {
+    const hint = "A tool file is written beside it, and says which of its operations become tools.";
+    part.error(`${source} is an OpenAPI description, no tool file`, hint);
+    return undefined;
+  }
   part.members(KEYS, REQUIRED);
   if (part.has("nexus") && part.part("nexus").value() !== 1) {
     part.part("nexus").error("must be 1, the version of this grammar");

@@ -31,12 +31,21 @@ const DEFAULT_RETRIES = 2;
 const DEFAULT_RESULT_BYTES = 16 * 1024;
 const MAX_RESULT_BYTES = 1024 * 1024;
 
+/** getMuseumHours, get-museum-hours: get_museum_hours. */
+function snakeCase(name: string): string {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .toLowerCase();
+}
+
 export function readTools(part: Part, known: Known, timeoutMs: number): Record<string, ToolSpec> {
   return Object.fromEntries(
     part.entries().map(([name, tool]) => {
       if (!NAME.test(name)) {
         const hint = "Small letters, digits and _, at most 64, beginning with a letter.";
-        tool.keyError(`"${name}" cannot be the name of a tool`, hint);
+        const snake = snakeCase(name);
+        tool.keyError(`"${name}" cannot be the name of a tool`, NAME.test(snake) ? `Write ${snake}. ${hint}` : hint);
       }
       return [name, readTool(tool, known, timeoutMs)];
     }),

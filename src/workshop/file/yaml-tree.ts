@@ -1,4 +1,14 @@
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node, type Pair } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Document,
+  type ErrorCode,
+  type Node,
+  type Pair,
+} from "yaml";
 import type { Place } from "../../config/source-node.ts";
 import { SourceText } from "../../config/source-text.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
@@ -48,15 +58,21 @@ export function readYaml(text: string): { tree: Tree | undefined; problems: Prob
 
 type Mistake = (place: Place, message: string, hint?: string) => Problem;
 
-/** The first of each line: what follows it there is only the reader's confusion. */
+/** The first alone: what follows is mostly the reader's confusion about it. */
 function syntaxProblems(document: Document.Parsed, source: SourceText, mistake: Mistake): Problem[] {
-  const byLine = new Map<number, Problem>();
-  for (const { code, message, pos } of document.errors) {
-    const place = source.placeAt(pos[0]);
-    const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : /flow-seq/.test(message) ? QUOTES : undefined;
-    if (!byLine.has(place.line)) byLine.set(place.line, mistake(place, `is no YAML: ${message}`, hint));
-  }
-  return [...byLine.values()];
+  return document.errors.slice(0, 1).map(({ code, message, pos }) => {
+    return mistake(source.placeAt(pos[0]), `is no YAML: ${message}`, syntaxHint(code, message));
+  });
+}
+
+function syntaxHint(code: ErrorCode, message: string): string | undefined {
+  if (/flow-(?:seq|map)/.test(message)) return QUOTES;
+  if (message.startsWith("Flow ")) return "A bracket that was opened above is not closed.";
+  if (code === "TAB_AS_INDENT") return "Indent with spaces.";
+  if (code === "BAD_INDENT")
+    return "What belongs together begins in the same column: look at this line and those above.";
+  if (code === "BLOCK_AS_IMPLICIT_KEY") return "Text with a colon and a blank in it needs quotes.";
+  return undefined;
 }
 
 /** What stands behind a key, or the item of that number, with the place of its key. */

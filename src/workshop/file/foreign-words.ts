@@ -1,0 +1,34 @@
+/** Words of JSON Schema and OpenAPI that authors bring along, and what is written here instead. */
+export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
+  required: "Fields are required; write optional: true where one is not.",
+  format: "Write type: date or type: datetime; other formats as a pattern.",
+  items: "Write list: with the type of the items, in place of type.",
+  properties: "Write these fields as a type of their own below types, and its name here.",
+  $ref: "Write type: and the name of a type below types.",
+};
+
+const ONE_BY_ONE: Readonly<Record<string, string>> = {
+  array: FOREIGN_KEYS["items"] ?? "",
+  object: "Write its fields as a type of their own below types, and its name here.",
+};
+
+const SAME: Readonly<Record<string, string>> = {
+  int: "integer",
+  int32: "integer",
+  int64: "integer",
+  long: "integer",
+  float: "number",
+  double: "number",
+  decimal: "number",
+  bool: "boolean",
+  str: "string",
+  text: "string",
+  "date-time": "datetime",
+  timestamp: "datetime",
+};
+
+/** What to write for a type that is called so elsewhere. */
+export function hintForType(name: string): string | undefined {
+  if (Object.hasOwn(ONE_BY_ONE, name)) return ONE_BY_ONE[name];
+  return Object.hasOwn(SAME, name) ? `Write ${SAME[name]}.` : undefined;
+}
