@@ -31,11 +31,7 @@ export interface ApprovedApi {
 /** Reads a tool file, its documents and its lock. Mistakes in it are told, not thrown. */
 export async function loadApi(path: string): Promise<LoadedApi> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new NexusError("CONFIG_INVALID", `The tool file ${path} cannot be read: ${messageOf(error)}`, {
-      phase: "config",
-      cause: error,
-      mayHaveReached: false,
-    });
+    throw unreadable(path, error);
   });
   const { file, problems } = readToolFile(text, path);
   if (!file) return { path, text, problems, documents: {} };
@@ -44,6 +40,22 @@ export async function loadApi(path: string): Promise<LoadedApi> {
   const lock = await readLock(path);
   const all = [...problems, ...placed(more, text)].sort(byPlace);
   return { path, text, file, api, documents, problems: all, ...(lock ? { lock } : {}) };
+}
+
+function unreadable(path: string, error: unknown): NexusError {
+  const { code } = error as NodeJS.ErrnoException;
+  const message =
+    code === "ENOENT"
+      ? `There is no tool file ${path}`
+      : code === "EISDIR"
+        ? `${path} is a folder, not a tool file`
+        : `The tool file ${path} cannot be read: ${messageOf(error)}`;
+  return new NexusError("CONFIG_INVALID", message, {
+    phase: "config",
+    hint: `Give the path of the file itself, such as "api/shop/shop.nexus.yaml".`,
+    cause: error,
+    mayHaveReached: false,
+  });
 }
 
 /** What may be served: without an error, and exactly as somebody approved it. */
@@ -77,7 +89,8 @@ async function loadDocuments(file: ToolFile, folder: string): Promise<Record<str
     const way = relative(folder, path);
     if (isAbsolute(written) || way.startsWith("..")) continue;
     const text = await readFile(path, "utf8").catch(() => undefined);
-    if (text !== undefined) texts[name] = text;
+    // Git may check texts out with CRLF: they still say the same, and have the same hash.
+    if (text !== undefined) texts[name] = text.replaceAll("\r\n", "\n");
   }
   return texts;
 }

@@ -13,19 +13,30 @@ export interface Citation {
   sha256: string;
 }
 
+/** Evidence that points behind the end of its document, and where it stands in the tool file. */
+export interface Outside {
+  evidence: string;
+  path: string;
+  /** How many there are. */
+  lines: number;
+}
+
 const EVIDENCE = /^([\w-]+)#L(\d+)(?:-L?(\d+))?$/;
 
 /** Every part that is cited, by how it is written, in the order of the documents. */
 export function citationsOf(
   file: ToolFile,
   documents: Readonly<Record<string, string>>,
-): { citations: Record<string, Citation>; outside: string[] } {
+): { citations: Record<string, Citation>; outside: Outside[] } {
   const found: [string, Citation][] = [];
-  const outside: string[] = [];
-  for (const evidence of allEvidence(file)) {
-    const citation = citationOf(evidence, file, documents);
+  const outside: Outside[] = [];
+  for (const [evidence, path] of allEvidence(file)) {
+    const text = documents[documentOf(evidence)];
+    // That a document is not there at all is said once, of the document.
+    if (text === undefined) continue;
+    const citation = citationOf(evidence, file, text);
     if (citation) found.push([evidence, citation]);
-    else outside.push(evidence);
+    else outside.push({ evidence, path, lines: linesOf(text.replace(/\n$/, "")).length });
   }
   found.sort(([, a], [, b]) => compare(a.document, b.document) || a.from - b.from || a.to - b.to);
   return { citations: Object.fromEntries(found), outside };
@@ -33,22 +44,23 @@ export function citationsOf(
 
 /** The lines that are cited. */
 export function quote(text: string, { from, to }: Pick<Citation, "from" | "to">): string {
-  return text
-    .split(/\r?\n/)
+  return linesOf(text)
     .slice(from - 1, to)
     .join("\n");
 }
 
-function citationOf(
-  evidence: string,
-  file: ToolFile,
-  documents: Readonly<Record<string, string>>,
-): Citation | undefined {
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/);
+}
+
+function documentOf(evidence: string): string {
+  return evidence.slice(0, evidence.indexOf("#"));
+}
+
+function citationOf(evidence: string, file: ToolFile, text: string): Citation | undefined {
   const [, document = "", first, last = first] = EVIDENCE.exec(evidence) ?? [];
-  const text = documents[document];
-  if (text === undefined) return undefined;
   const [from, to] = [Number(first), Number(last)];
-  const lines = text.split(/\r?\n/);
+  const lines = linesOf(text);
   if (!(from >= 1 && from <= to && to <= lines.length)) return undefined;
   const heading = headingAbove(lines, from) ?? file.documents[document]?.title ?? document;
   return { document, from, to, heading, sha256: sha256(quote(text, { from, to })) };
@@ -59,12 +71,20 @@ function headingAbove(lines: readonly string[], from: number): string | undefine
   return above?.replace(/^#+ +/, "").trim();
 }
 
-function allEvidence(file: ToolFile): Set<string> {
+/** Each with the first place where it is written. */
+function allEvidence(file: ToolFile): Map<string, string> {
   const places = [
-    ...Object.values(file.types).flatMap(({ fields, rules }) => [...Object.values(fields), ...rules]),
-    ...Object.values(file.tools),
+    ...Object.entries(file.types).flatMap(([type, { fields, rules }]) => [
+      ...Object.entries(fields).map(([name, field]) => [`types.${type}.fields.${name}.evidence`, field] as const),
+      ...rules.map((rule) => [`types.${type}.rules`, rule] as const),
+    ]),
+    ...Object.entries(file.tools).map(([name, tool]) => [`tools.${name}.evidence`, tool] as const),
   ];
-  return new Set(places.flatMap(({ evidence }) => evidence));
+  const found = new Map<string, string>();
+  for (const [path, { evidence }] of places) {
+    for (const lines of evidence) if (!found.has(lines)) found.set(lines, path);
+  }
+  return found;
 }
 
 function compare(a: string, b: string): number {

@@ -1,7 +1,7 @@
 import { sha256 } from "../../protocol/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/tool-file.ts";
-import { citationsOf, type Citation } from "./citations.ts";
+import { citationsOf, type Citation, type Outside } from "./citations.ts";
 import { toolDefinition } from "./tool-definition.ts";
 
 /** All that a served API is made of. Plain JSON, always in the same order: what is approved is its hash. */
@@ -80,10 +80,10 @@ function changedDocuments(file: ToolFile, documents: Readonly<Record<string, str
   });
 }
 
-function citedOutside(outside: readonly string[]): CompileProblem[] {
-  return outside.map((evidence) => ({
-    path: "documents",
-    message: `the evidence ${evidence} is not in its document`,
+function citedOutside(outside: readonly Outside[]): CompileProblem[] {
+  return outside.map(({ evidence, path, lines }) => ({
+    path,
+    message: `the evidence ${evidence} is not in its document, which has ${lines} lines`,
     hint: "Lines are counted from 1, and the last one has to be there.",
     severity: "error",
   }));

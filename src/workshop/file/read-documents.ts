@@ -23,10 +23,12 @@ export function readDocuments(part: Part): Record<string, DocumentSpec> {
   );
 }
 
+const FIND_OUT = "Write 64 zeros if you do not know it: the next check says what it is.";
+
 function readSha256(part: Part): string {
   const text = part.text();
   if (text === undefined || /^[0-9a-f]{64}$/.test(text)) return text ?? "";
-  const hint = /^(sha256[:-])?[0-9a-f]{64}$/i.test(text) ? "Lower case, and nothing before it." : undefined;
+  const hint = /^(sha256[:-])?[0-9a-f]{64}$/i.test(text) ? "Lower case, and nothing before it." : FIND_OUT;
   part.error("is no SHA-256: 64 digits from 0 to f", hint);
   return text;
 }

@@ -1,0 +1,82 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { loadApi, loadApproved } from "./load-api.ts";
+
+const folders: string[] = [];
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nexus-load-api-"));
+  folders.push(folder);
+  for (const name of ["museum.nexus.yaml", "museum.nexus.lock", "manual.md"]) {
+    await copyFile(join("api/museum", name), join(folder, name));
+  }
+  file = join(folder, "museum.nexus.yaml");
+});
+
+afterAll(() => Promise.all(folders.map((path) => rm(path, { recursive: true }))));
+
+async function rewrite(name: string, change: (text: string) => string): Promise<void> {
+  const text = await readFile(join(folder, name), "utf8");
+  const changed = change(text);
+  expect(changed).not.toBe(text);
+  await writeFile(join(folder, name), changed);
+}
+
+async function problems(): Promise<string[]> {
+  const { problems: found } = await loadApi(file);
+  return found.map(({ line, path, message }) => `${line} ${path}: ${message}`);
+}
+
+test("X12: texts that Git checked out with CRLF are what was approved", async () => {
+  for (const name of ["manual.md", "museum.nexus.yaml"]) await rewrite(name, (text) => text.replaceAll("\n", "\r\n"));
+  await expect(loadApproved(file)).resolves.toMatchObject({ api: { file: { api: "museum" } } });
+});
+
+describe("what is wrong with documents", () => {
+  test("one that is not there is one mistake, whatever leans on it", async () => {
+    await rm(join(folder, "manual.md"));
+    expect(await problems()).toEqual([
+      expect.stringMatching(/^\d+ documents\.manual: there is no file "manual\.md" beside the tool file$/),
+    ]);
+  });
+
+  test("lines that it does not have are named where they are written", async () => {
+    await rewrite("museum.nexus.yaml", (text) => text.replace("evidence: manual#L18 }", "evidence: manual#L1800 }"));
+    const [line] = (await readFile(file, "utf8")).split("manual#L1800");
+    expect(await problems()).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^${line?.split("\n").length} types\\.ExhibitionQuery\\.fields\\.on\\.evidence: .*manual#L1800 .* \\d+ lines$`,
+        ),
+      ),
+    ]);
+  });
+
+  test("how a hash is found out is said, and works", async () => {
+    await rewrite("museum.nexus.yaml", (text) => text.replace(/sha256: [0-9a-f]{64}/, "sha256: todo"));
+    const { problems: found } = await loadApi(file);
+    expect(found).toEqual([expect.objectContaining({ hint: expect.stringContaining("64 zeros") })]);
+    await rewrite("museum.nexus.yaml", (text) => text.replace("sha256: todo", `sha256: "${"0".repeat(64)}"`));
+    const [told] = (await loadApi(file)).problems;
+    const [sha256 = ""] = /[0-9a-f]{64}$/.exec(told?.hint ?? "") ?? [];
+    await rewrite("museum.nexus.yaml", (text) => text.replace("0".repeat(64), sha256));
+    expect(await problems()).toEqual([]);
+  });
+});
+
+test("P1.9: a path that leads to no file says what to write", async () => {
+  const hint = `Give the path of the file itself, such as "api/shop/shop.nexus.yaml".`;
+  await expect(loadApi(join(folder, "shop"))).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: `There is no tool file ${join(folder, "shop")}`,
+    details: { hint },
+  });
+  await expect(loadApi(folder)).rejects.toMatchObject({
+    message: `${folder} is a folder, not a tool file`,
+    details: { hint },
+  });
+});
