@@ -105,13 +105,13 @@ test.for([
 a.json:3:1 (explicit)
 node
 http://a/
-Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`,
+Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`,
   ],
   [
     `{}`,
     `Server "a": the entry has neither "command" nor "url"
 a.json:3:1 (explicit)
-Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`,
+Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`,
   ],
   [
     `"node server.js"`,

@@ -17,7 +17,7 @@ export function unableToRun(definition: ServerDefinition, enabled = definition.e
   return new NexusError("UNTRUSTED", `Server "${id}" is configured by a project that is not trusted`, {
     server: id,
     source: origin,
-    hint: "Look at the file; if you trust what it starts: nexus mcp trust (or --trust, for one run).",
+    hint: "Look at the file; if you trust what it starts: nexus mcp trust (or --trust, for one run). It is asked for again when the file, or one it names, has changed.",
     mayHaveReached: false,
   });
 }

@@ -71,7 +71,7 @@ export function resolveEntry(entry: ServerEntry): ResolvedEntry {
   return new EntryReader(entry).resolve();
 }
 
-const ONE_OF_BOTH = `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
+const ONE_OF_BOTH = `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`;
 
 /** How a server can be reached, and what its type may be called then. */
 const TYPES = { command: ["stdio"], url: ["http", "sse"], api: [] } as const;

@@ -298,6 +298,7 @@ const HOSTILE = {
   mcpServers: {
     evil: { command: "sh", args: ["-c", "echo \u001b[2J"], env: { LD_PRELOAD: "x.so" }, cwd: "sub" },
     web: { url: "https://example.com/${TEAM}", headers: { Authorization: "Bearer ${TOKEN}" } },
+    shop: { api: "shop.nexus.yaml", upstream: "http://127.0.0.1:9000/" },
   },
 };
 
@@ -318,13 +319,16 @@ test("trust shows exactly what would be started, and needs an answer", async () 
       "          with LD_PRELOAD=x.so",
       "  web   https://example.com/${TEAM}",
       "          sends Authorization: Bearer ${TOKEN}",
+      "  shop  the tools of shop.nexus.yaml",
+      "          sends requests to http://127.0.0.1:9000/ instead",
+      "          where it sends what: nexus api show shop.nexus.yaml",
       "",
       "",
     ].join("\n"),
   );
   const accepted = await world.run(["mcp", "trust", "--yes", "--json"]);
   expect(JSON.parse(accepted.stdout)).toMatchObject({
-    files: [{ file, trusted: true, servers: [{ server: "evil" }, {}] }],
+    files: [{ file, trusted: true, servers: [{ server: "evil" }, {}, {}] }],
   });
   expect((await world.run(["mcp", "trust"])).stdout).toContain("All of it is trusted already.");
   await world.run(["mcp", "trust", "--revoke"]);

@@ -2,10 +2,9 @@ import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { isApproved, type Lock } from "../../workshop/review/lock.ts";
 
-/** Whether it is served, and if not, what to do about that. */
-export function approvalText(api: CompiledApi, lock: Lock | undefined): string {
+/** Whether it is served, and if not, what to do about that; `name` is what commands find it by. */
+export function approvalText(api: CompiledApi, lock: Lock | undefined, name: string): string {
   const approval = lock?.approvals.at(-1);
-  const { api: name } = api.file;
   if (!approval) return `Not approved: it is not served before "nexus api approve ${name}".`;
   const who = visible(`by ${approval.by} on ${approval.at.slice(0, 10)}`);
   if (isApproved(lock, api)) return `Approved ${who}: ${api.hash.slice(0, 19)}…`;

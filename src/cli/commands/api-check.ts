@@ -32,7 +32,7 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
     const found = [counted(errors, "mistake"), counted(warnings, "warning")].join(", ");
     const tools = Object.keys(api?.tools ?? {});
     out.line(`${shown}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
-    if (api && errors === 0) out.line(approvalText(api, lock));
+    if (api && errors === 0) out.line(approvalText(api, lock, given));
     return exit;
   },
 });

@@ -34,7 +34,8 @@ Exit code 0: nothing differs; 8: it would have to be approved.`,
       showChanges(out, changes);
       out.line();
     }
-    out.line(approvalText(api, lock));
+    if (approved || !lock) out.line(`${approved ? "Nothing differs. " : ""}${approvalText(api, lock, given)}`);
+    else out.line(`To agree with that: nexus api approve ${given}`);
     return exit;
   },
 });

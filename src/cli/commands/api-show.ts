@@ -10,7 +10,6 @@ import { defineCommand } from "../command.ts";
 import { toolDetails } from "../looking/tool-details.ts";
 import { signatureLines, toolSignature } from "../looking/tool-signature.ts";
 import type { Output } from "../output.ts";
-import { sizeText } from "../text/amounts.ts";
 import { factLines, type Fact } from "../text/facts.ts";
 
 /** nexus api show capcorn */
@@ -40,7 +39,7 @@ approved. With --tool, one tool in full; with --json, everything that is compile
         "documents",
         Object.values(file.documents).map(({ file: name, title }) => (title ? `${title} (${name})` : name)),
       ],
-      ["approval", [approvalText(api, lock)]],
+      ["approval", [approvalText(api, lock, given)]],
     ])) {
       out.line(line);
     }
@@ -60,9 +59,14 @@ function factsOf(spec: ToolSpec): Fact[] {
   return [
     ["effect", [spec.effect]],
     ["request", [`${method} ${path}${body ? ` (${body})` : ""}`]],
-    ["limits", [`${timeoutMs / 1_000} s, ${tries}, results of ${sizeText(resultBytes)}`]],
+    ["limits", [`${timeoutMs / 1_000} s, ${tries}, results of ${limitText(resultBytes)}`]],
     ["checked", spec.confirm ? [`${spec.confirm.field} against a fresh ${spec.confirm.call}`] : []],
   ];
+}
+
+/** As files write it: 16kB are 16 times 1024. */
+function limitText(bytes: number): string {
+  return bytes % 1024 === 0 ? `${bytes / 1024} kB` : `${bytes} bytes`;
 }
 
 function showTool(out: Output, { file, tools }: CompiledApi, name: string): void {
