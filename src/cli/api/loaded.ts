@@ -5,22 +5,26 @@ import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
 import type { Problem } from "../../workshop/file/problem.ts";
 import type { Output } from "../output.ts";
 import { counted } from "../text/amounts.ts";
-import { nearPath } from "../text/short-path.ts";
+import { nearPath, shortPath } from "../text/short-path.ts";
+import { quoteWord } from "../text/split-words.ts";
 import { findToolFile } from "./find-tool-file.ts";
 
-/** The API that a command line names, and its path as people are shown it. */
-export async function loadNamed(given: string, home: string): Promise<LoadedApi & { shown: string }> {
+/** The API that a command line names. */
+export interface NamedApi extends LoadedApi {
+  /** Its path as people are shown it. */
+  shown: string;
+  /** What the next command is to be given for the same one: another file may have the same name. */
+  again: string;
+}
+
+export async function loadNamed(given: string, home: string): Promise<NamedApi> {
   const cwd = process.cwd();
   const path = await findToolFile(given, { cwd });
-  return { ...(await loadApi(path)), shown: nearPath(path, { cwd, home }) };
+  return { ...(await loadApi(path)), shown: nearPath(path, { cwd, home }), again: typed(given, home) };
 }
 
 /** For commands that have something to say only about a file without mistakes: those are shown, and it ends there. */
-export async function loadSound(
-  given: string,
-  out: Output,
-  home: string,
-): Promise<LoadedApi & { api: CompiledApi; shown: string }> {
+export async function loadSound(given: string, out: Output, home: string): Promise<NamedApi & { api: CompiledApi }> {
   const loaded = await loadNamed(given, home);
   const errors = loaded.problems.filter(({ severity }) => severity === "error");
   const { api } = loaded;
@@ -30,9 +34,14 @@ export async function loadSound(
   throw new NexusError("CONFIG_INVALID", `${loaded.shown} has ${counted(errors.length, "mistake")}`, {
     phase: "config",
     source: { file: loaded.path, line: first?.line, column: first?.column },
-    hint: `Correct ${errors.length === 1 ? "it" : "them"}; "nexus api check ${given}" shows all there is to say.`,
+    hint: `Correct ${errors.length === 1 ? "it" : "them"}; "nexus api check ${loaded.again}" shows all there is to say.`,
     mayHaveReached: false,
   });
+}
+
+/** Nobody's shell finds `~` inside of quotes. */
+function typed(given: string, home: string): string {
+  return /\s/.test(given) ? quoteWord(given) : shortPath(given, home);
 }
 
 /** `file:12:3 error tools.x.input: what is wrong` and what to do, as editors and people read it. */

@@ -26,7 +26,7 @@ when. What is approved is the hash of everything that is compiled: any change of
   ],
 
   async run({ words: [given = ""], options, out, signal, surroundings }) {
-    const { api, lock, path, shown } = await loadSound(given, out, surroundings.home);
+    const { api, lock, path, shown, again } = await loadSound(given, out, surroundings.home);
     const by = (options.by ?? accountName()).trim();
     if (by === "") throw wrongUsage("Nobody is named", 'Say who approves: --by "Ada, API team".');
     if (isApproved(lock, api)) {
@@ -41,7 +41,7 @@ when. What is approved is the hash of everything that is compiled: any change of
       out.line(`  requests go to ${api.file.upstream.allow.join(", ")}`);
       out.line();
     }
-    if (!options.yes && !(await isAgreed(given, out, signal))) {
+    if (!options.yes && !(await isAgreed(again, out, signal))) {
       out.line("Nothing was approved.");
       return 8;
     }
@@ -52,10 +52,10 @@ when. What is approved is the hash of everything that is compiled: any change of
   },
 });
 
-async function isAgreed(given: string, out: Output, signal: AbortSignal): Promise<boolean> {
+async function isAgreed(name: string, out: Output, signal: AbortSignal): Promise<boolean> {
   if (!out.isInteractive) {
     throw new NexusError("INPUT_FAILED", "Whether this is approved has to be answered, and there is no terminal", {
-      hint: `Look at it ("nexus api diff ${given}"), then give --yes.`,
+      hint: `Look at it ("nexus api diff ${name}"), then give --yes.`,
       mayHaveReached: false,
     });
   }

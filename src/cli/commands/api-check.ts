@@ -18,7 +18,7 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
   ],
 
   async run({ words: [given = ""], options, out, surroundings }) {
-    const { path, shown, problems, api, lock } = await loadNamed(given, surroundings.home);
+    const { path, shown, again, problems, api, lock } = await loadNamed(given, surroundings.home);
     const errors = problems.filter(({ severity }) => severity === "error").length;
     const warnings = problems.length - errors;
     const exit = errors > 0 || (options.strict && warnings > 0) ? 3 : 0;
@@ -32,7 +32,7 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
     const found = [counted(errors, "mistake"), counted(warnings, "warning")].join(", ");
     const tools = Object.keys(api?.tools ?? {});
     out.line(`${shown}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
-    if (api && errors === 0) out.line(approvalText(api, lock, given));
+    if (api && errors === 0) out.line(approvalText(api, lock, again));
     return exit;
   },
 });

@@ -21,7 +21,7 @@ Exit code 0: nothing differs; 8: it would have to be approved.`,
   ],
 
   async run({ words: [given = ""], out, surroundings }) {
-    const { api, lock, path } = await loadSound(given, out, surroundings.home);
+    const { api, lock, path, again } = await loadSound(given, out, surroundings.home);
     const changes = differences(lock?.compiled, api);
     const approved = isApproved(lock, api);
     const exit = approved ? 0 : 8;
@@ -34,8 +34,8 @@ Exit code 0: nothing differs; 8: it would have to be approved.`,
       showChanges(out, changes);
       out.line();
     }
-    if (approved || !lock) out.line(`${approved ? "Nothing differs. " : ""}${approvalText(api, lock, given)}`);
-    else out.line(`To agree with that: nexus api approve ${given}`);
+    if (approved || !lock) out.line(`${approved ? "Nothing differs. " : ""}${approvalText(api, lock, again)}`);
+    else out.line(`To agree with that: nexus api approve ${again}`);
     return exit;
   },
 });

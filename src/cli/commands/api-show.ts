@@ -26,7 +26,7 @@ approved. With --tool, one tool in full; with --json, everything that is compile
   ],
 
   async run({ words: [given = ""], options, out, surroundings }) {
-    const { api, lock, shown } = await loadSound(given, out, surroundings.home);
+    const { api, lock, shown, again } = await loadSound(given, out, surroundings.home);
     if (options.tool !== undefined) return showTool(out, api, options.tool);
     if (out.json) return out.value(api);
     const { file } = api;
@@ -39,7 +39,7 @@ approved. With --tool, one tool in full; with --json, everything that is compile
         "documents",
         Object.values(file.documents).map(({ file: name, title }) => (title ? `${title} (${name})` : name)),
       ],
-      ["approval", [approvalText(api, lock, given)]],
+      ["approval", [approvalText(api, lock, again)]],
     ])) {
       out.line(line);
     }
