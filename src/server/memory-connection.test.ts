@@ -80,6 +80,22 @@ test("an answer counts only for the question that was asked: another key is aske
   expect(bought).toMatchObject({ resultType: "complete", content: [{ text: 'price-2 {"action":"accept"}' }] });
 });
 
+test("what was asked of one caller is not answered by another", async () => {
+  const buy = defineTool("buy", {}, async (_args, { ask }) => {
+    await ask({ price: question("price") }, { sealed: true });
+    return { content: [{ type: "text", text: "bought" }] };
+  });
+  const input = { capabilities: { elicitation: {} }, handle: () => ({ action: "accept" as const }) };
+  await using client = await connect(transportTo({ tools: [buy] }), { input });
+  const by = (caller: string) => ({ name: "buy", _meta: { "dev.nexus/caller": caller } });
+  const asked = await client.request("tools/call", by("ann"));
+  const answer = { requestState: asked["requestState"], inputResponses: { price: { action: "accept" } } };
+  await expect(client.request("tools/call", { ...by("bob"), ...answer })).rejects.toThrow("request state");
+  expect(await client.request("tools/call", { ...by("ann"), ...answer })).toMatchObject({
+    content: [{ text: "bought" }],
+  });
+});
+
 test("what is one caller's own is not kept for others", async () => {
   const template = { uriTemplate: "mine://{id}", name: "mine" };
   const read = (uri: string) => [{ uri, text: "for you" }];

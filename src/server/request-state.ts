@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { INVALID_PARAMS, isRecord, type Params } from "../protocol/json-rpc.ts";
 import type { InputAnswers } from "./call-context.ts";
+import { CALLER_META } from "../protocol/meta.ts";
 import { RpcError } from "./rpc-error.ts";
 
 const LIFETIME_MS = 10 * 60_000;
@@ -50,10 +51,11 @@ export class RequestStates {
   }
 }
 
-/** What must stay the same between the rounds of one request. */
+/** What must stay the same between the rounds of one request, and who makes it. */
 function digestOf({ method, params }: { method: string; params: Params }): string {
-  const { name, uri, arguments: args } = params;
+  const { name, uri, arguments: args, _meta } = params;
+  const caller = isRecord(_meta) ? _meta[CALLER_META] : undefined;
   return createHash("sha256")
-    .update(JSON.stringify([method, name, uri, args]))
+    .update(JSON.stringify([method, name, uri, args, caller]))
     .digest("base64url");
 }

@@ -1,4 +1,5 @@
 import { withLock } from "../../auth/file-lock.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { LineFile } from "./line-file.ts";
 import { inTheWay, type EarlierWrite, type WriteLedger, type WriteOutcome, type WriteRecord } from "./write-ledger.ts";
@@ -23,6 +24,8 @@ export class FileWriteLedger implements WriteLedger {
   /** What changed last is last. */
   readonly #records = new Map<string, WriteRecord>();
   #lines = 0;
+  /** It holds something that nobody here wrote: what it said of earlier writes is lost, so nothing is sent. */
+  #isSpoiled = false;
   #reading: Promise<void> = Promise.resolve();
 
   constructor({ file, platform, now = Date.now, maxRecords = 5_000 }: FileWriteLedgerOptions) {
@@ -69,13 +72,17 @@ export class FileWriteLedger implements WriteLedger {
     if (isAnew) {
       this.#records.clear();
       this.#lines = 0;
+      this.#isSpoiled = false;
     }
     this.#lines += lines.length;
-    for (const entry of lines.map(entryIn)) {
-      if (!entry) continue;
-      this.#records.delete(entry.key);
-      this.#records.set(entry.key, entry.record);
+    for (const line of lines) {
+      const entry = entryIn(line);
+      if (entry) {
+        this.#records.delete(entry.key);
+        this.#records.set(entry.key, entry.record);
+      } else if (!isCutOff(line) && !isName(line)) this.#isSpoiled = true;
     }
+    if (this.#isSpoiled) throw spoiled(this.#path);
   }
 
   async #add(key: string, record: WriteRecord): Promise<void> {
@@ -98,6 +105,26 @@ function lineOf(key: string, record: WriteRecord): string {
 }
 
 const KINDS = new Set<unknown>(["pending", "done", "unknown", "refused"]);
+
+/** Somebody died while writing it, or the power failed: then nothing was sent yet. */
+function isCutOff(line: string): boolean {
+  if (line.endsWith("}")) return false;
+  return /^\0+$/.test(line) || STARTS.some((start) => line.startsWith(start) || start.startsWith(line));
+}
+
+const STARTS = ['{"key":', '{"file":'];
+
+function isName(line: string): boolean {
+  return /^\{"file":"[0-9a-f]+"\}$/.test(line);
+}
+
+function spoiled(path: string): NexusError {
+  return new NexusError("CONFIG_INVALID", "The record of earlier writes was damaged, so nothing was sent", {
+    source: { file: path },
+    hint: `Restore ${path}. If you know that nothing in it will be asked for again, remove it.`,
+    mayHaveReached: false,
+  });
+}
 
 function entryIn(line: string): { key: string; record: WriteRecord } | undefined {
   try {

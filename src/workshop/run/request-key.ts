@@ -16,8 +16,9 @@ export function requestKey(write: { api: string; tool: string; caller: string; i
   return Array.from(digest.subarray(0, LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 
-/** The order in which a caller writes members means nothing. */
+/** The order in which a caller writes members means nothing, nor whether an accent is a character of its own. */
 function inOrder(value: unknown): unknown {
+  if (typeof value === "string") return value.normalize("NFC");
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value).filter(([, item]) => item !== undefined);

@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -103,6 +103,39 @@ describe("a ledger in a file", () => {
     expect(await opened(file).find("a")).toMatchObject({ kind: "pending" });
     expect(await opened(file).find("b")).toMatchObject({ kind: "pending" });
   });
+
+  test.each<[string, (text: string) => string]>([
+    ["of which a letter has changed", (text) => text.replace('"pending"', '"pendins"')],
+    ["with a line that is no record", (text) => `${text}hello\n`],
+    ["that is something else altogether", () => "\u0001\u0002 not a ledger\n"],
+    ["whose name was changed", (text) => text.replace('{"file":"', '{"File":"')],
+  ])("%s stops all writes until it is put right", async (_, damage) => {
+    const file = newFile();
+    const ledger = opened(file);
+    await ledger.begin("a", 9e15);
+    const text = await readFile(file, "utf8");
+    await writeFile(file, damage(text));
+    for (const each of [ledger, ledger, opened(file)]) {
+      await expect(each.find("b")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+      await expect(each.begin("b", 9e15)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    }
+    await writeFile(file, text);
+    expect(await opened(file).find("a")).toMatchObject({ kind: "pending" });
+    await rm(file);
+    expect(await ledger.begin("b", 9e15)).toBeUndefined();
+  });
+
+  test.each(["", "{", '{"ke', '{"key":"b"', '{"key":"b","kind":"done","at":12', "\0\0\0\0"])(
+    "does not mind what is left of a line that was never whole: %j",
+    async (rest) => {
+      const file = newFile();
+      await opened(file).begin("a", 9e15);
+      await appendFile(file, rest);
+      expect(await opened(file).begin("b", 9e15)).toBeUndefined();
+      expect(await opened(file).find("a")).toMatchObject({ kind: "pending" });
+      expect(await opened(file).find("b")).toMatchObject({ kind: "pending" });
+    },
+  );
 
   test("keeps up with others who write it, also when they write it anew", async () => {
     const file = newFile();
