@@ -41,7 +41,8 @@ export function paramsFor(call: Call, { client }: UpstreamLease): Params {
   if (!client.isInProcess) return params;
   const { tenant, id } = call.exchange.principal;
   const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
-  return { ...params, _meta: { ...meta, [CALLER_META]: `${tenant}/${id}` } };
+  // Encoded, so that no tenant's name runs into an id: "a" with "b/c" is not "a/b" with "c".
+  return { ...params, _meta: { ...meta, [CALLER_META]: `${encodeURIComponent(tenant)}/${id}` } };
 }
 
 /** The parameters of a tool's call. */

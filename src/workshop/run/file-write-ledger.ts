@@ -87,7 +87,8 @@ export class FileWriteLedger implements WriteLedger {
 
   async #add(key: string, record: WriteRecord): Promise<void> {
     if (this.#lines < 2 * this.#maxRecords) return this.#file.append(lineOf(key, record));
-    const others = [...this.#records].filter(([itsKey]) => itsKey !== key);
+    // What was refused stands in nobody's way: it must not push out what does.
+    const others = [...this.#records].filter(([itsKey, { kind }]) => itsKey !== key && kind !== "refused");
     const kept = newest(others, this.#maxRecords - 1).map(([itsKey, its]) => lineOf(itsKey, its));
     await this.#file.rewrite([...kept, lineOf(key, record)]);
   }

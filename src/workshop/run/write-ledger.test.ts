@@ -156,6 +156,17 @@ describe("a ledger in a file", () => {
     await expect(opened(file).begin("b", 9e15)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
+  test("remembers what was done, however much is refused after it", async () => {
+    const ledger = opened(newFile(), 4);
+    await ledger.begin("done", 9e15);
+    await ledger.settle("done", { kind: "done", result });
+    for (let round = 0; round < 30; round++) {
+      await ledger.begin(`refused${round}`, 9e15);
+      await ledger.settle(`refused${round}`, { kind: "refused" });
+    }
+    expect(await ledger.find("done")).toMatchObject({ kind: "done", result });
+  });
+
   test("stays small: what ended goes before what is open", async () => {
     const file = newFile();
     const ledger = opened(file, 4);
