@@ -82,6 +82,26 @@ async function doctor(...args: string[]): Promise<{ code: number | null; report:
   return { code, report: JSON.parse(stdout) as Report, stderr };
 }
 
+describe("a server made of a tool file", () => {
+  const api = join(process.cwd(), "api/museum/museum.nexus.yaml");
+
+  test("X8: says where its calls go and which secrets are not stored", async () => {
+    await world.configure({ museum: { api }, faked: { api, upstream: "fake" } });
+    const { code, report } = await doctor();
+    expect(code).toBe(0);
+    const { upstream, secrets, lists } = checksOf(report, "museum");
+    expect(upstream).toMatchObject({ verdict: "ok", evidence: ["https://api.museums.example/v1/"] });
+    expect(secrets).toMatchObject({ verdict: "warning", evidence: ["not stored: museum.token"] });
+    expect(secrets?.advice).toEqual(["nexus secrets set museum.token"]);
+    expect(lists).toMatchObject({ verdict: "ok" });
+    expect(checksOf(report, "faked")["secrets"]).toMatchObject({ verdict: "ok" });
+
+    await world.run(["secrets", "set", "museum.token"], { stdin: "placeholder" });
+    const after = checksOf((await doctor("museum")).report, "museum");
+    expect(after["secrets"]).toMatchObject({ verdict: "ok", evidence: ["museum.token"] });
+  });
+});
+
 describe("a server that works", () => {
   test("passes every check of a process, with evidence for each", async () => {
     const { command, args } = stdioFixture(["--revision", "2026-07-28"]);

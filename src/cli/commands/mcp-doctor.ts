@@ -20,7 +20,8 @@ export const doctor = defineCommand({
   description: `
 Checks a server, or all, from the entry in its file to the end of its process, and says for each finding what was seen
 and what to do: configuration, trust, variables (names only), command or network, start, stdout, protocol, capabilities,
-lists, schemas and what model providers make of them, latency, shutdown. No tool is called.
+lists, schemas and what model providers make of them, latency, shutdown; of a tool file where its calls go and whether its
+secrets are stored. No tool is called.
 
 Ends with 0 where nothing failed (warnings are no failure), else with the code of the failure; with 4 where several
 failed in different ways.`,

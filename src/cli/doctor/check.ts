@@ -24,6 +24,8 @@ export const TITLES = {
   folder: "working folder",
   starts: "starts",
   stdout: "stdout clean",
+  upstream: "upstream",
+  secrets: "secrets",
   proxy: "proxy",
   dns: "DNS",
   tcp: "TCP",
@@ -63,7 +65,7 @@ const AFTER = [
 export const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckId[]> = {
   stdio: [...BEFORE, "command", "folder", "starts", "stdout", ...AFTER, "stderr", "shutdown"],
   http: [...BEFORE, "proxy", "dns", "tcp", "tls", "http", "authentication", ...AFTER],
-  api: [...BEFORE, ...AFTER],
+  api: [...BEFORE, "upstream", "secrets", ...AFTER],
   unknown: [...BEFORE, ...AFTER],
 };
 

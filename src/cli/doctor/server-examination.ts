@@ -4,9 +4,11 @@ import type { Logger } from "../../client/logger.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { eraKey, FileEraCache } from "../../host/era-cache.ts";
+import { secretStore } from "../../host/load-options.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ServerSet } from "../server-set.ts";
+import { apiFindings } from "./api-checks.ts";
 import { blame, wayOf } from "./blame.ts";
 import { capabilityFinding } from "./capability-check.ts";
 import { failedBy, ok, type CheckId } from "./check.ts";
@@ -61,7 +63,10 @@ export class ServerExamination {
     if (reach.kind === "stdio") {
       this.#checkup.set("command", commandFinding(reach, surroundings, written));
       this.#checkup.set("folder", folderFinding(reach, written));
-    } else if (reach.kind !== "api") {
+    } else if (reach.kind === "api") {
+      const findings = await apiFindings(reach, secretStore(surroundings, stateFolder));
+      for (const [id, finding] of findings) this.#checkup.set(id, finding);
+    } else {
       const way = { url: new URL(reach.url), surroundings, timeoutMs, signal };
       for (const [id, finding] of await networkFindings(way)) this.#checkup.set(id, finding);
     }

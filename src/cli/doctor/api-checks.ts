@@ -1,0 +1,47 @@
+import type { SecretStore } from "../../auth/secrets.ts";
+import type { ApiReach } from "../../transport/server-entry.ts";
+import { neededSecrets } from "../api/needed-secrets.ts";
+import { few, ok, type CheckId, type Finding } from "./check.ts";
+
+/**
+ * What calls of an API's tools need beyond its file: where they go, and their secrets. Nothing where the file cannot be
+ * used: connecting says why.
+ */
+export async function apiFindings(
+  { file: path, upstream }: ApiReach,
+  secrets: SecretStore,
+): Promise<[CheckId, Finding][]> {
+  const { loadApi } = await import("../../workshop/load-api.ts");
+  const { file } = await loadApi(path).catch(() => ({ file: undefined }));
+  if (!file) return [];
+  if (upstream === "fake") {
+    return [
+      ["upstream", ok("a fake of it, started with the server")],
+      ["secrets", ok("the fake's own placeholders")],
+    ];
+  }
+  const place = upstream === undefined ? ok(file.upstream.base) : ok(`${upstream}, in place of ${file.upstream.base}`);
+  return [
+    ["upstream", place],
+    ["secrets", await secretsFinding(neededSecrets(file), secrets)],
+  ];
+}
+
+async function secretsFinding(needed: readonly string[], secrets: SecretStore): Promise<Finding> {
+  if (needed.length === 0) return ok("none are used");
+  const { names } = await secrets.list().catch(() => ({ names: [] as string[] }));
+  const missing = needed.filter((name) => !names.some((stored) => isMeant(name, stored)));
+  if (missing.length === 0) return ok(few(needed, 10));
+  return {
+    verdict: "warning",
+    evidence: [`not stored: ${few(missing, 10)}`],
+    advice: missing.map((name) => `nexus secrets set ${name}`),
+  };
+}
+
+/** `capcorn.pin-{hotelId}` is one secret for each hotel: whether all are there, nobody knows. */
+function isMeant(needed: string, stored: string): boolean {
+  const [start = "", ...rest] = needed.split(/\{[^}]*\}/);
+  if (rest.length === 0) return stored === needed;
+  return stored.startsWith(start) && stored.endsWith(rest.at(-1) ?? "");
+}
