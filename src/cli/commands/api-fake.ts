@@ -35,24 +35,29 @@ it fail while it runs; GET /__fake tells which requests came. Ctrl-C ends it.`,
   async run({ words: [given = ""], options, out, signal, surroundings }) {
     const failure = options.fail === undefined ? undefined : failureOption(options.fail);
     const port = portOf(options.port);
-    const { file } = await loadSound(given, out, surroundings.home);
+    const { file, path } = await loadSound(given, out, surroundings.home);
     if (!file) return;
     await using fake = await startFake(file, { port });
     if (failure) fake.fail(failure, Infinity);
-    tellWhere(fake, file, out, surroundings.platform);
+    tellWhere(fake, { file, path }, out, surroundings.platform);
     if (!signal.aborted) {
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     }
   },
 });
 
-function tellWhere(fake: Fake, file: ToolFile, out: Output, platform: NodeJS.Platform): void {
+type Faked = { file: ToolFile; path: string };
+
+function tellWhere(fake: Fake, { file, path }: Faked, out: Output, platform: NodeJS.Platform): void {
   const { url, port, secrets } = fake;
   const example = exampleRequest(file, url, secrets);
   if (out.json) return out.value({ url, port, secrets, example });
   out.line(`listening on ${url}`);
   out.line("");
-  out.line("Placeholder credentials");
+  out.line("For an entry of the configuration");
+  out.line(visible(`  ${JSON.stringify({ [file.api]: { api: path, upstream: url } })}`));
+  out.line("");
+  out.line(Object.keys(secrets).length === 0 ? "It takes no credentials." : "Placeholder credentials");
   for (const [name, value] of Object.entries(secrets)) out.line(visible(`  ${file.api}.${name} = ${value}`));
   if (example) {
     out.line("");

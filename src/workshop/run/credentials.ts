@@ -82,7 +82,7 @@ function notSet(names: string[]): NexusError {
       ? `The secret ${names[0]} is not set, so nothing was sent`
       : `The secrets ${names.join(", ")} are not set, so nothing was sent`;
   return new NexusError("AUTH_REQUIRED", message, {
-    hint: `Whoever runs this server has to run: ${names.map((name) => `nexus secrets set ${name}`).join(" && ")}`,
+    hint: `Whoever runs this server has to run: ${names.map((name) => `nexus secrets set ${name}`).join(", ")}`,
     mayHaveReached: false,
   });
 }
