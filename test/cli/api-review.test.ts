@@ -60,6 +60,13 @@ test("X12: what is approved is served as it was approved: a change is shown by i
   expect(silent).toMatchObject({ code: 9, stderr: expect.stringContaining("--yes") });
   const approved = await world.run(["api", "approve", "museum", "--by", "Ada", "--yes"]);
   expect(approved.code).toBe(0);
+  expect(approved.stdout).toContain("nexus mcp add museum --api museum\n");
+  const added = await world.run(["mcp", "add", "museum", "--api", "museum", "--upstream", "fake"]);
+  expect(added).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/museum\.nexus\.yaml\n[^]*It works: museum .* 4 tools/),
+  });
+  await world.run(["mcp", "remove", "museum"]);
   expect(JSON.parse(await world.read(FILE.replace(".yaml", ".lock")))).toMatchObject({
     api: "museum",
     approvals: [{ by: "Ada", hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) }],

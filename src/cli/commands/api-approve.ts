@@ -48,6 +48,7 @@ when. What is approved is the hash of everything that is compiled: any change of
     const approval = await approve(path, api, { by, at: new Date() });
     if (out.json) out.value({ file: path, approval, changes });
     else out.line(`Approved by ${visible(by)}: ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
+    if (!out.json && !lock) out.line(`To have it served: nexus mcp add ${api.file.api} --api ${again}`);
     return 0;
   },
 });

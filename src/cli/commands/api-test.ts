@@ -36,7 +36,10 @@ and no secret is needed. Exit code 5 where a check fails.`,
     const failed = outcomes.filter(({ problems }) => problems.length > 0).length;
     const passed = outcomes.length - failed;
     if (out.json) out.value({ passed, failed, checks: outcomes });
-    else if (outcomes.length === 0) out.note(`There are no checks in ${given}. Add some under checks: of a tool.`);
+    else if (outcomes.length === 0)
+      out.note(
+        `There are no checks${tool === undefined ? "" : ` of ${tool}`} in ${given}. Add some under checks: of a tool.`,
+      );
     else out.line(`\n${counted(passed, "check")} passed${failed === 0 ? "" : `, ${failed} failed`}`);
     return failed === 0 ? 0 : FAILED;
   },

@@ -17,7 +17,7 @@ import { TARGET, targetFile } from "../configuring/target-file.ts";
 
 /** nexus mcp add notes -- npx -y @example/notes */
 export const add = defineCommand({
-  usage: 'nexus mcp add <name> (-- COMMAND ARG… | --url URL | --stdio "COMMAND …") [options]',
+  usage: 'nexus mcp add <name> (-- COMMAND ARG… | --url URL | --api API | --stdio "COMMAND …") [options]',
   description: `
 Writes the server into your own file (~/.nexus/mcp.json unless you have another), or into the project's with --project;
 comments and order of the file stay. Everything after -- is the command. PowerShell drops a bare --: quote it, '--'.
@@ -38,6 +38,7 @@ written as they are given and filled in at each start: \${NAME}, \${NAME:-defaul
       `nexus mcp add github --url https://api.example.com/mcp --header 'Authorization: Bearer \${secret:github}'`,
       `with a secret that "nexus secrets set github" stored`,
     ],
+    ["nexus mcp add hotel --api capcorn --upstream fake", "the tools of an API, with a fake of it behind them"],
     ["nexus mcp add notes --project --env MODE=dev -- node server.js", "for everybody who works on this project"],
   ],
 
@@ -47,7 +48,8 @@ written as they are given and filled in at each start: \${NAME}, \${NAME:-defaul
     if (name.trim() === "") throw wrongUsage("The server has no name", "Give it one: nexus mcp add notes -- COMMAND …");
     const places = placesOf(context);
     const target = await targetFile({ ...options, config: flags.config }, places);
-    const entry = newEntry(name, command, { ...options, target, from: places.cwd });
+    const api = options.api === undefined ? undefined : await toolFile(options.api, places.cwd);
+    const entry = newEntry(name, command, { ...options, api, target, from: places.cwd });
 
     const { editTrusted } = await import("../../config/edit-trusted.ts");
     const { trustStore } = await import("../../host/load-options.ts");
@@ -62,6 +64,11 @@ written as they are given and filled in at each start: \${NAME}, \${NAME:-defaul
     await settle(context, added, { check: options["no-check"] !== true });
   },
 });
+
+async function toolFile(given: string, cwd: string): Promise<string> {
+  const { findToolFile } = await import("../api/find-tool-file.ts");
+  return findToolFile(given, { cwd });
+}
 
 interface Added {
   id: string;

@@ -32,6 +32,23 @@ test("an entry has what was given and nothing else", () => {
   });
 });
 
+posix("a tool file stands where a folder would: relative in the project's file, absolute in the user's", () => {
+  const entryIn = (target: Candidate) =>
+    newEntry("a", [], { api: "/home/u/work/project/a.nexus.yaml", upstream: "fake", target, from: "/home/u" });
+  expect(entryIn(project)).toEqual({ api: "a.nexus.yaml", upstream: "fake" });
+  expect(entryIn(user)).toEqual({ api: "/home/u/work/project/a.nexus.yaml", upstream: "fake" });
+});
+
+test.each([
+  [{ api: "a.nexus.yaml", url: "http://a/" }, "--url and --api are given both"],
+  [{ api: "a.nexus.yaml", cwd: "." }, "--cwd goes with a command"],
+  [{ api: "a.nexus.yaml", header: ["A: b"] }, "--header and --env need a server"],
+  [{ url: "http://a/", upstream: "fake" }, "--upstream goes with --api"],
+  [{}, "Nothing says how to reach"],
+])("P1.9: what does not go together is not written: %j", (options, message) => {
+  expect(() => newEntry("a", [], { ...options, target: user, from: "/home/u" })).toThrow(message);
+});
+
 test("arguments that are found in one folder only are noticed; packages, options and addresses are none", () => {
   expect(looksRelative({ command: "node", args: ["server.js", "--port=1"] })).toEqual(["server.js"]);
   expect(looksRelative({ command: "./run.sh" })).toEqual(["./run.sh"]);

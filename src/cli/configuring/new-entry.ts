@@ -10,6 +10,8 @@ import { inPlaceEntry } from "../in-place.ts";
 export const ENTRY = {
   url: { type: "string", value: "URL", help: "the address of a server that runs elsewhere" },
   stdio: { type: "string", value: '"COMMAND …"', help: "the command of a server, in one word instead of after --" },
+  api: { type: "string", value: "API", help: "a tool file, approved; a path or a name, as in nexus api" },
+  upstream: { type: "string", value: "fake|URL", help: "what stands in for the real service of a tool file" },
   env: { type: "string", multiple: true, value: "NAME=value", help: "a variable for the command; repeatable" },
   header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
   cwd: { type: "string", value: "DIR", help: "the folder the command runs in" },
@@ -19,6 +21,9 @@ export const ENTRY = {
 interface EntryOptions {
   url?: string | undefined;
   stdio?: string | undefined;
+  /** The path of a tool file. */
+  api?: string | undefined;
+  upstream?: string | undefined;
   env?: readonly string[] | undefined;
   header?: readonly string[] | undefined;
   cwd?: string | undefined;
@@ -31,13 +36,15 @@ export function newEntry(
   command: readonly string[],
   options: EntryOptions & { target: Candidate; from: string },
 ): ServerEntry {
-  const { url, stdio, cwd, disabled, target, from } = options;
-  const ways = [command.length > 0 && "a command", stdio !== undefined && "--stdio", url !== undefined && "--url"];
-  const given = ways.filter((way) => way !== false);
+  const { url, stdio, api, upstream, cwd, disabled, target, from } = options;
+  const ways = { "a command": command[0], "--stdio": stdio, "--url": url, "--api": api };
+  const given = Object.entries(ways).flatMap(([way, value]) => (value === undefined ? [] : [way]));
   if (given.length > 1) throw wrongUsage(`${given.join(" and ")} are given both`, "Give one of them.");
   if (given.length === 0) throw wrongUsage(`Nothing says how to reach "${name}"`, howTo(name));
   if (url !== undefined) checkUrl(url);
   if (url !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --url");
+  if (api !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --api");
+  if (api === undefined && upstream !== undefined) throw wrongUsage("--upstream goes with --api");
 
   const [program, ...args] = command;
   // Words behind -- are words already: nothing in them is to be taken apart.
@@ -45,7 +52,9 @@ export function newEntry(
   const entry = {
     ...described,
     ...(program === undefined ? {} : { command: program, args }),
-    cwd: cwd === undefined ? undefined : folderFor(cwd, target, from),
+    api: api === undefined ? undefined : pathFor(api, target, from),
+    upstream,
+    cwd: cwd === undefined ? undefined : pathFor(cwd, target, from),
     enabled: disabled ? false : undefined,
   };
   const written = Object.fromEntries(Object.entries(entry).filter(([, value]) => !isNothing(value))) as ServerEntry;
@@ -65,7 +74,7 @@ function isLocal(word: string): boolean {
 }
 
 function howTo(name: string): string {
-  return `Write nexus mcp add ${name} -- COMMAND ARG…, or --url URL. (PowerShell drops a bare --: quote it, '--'.)`;
+  return `Write nexus mcp add ${name} -- COMMAND ARG…, or --url URL, or --api API. (PowerShell drops a bare --: quote it, '--'.)`;
 }
 
 function checkUrl(url: string): void {
@@ -75,9 +84,9 @@ function checkUrl(url: string): void {
 }
 
 /** A project moves with its folder, and is the same for others; the user's file speaks about this machine. */
-function folderFor(cwd: string, { layer, folder }: Candidate, from: string): string {
-  if (/^~|^\$\{/.test(cwd)) return cwd;
-  const absolute = resolve(from, cwd);
+function pathFor(path: string, { layer, folder }: Candidate, from: string): string {
+  if (/^~|^\$\{/.test(path)) return path;
+  const absolute = resolve(from, path);
   const inside = relative(folder, absolute);
   const isInside = layer === "project" && !isAbsolute(inside) && !inside.startsWith("..");
   return isInside ? inside.replaceAll("\\", "/") || "." : absolute;
