@@ -170,6 +170,14 @@ test("a large result is an excerpt of the same type, and the whole is kept for i
   expect(tool && (await checkResult(tool, result))).toEqual({ kind: "valid" });
 });
 
+test("a result is as small as it has to be, whatever stands in its line for people", async () => {
+  const repeating = (file: string) => file.replace('"Found {count} items for {input.text}."', '"Found {note}"');
+  await using shop = await openShop({}, repeating);
+  shop.replies["find"] = [xml(`<found xmlns="urn:shop"><items/><note>${"😀".repeat(100_000)}</note></found>`)];
+  const { content } = await shop.runner.call("find_items", { text: "tea" });
+  for (const block of content) expect(JSON.stringify(block).length).toBeLessThan(3_000);
+});
+
 test("the answer as it came is there when asked for, for people, without secrets (X5, X9)", async () => {
   await using shop = await openShop();
   shop.replies["find"] = [

@@ -4,6 +4,7 @@ import { excerptOf, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ResultStore } from "./result-store.ts";
+import { shortened } from "./shortened.ts";
 
 export const META_KEYS = {
   correlation: "dev.nexus/correlation",
@@ -25,7 +26,9 @@ export interface ResultParts {
 }
 
 /** What a call gives: a line for people, the same value for programs and models, and the way to what did not fit. */
-export function successResult({ text, structured, maxBytes, keep }: ResultParts): CallToolResult {
+export function successResult({ text: line, structured, maxBytes, keep }: ResultParts): CallToolResult {
+  // What upstream wrote may stand in it, and is in the value.
+  const text = shortened(line, maxBytes);
   const whole = JSON.stringify(structured);
   const bytes = Buffer.byteLength(whole);
   if (bytes <= maxBytes) {
@@ -51,23 +54,20 @@ export function successResult({ text, structured, maxBytes, keep }: ResultParts)
 /** A failure is a result: the model reads it and tries something else. */
 export function failureResult({ text, hint }: Pick<Failure, "text" | "hint">, redaction: Redaction): CallToolResult {
   const words = redaction.in(hint === undefined ? text : `${text}\n${hint}`);
-  const shown = words.length > MAX_FAILURE_CHARACTERS ? `${words.slice(0, MAX_FAILURE_CHARACTERS)}…` : words;
-  return { content: [block(shown, ["user", "assistant"])], isError: true };
+  return { content: [block(shortened(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
 }
 
 /** What was not as documented. Shortened only now: of a secret that was cut in two, nobody would recognise the first part. */
 export function toldDeviation({ path, problem, received }: Deviation, redaction: Redaction): Record<string, string> {
   const told = { path: redaction.in(path), problem: redaction.in(problem) };
   if (received === undefined) return told;
-  const text = redaction.in(received);
-  const isLong = text.length > MAX_RECEIVED_CHARACTERS;
-  return { ...told, received: isLong ? `${text.slice(0, MAX_RECEIVED_CHARACTERS)}…` : text };
+  return { ...told, received: shortened(redaction.in(received), MAX_RECEIVED_CHARACTERS) };
 }
 
 /** The answer as it came, for people: models have the value. */
 export function payloadBlock(payload: string, about: { status: number; contentType: string | undefined }): Content {
   const isCut = payload.length > MAX_PAYLOAD_CHARACTERS;
-  const text = isCut ? `${payload.slice(0, MAX_PAYLOAD_CHARACTERS)}…` : payload;
+  const text = shortened(payload, MAX_PAYLOAD_CHARACTERS);
   return { ...block(text, ["user"]), _meta: { [META_KEYS.sourcePayload]: { ...about, isCut } } };
 }
 

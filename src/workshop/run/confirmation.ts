@@ -5,6 +5,7 @@ import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ConfirmSpec } from "../file/tool-file.ts";
 import { Failure } from "./failure.ts";
+import { shortened } from "./shortened.ts";
 
 type Value = Record<string, unknown>;
 
@@ -24,6 +25,8 @@ export interface ConfirmationOptions {
   show: (text: string) => string;
 }
 
+/** Of a question: upstream's words may stand in it. */
+const MAX_CHARACTERS = 2_000;
 /** A price that changes faster than people can answer is not worth waiting for. */
 const MAX_QUESTIONS = 3;
 
@@ -51,7 +54,7 @@ export class Confirmation {
       const now = await this.#lookAgain(input, look);
       if (now instanceof Failure) return now;
       if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
-      const question = show(renderTemplate(this.#ask, { ...now, expected: agreed, input }));
+      const question = shortened(show(renderTemplate(this.#ask, { ...now, expected: agreed, input })), MAX_CHARACTERS);
       if (!asking || asked === MAX_QUESTIONS) return unasked(question, field, now.actual);
       if (!(await agrees(asking, question, now.actual))) return declined();
       if (!asking.waits) return { ...input, [field]: now.actual };

@@ -1,3 +1,5 @@
+import { shortened } from "./shortened.ts";
+
 /** What an excerpt left out: entries of a list, or characters of a text. */
 export interface Omission {
   path: string;
@@ -70,11 +72,6 @@ function cut(value: Record<string, unknown>, limits: Limits): Excerpt {
 
 /** Dates, codes and the like stay what they are. */
 const MIN_TEXT = 64;
-
-/** Never half a character. */
-function shortened(text: string, length: number): string {
-  return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
 
 function longest(value: unknown, kind: "list" | "text"): number {
   if (typeof value === "string") return kind === "text" ? value.length : 0;
