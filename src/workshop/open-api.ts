@@ -47,12 +47,17 @@ async function startServer(
   const stateKey = await loadStateKey(given);
   const bound = upstream === "fake" ? await boundToFake(file) : boundToReal(file, upstream, given);
   const { close: unbind, ...binding } = bound;
-  const runner = new ApiRunner(api, { ...binding, ca: given.surroundings.extraCertificates, logger: given.logger });
-  const close = async () => {
-    await runner.close();
+  try {
+    const runner = new ApiRunner(api, { ...binding, ca: given.surroundings.extraCertificates, logger: given.logger });
+    const close = async () => {
+      await runner.close();
+      await unbind();
+    };
+    return { server: apiServer(runner, { documents, stateKey }), close };
+  } catch (error) {
     await unbind();
-  };
-  return { server: apiServer(runner, { documents, stateKey }), close };
+    throw error;
+  }
 }
 
 /** The same for every process of this user: a command may be answered by the next one. */

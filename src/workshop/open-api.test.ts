@@ -1,0 +1,57 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SILENT } from "../client/logger.ts";
+import type { ApiSurroundings } from "../host/server-connector.ts";
+import type { Receiver } from "../transport/transport.ts";
+import { loadApi } from "./load-api.ts";
+import { openApi } from "./open-api.ts";
+import { approve } from "./review/lock.ts";
+
+let folder = "";
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "nexus-open-api-"))));
+afterAll(() => rm(folder, { recursive: true }));
+
+/** An approved copy of the museum's file. */
+async function approved(edit: (text: string) => string): Promise<string> {
+  await copyFile("api/museum/manual.md", join(folder, "manual.md"));
+  const path = join(folder, "museum.nexus.yaml");
+  await writeFile(path, edit(await readFile("api/museum/museum.nexus.yaml", "utf8")));
+  const { api } = await loadApi(path);
+  if (!api) throw new Error("no file");
+  await approve(path, api, { by: "Ada", at: new Date(0) });
+  return path;
+}
+
+function surroundings(): ApiSurroundings {
+  const { platform } = process;
+  return { surroundings: { platform }, stateFolder: folder, logger: SILENT } as unknown as ApiSurroundings;
+}
+
+const listening = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
+
+test("a fake does not outlive an API that cannot be opened", async () => {
+  const path = await approved((text) => text.replace(/^(secrets:\n {2}\w+: \{)/m, "$1 sign: hmac,"));
+  const before = listening();
+  const transport = await openApi({ kind: "api", file: path, upstream: "fake" }, surroundings());
+  await expect(transport.connect({} as Receiver)).rejects.toThrow("no such signer");
+  await expect.poll(listening).toBe(before);
+});
+
+test.each([
+  "http://localhost.evil.example/",
+  "http://127.0.0.1.evil.example/",
+  "http://127.0.0.1@evil.example/",
+  "http://0.0.0.0/",
+  "http://[::ffff:10.0.0.1]/",
+  "http://169.254.169.254/",
+  "https://museum.example/",
+  "ftp://127.0.0.1/",
+  "//127.0.0.1/",
+  "fake ",
+])("%s stands in for no upstream: secrets would go there", async (upstream) => {
+  const path = await approved((text) => `${text}\n`);
+  const transport = await openApi({ kind: "api", file: path, upstream }, surroundings());
+  await expect(transport.connect({} as Receiver)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+});
