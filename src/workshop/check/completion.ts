@@ -1,3 +1,4 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
 import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
 
 type Fields = Record<string, unknown>;
@@ -67,7 +68,7 @@ export class Completion {
 
   #inner(value: unknown, plan: TypePlan | undefined): unknown {
     if (Array.isArray(value)) return (value as unknown[]).map((item) => this.#inner(item, plan));
-    return plan && isFields(value) ? this.#copy(value, plan) : value;
+    return plan && isRecord(value) ? this.#copy(value, plan) : value;
   }
 }
 
@@ -78,7 +79,7 @@ function isForCallers({ hidden, const: constant, value }: FieldSpec): boolean {
 
 function addHidden(value: unknown, plan: TypePlan): void {
   if (Array.isArray(value)) for (const item of value) addHidden(item, plan);
-  else if (isFields(value)) {
+  else if (isRecord(value)) {
     fill(value, plan.hiddenDefaults);
     for (const [field, inner] of plan.shown) if (inner && Object.hasOwn(value, field)) addHidden(value[field], inner);
   }
@@ -89,8 +90,4 @@ function fill(value: Fields, defaults: TypePlan["defaults"]): void {
     if (!Object.hasOwn(value, field))
       value[field] = typeof standard === "object" ? structuredClone(standard) : standard;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

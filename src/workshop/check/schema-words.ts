@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { nearestName } from "../../errors/nearest-name.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
 import { DATETIME } from "../compile/json-schema.ts";
 
 /** One thing that is wrong with the arguments. */
@@ -79,13 +80,13 @@ function missing(at: Place, name: string, schema: object): ArgumentProblem {
   const known = propertiesOf(schema);
   const near = nearestName(
     name,
-    Object.keys(isObject(at.value) ? at.value : {}).filter((each) => !known.includes(each)),
+    Object.keys(isRecord(at.value) ? at.value : {}).filter((each) => !known.includes(each)),
   );
   return said(joined(at.path, name), `is missing${near === undefined ? "" : `: is ${near} meant to be it?`}`);
 }
 
 function unknown(at: Place, name: string, schema: object): ArgumentProblem {
-  const given = isObject(at.value) ? at.value : {};
+  const given = isRecord(at.value) ? at.value : {};
   const free = propertiesOf(schema).filter((each) => !Object.hasOwn(given, each));
   const near = nearestName(name, free);
   return said(joined(at.path, name), `is not known${near === undefined ? "" : `: did you mean ${near}?`}`);
@@ -117,11 +118,7 @@ function joined(path: string, name: string): string {
 }
 
 function propertiesOf(schema: object): string[] {
-  return "properties" in schema && isObject(schema.properties) ? Object.keys(schema.properties) : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return "properties" in schema && isRecord(schema.properties) ? Object.keys(schema.properties) : [];
 }
 
 function kindOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
 import type { Deviations } from "./deviations.ts";
 import { ITSELF } from "./member-path.ts";
 import type { Fields } from "./own.ts";
@@ -23,7 +24,7 @@ function visit(plan: NodePlan, value: unknown, reading: RecordReading): void {
   const { text, presence, nested, list } = plan;
   if (list) return readList(list, value, reading);
   if (nested) {
-    if (!isObject(value)) return reading.spoil(nested, "expected an object", shown(value));
+    if (!isRecord(value)) return reading.spoil(nested, "expected an object", shown(value));
     const place = reading.placeOf(nested, -1);
     return reading.set(nested.slot, decodeJson(nested.plan(), value, reading.found, place));
   }
@@ -34,9 +35,9 @@ function visit(plan: NodePlan, value: unknown, reading: RecordReading): void {
 
 function readMembers(plan: NodePlan, value: unknown, reading: RecordReading): void {
   const [itself] = plan.byName.get(ITSELF) ?? [];
-  for (const scope of plan.opens) if (itself || isObject(value)) reading.meet(scope);
+  for (const scope of plan.opens) if (itself || isRecord(value)) reading.meet(scope);
   if (itself) return visit(itself, value, reading);
-  if (!isObject(value)) return notObject(plan, value, reading);
+  if (!isRecord(value)) return notObject(plan, value, reading);
   for (const name of Object.keys(value)) {
     const [known] = plan.byName.get(name) ?? [];
     if (known) visit(known, value[name], reading);
@@ -56,7 +57,7 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
   const items = reading.items(list.slot);
   for (const [index, each] of (value as unknown[]).entries()) {
     const place = reading.placeOf(list, index);
-    if (list.isRecord && !isObject(each) && !plan.root.byName.has(ITSELF)) {
+    if (list.isRecord && !isRecord(each) && !plan.root.byName.has(ITSELF)) {
       reading.found.add(pathOf(place), "expected an object", shown(each));
       continue;
     }
@@ -64,10 +65,6 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
     const item = list.isRecord ? record : record[""];
     if (item !== undefined) items.push(item);
   }
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function shown(value: unknown): string {

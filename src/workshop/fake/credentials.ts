@@ -1,4 +1,5 @@
 import { renderTemplate } from "../expression/template.ts";
+import { secretNames } from "../file/secret-names.ts";
 import type { SecretsSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
 
 /** What is taken out of a request to see who sends it. */
@@ -15,7 +16,7 @@ const MASK = "***";
  */
 export function placeholderSecrets(file: ToolFile): Record<string, string> {
   const names = Object.values(file.secrets)
-    .flatMap(namesOf)
+    .flatMap(secretNames)
     // A name that takes an argument in is another one for each: only those that the file lists are there.
     .filter((name) => !name.includes("{"));
   return { ...Object.fromEntries(names.map((name) => [name, `demo-${name}`])), ...file.fake.secrets };
@@ -68,11 +69,6 @@ function isParameter(spec: ToolSpec | undefined, name: string): boolean {
 
 function shown(value: string): string {
   return value === MASK ? MASK : encodeURIComponent(value);
-}
-
-function namesOf({ query, headers, bearer, basic }: SecretsSpec): string[] {
-  const single = [bearer, basic?.user, basic?.password].filter((name) => name !== undefined);
-  return [...Object.values(query), ...Object.values(headers), ...single];
 }
 
 function authorizationIsRight(

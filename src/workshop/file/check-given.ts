@@ -5,7 +5,7 @@ import type { ExpressionPlace } from "./judge-expression.ts";
 import { ANYTHING, joined, knownRows, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
 import { oneOf } from "./part.ts";
 import type { Path, Problems } from "./problem.ts";
-import { secretNames } from "./read-secrets.ts";
+import { secretNames } from "./secret-names.ts";
 import type { ToolFile, ToolSpec } from "./tool-file.ts";
 
 /** Values that the file gives itself: examples, arguments of a confirming call, and answers of the fake. */

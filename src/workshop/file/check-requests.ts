@@ -2,7 +2,7 @@ import { nearestName } from "../../errors/nearest-name.ts";
 import { oneOf } from "./part.ts";
 import type { Path, Problems } from "./problem.ts";
 import { fieldsInPath } from "./read-request.ts";
-import { fieldsInName, secretNames } from "./read-secrets.ts";
+import { fieldsInName, secretNames } from "./secret-names.ts";
 import type { FieldSpec, SecretsSpec, ToolFile, ToolSpec } from "./tool-file.ts";
 import { fieldsTaken } from "./uses.ts";
 

@@ -1,5 +1,6 @@
 import type { Part } from "./part.ts";
 import { present } from "./present.ts";
+import { secretNames } from "./secret-names.ts";
 import type { SecretsSpec } from "./tool-file.ts";
 
 /** `pin-{hotelId}`: letters and digits, and fields of the input. */
@@ -10,17 +11,6 @@ const OWN_HEADERS = ["host", "content-length", "transfer-encoding", "connection"
 
 export function readSecrets(part: Part): Record<string, SecretsSpec> {
   return Object.fromEntries(part.entries().map(([name, set]) => [name, readSet(set)]));
-}
-
-/** The fields of the input that a name of a secret takes. */
-export function fieldsInName(name: string): string[] {
-  return [...name.matchAll(/\{([^{}]*)\}/g)].map(([, field = ""]) => field);
-}
-
-/** All names of secrets that a set uses. */
-export function secretNames({ query, headers, bearer, basic }: SecretsSpec): string[] {
-  const named = [...Object.values(query), ...Object.values(headers), bearer, basic?.user, basic?.password];
-  return [...new Set(named.filter((name) => name !== undefined))];
 }
 
 export function checkHeader(part: Part, header: string, hint: string): void {

@@ -1,3 +1,4 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import type { Expression, Scope } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse.ts";
@@ -31,7 +32,7 @@ export class CompletedValues {
       const member = whole[field];
       if (isList && Array.isArray(member))
         whole[field] = member.map((item: Value) => this.complete(inner, item, scope));
-      else if (isValue(member)) whole[field] = this.complete(inner, member, scope);
+      else if (isRecord(member)) whole[field] = this.complete(inner, member, scope);
     }
     for (const { field, shape, expression } of plan.computed) {
       const computed = fitting(shape, evaluate(expression, { ...scope, ...whole }));
@@ -49,7 +50,7 @@ export class CompletedValues {
       if (member === undefined) continue;
       if (inner === undefined) seen[field] = isText ? shownText(member, show) : member;
       else if (Array.isArray(member)) seen[field] = member.map((item: Value) => this.shown(inner, item, show));
-      else seen[field] = isValue(member) ? this.shown(inner, member, show) : member;
+      else seen[field] = isRecord(member) ? this.shown(inner, member, show) : member;
     }
     return seen;
   }
@@ -87,10 +88,6 @@ export class CompletedValues {
   }
 }
 
-function isValue(value: unknown): value is Value {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isFreeText({ shape, const: constant }: FieldSpec): boolean {
   const inner = shape.kind === "list" ? shape.of : shape;
   return constant === undefined && inner.kind === "scalar" && inner.type === "string" && !inner.codes && !inner.enum;
@@ -104,7 +101,7 @@ function shownText(value: unknown, show: (text: string) => string): unknown {
 /** What is computed must be what the type says: clients check results against it. */
 function fitting(shape: FieldSpec["shape"], value: unknown): unknown {
   if (shape.kind === "list") return Array.isArray(value) ? value : value === null ? [] : undefined;
-  if (shape.kind === "object") return isValue(value) ? value : undefined;
+  if (shape.kind === "object") return isRecord(value) ? value : undefined;
   switch (shape.type) {
     case "integer":
       return Number.isSafeInteger(value) ? value : undefined;

@@ -1,6 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { checkSecretName } from "../../auth/secrets.ts";
 import { renderTemplate } from "../expression/template.ts";
+import { fieldsInName, secretNames } from "../file/secret-names.ts";
 import type { SecretsSpec } from "../file/tool-file.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -59,9 +60,7 @@ export async function credentialsFor(
 /** Hides what is known without any arguments, before something is shown that may hold it. */
 export async function hideSecrets(specs: Iterable<SecretsSpec>, options: CredentialsOptions): Promise<void> {
   const written = [...specs].flatMap((spec) =>
-    [...Object.values(spec.query), ...Object.values(spec.headers), spec.bearer, spec.basic?.user, spec.basic?.password]
-      .filter((name) => name !== undefined)
-      .filter((name) => !name.includes("{") && !spec.public.includes(name)),
+    secretNames(spec).filter((name) => fieldsInName(name).length === 0 && !spec.public.includes(name)),
   );
   const values = await Promise.all([...new Set(written)].map((name) => options.find(`${options.api}.${name}`)));
   for (const value of values) options.redaction.hide(value ?? "");
