@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
 
@@ -66,4 +67,15 @@ test("what cannot be faked is said", async () => {
   const file = await world.write("home/work/project/bad.nexus.yaml", "nexus: 2\n");
   const bad = await world.run(["api", "fake", file]);
   expect([bad.code, bad.stderr]).toEqual([3, expect.stringContaining("bad.nexus.yaml:1:")]);
+});
+
+test("P1.9: a port that is taken is said as the gateway says it, with exit code 3", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const { code, stderr } = await world.run(["api", "fake", "museum", "--port", String(port)]);
+  taken.close();
+  expect(code).toBe(3);
+  expect(stderr).toContain(`The fake cannot listen on port ${port}: somebody else listens there`);
+  expect(stderr).toContain("Take another port");
 });

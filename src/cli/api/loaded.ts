@@ -1,3 +1,4 @@
+import { sep } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
@@ -39,9 +40,10 @@ export async function loadSound(given: string, out: Output, home: string): Promi
   });
 }
 
-/** Nobody's shell finds `~` inside of quotes. */
+/** Shells find `~` outside of quotes only, and those of Windows nowhere. */
 function typed(given: string, home: string): string {
-  return /\s/.test(given) ? quoteWord(given) : shortPath(given, home);
+  if (/\s/.test(given)) return quoteWord(given);
+  return sep === "/" ? shortPath(given, home) : given;
 }
 
 /** `file:12:3 error tools.x.input: what is wrong` and what to do, as editors and people read it. */
