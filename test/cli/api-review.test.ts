@@ -61,6 +61,7 @@ test("X12: what is approved is served as it was approved: a change is shown by i
   const approved = await world.run(["api", "approve", "museum", "--by", "Ada", "--yes"]);
   expect(approved.code).toBe(0);
   expect(approved.stdout).toContain("nexus mcp add museum --api museum\n");
+  expect(approved.stdout).toMatch(/requests go to https:\S+\n\s+with the secrets museum\.token\n/);
   const added = await world.run(["mcp", "add", "museum", "--api", "museum", "--upstream", "fake"]);
   expect(added).toMatchObject({
     code: 0,

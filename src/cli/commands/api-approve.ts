@@ -4,6 +4,7 @@ import { visible } from "../../errors/visible.ts";
 import { differences } from "../../workshop/review/differences.ts";
 import { approve, isApproved, lockPath } from "../../workshop/review/lock.ts";
 import { showChanges } from "../api/change-rows.ts";
+import { neededSecrets } from "../api/needed-secrets.ts";
 import { loadSound } from "../api/loaded.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
@@ -39,6 +40,8 @@ when. What is approved is the hash of everything that is compiled: any change of
       out.line(lock ? "Changes since the last approval" : visible(`${api.file.title} ${api.file.version}, new`));
       showChanges(out, changes);
       out.line(`  requests go to ${api.file.upstream.allow.join(", ")}`);
+      const secrets = neededSecrets(api.file);
+      if (secrets.length > 0) out.line(`  with the secrets ${secrets.join(", ")}`);
       out.line();
     }
     if (!options.yes && !(await isAgreed(again, out, signal))) {

@@ -4,7 +4,7 @@ import type { Effect } from "../file/tool-file.ts";
 import { byWeight, fromTo, shown, type Change, type ChangeKind } from "./change.ts";
 import { differingLeaves, type Leaf } from "./leaves.ts";
 import { inputChanges, outputChanges } from "./schema-changes.ts";
-import { isSeenAlone } from "./seen-alone.ts";
+import { seenAlone } from "./seen-alone.ts";
 
 /** What differs between what was approved and what would be served, by kind. Empty exactly where the hashes are the same. */
 export function differences(before: CompiledApi | undefined, after: CompiledApi): Change[] {
@@ -40,9 +40,10 @@ function added(name: string, { file, tools }: CompiledApi): Change {
 /** What stands behind: where requests go, with which secrets, how they are written and read. */
 function fileChanges(before: CompiledApi, after: CompiledApi): Change[] {
   const leaves = differingLeaves(before.file, after.file).filter(({ path }) => !isWholeTool(path));
+  const isSeen = seenAlone(before.file);
   return leaves.flatMap((leaf) => {
     const verdict = verdictOn(leaf);
-    if (verdict === "seen" && isSeenAlone(before.file, leaf)) return [];
+    if (verdict === "seen" && isSeen(leaf)) return [];
     const kind =
       verdict !== "seen" ? verdict : leaf.path.at(-1) === "description" ? "description changed" : "wire changed";
     return [{ kind, path: leaf.path.join("."), message: wordsFor(leaf) }];

@@ -4,15 +4,19 @@ import type { ToolFile } from "../file/tool-file.ts";
 import type { Leaf } from "./leaves.ts";
 
 /**
- * Whether a change, by itself, changes what callers see of the tools: then their schemas tell it. What is hidden, constant,
- * computed or only on the wire does not show there, and a change that cannot stand alone shows nowhere else either.
+ * Tells whether a change, by itself, changes what callers see of the tools: then their schemas tell it. What is hidden,
+ * constant, computed or only on the wire does not show there, nor does what cannot stand alone.
  */
-export function isSeenAlone(file: ToolFile, { path, after }: Leaf): boolean {
-  try {
-    return schemasOf(replaced(file, path, after) as ToolFile) !== schemasOf(file);
-  } catch {
-    return false;
-  }
+export function seenAlone(file: ToolFile): (leaf: Leaf) => boolean {
+  let before: string | undefined;
+  return ({ path, after }) => {
+    try {
+      before ??= schemasOf(file);
+      return schemasOf(replaced(file, path, after) as ToolFile) !== before;
+    } catch {
+      return false;
+    }
+  };
 }
 
 function schemasOf(file: ToolFile): string {

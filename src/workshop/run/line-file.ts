@@ -30,13 +30,13 @@ export class LineFile {
   /** One at a time. */
   async next(): Promise<NewLines> {
     await using file = await existing(this.#path);
-    if (!file) return this.#take("", "");
+    if (!file) return this.#take("", Buffer.alloc(0));
     const { size, mode } = await file.stat();
     checkOwnerOnly(this.#path, { mode }, this.#platform);
-    const name = await textOf(file, 0, Math.min(NAME_BYTES, size));
+    const name = (await bytesOf(file, 0, Math.min(NAME_BYTES, size))).toString("utf8");
     const isKnown = name === this.#name && size >= this.#read;
     const from = isKnown ? this.#read : 0;
-    return this.#take(name, await textOf(file, from, size - from), isKnown);
+    return this.#take(name, await bytesOf(file, from, size - from), isKnown);
   }
 
   /** For whoever holds the lock, right after `next`. */
@@ -53,12 +53,13 @@ export class LineFile {
     await writeOwnerOnly(this.#path, `${newName()}${lines.map((line) => `${line}\n`).join("")}`);
   }
 
-  #take(name: string, text: string, isKnown = false): NewLines {
-    const end = text.lastIndexOf("\n") + 1;
+  /** Counted in bytes: what was cut off may end within a character. */
+  #take(name: string, bytes: Buffer, isKnown = false): NewLines {
+    const end = bytes.lastIndexOf("\n") + 1;
     this.#name = name;
-    this.#read = (isKnown ? this.#read : 0) + Buffer.byteLength(text.slice(0, end));
-    this.#isTorn = end < text.length;
-    return { isAnew: !isKnown, lines: text.slice(0, end).split("\n").slice(0, -1) };
+    this.#read = (isKnown ? this.#read : 0) + end;
+    this.#isTorn = end < bytes.length;
+    return { isAnew: !isKnown, lines: bytes.subarray(0, end).toString("utf8").split("\n").slice(0, -1) };
   }
 }
 
@@ -77,7 +78,7 @@ async function existing(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-async function textOf(file: FileHandle, position: number, length: number): Promise<string> {
+async function bytesOf(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
-  return buffer.subarray(0, bytesRead).toString("utf8");
+  return buffer.subarray(0, bytesRead);
 }

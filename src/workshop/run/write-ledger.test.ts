@@ -137,6 +137,18 @@ describe("a ledger in a file", () => {
     },
   );
 
+  test("keeps its place after a line that was cut off in the middle of a character", async () => {
+    const file = newFile();
+    const ledger = opened(file);
+    await ledger.begin("a", 9e15);
+    const line = Buffer.from('{"key":"b","kind":"done","at":1,"result":{"content":[{"text":"Zoë');
+    await appendFile(file, line.subarray(0, -1));
+    for (const key of ["c", "d", "e"]) {
+      await opened(file).begin(key, 9e15);
+      expect(await ledger.find(key)).toMatchObject({ kind: "pending" });
+    }
+  });
+
   test("keeps up with others who write it, also when they write it anew", async () => {
     const file = newFile();
     const [one, other] = [opened(file, 3), opened(file, 3)];
