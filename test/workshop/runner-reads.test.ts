@@ -255,6 +255,18 @@ test("a caller who leaves ends the request to the shop", async () => {
   expect(shop.asked).toHaveLength(1);
 });
 
+test("what is being read when the API is closed ends then, and is not tried again", async () => {
+  await using shop = await openShop({}, (file) => file.replaceAll("timeout: 2s", "timeout: 60s"));
+  const arrived = new Promise<void>((resolve) => (shop.replies["find"] = [() => resolve()]));
+  const reading = shop.runner.call("find_items", { text: "tea" });
+  await arrived;
+  await shop.runner.close();
+  expect(await reading).toMatchObject({ isError: true });
+  expect(await shop.runner.call("find_items", { text: "tea" })).toMatchObject({ isError: true });
+  expect(await shop.runner.call("order_item", { code: "tea", expectedTotal: 3 })).toMatchObject({ isError: true });
+  expect(shop.asked).toHaveLength(1);
+});
+
 test("a signer adds to the finished request, and one that is missing is told when the API is opened (X8)", async () => {
   const signed = (file: string) => file.replace("public: [user] }", "public: [user], sign: stamp }");
   await expect(openShop({}, signed)).rejects.toMatchObject({ code: "CONFIG_INVALID" });

@@ -30,7 +30,7 @@ function placed(text: string, error: unknown): string {
     parse(text, true);
   } catch (again) {
     const [, line, column, problem] = /^(\d+):(\d+): (.*)$/s.exec(messageOf(again)) ?? [];
-    if (problem !== undefined) return `line ${line}, column ${column}: ${problem}`;
+    if (problem !== undefined) return `line ${line}, column ${column}: ${problem.replace(/\.$/, "")}`;
   }
   return messageOf(error);
 }

@@ -36,6 +36,7 @@ export class Upstream implements AsyncDisposable {
   readonly #allow: readonly string[];
   readonly #network: Network;
   readonly #maxBytes: number;
+  #isClosed = false;
 
   constructor(spec: UpstreamSpec, { binding, ca, maxBytes = MAX_BYTES }: UpstreamOptions = {}) {
     const place = binding === undefined ? undefined : onThisMachine(binding);
@@ -47,12 +48,15 @@ export class Upstream implements AsyncDisposable {
     this.#maxBytes = maxBytes;
   }
 
-  send(request: OutgoingRequest, timeoutMs: number, signal?: AbortSignal): Promise<UpstreamAnswer> {
+  async send(request: OutgoingRequest, timeoutMs: number, signal?: AbortSignal): Promise<UpstreamAnswer> {
+    // Whoever tries again after the connections were taken away would open new ones, which nobody closes.
+    if (this.#isClosed) throw new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false });
     const allow = this.#allow;
     return guardedRequest(this.#network, { ...request, allow, timeoutMs, maxBytes: this.#maxBytes, signal });
   }
 
   close(): Promise<void> {
+    this.#isClosed = true;
     return this.#network.close();
   }
 
