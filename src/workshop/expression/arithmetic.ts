@@ -20,7 +20,10 @@ export function rounded(value: number, decimals: number): number {
   const magnitude = Math.abs(value);
   // Numbers that are written with an exponent have no digits to look at.
   if (String(magnitude).includes("e")) return Number(value.toFixed(decimals));
-  const result = Number(`${Math.round(Number(`${magnitude}e${decimals}`))}e-${decimals}`);
+  const moved = Math.round(Number(`${magnitude}e${decimals}`));
+  // So large that the result would be written with an exponent: it has fewer decimals than that.
+  if (moved >= 1e21) return Number.isInteger(value) ? value : Number(value.toPrecision(15));
+  const result = Number(`${moved}e-${decimals}`);
   return value < 0 && result !== 0 ? -result : result;
 }
 

@@ -86,6 +86,18 @@ describe("the small language of rules and values", () => {
     expect(valueOf("10000000000000000000000 * 1")).toBe(1e22);
   });
 
+  test.each<[string, number]>([
+    ["99999999999 + 1", 100_000_000_000],
+    ["1700000000000 + 1", 1_700_000_000_001],
+    ["9007199254740990 + 1", Number.MAX_SAFE_INTEGER],
+    ["100000000000.1 + 0.2", 100_000_000_000.3],
+    ["0 - 1700000000000.5", -1_700_000_000_000.5],
+    ["sum(large)", 300_000_000_001],
+    ["round(123456789012.345, 2)", 123_456_789_012.35],
+  ])("large numbers stay numbers: %s is %j", (text, expected) => {
+    expect(evaluate(parseExpression(text), { large: [200_000_000_000, 100_000_000_000, 1] })).toBe(expected);
+  });
+
   test.each<[string, unknown]>([
     ["missing", null],
     ["missing.deeper[0].still", null],
