@@ -46,6 +46,7 @@ function parse(text: string, position: boolean): XmlElement {
   parser.on("doctype", () => {
     throw unreadable("it has a document type (DTD), which is refused");
   });
+  parser.on("attribute", () => builder.countAttribute());
   parser.on("opentag", (tag) => builder.open(tag));
   parser.on("closetag", () => builder.close());
   parser.on("text", (piece) => builder.add(piece));
@@ -60,19 +61,25 @@ class TreeBuilder {
   #current: XmlElement | undefined;
   #root: XmlElement | undefined;
   #elements = 0;
+  #attributes = 0;
+
+  /** While they come: the parser would collect any number of them before it tells of the element. */
+  countAttribute(): void {
+    if (++this.#attributes > MAX_ATTRIBUTES) {
+      throw unreadable(`an element has more than ${MAX_ATTRIBUTES} attributes`);
+    }
+  }
 
   open({ local, uri, attributes }: SaxesTagNS): void {
     if (++this.#elements > MAX_ELEMENTS) throw unreadable(`it has more than ${MAX_ELEMENTS} elements`);
     if (this.#open.length >= MAX_DEPTH) throw unreadable(`it is nested deeper than ${MAX_DEPTH}`);
+    this.#attributes = 0;
     const element: XmlElement = { name: local, namespace: uri, attributes: [], children: [], text: "" };
     for (const name in attributes) {
       const attribute = attributes[name];
       if (attribute === undefined) continue;
       element.attributes.push({ name: attribute.local, namespace: attribute.uri, value: attribute.value });
       if (attribute.value.length > MAX_TEXT) throw unreadable(`an attribute is longer than ${MAX_TEXT} characters`);
-    }
-    if (element.attributes.length > MAX_ATTRIBUTES) {
-      throw unreadable(`an element has more than ${MAX_ATTRIBUTES} attributes`);
     }
     if (this.#current) this.#current.children.push(element);
     else this.#root = element;
