@@ -1,5 +1,6 @@
 import { SaxesParser, type SaxesOptions, type SaxesTagNS } from "saxes";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { readPlainXml } from "./read-plain-xml.ts";
 import { textOfXml, unreadable } from "./xml-bytes.ts";
 import type { XmlElement } from "./xml-tree.ts";
 
@@ -16,6 +17,11 @@ const MAX_LENGTH = 32_000_000;
 export function readXml(body: Uint8Array | string): XmlElement {
   const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : textOfXml(body);
   if (text.length > MAX_LENGTH) throw unreadable("it is too large");
+  return readPlainXml(text) ?? readStrictly(text);
+}
+
+/** Takes whatever XML has, and says what is wrong with the rest. */
+export function readStrictly(text: string): XmlElement {
   try {
     return parse(text, false);
   } catch (error) {
