@@ -12,10 +12,10 @@ export function printTable(rows) {
 }
 
 /** `bare` is the same ratio for the bare client: a goal beyond it is out of reach for anyone on this machine. */
-export function verdict(ratio, relation, goal, bare) {
+export function verdict(ratio, relation, goal, bare, name = "bare") {
   const meets = (value) => (relation === "<=" ? value <= goal : value >= goal);
   const word = meets(ratio) ? "met" : "MISSED";
-  const beyond = !meets(ratio) && bare !== undefined && !meets(bare) ? `, bare ${bare.toFixed(2)}x` : "";
+  const beyond = !meets(ratio) && bare !== undefined && !meets(bare) ? `, ${name} ${bare.toFixed(2)}x` : "";
   return `${ratio.toFixed(2)}x (goal ${relation} ${goal}x: ${word}${beyond})`;
 }
 

@@ -9,6 +9,13 @@ const commands = {
   async open({ name, ...target }) {
     opened = await VARIANTS[process.argv[2]](name, target);
   },
+  async warmUp({ calls, concurrency }) {
+    let left = calls;
+    const lane = async () => {
+      while (left-- > 0) await opened.call();
+    };
+    await Promise.all(Array.from({ length: concurrency }, lane));
+  },
   /** CPU is all this process used, its garbage collector included. */
   async measure({ durationMs, concurrency }) {
     let calls = 0;

@@ -1,3 +1,4 @@
+import { SaxesParser } from "saxes";
 import { Pool } from "undici";
 import { connect } from "../../dist/index.js";
 import { ApiRunner, apiServer, loadApproved, transportTo } from "../../dist/workshop/index.js";
@@ -11,6 +12,16 @@ export const VARIANTS = {
     const call = async () => {
       const { body } = await pool.request(request);
       return (await body.arrayBuffer()).byteLength;
+    };
+    return { call, close: () => pool.close() };
+  },
+  /** What whoever writes it for this one call does: reads the document into objects, and gives it to the model as text. */
+  async byHand(name, { url, request }) {
+    const pool = new Pool(new URL(url).origin);
+    const read = name === "xml" ? readXml : JSON.parse;
+    const call = async () => {
+      const { body } = await pool.request(request);
+      return JSON.stringify(read(await body.text())).length;
     };
     return { call, close: () => pool.close() };
   },
@@ -31,6 +42,22 @@ export const VARIANTS = {
     return { call: checked(name, () => client.callTool(tool, args)), close };
   },
 };
+
+function readXml(text) {
+  const parser = new SaxesParser({ xmlns: true, position: false });
+  const root = { children: [] };
+  const open = [root];
+  parser.on("opentag", ({ local, attributes }) => {
+    const element = { name: local, attributes: {}, children: [], text: "" };
+    for (const { local: name, value } of Object.values(attributes)) element.attributes[name] = value;
+    open.at(-1).children.push(element);
+    open.push(element);
+  });
+  parser.on("text", (piece) => (open.at(-1).text += piece));
+  parser.on("closetag", () => open.pop());
+  parser.write(text).close();
+  return root;
+}
 
 async function openRunner(name, upstream) {
   const { api, documents } = await loadApproved(pathOf(name));

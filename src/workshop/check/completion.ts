@@ -87,7 +87,13 @@ function addHidden(value: unknown, plan: TypePlan): void {
 
 function fill(value: Fields, defaults: TypePlan["defaults"]): void {
   for (const [field, standard] of defaults) {
-    if (!Object.hasOwn(value, field))
-      value[field] = typeof standard === "object" ? structuredClone(standard) : standard;
+    if (!Object.hasOwn(value, field)) value[field] = copied(standard);
   }
+}
+
+/** Of JSON; what is general enough for anything else costs as much as all the rest. */
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copied);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copied(member)]));
 }

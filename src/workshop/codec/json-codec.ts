@@ -6,6 +6,7 @@ import { Deviations } from "./deviations.ts";
 import { encodeJson } from "./encode-json.ts";
 import { MEMBERS } from "./member-path.ts";
 import { Planner } from "./planner.ts";
+import { utf8Text } from "./utf8-text.ts";
 
 export function jsonCodec(file: ToolFile, type: string): Codec {
   const plan = new Planner(file, MEMBERS).document(type);
@@ -25,12 +26,12 @@ export function jsonCodec(file: ToolFile, type: string): Codec {
 }
 
 function parsed(body: Uint8Array | string): unknown {
+  const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : utf8Text(body);
+  if (text === undefined) throw unreadable("its bytes are no UTF-8");
   try {
-    const text = typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body);
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return JSON.parse(text);
   } catch (error) {
-    const problem = error instanceof SyntaxError ? `it is no JSON${placeIn(error)}` : "its bytes are no UTF-8";
-    throw unreadable(problem);
+    throw unreadable(error instanceof SyntaxError ? `it is no JSON${placeIn(error)}` : "it is nested too deep");
   }
 }
 

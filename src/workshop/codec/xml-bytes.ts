@@ -1,10 +1,10 @@
 import { NexusError } from "../../errors/nexus-error.ts";
+import { utf8Text } from "./utf8-text.ts";
 
 /** Of the start of a document: enough for the declaration of its encoding. */
 const HEAD_BYTES = 200;
 /** Whole documents only, so they keep nothing. */
 const DECODERS = {
-  "utf-8": new TextDecoder("utf-8", { fatal: true }),
   "utf-16le": new TextDecoder("utf-16le", { fatal: true }),
   "utf-16be": new TextDecoder("utf-16be", { fatal: true }),
 };
@@ -31,11 +31,16 @@ export function unreadable(problem: string, cause?: unknown): NexusError {
   return new NexusError("PROTOCOL_VIOLATION", `The XML cannot be read: ${problem}`, { cause, mayHaveReached: true });
 }
 
-function decode(bytes: Uint8Array, encoding: keyof typeof DECODERS): string {
+function decode(bytes: Uint8Array, encoding: keyof typeof DECODERS | "utf-8"): string {
+  if (encoding === "utf-8") {
+    const text = utf8Text(bytes);
+    if (text === undefined) throw unreadable("its bytes are no UTF-8");
+    return text;
+  }
   try {
     return DECODERS[encoding].decode(bytes);
   } catch {
-    throw unreadable(`its bytes are no ${encoding === "utf-8" ? "UTF-8" : "UTF-16"}`);
+    throw unreadable("its bytes are no UTF-16");
   }
 }
 

@@ -1,3 +1,4 @@
+import { isDate } from "../codec/calendar.ts";
 import { rounded, textOf } from "./arithmetic.ts";
 
 const MS_PER_DAY = 86_400_000;
@@ -31,9 +32,7 @@ export function listOf(value: unknown): readonly unknown[] {
 
 function dayOf(value: unknown): number | undefined {
   const [day] = (typeof value === "string" && /^\d{4}-\d{2}-\d{2}(?=$|T)/.exec(value)) || [];
-  const time = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
-  // Some engines take the 30th of February for a day in March.
-  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day ? undefined : time;
+  return day !== undefined && isDate(day) ? Date.parse(`${day}T00:00:00Z`) : undefined;
 }
 
 /** Of numbers, or of texts; what is nothing does not count. */

@@ -8,6 +8,8 @@ import { typeInside } from "../file/uses.ts";
 type Value = Record<string, unknown>;
 
 interface TypePlan {
+  /** Nothing is added to its values, nor to any inside of them. */
+  isPlain: boolean;
   constants: readonly (readonly [string, unknown])[];
   nested: readonly { field: string; type: string; isList: boolean }[];
   computed: readonly { field: string; shape: FieldSpec["shape"]; expression: Expression }[];
@@ -27,7 +29,9 @@ export class CompletedValues {
   /** From the inside out, so that what is computed sees what is computed further in. */
   complete(type: string, value: Value, scope: Scope): Value {
     const plan = this.#plan(type);
-    const whole: Value = { ...value, ...Object.fromEntries(plan.constants) };
+    if (plan.isPlain) return value;
+    const whole: Value = { ...value };
+    for (const [field, constant] of plan.constants) whole[field] = constant;
     for (const { field, type: inner, isList } of plan.nested) {
       const member = whole[field];
       if (isList && Array.isArray(member))
@@ -71,6 +75,7 @@ export class CompletedValues {
     if (known) return known;
     const fields = Object.entries(this.#file.types[type]?.fields ?? {});
     const plan: TypePlan = {
+      isPlain: false,
       constants: fields.flatMap(([field, spec]) => (spec.const === undefined ? [] : [[field, spec.const] as const])),
       nested: fields.flatMap(([field, spec]) => {
         const inner = typeInside(spec);
@@ -83,7 +88,12 @@ export class CompletedValues {
         .filter(([, { hidden }]) => !hidden)
         .map(([field, spec]) => ({ field, isText: isFreeText(spec), inner: typeInside(spec) })),
     };
+    // Before the types inside are looked at: one may hold itself, and then it is no plain one.
     this.#plans.set(type, plan);
+    plan.isPlain =
+      plan.constants.length === 0 &&
+      plan.computed.length === 0 &&
+      plan.nested.every((inner) => this.#plan(inner.type).isPlain);
     return plan;
   }
 }

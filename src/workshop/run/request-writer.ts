@@ -34,13 +34,17 @@ export function requestWriter(file: ToolFile, name: string, { input, request, re
     return {
       method,
       url: `${base}${path}${search === "" ? "" : `?${search}`}`,
-      headers: { ...fixed, ...lowerCase(headers), ...lowerCase(credentials.headers) },
+      headers: withLowerCase({ ...fixed }, headers, credentials.headers),
       ...(codec ? { body: codec.encode(value) } : {}),
     };
   };
 }
 
 /** So that a credential cannot stand beside a value of the same name. */
-function lowerCase(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+function withLowerCase(
+  all: Record<string, string>,
+  ...more: readonly Readonly<Record<string, string>>[]
+): Record<string, string> {
+  for (const headers of more) for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
+  return all;
 }

@@ -5,6 +5,7 @@ import type { Revision } from "../../protocol/revisions.ts";
 import type { CallContext } from "../../server/call-context.ts";
 import type { TemplateFeature, ToolFeature } from "../../server/features.ts";
 import { McpServer } from "../../server/mcp-server.ts";
+import { UNHEARD } from "../../server/notices.ts";
 import { serveInMemory } from "../../server/memory-connection.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
 import type { CompiledApi } from "../compile/compile.ts";
@@ -64,8 +65,8 @@ function optionsFrom(context: CallContext): RunOptions {
   return {
     caller: callerOf(context),
     signal,
-    progress,
-    log,
+    progress: progress === UNHEARD ? undefined : progress,
+    log: log === UNHEARD ? undefined : log,
     ...(takesForms(context.client) ? { asking: { ask, waits: era === "legacy" } } : {}),
   };
 }

@@ -1,0 +1,8 @@
+import { isUtf8 } from "node:buffer";
+
+/** The text of bytes that are UTF-8, without the mark that may begin it; nothing of others. Faster than a strict decoder. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
