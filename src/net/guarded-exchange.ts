@@ -85,7 +85,9 @@ export class GuardedExchange implements DispatchHandler {
     if (this.#isOver || !this.#head) return;
     const [only] = this.#chunks;
     this.#finish();
-    this.#resolve({ ...this.#head, body: this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks) });
+    const { status, headers } = this.#head;
+    const body = this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks);
+    this.#resolve({ status, headers, body });
   }
 
   onResponseError(_controller: DispatchController | undefined, error: Error): void {

@@ -57,10 +57,10 @@ export async function guardedRequest(network: Network, request: GuardedRequest):
     method,
     // What is not asked for is not compressed: a small answer stays small.
     headers: { "accept-encoding": "identity", ...request.headers },
-    ...(body === undefined ? {} : { body }),
     headersTimeout: 0,
     bodyTimeout: 0,
   };
+  if (body !== undefined) options.body = body;
   return new GuardedExchange({
     dispatcher,
     options,

@@ -99,7 +99,11 @@ function described({ name, attributes, text }: XmlElement): string {
 }
 
 function isBlank(text: string): boolean {
-  return text === "" || !/[^ \t\r\n]/.test(text);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x09 && code !== 0x0d) return false;
+  }
+  return true;
 }
 
 function isNil({ attributes }: XmlElement): boolean {

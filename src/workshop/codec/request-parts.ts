@@ -38,7 +38,7 @@ export function requestPartsFor(file: ToolFile, tool: string): (value: Fields) =
   const inHeaders = Object.entries(headers).map(([name, field]) => ({ name, field, texts: textsOf(field) }));
   return (value) => ({
     path: encodePath(path, (field) => inPath.get(field)?.(value)[0]),
-    query: inQuery.flatMap(({ texts, ...parameter }) => inAddress(parameter, texts(value))).join("&"),
+    query: inQuery.flatMap((parameter) => inAddress(parameter, parameter.texts(value))).join("&"),
     headers: Object.fromEntries(
       inHeaders.flatMap(({ name, field, texts }) => {
         const [first, ...more] = texts(value);

@@ -157,5 +157,7 @@ function inJson(code: string, type: ScalarShape["type"]): unknown {
 
 /** Runs of blanks as one, none at the ends. */
 function collapsed(text: string): string {
+  // Most texts are in order already; to replace nothing twice costs more than to look once.
+  if (!/[\t\r\n]|^ | $| {2}/.test(text)) return text;
   return text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "");
 }

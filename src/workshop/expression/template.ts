@@ -30,6 +30,7 @@ export function parseTemplate(text: string): Template {
 
 /** "Found {count} options from {input.arrival}" with what the scope says; nothing is written as nothing. */
 export function renderTemplate(text: string | Template, scope: Scope): string {
+  if (typeof text === "string" && !/[{}]/.test(text)) return text;
   const parts = typeof text === "string" ? parseTemplate(text) : text;
   return parts.map((part) => (typeof part === "string" ? part : textOf(evaluate(part, scope)))).join("");
 }

@@ -21,7 +21,7 @@ export type Tracing = Pick<CallTrace, "reached" | "note">;
 
 /** What is told of one call while it runs, under one id: to the log of whoever serves, and to whoever called. */
 export class CallTrace {
-  readonly correlation = `nx-${randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  readonly correlation = correlationId();
   readonly #options: CallTraceOptions;
   #told = -1;
 
@@ -53,4 +53,10 @@ export class CallTrace {
     logger[level](text, { api, ...shown });
     log?.(MCP_LEVELS[level], { message: text, ...shown }, api);
   }
+}
+
+/** Sixteen of the digits of a random id. */
+function correlationId(): string {
+  const id = randomUUID();
+  return `nx-${id.slice(0, 8)}${id.slice(24, 32)}`;
 }

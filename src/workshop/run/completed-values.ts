@@ -38,10 +38,16 @@ export class CompletedValues {
         whole[field] = member.map((item: Value) => this.complete(inner, item, scope));
       else if (isRecord(member)) whole[field] = this.complete(inner, member, scope);
     }
+    let seen: Value | undefined;
     for (const { field, shape, expression } of plan.computed) {
-      const computed = fitting(shape, evaluate(expression, { ...scope, ...whole }));
-      if (computed === undefined) delete whole[field];
-      else whole[field] = computed;
+      seen ??= { ...scope, ...whole };
+      const computed = fitting(shape, evaluate(expression, seen));
+      if (computed === undefined) {
+        delete whole[field];
+        seen = undefined;
+      } else {
+        whole[field] = seen[field] = computed;
+      }
     }
     return whole;
   }

@@ -40,12 +40,13 @@ export async function exchange(
   { trace, signal }: { trace: Tracing; signal: AbortSignal | undefined },
 ): Promise<Exchanged> {
   const { effect, limits } = plan.spec;
+  const { retries, timeoutMs } = limits;
   const { upstream, now, pause } = parts;
   // The path as the file has it: what stands in its places may be anything.
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
   const sign = signerOf(parts, plan);
-  const send = async (timeoutMs: number) => upstream.send(await sign(request), timeoutMs, signal);
-  const attempted = await attempts(send, { effect, ...limits, signal, pause, now, trace });
+  const send = async (leftMs: number) => upstream.send(await sign(request), leftMs, signal);
+  const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace });
   if (attempted.kind === "failed") {
     trace.note("warn", "The request failed", { code: attempted.error.code, reason: attempted.error.message });
     return { reading: failureOf(attempted.error, parts.api.file.title) };

@@ -31,12 +31,9 @@ export function requestWriter(file: ToolFile, name: string, { input, request, re
   return (base, value, credentials) => {
     const { path, query, headers } = partsOf(value);
     const search = [query, encodeQuery(Object.entries(credentials.query))].filter((part) => part !== "").join("&");
-    return {
-      method,
-      url: `${base}${path}${search === "" ? "" : `?${search}`}`,
-      headers: withLowerCase({ ...fixed }, headers, credentials.headers),
-      ...(codec ? { body: codec.encode(value) } : {}),
-    };
+    const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
+    const all = withLowerCase({ ...fixed }, headers, credentials.headers);
+    return codec ? { method, url, headers: all, body: codec.encode(value) } : { method, url, headers: all };
   };
 }
 

@@ -51,8 +51,9 @@ export class Upstream implements AsyncDisposable {
   async send(request: OutgoingRequest, timeoutMs: number, signal?: AbortSignal): Promise<UpstreamAnswer> {
     // Whoever tries again after the connections were taken away would open new ones, which nobody closes.
     if (this.#isClosed) throw new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false });
-    const allow = this.#allow;
-    return guardedRequest(this.#network, { ...request, allow, timeoutMs, maxBytes: this.#maxBytes, signal });
+    const { method, url, headers, body } = request;
+    const [allow, maxBytes] = [this.#allow, this.#maxBytes];
+    return guardedRequest(this.#network, { method, url, headers, body, allow, timeoutMs, maxBytes, signal });
   }
 
   close(): Promise<void> {
