@@ -64,6 +64,7 @@ describe("the plain reader of XML", () => {
     "<a:b:c/>",
     "<1/>",
     `<?xml version="1.1"?><a/>`,
+    `<a ${Array.from({ length: 40 }, (_, index) => `xmlns:p${index}="urn:${index}"`).join(" ")}/>`,
     "\u00a0<a/>",
   ])("leaves %j to the strict one", (text) => expect(readPlainXml(text)).toBeUndefined());
 

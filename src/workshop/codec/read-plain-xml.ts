@@ -4,6 +4,8 @@ const MAX_DEPTH = 100;
 const MAX_ELEMENTS = 200_000;
 const MAX_ATTRIBUTES = 200;
 const MAX_LENGTH = 4_000_000;
+/** In force at a time: each declaration copies them. */
+const MAX_PREFIXES = 32;
 
 const DECLARATION = /^<\?xml version="1\.0"(?: encoding="[A-Za-z][A-Za-z0-9._-]*")?(?: standalone="(?:yes|no)")? ?\?>/;
 /** Characters that XML has not, and those that take two units, which are left to others to judge. */
@@ -125,6 +127,7 @@ class PlainReader {
       if (attribute.value === XML_NAMESPACE || attribute.value === XMLNS_NAMESPACE) return undefined;
       if (attribute.value !== attribute.value.trim()) return undefined;
       namespaces = { ...namespaces, [declared]: attribute.value };
+      if (Object.keys(namespaces).length > MAX_PREFIXES) return undefined;
     }
     this.#at += this.#isClosed ? 2 : 1;
     return attributes.length === 0 || settle(attributes, namespaces)
