@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readOwnerOnly, writeOwnerOnly } from "../auth/owner-only-file.ts";
 import { secretStore } from "../host/load-options.ts";
 import type { ApiSurroundings } from "../host/server-connector.ts";
 import { serveInMemory } from "../server/memory-connection.ts";
@@ -12,8 +10,7 @@ import { loadApproved, type ApprovedApi } from "./load-api.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/file-write-ledger.ts";
 import { apiServer } from "./serve/api-server.ts";
-
-const KEY_BYTES = 32;
+import { loadStateKey } from "./serve/state-key.ts";
 
 /**
  * A server made of an approved tool file, in this process. What it holds, a fake that listens included, begins and ends
@@ -44,7 +41,7 @@ async function startServer(
   upstream: string | undefined,
   given: ApiSurroundings,
 ) {
-  const stateKey = await loadStateKey(given);
+  const stateKey = await loadStateKey(given.stateFolder, given.surroundings.platform);
   const bound = upstream === "fake" ? await boundToFake(file) : boundToReal(file, upstream, given);
   const { close: unbind, ...binding } = bound;
   try {
@@ -58,16 +55,6 @@ async function startServer(
     await unbind();
     throw error;
   }
-}
-
-/** The same for every process of this user: a command may be answered by the next one. */
-async function loadStateKey({ surroundings: { platform }, stateFolder }: ApiSurroundings): Promise<Uint8Array> {
-  const path = join(stateFolder, "request-state.key");
-  const kept = await readOwnerOnly(path, platform);
-  if (kept?.length === KEY_BYTES) return kept;
-  const key = randomBytes(KEY_BYTES);
-  await writeOwnerOnly(path, key);
-  return key;
 }
 
 type Binding = Pick<ApiRunnerOptions, "secrets" | "upstream" | "ledger"> & { close: () => Promise<void> };

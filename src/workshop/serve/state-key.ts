@@ -1,0 +1,23 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { withLock } from "../../auth/file-lock.ts";
+import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
+
+const KEY_BYTES = 32;
+
+/** Seals what clients carry between the rounds of a call. The same for every process of this user: a command may be answered by the next one. */
+export async function loadStateKey(stateFolder: string, platform: NodeJS.Platform): Promise<Uint8Array> {
+  const path = join(stateFolder, "request-state.key");
+  const load = async () => {
+    const kept = await readOwnerOnly(path, platform);
+    return kept?.length === KEY_BYTES ? kept : undefined;
+  };
+  // Of several who find none, one makes it.
+  return (await load()) ?? withLock(path, async () => (await load()) ?? made(path));
+}
+
+async function made(path: string): Promise<Uint8Array> {
+  const key = randomBytes(KEY_BYTES);
+  await writeOwnerOnly(path, key);
+  return key;
+}
