@@ -17,7 +17,7 @@ const MAX_PROBLEMS = 50;
 /** Errors of the validator that are looked at to find them. */
 const MAX_ERRORS = 5_000;
 /** A hostile schema's patterns and references can keep a processor busy for years. */
-const MAX_MS = 1_000;
+const MAX_MS = 3_000;
 
 /** Loaded when the first value is checked. Neither compiling nor the validator throws. */
 export function compileSchema(schema: object): SchemaValidator {

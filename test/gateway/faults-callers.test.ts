@@ -196,7 +196,7 @@ describe("B1: 10,000 calls", () => {
     expect(late.heapBytes - early.heapBytes).toBeLessThan(1_000_000);
     expect(late.resources).toEqual(early.resources);
     for (const caller of callers) if (caller instanceof ModernCaller) caller[Symbol.dispose]();
-  });
+  }, 120_000);
 });
 
 describe("B1: 600 calls that are asked something, and as many tasks,", () => {
