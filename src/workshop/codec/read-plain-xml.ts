@@ -37,7 +37,7 @@ interface Open {
 
 /**
  * Reads what nearly all documents are made of: elements, attributes, text, references. It knows nothing else and judges
- * nothing: whatever is not plainly right gives undefined, and the strict reader, which takes five times as long, says
+ * nothing: whatever is not plainly right gives undefined, and the strict reader, which takes about twice as long, says
  * what it is. What both read, they read the same.
  */
 export function readPlainXml(given: string): XmlElement | undefined {
