@@ -170,33 +170,39 @@ describe("B1: 64 callers who all declare elicitation, on one legacy stdio server
 });
 
 describe("B1: 10,000 calls", () => {
-  test.each(["modern", "legacy"])("of %s clients leave nothing behind", async (era) => {
-    await using gateway = await WeighedGateway.open({ up: stdioFixture(["--revision", "2025-11-25"]) });
-    const callers = await Promise.all(
-      Array.from({ length: 8 }, async () =>
-        era === "modern"
-          ? new ModernCaller(gateway.server("up"))
-          : LegacyWire.open(gateway.server("up"), "2025-11-25").then((wire) => ({
-              tool: async (name: string, args: object) => ({ message: (await wire.call(name, { ...args }))[0] ?? {} }),
-            })),
-      ),
-    );
-    const run = async (calls: number) => {
-      const lane = async (caller: (typeof callers)[number]) => {
-        for (let call = 0; call < calls / callers.length; call++) {
-          const { message } = await caller.tool("add_numbers", { a: call, b: 1 });
-          if (message.result?.structuredContent?.sum !== call + 1) throw new Error(JSON.stringify(message));
-        }
+  test.each(["modern", "legacy"])(
+    "of %s clients leave nothing behind",
+    async (era) => {
+      await using gateway = await WeighedGateway.open({ up: stdioFixture(["--revision", "2025-11-25"]) });
+      const callers = await Promise.all(
+        Array.from({ length: 8 }, async () =>
+          era === "modern"
+            ? new ModernCaller(gateway.server("up"))
+            : LegacyWire.open(gateway.server("up"), "2025-11-25").then((wire) => ({
+                tool: async (name: string, args: object) => ({
+                  message: (await wire.call(name, { ...args }))[0] ?? {},
+                }),
+              })),
+        ),
+      );
+      const run = async (calls: number) => {
+        const lane = async (caller: (typeof callers)[number]) => {
+          for (let call = 0; call < calls / callers.length; call++) {
+            const { message } = await caller.tool("add_numbers", { a: call, b: 1 });
+            if (message.result?.structuredContent?.sum !== call + 1) throw new Error(JSON.stringify(message));
+          }
+        };
+        await Promise.all(callers.map(lane));
+        return gateway.weigh();
       };
-      await Promise.all(callers.map(lane));
-      return gateway.weigh();
-    };
-    const early = await run(2000);
-    const late = await run(8000);
-    expect(late.heapBytes - early.heapBytes).toBeLessThan(1_000_000);
-    expect(late.resources).toEqual(early.resources);
-    for (const caller of callers) if (caller instanceof ModernCaller) caller[Symbol.dispose]();
-  }, 120_000);
+      const early = await run(2000);
+      const late = await run(8000);
+      expect(late.heapBytes - early.heapBytes).toBeLessThan(1_000_000);
+      expect(late.resources).toEqual(early.resources);
+      for (const caller of callers) if (caller instanceof ModernCaller) caller[Symbol.dispose]();
+    },
+    120_000,
+  );
 });
 
 describe("B1: 600 calls that are asked something, and as many tasks,", () => {

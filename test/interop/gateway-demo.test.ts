@@ -14,9 +14,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LATEST } from "../../src/protocol/revisions.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 
-/** Installed by hand, as the comparisons of bench/cli want it: npm install --prefix bench/peers */
-const PEERS = fileURLToPath(new URL("../../bench/peers/node_modules/", import.meta.url));
-const INSPECTOR = join(PEERS, "@modelcontextprotocol", "inspector", "clients/launcher/build/index.js");
+/** Installed with what the conformance run needs: npm ci --prefix test/tools */
+const TOOLS = fileURLToPath(new URL("../tools/node_modules/", import.meta.url));
+const INSPECTOR = join(TOOLS, "@modelcontextprotocol", "inspector", "clients/launcher/build/index.js");
 const INFO = { name: "interop", version: "1.0.0" };
 const ADA = { action: "accept" as const, content: { name: "Ada", mood: "sunny" } };
 const SERVERS = ["demo", "demo-legacy"];
