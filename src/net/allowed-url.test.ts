@@ -8,6 +8,7 @@ test.each([
   "https://api.example/v1/rooms?user=a&password=b%2Fc",
   "https://api.example:443/v1/rooms",
   "https://API.example/v1/a.b/..c",
+  "HTTPS://api.example/v1/a;b//c?../;",
   "https://api.example:8443/exact",
   "https://api.example:8443/exact?x",
   "https://api.example:8443/exact/more",
@@ -28,11 +29,23 @@ test.each([
   "https://api.example@evil.example/v1/",
   "https://user:secret-word@api.example/v1/rooms",
   "https://@api.example/v1/rooms",
+  "https:user:secret-word@api.example/v1/rooms",
+  "https:/user:secret-word@api.example/v1/rooms",
+  "https:///user:secret-word@api.example/v1/rooms",
+  "https:api.example/v1/rooms",
+  "https:/api.example/v1/rooms",
+  "https:////api.example/v1/rooms",
+  "https://api.example./v1/rooms",
+  "https://api.example//v1/rooms",
+  "https://api.example?/v1/rooms",
   "https://api.example/v1/../admin",
   "https://api.example/v1/..",
   "https://api.example/v1/%2e%2e/admin",
   "https://api.example/v1/.%2E/v1/rooms",
   "https://api.example/v1/./rooms",
+  "https://api.example/v1/..;/admin",
+  "https://api.example/v1/%2e.;x=y/admin",
+  "https://api.example/v1/..%3Badmin",
   "https://api.example/v1/..%2fadmin",
   "https://api.example/v1/a%5Cb",
   "https://api.example/v1\\..\\admin",
@@ -40,6 +53,8 @@ test.each([
   "https://api.example/v1/ro\noms",
   " https://api.example/v1/rooms",
   "https://api.example/v1/rooms#x",
+  "https://api.example/v1/rooms#",
+  "https://api.example#/v1/rooms",
   "https://api.example/v1/rooms%00",
   "file:///v1/",
   "data:text/plain,x",
@@ -59,4 +74,34 @@ test("a complaint repeats neither query nor password", () => {
       expect.not.objectContaining({ message: expect.stringContaining("secret-word") }),
     );
   }
+});
+
+test("a prefix that is compared as text allows what it allows when it is read (X8)", () => {
+  const hosts = [
+    "https://api.example",
+    "https://API.example",
+    "http://api.example",
+    "http://127.1",
+    "http://127.0.0.1",
+  ];
+  const ports = ["", ":443", ":8443"];
+  const paths = ["/", "/v1", "/v1/", "/v1/x", "/v10/", "/V1/", "//v1/", "/v1//", "/v%31/"];
+  const all = hosts.flatMap((host) => ports.flatMap((port) => paths.map((path) => host + port + path)));
+  const isAllowed = (url: string, prefix: string): boolean => {
+    try {
+      return allowedUrl(url, [prefix]) instanceof URL;
+    } catch {
+      return false;
+    }
+  };
+  let allowed = 0;
+  for (const prefix of all) {
+    for (const url of all) {
+      const isSo = isAllowed(url, prefix);
+      if (isSo) allowed += 1;
+      // A query means nothing in a prefix, but with it nothing is compared as text.
+      if (isSo !== isAllowed(url, `${prefix}?`)) expect.fail(`${url} and ${prefix}`);
+    }
+  }
+  expect(allowed).toBeGreaterThan(500);
 });

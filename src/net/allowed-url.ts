@@ -2,8 +2,9 @@ import { NexusError } from "../errors/nexus-error.ts";
 
 /**
  * The address, if it begins with one of the allowed ones: the same origin, and a path that ends where a segment ends.
- * What readers of addresses understand differently (`..`, backslashes, encoded slashes, blanks, names before an @) is
- * refused, so that nothing is allowed here and means something else there. Complaints are without the query.
+ * What readers of addresses understand differently (`..`, backslashes, encoded slashes, blanks, names before an @, one
+ * slash or three before the host) is refused, so that nothing is allowed here and means something else there.
+ * Complaints are without the query.
  */
 export function allowedUrl(text: string, allow: readonly string[]): URL {
   const url = parsed(text);
@@ -14,9 +15,12 @@ export function allowedUrl(text: string, allow: readonly string[]): URL {
   if (/[\\\s\u0000-\u001f\u007f]/.test(text))
     throw refused("contains a backslash, a blank or a control character", shown);
   if (/%(?:2f|5c|00)/i.test(beforeQuery)) throw refused("contains an encoded slash", shown);
-  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(beforeQuery)) throw refused(`contains a segment "." or ".."`, shown);
+  // Some servers take off what follows a semicolon, and then see the dots.
+  if (/\/(?:\.|%2e){1,2}(?:[/;]|%3b|$)/i.test(beforeQuery)) throw refused(`contains a segment "." or ".."`, shown);
+  // Fewer or more slashes are put right in silence, and would hide a name before the host from the next line.
+  if (!/^[a-z]+:\/\/[^/]/i.test(text)) throw refused("does not have its host after two slashes", shown);
   if (/^[^/]*\/\/[^/]*@/.test(beforeQuery)) throw refused("contains a name or a password before its host", url.origin);
-  if (url.hash !== "") throw refused("has a fragment", shown);
+  if (text.includes("#")) throw refused("has a fragment", shown);
   if (!allow.some((prefix) => beginsWith(url, prefix))) {
     throw refused("is not among the addresses that may be reached", shown);
   }

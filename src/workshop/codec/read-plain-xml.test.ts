@@ -10,7 +10,7 @@ const PRINTED = [...MANUAL.matchAll(/^```xml\n([^]*?)^```$/gm)].map(([, xml = ""
 /** Whatever the plain reader reads, the strict one reads the same. */
 function expectAgreement(text: string): boolean {
   const plain = readPlainXml(text);
-  if (plain) expect(plain, text).toEqual(readStrictly(text));
+  if (plain) expect(plain, text).toStrictEqual(readStrictly(text));
   return plain !== undefined;
 }
 
@@ -91,7 +91,7 @@ describe("the plain reader of XML", () => {
         const inner = pieces.join("");
         if (expectAgreement(isWrapped ? `<r xmlns:b="urn:b">${inner}</r>` : inner)) read += 1;
       }),
-      { numRuns: 20_000 },
+      { numRuns: 20_000, seed: 11 },
     );
     expect(read).toBeGreaterThan(500);
   });
@@ -102,7 +102,7 @@ describe("the plain reader of XML", () => {
       fc.property(fc.nat(answer.length), fc.nat(3), piece, (at, cut, put) => {
         expectAgreement(answer.slice(0, at) + put + answer.slice(at + cut));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, seed: 11 },
     );
   });
 });
