@@ -33,6 +33,7 @@ export class ServerNews implements Disposable {
       if (this.#troubled.get(id) === words) return;
       this.#troubled.set(id, words);
       this.#say("yellow", id, words);
+      if ("error" in state && state.error.hint !== undefined) this.#out.note(visible(`  do: ${state.error.hint}`));
     } else if (state.kind === "ready" && this.#troubled.delete(id)) {
       this.#say("green", id, stateWords(server));
     }
