@@ -38,7 +38,7 @@ export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedVa
     const plain = isReadable ? decoded.value : {};
     const around = { input, status: answer.status };
     const value = isReadable && response.type !== undefined ? values.complete(response.type, plain, around) : plain;
-    const scope = { ...value, input, status: answer.status };
+    const scope = scopeOf(value, input, answer.status);
     for (const rule of errors) {
       const failure = rule(scope, isReadable);
       if (failure) return failure;
@@ -67,6 +67,15 @@ function decoding(decode: () => Decoded): Decoded | NexusError {
 }
 
 type Scope = Value & { status: number };
+
+/** What rules and lines may name: the fields of the answer, and what is around them even where a field has its name. */
+function scopeOf(value: Value, input: Value, status: number): Scope {
+  // Before the spread, so that not every object gets a shape of its own; and again, because of those fields.
+  const scope = { input, status, ...value };
+  scope.input = input;
+  scope.status = status;
+  return scope;
+}
 
 /** What an entry of `errors` says about an answer. Without a readable body only the status can tell. */
 function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean) => Failure | undefined {

@@ -32,16 +32,14 @@ export function requestWriter(file: ToolFile, name: string, { input, request, re
     const { path, query, headers } = partsOf(value);
     const search = [query, encodeQuery(Object.entries(credentials.query))].filter((part) => part !== "").join("&");
     const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
-    const all = withLowerCase({ ...fixed }, headers, credentials.headers);
+    const all = withLowerCase(fixed, headers, credentials.headers);
     return codec ? { method, url, headers: all, body: codec.encode(value) } : { method, url, headers: all };
   };
 }
 
 /** So that a credential cannot stand beside a value of the same name. */
-function withLowerCase(
-  all: Record<string, string>,
-  ...more: readonly Readonly<Record<string, string>>[]
-): Record<string, string> {
-  for (const headers of more) for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
+function withLowerCase(...each: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const headers of each) for (const name of Object.keys(headers)) all[name.toLowerCase()] = headers[name] ?? "";
   return all;
 }
