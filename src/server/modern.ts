@@ -155,10 +155,13 @@ function only(answers: InputAnswers, keys: readonly string[]): InputAnswers {
 
 function complete(server: McpServer, method: string, result: Result): Result {
   const resultType = result.resultType ?? "complete";
+  // Before the spread, which keeps these objects alike; and again, because whoever made the result may have named another.
+  const meta = { [META.serverInfo]: server.info, ...result._meta };
+  meta[META.serverInfo] = server.info;
   return {
     ...(CACHEABLE.has(method) && resultType === "complete" ? { ttlMs: server.ttlMs, cacheScope: "public" } : {}),
     ...result,
     resultType,
-    _meta: { ...result._meta, [META.serverInfo]: server.info },
+    _meta: meta,
   };
 }

@@ -30,7 +30,7 @@ export class CompletedValues {
   complete(type: string, value: Value, scope: Scope): Value {
     const plan = this.#plan(type);
     if (plan.isPlain) return value;
-    const whole: Value = { ...value };
+    const whole = copyOf(value);
     for (const [field, constant] of plan.constants) whole[field] = constant;
     for (const { field, type: inner, isList } of plan.nested) {
       const member = whole[field];
@@ -40,7 +40,7 @@ export class CompletedValues {
     }
     let seen: Value | undefined;
     for (const { field, shape, expression } of plan.computed) {
-      seen ??= { ...scope, ...whole };
+      seen ??= copyOf(scope, whole);
       const computed = fitting(shape, evaluate(expression, seen));
       if (computed === undefined) {
         delete whole[field];
@@ -102,6 +102,13 @@ export class CompletedValues {
       plan.nested.every((inner) => this.#plan(inner.type).isPlain);
     return plan;
   }
+}
+
+/** Member by member: what is added to a spread object gives each one hidden classes of its own. Names are those of fields. */
+function copyOf(...each: readonly Readonly<Value>[]): Value {
+  const copy: Value = {};
+  for (const value of each) for (const name of Object.keys(value)) copy[name] = value[name];
+  return copy;
 }
 
 function isFreeText({ shape, const: constant }: FieldSpec): boolean {
