@@ -66,8 +66,8 @@ export class GuardedExchange implements DispatchHandler {
         hint: "Redirects are not followed. If the API has moved, correct its address and have it approved.",
       });
     }
-    const encoding = [headers["content-encoding"] ?? "identity"].flat().join(", ").trim().toLowerCase();
-    if (encoding !== "identity" && encoding !== "") {
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined && isCompressed(encoding)) {
       return this.#stop("PROTOCOL_VIOLATION", `${shown} answers compressed, which nobody asked for`, { status });
     }
     if (Number(headers["content-length"]) > maxBytes) return this.#tooLarge(status);
@@ -123,6 +123,11 @@ export class GuardedExchange implements DispatchHandler {
     clearTimeout(this.#timer);
     this.#setup.signal?.removeEventListener("abort", this.#cancel);
   }
+}
+
+function isCompressed(encoding: string | string[]): boolean {
+  const text = [encoding].flat().join(", ").trim().toLowerCase();
+  return text !== "identity" && text !== "";
 }
 
 /** Where to, without what may be secret in it. */

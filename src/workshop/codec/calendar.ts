@@ -1,12 +1,12 @@
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATETIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,12})?)?(?:Z|[+-](\d{2}):(\d{2}))?$/;
 
 /** YYYY-MM-DD, of a day that exists. */
 export function isDate(text: string): boolean {
-  const [, year, month, day] = DATE.exec(text) ?? [];
-  if (day === undefined) return false;
-  const [y, m, d] = [Number(year), Number(month), Number(day)];
-  return m >= 1 && m <= 12 && d >= 1 && d <= daysIn(y, m);
+  if (!DATE.test(text)) return false;
+  const month = Number(text.slice(5, 7));
+  const day = Number(text.slice(8));
+  return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(Number(text.slice(0, 4)), month);
 }
 
 /** ISO 8601, seconds and zone optional, of a moment that exists. */

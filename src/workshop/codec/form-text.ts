@@ -27,6 +27,8 @@ export function decodePairs(body: Uint8Array | string): Pair[] {
 
 /** Percent-encoded for any place in an address: what has a meaning there loses it. `name` is for the complaint. */
 export function percentEncoded(text: string, name: string): string {
+  // Most values are words, numbers and dates, which stay as they are.
+  if (/^[\w.~-]*$/.test(text)) return text;
   try {
     return encodeURIComponent(text).replace(
       /[!'()*]/g,

@@ -30,29 +30,32 @@ export function requestPartsFor(file: ToolFile, tool: string): (value: Fields) =
   const { path, query, headers } = spec.request;
   const inPath = new Map([...path.matchAll(/\{([^{}]+)\}/g)].map(([, field = ""]) => [field, textsOf(field)]));
   const inQuery = Object.entries(query).map(([name, { field, style }]) => ({
-    name,
+    encodedName: percentEncoded(name, field),
     field,
     style,
     texts: textsOf(field),
   }));
   const inHeaders = Object.entries(headers).map(([name, field]) => ({ name, field, texts: textsOf(field) }));
-  return (value) => ({
-    path: encodePath(path, (field) => inPath.get(field)?.(value)[0]),
-    query: inQuery.flatMap((parameter) => inAddress(parameter, parameter.texts(value))).join("&"),
-    headers: Object.fromEntries(
-      inHeaders.flatMap(({ name, field, texts }) => {
-        const [first, ...more] = texts(value);
-        return first === undefined ? [] : [[name, headerText([first, ...more].join(", "), field)]];
-      }),
-    ),
-  });
+  return (value) => {
+    const pairs: string[] = [];
+    for (const parameter of inQuery) pairs.push(...inAddress(parameter, parameter.texts(value)));
+    const written: Record<string, string> = {};
+    for (const { name, field, texts } of inHeaders) {
+      const all = texts(value);
+      if (all.length > 0) written[name] = headerText(all.join(", "), field);
+    }
+    return {
+      path: inPath.size === 0 ? path : encodePath(path, (field) => inPath.get(field)?.(value)[0]),
+      query: pairs.join("&"),
+      headers: written,
+    };
+  };
 }
 
 function inAddress(
-  { name, field, style }: { name: string; field: string; style: string },
+  { encodedName, field, style }: { encodedName: string; field: string; style: string },
   texts: readonly string[],
 ): string[] {
-  const encodedName = percentEncoded(name, field);
   if (style === "repeat") return texts.map((text) => `${encodedName}=${percentEncoded(text, field)}`);
   if (texts.length === 0) return [];
   // The reader splits what it has decoded: an encoded comma would split all the same.

@@ -45,7 +45,9 @@ export async function exchange(
   // The path as the file has it: what stands in its places may be anything.
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
   const sign = signerOf(parts, plan);
-  const send = async (leftMs: number) => upstream.send(await sign(request), leftMs, signal);
+  const send = sign
+    ? async (leftMs: number) => upstream.send(await sign(request), leftMs, signal)
+    : (leftMs: number) => upstream.send(request, leftMs, signal);
   const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace });
   if (attempted.kind === "failed") {
     trace.note("warn", "The request failed", { code: attempted.error.code, reason: attempted.error.message });
@@ -64,10 +66,10 @@ export async function exchange(
   }
 }
 
-function signerOf({ signers }: RunnerParts, { secrets }: ToolPlan): Signer {
+function signerOf({ signers }: RunnerParts, { secrets }: ToolPlan): Signer | undefined {
   const name = secrets?.sign;
   const signer = name === undefined ? undefined : signers[name];
-  if (!signer) return (request) => request;
+  if (!signer) return undefined;
   return async (request) => {
     try {
       return await signer(request);
