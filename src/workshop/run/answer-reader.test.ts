@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { fileOf } from "../../../test/fixtures/tool-file.ts";
+import type { ToolSpec } from "../file/tool-file.ts";
+import { answerReader } from "./answer-reader.ts";
+import { CompletedValues } from "./completed-values.ts";
+
+test("in rules and lines, status and input are the call's, also where the answer has fields of these names", () => {
+  const file = fileOf({ Out: { fields: { status: {}, input: {}, name: {} } } });
+  const tool = {
+    response: { as: "json", type: "Out", text: "{status} {input.id} {name}" },
+    errors: [{ status: [], that: "status == 'shipped'", say: "no" }],
+  } as unknown as ToolSpec;
+  const read = answerReader(file, tool, new CompletedValues(file));
+  const fields = { status: "shipped", input: "theirs", name: "box" };
+  const answer = { status: 200, headers: {}, body: Buffer.from(JSON.stringify(fields)) };
+  expect(read(answer, { id: 7 })).toMatchObject({ kind: "success", text: "200 7 box", value: fields });
+});
