@@ -74,7 +74,11 @@ describe.each<Upstream>(["modern stdio", "modern http"])("a modern caller of a %
     const other = { ...ASKABLE, principal: { id: "anybody", tenant: "other" } };
     for (const attempt of [
       () => world.tool(name, {}, ASKABLE, { ...retry, requestState: `${state}x` }),
-      () => world.tool(name, {}, ASKABLE, { ...retry, requestState: `x${state.slice(1)}` }),
+      () =>
+        world.tool(name, {}, ASKABLE, {
+          ...retry,
+          requestState: `${state.startsWith("x") ? "y" : "x"}${state.slice(1)}`,
+        }),
       () => world.tool(name, { other: 1 }, ASKABLE, retry),
       () => world.tool("test_input_required_result_tampered_state", {}, ASKABLE, retry),
       () => world.tool(name, {}, other, retry),
