@@ -5,6 +5,7 @@ import { loadEnvFile } from "./env-file.ts";
 import type { FoundServers } from "./find-servers.ts";
 import { isInside } from "./is-inside.ts";
 import type { Candidate, Surroundings } from "./places.ts";
+import { lockPath } from "./lock-path.ts";
 import { loadText } from "./read-source.ts";
 import { realPath } from "./real-path.ts";
 import { findMember, plainValue, type SourceNode } from "./source-node.ts";
@@ -62,5 +63,5 @@ function apiFiles(node: SourceNode, bases: { home: string; base: string }): stri
   const value = member && plainValue(member.node);
   if (typeof value !== "string" || value === "") return [];
   const file = absolutePath(value, bases);
-  return [file, `${file.replace(/\.ya?ml$/i, "")}.lock`];
+  return [file, lockPath(file)];
 }

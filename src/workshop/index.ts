@@ -10,7 +10,8 @@ export { loadApi, loadApproved, type ApprovedApi, type LoadedApi } from "./load-
 export { openApi } from "./open-api.ts";
 export type { Change, ChangeKind } from "./review/change.ts";
 export { differences } from "./review/differences.ts";
-export { approve, isApproved, lockPath, readLock, type Approval, type Lock } from "./review/lock.ts";
+export { lockPath } from "../config/lock-path.ts";
+export { approve, isApproved, readLock, type Approval, type Lock } from "./review/lock.ts";
 export { ApiRunner, type ApiRunnerOptions, type RunOptions } from "./run/api-runner.ts";
 export { FileWriteLedger } from "./run/file-write-ledger.ts";
 export { MemoryWriteLedger, type WriteLedger } from "./run/write-ledger.ts";

@@ -4,6 +4,7 @@ import { codecFor } from "../../src/workshop/codec/codec.ts";
 import { compileApi } from "../../src/workshop/compile/compile.ts";
 import type { ToolFile } from "../../src/workshop/file/tool-file.ts";
 import { canonicalXml } from "../fixtures/workshop/canonical-xml.ts";
+import { GUEST } from "./capcorn-stay.ts";
 import { exampleFile, manualOf, printedXml } from "../fixtures/workshop/example.ts";
 
 let file: ToolFile;
@@ -127,18 +128,7 @@ describe("X6: requests", () => {
         { name: "Skipass 1 Tag", quantity: 2, unitPrice: 50 },
         { name: "Endreinigung", quantity: 1, unitPrice: 65 },
       ],
-      guest: {
-        language: "de",
-        salutation: "Frau",
-        givenName: "Jörgina",
-        surname: "Mustermann-Groß",
-        phone: "(+43)000000000",
-        email: "guest@example.com",
-        address: "Musterstraße 1",
-        city: "Beispielstadt",
-        postalCode: "0000",
-        country: "AT",
-      },
+      guest: GUEST,
       comment: "Ankunft gegen 22 Uhr, bitte Kinderbett bereitstellen.",
       reference: "not sent",
     });

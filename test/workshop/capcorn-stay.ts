@@ -67,7 +67,8 @@ export const OPTIONS = [
   ],
 ];
 
-const GUEST = {
+/** Who books in the manual's example. */
+export const GUEST = {
   language: "de",
   salutation: "Frau",
   givenName: "Jörgina",

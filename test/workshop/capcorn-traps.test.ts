@@ -4,6 +4,7 @@ import { compileApi, type CompiledApi } from "../../src/workshop/compile/compile
 import { startFake, type Fake } from "../../src/workshop/fake/fake.ts";
 import type { ToolFile } from "../../src/workshop/file/tool-file.ts";
 import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
+import { GUEST as MANUALS_GUEST } from "./capcorn-stay.ts";
 import { exampleFile, manualOf } from "../fixtures/workshop/example.ts";
 
 let file: ToolFile;
@@ -35,17 +36,7 @@ beforeEach(() => {
 afterAll(() => fake.close());
 
 const STAY = { arrival: "2025-12-17", departure: "2025-12-20" };
-const GUEST = {
-  salutation: "Frau",
-  givenName: "Jörgina",
-  surname: `Groß & "Söhne"`,
-  phone: "(+43)000000000",
-  email: "guest@example.com",
-  address: "Musterstraße 1",
-  city: "Beispielstadt",
-  postalCode: "0000",
-  country: "AT",
-};
+const GUEST = { ...MANUALS_GUEST, surname: `Groß & "Söhne"` };
 const SEARCH = { hotelIds: [9100], ...STAY, rooms: [{ adults: 2 }] };
 const BOOKING = { hotelId: 9100, categoryCode: "DZ", board: "breakfast", adults: 2, ...STAY, expectedTotal: 544 };
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { writeWhole } from "../../auth/whole-file.ts";
+import { lockPath } from "../../config/lock-path.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { hashOf, type CompiledApi } from "../compile/compile.ts";
@@ -18,11 +19,6 @@ export interface Lock {
   api: string;
   approvals: Approval[];
   compiled: CompiledApi;
-}
-
-/** Beside the tool file: `capcorn.nexus.yaml` has `capcorn.nexus.lock`. */
-export function lockPath(toolFile: string): string {
-  return toolFile.replace(/\.ya?ml$/i, "") + ".lock";
 }
 
 /** Undefined where nothing was approved yet. */

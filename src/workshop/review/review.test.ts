@@ -6,7 +6,8 @@ import { MANUAL, field, smallFile } from "../../../test/fixtures/workshop/small-
 import { compileApi } from "../compile/compile.ts";
 import type { ToolFile } from "../file/tool-file.ts";
 import { differences } from "./differences.ts";
-import { approve, isApproved, lockPath, readLock } from "./lock.ts";
+import { lockPath } from "../../config/lock-path.ts";
+import { approve, isApproved, readLock } from "./lock.ts";
 
 const compiled = (file: ToolFile) => compileApi(file, { manual: MANUAL }).api;
 
