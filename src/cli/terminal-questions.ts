@@ -16,8 +16,10 @@ export interface TerminalQuestion {
 /** Asks the person at the terminal for one line. Ctrl-D and Ctrl-C throw CANCELLED. */
 export async function askFor(out: Output, { text, hidden, fallback, signal }: TerminalQuestion): Promise<string> {
   const prompt = `${visible(text)}${fallback === undefined ? "" : ` [${visible(fallback)}]`}: `;
+  // The terminal stops showing what is typed as soon as it is read from: before anybody is invited to type.
+  const reading = readLine(hidden ? undefined : prompt, signal);
   if (hidden) out.draw(prompt);
-  const answer = await readLine(hidden ? undefined : prompt, signal);
+  const answer = await reading;
   if (hidden) out.draw("\n");
   return answer === "" ? (fallback ?? "") : answer;
 }
