@@ -6,12 +6,12 @@ import { INTERNAL_ERROR } from "../../protocol/json-rpc.ts";
 import type { Core } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
 import type { Authenticate, Principal } from "../principal.ts";
-import { Access, asHost } from "./access.ts";
 import { answerPage } from "./cross-origin.ts";
 import { invalidRequest, refuse, refuseUnread, sendJson, wrongMethod } from "./http-refusal.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import type { LegacyEndpoint } from "./legacy-endpoint.ts";
 import { McpEndpoint } from "./mcp-endpoint.ts";
+import { asHost, OriginGuard } from "./origin-guard.ts";
 import { EVERYTHING, routeOf, type Route } from "./routes.ts";
 import { answerBroken, cannotListen } from "./socket-failures.ts";
 import { toolManifest } from "./tool-manifest.ts";
@@ -41,7 +41,7 @@ export class HttpEdge {
   readonly #options: HttpEdgeOptions;
   readonly #mcp: McpEndpoint;
   readonly #server: Server;
-  #access: Access | undefined;
+  #guard: OriginGuard | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: HttpEdgeOptions) {
@@ -74,7 +74,7 @@ export class HttpEdge {
     });
     const { port: bound } = this.#server.address() as AddressInfo;
     const { allowedHosts, allowedOrigins } = this.#options;
-    this.#access = new Access({ address, port: bound, allowedHosts, allowedOrigins });
+    this.#guard = new OriginGuard({ address, port: bound, allowedHosts, allowedOrigins });
     return { host: asHost(address), port: bound };
   }
 
@@ -109,10 +109,10 @@ export class HttpEdge {
   }
 
   async #route(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const problem = this.#access?.problem(req.headers);
-    if (problem !== undefined) return refuseUnread(req, res, invalidRequest(problem, 403));
+    const refusal = this.#guard?.refusalOf(req);
+    if (refusal) return refuseUnread(req, res, refusal);
     const { origin } = req.headers;
-    if (this.#access?.isNamed(origin) && answerPage(req, res, origin)) return;
+    if (this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
     const route = routeOf(req.url ?? "/");
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);

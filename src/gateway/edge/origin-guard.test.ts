@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { describe, expect, test } from "vitest";
+import { isLoopback, OriginGuard } from "./origin-guard.ts";
+
+const guard = new OriginGuard({
+  address: "127.0.0.1",
+  port: 3210,
+  allowedHosts: ["Gateway.example", "other.example:8443"],
+  allowedOrigins: ["https://console.example"],
+});
+
+function problem(headers: IncomingHttpHeaders): string | undefined {
+  return guard.refusalOf({ headers, rawHeaders: Object.entries(headers).flat().map(String) })?.error.message;
+}
+
+describe("Host", () => {
+  test.each([
+    "127.0.0.1:3210",
+    "localhost:3210",
+    "LOCALHOST:3210",
+    "[::1]:3210",
+    "gateway.example",
+    "gateway.example:99",
+  ])("%s is one of ours", (host) => expect(problem({ host })).toBeUndefined());
+
+  test.each([
+    "",
+    "evil.example",
+    "evil.example:3210",
+    "127.0.0.1",
+    "localhost:3211",
+    "other.example",
+    "other.example:1",
+  ])("%j is refused", (host) => expect(problem({ host })).toMatch(/^Host /));
+
+  test("The usual port may be left out, and no other port stands for it", () => {
+    const usual = new OriginGuard({ address: "127.0.0.1", port: 80, allowedHosts: [], allowedOrigins: [] });
+    const isServed = (host: string) => usual.refusalOf({ headers: { host }, rawHeaders: ["Host", host] }) === undefined;
+    expect(["localhost", "localhost:80", "[::1]"].map(isServed)).toEqual([true, true, true]);
+    expect(["localhost:81", "localhost:80:80", "localhost:"].map(isServed)).toEqual([false, false, false]);
+  });
+
+  test("An allowed host that is not one is refused when the gateway starts", () => {
+    const open = () =>
+      new OriginGuard({ address: "::1", port: 1, allowedHosts: ["http://a.example"], allowedOrigins: [] });
+    expect(open).toThrow(`"http://a.example" is not a host name`);
+  });
+
+  test("none at all is refused", () => expect(problem({})).toMatch(/^Host ""/));
+});
+
+describe("Origin", () => {
+  const host = "127.0.0.1:3210";
+
+  test.each(["http://localhost:5173", "http://127.0.0.1", "https://[::1]:1", "https://console.example"])(
+    "%s may call",
+    (origin) => expect(problem({ host, origin })).toBeUndefined(),
+  );
+
+  test.each([
+    "null",
+    "https://evil.example",
+    "http://localhost.evil.example",
+    "http://evil.example/localhost",
+    "http://localhost@evil.example",
+    "http://127.0.0.1.evil.example",
+    "file://",
+  ])("%s may not", (origin) => expect(problem({ host, origin })).toMatch(/^Pages of/));
+});
+
+test("loopback is what only this machine reaches", () => {
+  expect(["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"].every(isLoopback)).toBe(true);
+  expect(["0.0.0.0", "::", "192.168.0.1", "127.evil.example", "example.com", ""].some(isLoopback)).toBe(false);
+});

@@ -1,0 +1,127 @@
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
+
+export interface OriginGuardOptions {
+  address: string;
+  port: number;
+  /** Names under which the gateway is reached, with a port or for any. */
+  allowedHosts: readonly string[];
+  /** Origins of web pages that may call, as browsers write them. */
+  allowedOrigins: readonly string[];
+}
+
+/** What a `Host` header or an allowed host names. */
+interface HostName {
+  name: string;
+  /** Undefined where none is written. */
+  port: number | undefined;
+}
+
+/** Headers of which Node keeps the first and drops the rest: a proxy in front may have looked at another one. */
+const SINGLE = ["host", "authorization"];
+
+/** What a browser says of requests that no other site caused. */
+const OWN_SITES: ReadonlySet<unknown> = new Set(["same-origin", "none"]);
+
+/**
+ * Decides which requests are served at all. Pages of other sites reach a local server through names that point to it, or
+ * by sending requests to it directly; both show in headers that pages cannot choose.
+ */
+export class OriginGuard {
+  /** As clients usually write them, so that most requests need no parsing. */
+  readonly #usualHosts: ReadonlySet<string>;
+  readonly #hosts: readonly HostName[];
+  readonly #origins: ReadonlySet<string>;
+
+  constructor({ address, port, allowedHosts, allowedOrigins }: OriginGuardOptions) {
+    const own = ["127.0.0.1", "localhost", "[::1]", asHost(address)].map((name) => ({ name, port }));
+    this.#usualHosts = new Set(own.map(({ name }) => `${name}:${port}`));
+    this.#hosts = [...own, ...allowedHosts.map(allowedHost)];
+    this.#origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+  }
+
+  /** How a request that must not be served is answered. */
+  refusalOf({ headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">): HttpRefusal | undefined {
+    const { host = "", origin } = headers;
+    const repeated = SINGLE.find((name) => isRepeated(name, rawHeaders));
+    if (repeated !== undefined) return invalidRequest(`The request has more than one ${repeated} header`);
+    if (!this.#isOwn(host)) return invalidRequest(foreignHost(host), 403);
+    if (origin !== undefined) return this.#mayCall(origin) ? undefined : invalidRequest(foreignPage(origin), 403);
+    // Browsers send no Origin with a plain GET: an image or a link of any page would be served.
+    const site = headers["sec-fetch-site"];
+    if (site === undefined || OWN_SITES.has(site)) return undefined;
+    return invalidRequest(`A page of another site may not call this gateway (Sec-Fetch-Site: ${String(site)})`, 403);
+  }
+
+  /** Whether the pages of an origin were allowed by name. Those of this machine may call, but get no help from browsers. */
+  isNamed(origin: string | undefined): origin is string {
+    return origin !== undefined && this.#origins.has(origin.toLowerCase());
+  }
+
+  #isOwn(host: string): boolean {
+    if (this.#usualHosts.has(host)) return true;
+    const wanted = parseHost(host);
+    return wanted !== undefined && this.#hosts.some((own) => isReachedAs(own, wanted));
+  }
+
+  #mayCall(origin: string): boolean {
+    if (this.#origins.has(origin.toLowerCase())) return true;
+    const [, host] = /^https?:\/\/(.*)$/i.exec(origin) ?? [];
+    const parsed = host === undefined ? undefined : parseHost(host);
+    return parsed !== undefined && isLoopback(parsed.name);
+  }
+}
+
+/** Whether only programs of this machine reach an address. */
+export function isLoopback(address: string): boolean {
+  const bare = address.replace(/^\[(.*)\]$/, "$1");
+  return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
+}
+
+/** An address as it stands in a URL. */
+export function asHost(address: string): string {
+  return isIP(address) === 6 ? `[${address}]` : address.toLowerCase();
+}
+
+/** A name or an address, and at most one port; undefined for anything else. */
+function parseHost(text: string): HostName | undefined {
+  const [, name, port] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
+  return name === undefined
+    ? undefined
+    : { name: name.toLowerCase(), port: port === undefined ? undefined : Number(port) };
+}
+
+function allowedHost(text: string): HostName {
+  const host = parseHost(text);
+  if (host) return host;
+  throw new NexusError("CONFIG_INVALID", `${JSON.stringify(text)} is not a host name`, {
+    phase: "config",
+    hint: "Write an allowed host as clients write it in Host: gateway.example, or gateway.example:8443.",
+    mayHaveReached: false,
+  });
+}
+
+/** An allowed name without a port is reached by any; clients leave out the port that is usual. */
+function isReachedAs(own: HostName, { name, port = 80 }: HostName): boolean {
+  return own.name === name && (own.port === undefined || own.port === port);
+}
+
+/** Names and values alternate in `rawHeaders`. */
+function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const each = rawHeaders[at];
+    if (each?.length === name.length && each.toLowerCase() === name) count++;
+  }
+  return count > 1;
+}
+
+function foreignHost(host: string): string {
+  return `Host ${JSON.stringify(host)} is not a name of this gateway; allow it with --allow-host, or allowedHosts`;
+}
+
+function foreignPage(origin: string): string {
+  return `Pages of ${JSON.stringify(origin)} may not call this gateway; allow them with --allow-origin, or allowedOrigins`;
+}
