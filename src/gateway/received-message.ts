@@ -1,4 +1,4 @@
-import { asMessage, isResponse, type Message } from "../protocol/json-rpc.ts";
+import { asMessage, isRecord, isRequestId, isResponse, type Message } from "../protocol/json-rpc.ts";
 
 /**
  * What a client sent, as a message; undefined where it is none. What asks and answers at once is none either: each part of
@@ -7,4 +7,12 @@ import { asMessage, isResponse, type Message } from "../protocol/json-rpc.ts";
 export function receivedMessage(value: unknown): Message | undefined {
   const message = asMessage(value);
   return message && "method" in message && isResponse(message) ? undefined : message;
+}
+
+/** Why something that a client sent is not a message. */
+export function messageProblem(value: unknown): string {
+  const hasBadId = isRecord(value) && "id" in value && !isRequestId(value["id"]);
+  return hasBadId
+    ? `"id" must be a string or an integer from -(2^53-1) to 2^53-1`
+    : "This is not a JSON-RPC 2.0 message";
 }

@@ -55,8 +55,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Numbers that JSON does not carry back exactly are none: their answer would name another request, or none. */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || typeof value === "number";
+  return typeof value === "string" || Number.isSafeInteger(value);
 }
 
 export function isResponse(message: Message): message is Response {

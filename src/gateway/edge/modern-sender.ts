@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../client/cancellation.ts";
 import {
   INVALID_PARAMS,
   isRecord,
+  isRequestId,
   type ErrorObject,
   type Notification,
   type Params,
@@ -73,7 +74,7 @@ export function readSender({ params = {} }: Request): { sender: ModernSender } |
       version: String(version),
       capabilities: meta[META.clientCapabilities] as ClientCapabilities,
       logLevel: LOG_LEVELS.find((level) => level === meta[META.logLevel]),
-      progressToken: tokenOf(meta["progressToken"]),
+      progressToken: isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined,
       trace: traceOf(meta),
       params: carried ? { _meta: carried, ...others } : others,
     },
@@ -84,10 +85,6 @@ function carriedMeta(meta: Record<string, unknown>): Record<string, unknown> | u
   let carried: [string, unknown][] | undefined;
   for (const key in meta) if (!RESERVED_META.has(key)) (carried ??= []).push([key, meta[key]]);
   return carried && Object.fromEntries(carried);
-}
-
-function tokenOf(token: unknown): ProgressToken | undefined {
-  return typeof token === "string" || typeof token === "number" ? token : undefined;
 }
 
 function traceOf({ traceparent, tracestate, baggage }: Record<string, unknown>): Caller["trace"] {

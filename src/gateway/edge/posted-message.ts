@@ -3,7 +3,7 @@ import { INVALID_PARAMS, isRecord, isRequestId, isResponse } from "../../protoco
 import type { Notification, Request, RequestId } from "../../protocol/json-rpc.ts";
 import { META } from "../../protocol/meta.ts";
 import { isModernRevision } from "../../protocol/revisions.ts";
-import { receivedMessage } from "../received-message.ts";
+import { messageProblem, receivedMessage } from "../received-message.ts";
 import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
 import { claimedVersion } from "./modern-sender.ts";
 
@@ -24,7 +24,7 @@ export function sortPosted(body: unknown, headers: IncomingHttpHeaders): PostedM
     return hasSession ? { to: "legacy" } : nobody(invalidRequest("A batch belongs to a session of 2025-03-26"));
   }
   const message = receivedMessage(body);
-  if (!message || message.jsonrpc !== "2.0") return nobody(invalidRequest("This is no JSON-RPC 2.0 message"), body);
+  if (!message || message.jsonrpc !== "2.0") return nobody(invalidRequest(messageProblem(body)), body);
   if (isResponse(message)) {
     return hasSession ? { to: "legacy" } : nobody(invalidRequest("A response belongs to a session"));
   }

@@ -8,7 +8,7 @@ import { accepts } from "../edge/accepts.ts";
 import { invalidRequest, overloaded, refuse, sendJson, wrongMethod, type HttpRefusal } from "../edge/http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "../edge/legacy-endpoint.ts";
 import type { Core } from "../exchange.ts";
-import { receivedMessage } from "../received-message.ts";
+import { messageProblem, receivedMessage } from "../received-message.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
@@ -72,7 +72,7 @@ export class LegacyHttp implements LegacyEndpoint {
   ): Promise<void> {
     const isBatch = Array.isArray(body);
     const messages = messagesIn(body);
-    if (!messages) return refuse(response, NO_MESSAGE);
+    if (!Array.isArray(messages)) return refuse(response, messages);
     const [first] = messages;
     if (messages.some(isInitialize)) {
       if (!isBatch && first && isRequest(first)) return this.#initialize(response, first, r);
@@ -127,7 +127,7 @@ export class LegacyHttp implements LegacyEndpoint {
     if (!session || !isTheirs(session, r)) return refuse(response, UNKNOWN_SESSION);
     const isBatch = Array.isArray(body);
     const messages = messagesIn(body);
-    if (!messages) return refuse(response, NO_MESSAGE);
+    if (!Array.isArray(messages)) return refuse(response, messages);
     if (isBatch && session.conversation.version !== "2025-03-26") return refuse(response, NO_BATCHES);
     response.writeHead(202).end("Accepted");
     session.receive(messages, isBatch);
@@ -203,7 +203,6 @@ export class LegacyHttp implements LegacyEndpoint {
 }
 
 const SHUTTING_DOWN = new NexusError("CLOSED", "The gateway is shutting down", { mayHaveReached: true });
-const NO_MESSAGE = invalidRequest("The body is no JSON-RPC message");
 const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
 const UNKNOWN_SESSION = invalidRequest("There is no such session: send initialize", 404);
 const NO_BATCHES = invalidRequest("Batches exist in sessions of 2025-03-26 alone");
@@ -215,11 +214,17 @@ function isTheirs(session: Visitor, { view, principal }: Visitor): boolean {
   return isSameView && session.principal.id === principal.id && session.principal.tenant === principal.tenant;
 }
 
-/** Undefined where anything in it is no message. */
-function messagesIn(body: unknown): Message[] | undefined {
+/** The messages of a body, all of them or none. */
+function messagesIn(body: unknown): Message[] | HttpRefusal {
   const items: unknown[] = Array.isArray(body) ? body : [body];
-  const messages = items.map(receivedMessage).filter((message) => message !== undefined);
-  return messages.length === items.length && items.length > 0 ? messages : undefined;
+  if (items.length === 0) return invalidRequest("The batch is empty");
+  const messages: Message[] = [];
+  for (const item of items) {
+    const message = receivedMessage(item);
+    if (!message) return invalidRequest(messageProblem(item));
+    messages.push(message);
+  }
+  return messages;
 }
 
 function isInitialize(message: Message): boolean {

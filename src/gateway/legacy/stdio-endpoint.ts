@@ -21,7 +21,7 @@ import { answerModern } from "../edge/modern-request.ts";
 import { claimedVersion } from "../edge/modern-sender.ts";
 import type { Core, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
-import { receivedMessage } from "../received-message.ts";
+import { messageProblem, receivedMessage } from "../received-message.ts";
 import { jsonText } from "../json-text.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "./request-channel.ts";
@@ -121,7 +121,7 @@ class StdioEndpoint {
     const message = receivedMessage(value);
     if (message) return this.#receive(message, () => new SharedChannel((each) => this.#write(each)));
     const id = isRecord(value) && isRequestId(value["id"]) ? value["id"] : undefined;
-    this.#refuse(id, INVALID_REQUEST, "This is no JSON-RPC message");
+    this.#refuse(id, INVALID_REQUEST, messageProblem(value));
   }
 
   #receiveBatch(items: readonly unknown[]): void {
