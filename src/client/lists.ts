@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import { isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
+import { isRecord, METHOD_NOT_FOUND, type Params, type Result } from "../protocol/json-rpc.ts";
 import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../protocol/mcp.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
@@ -39,7 +39,10 @@ export async function readList<K extends keyof KnownLists>(
   return items as unknown as Required<KnownLists>[K];
 }
 
-/** The items of all pages. A server whose cursors go round in a circle would never end. */
+/**
+ * The items of all pages. A server whose cursors go round in a circle would never end. One capability covers resources
+ * and templates, so a server with one of them has no method for the other: that list is empty.
+ */
 export async function readPages(
   method: string,
   member: string,
@@ -48,7 +51,10 @@ export async function readPages(
   const items: Record<string, unknown>[] = [];
   const seen = new Set<unknown>();
   for (let params: Params | undefined; ;) {
-    const page = await read(params);
+    const page = await read(params).catch((error: unknown) => {
+      if (params === undefined && isMethodUnknown(error)) return { [member]: [] } as Result;
+      throw error;
+    });
     const found = page[member];
     if (!Array.isArray(found)) {
       throw new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} has no "${member}"`, { raw: page });
@@ -67,6 +73,10 @@ export async function readPages(
     seen.add(next);
     params = { cursor: next };
   }
+}
+
+function isMethodUnknown(error: unknown): boolean {
+  return error instanceof NexusError && error.details.rpc?.code === METHOD_NOT_FOUND;
 }
 
 /** Drops what a notification makes stale; true if it makes anything so. */

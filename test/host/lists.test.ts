@@ -36,6 +36,19 @@ test("fail_if_no_tools looks at tools alone: broken prompts degrade a server, an
   expect(toolNames(host)).toEqual(["echo"]);
 });
 
+test.each([
+  { resources: "list-only", uris: ["odd:///a"], templates: [] },
+  { resources: "templates-only", uris: [], templates: ["odd:///{x}"] },
+  { resources: "no-method", uris: [], templates: [] },
+] as const)("a server that declares resources and has no method for a list is ready: $resources (G1)", async (one) => {
+  await using world = await HostWorld.open();
+  await using host = await world.host({ odd: oddServer({ resources: one.resources }) });
+  await host.ready();
+  expect(stateOf(host, "odd")).toMatchObject({ kind: "ready" });
+  expect(host.resources().map(({ resource }) => resource.uri)).toEqual(one.uris);
+  expect(host.templates().map(({ template }) => template.uriTemplate)).toEqual(one.templates);
+});
+
 test("a degraded server is ready again by itself once its list can be read (P2.1)", async () => {
   await using world = await HostWorld.open();
   await using host = await world.host({ odd: oddServer({ tools: "fail-first" }) });

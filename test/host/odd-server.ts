@@ -20,6 +20,8 @@ export interface Oddity {
   /** How the tools, or the prompts, are listed. */
   tools?: "change-during-first" | "fail-first" | "second-is-late" | "twice" | "none";
   prompts?: "fail" | "late";
+  /** Declares resources and knows the method of this list alone, or of none. */
+  resources?: "list-only" | "templates-only" | "no-method";
   ttlMs?: number;
   /** Ends the first subscription, after a change that it does not tell. */
   endsStream?: boolean;
@@ -84,7 +86,11 @@ function serve(odd: Oddity): void {
     const answer = (result: object) => send({ id, result: { resultType: "complete", ...result } });
     const refuse = (message: string, code = -32603) => send({ id, error: { code, message } });
     const serverInfo = { name: "odd", version: "1" };
-    const capabilities = { tools: { listChanged: true }, prompts: {} };
+    const capabilities = {
+      tools: { listChanged: true },
+      prompts: {},
+      ...(odd.resources ? { resources: {} } : {}),
+    };
     switch (method) {
       case "server/discover":
         if (odd.onProbe === "exit") process.exit(5);
@@ -100,6 +106,12 @@ function serve(odd: Oddity): void {
         if (odd.prompts === "fail") return refuse("prompts are broken");
         setTimeout(() => answer({ prompts: [] }), odd.prompts === "late" ? 200 : 0);
         return;
+      case "resources/list":
+        if (odd.resources !== "list-only") return refuse("no", -32601);
+        return answer({ resources: [{ uri: "odd:///a", name: "a" }] });
+      case "resources/templates/list":
+        if (odd.resources !== "templates-only") return refuse("no", -32601);
+        return answer({ resourceTemplates: [{ uriTemplate: "odd:///{x}", name: "x" }] });
       case "subscriptions/listen": {
         const notifications = { toolsListChanged: true };
         subscription = { _meta: { "io.modelcontextprotocol/subscriptionId": id } };
