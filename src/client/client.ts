@@ -30,6 +30,7 @@ import {
 } from "./client-settings.ts";
 import { Conversation } from "./conversation.ts";
 import type { ChangeListener, Interests } from "./feed.ts";
+import { isSessionForgotten } from "./forgotten-session.ts";
 import { initialize, type Agreement } from "./handshake.ts";
 import { Inbox, type NotificationListener } from "./inbox.ts";
 import { InputDesk, type InputProvider } from "./input.ts";
@@ -418,9 +419,12 @@ export class Client implements AsyncDisposable {
       maxFailures: Infinity,
       maxGoneMs: Infinity,
       onGivenUp: (end, wasOpen) => {
-        // A server without such a stream may say 404, too; only one that had it has forgotten the session.
+        // A server without such a stream may answer 404 as well; only one that had it has forgotten the session.
         const isForgotten =
-          wasOpen && end.kind === "refused" && end.status === 404 && agreement.sessionId !== undefined;
+          wasOpen &&
+          agreement.sessionId !== undefined &&
+          end.kind === "refused" &&
+          isSessionForgotten({ status: end.status, rpc: end.rpc, text: end.body });
         if (isForgotten) this.#conversation.renew(agreement).catch((error: unknown) => logger.warn(messageOf(error)));
         else logger.debug(`"${this.server}" has no stream of its own`);
       },

@@ -4,6 +4,7 @@ import type { ClientCapabilities, Implementation, LogLevel } from "../protocol/m
 import { HEADER_MISMATCH, TASKS_EXTENSION } from "../protocol/meta.ts";
 import { modernHeaders, modernMeta } from "../protocol/modern.ts";
 import type { CallScope } from "./call-scope.ts";
+import { isSessionForgotten } from "./forgotten-session.ts";
 import type { Agreement } from "./handshake.ts";
 import type { InputProvider } from "./input.ts";
 import type { Peer } from "./peer.ts";
@@ -130,10 +131,10 @@ export class Conversation {
   /** True if the request may be sent once more, after whatever had to be done first. */
   async #recover(error: NexusError, attempt: Attempt): Promise<boolean> {
     const { method, params, scope, session, history } = attempt;
-    const { status, rpc } = error.details;
+    const { rpc } = error.details;
     // It had begun, and somebody was asked: made again, the same would be asked again.
     if (scope.questions !== history.questions) return false;
-    if (status === 404 && session.sessionId !== undefined && !history.renewed) {
+    if (hasForgotten(session, error) && !history.renewed) {
       history.renewed = true;
       await scope.until(this.renew(session));
       return true;
@@ -199,9 +200,13 @@ interface Attempt {
 }
 
 /** 429 turns a request away unread, and so does a server that has forgotten the session. */
-function mayHaveRun({ details: { status, mayHaveReached } }: NexusError, { sessionId }: Agreement): boolean {
-  if (status === 429 || (status === 404 && sessionId !== undefined)) return false;
-  return mayHaveReached ?? true;
+function mayHaveRun(error: NexusError, session: Agreement): boolean {
+  if (error.details.status === 429 || hasForgotten(session, error)) return false;
+  return error.details.mayHaveReached ?? true;
+}
+
+function hasForgotten({ sessionId }: Agreement, { details: { status, rpc, raw } }: NexusError): boolean {
+  return sessionId !== undefined && isSessionForgotten({ status, rpc, text: raw });
 }
 
 /** Reserved keys are ours; what the caller put beside them stays. */

@@ -202,6 +202,43 @@ test("calls made while a session is renewed wait for it, under their own clock (
   );
 });
 
+test.each([
+  ["the official SDK's example", { error: { code: -32_000, message: "Bad Request: No valid session ID provided" } }],
+  ["an SDK server that was restarted", { error: { code: -32_000, message: "Bad Request: Server not initialized" } }],
+  ["a server that answers in plain text", "Invalid or missing session ID"],
+])("400 for an unknown session, as %s sends it, renews the session once (P1.8)", async (_, refusal) => {
+  let sessions = 0;
+  await using server = await bareServer((message, response, { headers }) => {
+    if (message.method === "initialize") {
+      answer(response, message, INITIALIZED, { "Mcp-Session-Id": `s${++sessions}` });
+    } else if (message.method === "tools/call" && headers["mcp-session-id"] === "s1") {
+      const body = typeof refusal === "string" ? refusal : JSON.stringify({ jsonrpc: "2.0", id: null, ...refusal });
+      const type = typeof refusal === "string" ? "text/plain" : "application/json";
+      response.writeHead(400, { "Content-Type": type }).end(body);
+    } else if (message.method === "tools/call") answer(response, message, { content: [] });
+    else response.writeHead(message.method ? 202 : 405).end();
+  });
+  await using client = await connect({ url: server.url }, { ...FAST, ...LEGACY });
+  expect(await client.callTool("first")).toEqual({ content: [] });
+  expect(sessions).toBe(2);
+});
+
+test("400 for a request that is wrong does not renew the session, whatever it says about one (P1.8)", async () => {
+  let sessions = 0;
+  await using server = await bareServer((message, response) => {
+    if (message.method === "initialize") {
+      answer(response, message, INITIALIZED, { "Mcp-Session-Id": `s${++sessions}` });
+    } else if (message.method === "tools/call") {
+      const error = { code: -32_602, message: "The argument session is missing" };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: message.id, error });
+      response.writeHead(400, { "Content-Type": "application/json" }).end(body);
+    } else response.writeHead(message.method ? 202 : 405).end();
+  });
+  await using client = await connect({ url: server.url }, { ...FAST, ...LEGACY });
+  expect(await failure(client.callTool("first"))).toMatchObject({ code: "SERVER_ERROR", details: { status: 400 } });
+  expect(sessions).toBe(1);
+});
+
 test("a session that is forgotten while nothing is called is renewed, too, with its log level (P1.8)", async () => {
   await using server = await startHttpFixture({ revision: "2025-11-25" });
   await using client = await connect({ url: server.url });
