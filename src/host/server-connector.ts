@@ -5,7 +5,7 @@ import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { messageOf, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { ApiReach } from "../transport/server-entry.ts";
+import type { ApiReach, ResolvedEntry } from "../transport/server-entry.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { ChildLedger } from "./child-ledger.ts";
@@ -60,12 +60,12 @@ export class ServerConnector {
     const settings = this.#settingsFor(definition, options);
     const time = new ConnectingTime(options.connectTimeoutMs ?? entry.connectTimeoutMs);
     const open = (era: Era | undefined) =>
-      this.#gate.through(() => {
-        const connectBy = era ? time.endWithSomeToSpare() : time.end();
-        return connectEntry(entry, surroundings, { ...settings, era, connectBy });
-      }, options.signal);
+      this.#gate.through(
+        () => connectEntry(entry, surroundings, { ...settings, era, connectBy: time.end() }),
+        options.signal,
+      );
     try {
-      const client = await this.#openInEra(eraKey(entry), open);
+      const client = await this.#openInEra(entry, open);
       // A command may have become another one since it was started, as scripts that `exec` do.
       if (client.pid !== undefined) await this.#ledger.add(client.pid);
       return client;
@@ -76,12 +76,17 @@ export class ServerConnector {
     }
   }
 
-  /** With the era as remembered; where that may no longer be true, it is forgotten and found out anew. */
-  async #openInEra(key: string, open: (era: Era | undefined) => Promise<Client>): Promise<Client> {
+  /** With the era as remembered. Where that may no longer be true, it is forgotten and found out again. */
+  async #openInEra(entry: ResolvedEntry, open: (era: Era | undefined) => Promise<Client>): Promise<Client> {
+    const key = eraKey(entry);
     const remembered = await this.#tryEras((eras) => eras.find(key));
-    const client = await open(remembered).catch(async (error: unknown) => {
+    // The probe of a pipe asks the modern way first: it costs the same, and also finds a server that has gone back.
+    const assumed = remembered === "modern" && entry.reach.kind === "stdio" ? undefined : remembered;
+    const client = await open(assumed).catch(async (error: unknown) => {
       if (!remembered || saysNothingOfEra(error)) throw error;
       await this.#tryEras((eras) => eras.remember(key, undefined));
+      // A slow start proves nothing: the process has had all its time, and the next connection asks without assuming.
+      if (!assumed || isTimeout(error)) throw error;
       return open(undefined);
     });
     const { era, how, remember } = client.verdict;
@@ -131,8 +136,6 @@ export class ServerConnector {
   }
 }
 
-/** What is kept of the time for connecting, in case that what is remembered of a server is not true any more. */
-const SPARE_MS = 5_000;
 const DEFAULT_CONNECT_MS = 30_000;
 
 /** One time for all tries of one connection. It runs from the first of them: waiting in line is not the server's fault. */
@@ -146,10 +149,6 @@ class ConnectingTime {
 
   end(): number {
     return (this.#end ??= performance.now() + this.#totalMs);
-  }
-
-  endWithSomeToSpare(): number {
-    return this.end() - Math.min(SPARE_MS, this.#totalMs / 2);
   }
 }
 
@@ -169,4 +168,8 @@ const NOT_ABOUT_ERAS = new Set<ErrorCode>([
 /** Nothing was running there, or it did not let us in: it would have failed so in either era. */
 function saysNothingOfEra(error: unknown): boolean {
   return !(error instanceof NexusError) || NOT_ABOUT_ERAS.has(error.code);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof NexusError && error.code === "TIMEOUT";
 }

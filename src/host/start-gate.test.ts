@@ -5,16 +5,16 @@ afterEach(() => void vi.useRealTimers());
 
 const never = () => new Promise<string>(() => {});
 
-test("one that hangs gives its place up after a while", async () => {
+test("a start that hangs gives its place up after a while", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   void gate.through(never);
   const next = gate.through(() => Promise.resolve("in"));
-  await vi.advanceTimersByTimeAsync(2_000);
+  await vi.advanceTimersByTimeAsync(5_000);
   expect(await next).toBe("in");
 });
 
-test("who leaves the line holds up nobody, and starts nothing", async () => {
+test("a start that is cancelled while it waits in line is not run, and does not delay the next", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   void gate.through(never);
@@ -24,7 +24,7 @@ test("who leaves the line holds up nobody, and starts nothing", async () => {
   const next = gate.through(() => Promise.resolve("in"));
   abort.abort();
   await expect(left).rejects.toMatchObject({ code: "CANCELLED" });
-  await vi.advanceTimersByTimeAsync(2_000);
+  await vi.advanceTimersByTimeAsync(5_000);
   expect(await next).toBe("in");
   expect(run).not.toHaveBeenCalled();
 });
@@ -34,7 +34,7 @@ test("a place that was given up is not given twice", async () => {
   const gate = new StartGate(1);
   let finish: () => void = () => {};
   const slow = gate.through(() => new Promise<void>((resolve) => (finish = resolve)));
-  await vi.advanceTimersByTimeAsync(2_000);
+  await vi.advanceTimersByTimeAsync(5_000);
   finish();
   await slow;
   void gate.through(never);
@@ -42,4 +42,15 @@ test("a place that was given up is not given twice", async () => {
   void gate.through(run);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(run).not.toHaveBeenCalled();
+});
+
+test("starts that are slow make room for as many others, and for no more", async () => {
+  vi.useFakeTimers();
+  const gate = new StartGate(2);
+  const run = vi.fn(never);
+  for (let count = 0; count < 10; count++) void gate.through(run);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(run).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(run).toHaveBeenCalledTimes(4);
 });

@@ -1,27 +1,40 @@
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** How long a start keeps others waiting: one that hangs must not hold its place for ever. */
-const HOLD_MS = 1_500;
+/** A start that takes longer makes room for another, as long as few do. */
+const SLOW_MS = 5_000;
 
-/** Lets so many start at a time; the others wait in line. */
+/**
+ * Lets a number of servers start at the same time; the others wait in line. A start that is slow, or hangs, gives its
+ * place to the next, but never more of them than there are places: at most twice as many are starting.
+ */
 export class StartGate {
   readonly #waiting = new Set<() => void>();
+  readonly #slowMs: number;
   #free: number;
+  #freeForSlow: number;
 
-  constructor(atOnce: number) {
-    this.#free = atOnce;
+  constructor(atOnce: number, slowMs = SLOW_MS) {
+    this.#free = this.#freeForSlow = atOnce;
+    this.#slowMs = slowMs;
   }
 
   async through<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await this.#turn(signal);
-    const leave = once(() => this.#leave());
-    const timer = setTimeout(leave, HOLD_MS);
+    let isSlow = false;
+    const timer = setInterval(() => {
+      if (this.#freeForSlow === 0) return;
+      clearInterval(timer);
+      isSlow = true;
+      this.#freeForSlow--;
+      this.#leave();
+    }, this.#slowMs);
     try {
       return await run();
     } finally {
-      clearTimeout(timer);
-      leave();
+      clearInterval(timer);
+      if (isSlow) this.#freeForSlow++;
+      else this.#leave();
     }
   }
 
@@ -46,12 +59,4 @@ export class StartGate {
       next();
     }
   }
-}
-
-function once(run: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) run();
-    isDone = true;
-  };
 }

@@ -11,6 +11,8 @@ export interface Oddity {
   lock?: string;
   /** Takes so long to end. */
   slowExitMs?: number;
+  /** Reads nothing for so long, as a server that has much to load does. */
+  slowStartMs?: number;
   hang?: boolean;
   /** Hangs unless there is this file when it starts. */
   hangUnless?: string;
@@ -78,6 +80,7 @@ function serve(odd: Oddity): void {
       if (!odd.modern || streams > 0) toolsChanged();
     }
   };
+  if (odd.slowStartMs) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, odd.slowStartMs);
   const lines = readline.createInterface({ input: process.stdin });
   lines.on("close", () => setTimeout(() => process.exit(0), odd.slowExitMs ?? 0));
   lines.on("line", (line) => {

@@ -27,6 +27,35 @@ test.each(["exit", "ignore"] as const)("an era that is no longer true is forgott
   expect(era).toBe("legacy");
 });
 
+test.each(["legacy", "modern"] as const)(
+  "a slow server has all its time to start, whatever era is remembered: %s",
+  async (remembered) => {
+    await using world = await HostWorld.open();
+    const eraCache: EraCache = { find: () => Promise.resolve(remembered), remember: () => Promise.resolve() };
+    const oddity = { slowStartMs: 4_000, modern: remembered === "modern", spawnLog: world.path("pids") };
+    await using host = await world.host({ slow: oddServer(oddity, { connection_timeout: "7s" }) }, { eraCache });
+    await host.ready();
+    expect(stateOf(host, "slow")).toMatchObject({ kind: "ready", era: remembered });
+    expect((await readFile(world.path("pids"), "utf8")).trim().split("\n")).toHaveLength(1);
+  },
+);
+
+test("a server that does not answer in time is started once, and asked without assuming an era the next time", async () => {
+  await using world = await HostWorld.open();
+  const forgotten: unknown[] = [];
+  const eraCache: EraCache = {
+    find: () => Promise.resolve("legacy"),
+    remember: (_key, era) => Promise.resolve(void forgotten.push(era)),
+  };
+  const oddity = { hang: true, spawnLog: world.path("pids") };
+  const entry = oddServer(oddity, { connection_timeout: "1s" });
+  await using host = await world.host({ stuck: entry }, { eraCache, backoff: { firstMs: 60_000 } });
+  await host.ready();
+  expect(stateOf(host, "stuck")).toMatchObject({ kind: "failed", error: { code: "TIMEOUT" } });
+  expect(forgotten).toEqual([undefined]);
+  expect((await readFile(world.path("pids"), "utf8")).trim().split("\n")).toHaveLength(1);
+});
+
 test("an era cache that fails costs nothing but time, and leaves no process behind", async () => {
   await using world = await HostWorld.open();
   const away = () => Promise.reject(new Error("the store is away"));
