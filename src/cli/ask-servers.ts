@@ -4,6 +4,7 @@ import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
 import { renderForPrograms } from "../errors/render.ts";
 import { visible } from "../errors/visible.ts";
 import { exitCodeOf } from "./exit-codes.ts";
+import { mapConcurrently } from "./map-concurrently.ts";
 import type { Output } from "./output.ts";
 import type { ServerSet } from "./server-set.ts";
 
@@ -15,32 +16,41 @@ export interface Answers<T> {
 }
 
 export interface Asking<T> {
-  ask: (client: Client, definition: ServerDefinition) => Promise<T>;
-  /** Hears of an answer as it comes. */
+  /** Also gets how long connecting took. */
+  ask: (client: Client, definition: ServerDefinition, connectMs: number) => Promise<T>;
+  /** Receives the answers in the order of the configuration, each as soon as it is known. */
   onAnswer?: (server: string, value: T) => void;
   signal: AbortSignal;
 }
 
-/** Asks all of them at the same time; one that fails concerns nobody else. */
+/** Servers that run at the same time: a hundred would need more memory than most machines have. */
+export const SERVERS_AT_ONCE = 8;
+
+/** Asks the servers a few at a time, and closes each connection after its answer. A failure concerns its server only. */
 export async function askServers<T>(
   servers: ServerSet,
   definitions: readonly ServerDefinition[],
   { ask, onAnswer, signal }: Asking<T>,
 ): Promise<Answers<T>> {
-  const results = await Promise.all(
-    definitions.map(async (definition) => {
-      const server = definition.id;
+  const askOne = async (definition: ServerDefinition): Promise<{ server: string; value: T } | NexusError> => {
+    const server = definition.id;
+    try {
+      const startedAt = performance.now();
+      const client = await servers.connect(definition, { signal });
       try {
-        const client = await servers.connect(definition, { signal });
-        const value = await ask(client, definition);
-        onAnswer?.(server, value);
-        return { server, value };
-      } catch (error) {
-        if (signal.aborted) throw error;
-        return asNexusError(error).with({ server, source: definition.origin });
+        return { server, value: await ask(client, definition, performance.now() - startedAt) };
+      } finally {
+        await servers.disconnect(client);
       }
-    }),
-  );
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return asNexusError(error).with({ server, source: definition.origin });
+    }
+  };
+  const onResult = (result: Awaited<ReturnType<typeof askOne>>) => {
+    if ("value" in result) onAnswer?.(result.server, result.value);
+  };
+  const results = await mapConcurrently(definitions, askOne, { limit: SERVERS_AT_ONCE, onResult });
   const answers: Answers<T>["answers"] = [];
   const failures: NexusError[] = [];
   for (const result of results) {

@@ -198,6 +198,12 @@ export class ServerSet implements AsyncDisposable {
     }
   }
 
+  /** Ends a connection that the command needs no more. */
+  async disconnect(client: Client): Promise<void> {
+    this.#clients.delete(client);
+    await client.close();
+  }
+
   /** Forgets which era a server spoke: the next connection asks anew. */
   async forgetEra({ entry }: ServerDefinition): Promise<void> {
     if (entry) await this.#eras.remember(eraKey(entry), undefined);

@@ -176,7 +176,8 @@ function smallServer(capabilities: object, answers: Record<string, unknown>): st
     require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
       const { id, method } = JSON.parse(line);
       if (id === undefined) return;
-      const answer = answers[method] ? { result: answers[method] } : { error: { code: -32601, message: "no " + method } };
+      const result = answers[method];
+      const answer = result?.error ?? !result ? { error: result?.error ?? { code: -32601, message: "no " + method } } : { result };
       process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...answer }) + "\\n");
     });
     console.error("small: listening");`;
@@ -219,7 +220,8 @@ describe("what a server offers", () => {
   });
 
   test("a declared list that does not answer fails with the server's error, and the rest is checked", async () => {
-    const text = smallServer({ tools: {}, prompts: {} }, { "tools/list": { tools: [] } });
+    const error = { code: -32603, message: "no database" };
+    const text = smallServer({ tools: {}, prompts: {} }, { "tools/list": { tools: [] }, "prompts/list": { error } });
     await world.configure({ small: await script("small.cjs", text) });
     const { code, report } = await doctor();
     expect(code).toBe(5);
@@ -227,6 +229,15 @@ describe("what a server offers", () => {
     expect(checks["lists"]).toMatchObject({ verdict: "failed", error: { code: "SERVER_ERROR" } });
     expect(checks["latency"]).toMatchObject({ verdict: "ok" });
     expect(checks["shutdown"]).toMatchObject({ verdict: "ok" });
+  });
+
+  test("a declared list without a method is empty, and not a failure (G1)", async () => {
+    const text = smallServer({ tools: {}, resources: {} }, { "tools/list": { tools: [] } });
+    await world.configure({ small: await script("small.cjs", text) });
+    const { code, report } = await doctor();
+    expect(code).toBe(0);
+    expect(checksOf(report, "small")["lists"]).toMatchObject({ verdict: "ok" });
+    expect((await world.run(["mcp", "connect", "small"])).code).toBe(0);
   });
 });
 

@@ -4,19 +4,22 @@ import type { ServerDefinition } from "../../config/server-definition.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { maskedCommand } from "../../errors/masked-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
+import { SERVERS_AT_ONCE } from "../ask-servers.ts";
 import { defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { failedBy, TITLES, type Check } from "../doctor/check.ts";
 import type { Examined } from "../doctor/checkup.ts";
 import { examine } from "../doctor/examine.ts";
-import { reportLines, summaryLine, type Sheet } from "../doctor/report.ts";
+import { briefLine, reportLines, summaryLine, type Sheet } from "../doctor/report.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import { inPlaceEntry } from "../in-place.ts";
+import { MANY_SERVERS } from "../looking/list-command.ts";
+import { mapConcurrently } from "../map-concurrently.ts";
 import { verboseLogger } from "../verbose-logger.ts";
 
 /** nexus mcp doctor github */
 export const doctor = defineCommand({
-  usage: "nexus mcp doctor [server]",
+  usage: "nexus mcp doctor [server] [--problems] [--details]",
   description: `
 Checks a server, or all, from the entry in its file to the end of its process, and says for each finding what was seen
 and what to do: configuration, trust, variables (names only), command or network, start, stdout, protocol, capabilities,
@@ -24,11 +27,17 @@ lists, schemas and what model providers make of them, latency, shutdown; of a to
 secrets are stored. No tool is called.
 
 Ends with 0 where nothing failed (warnings are no failure), else with the code of the failure; with 4 where several
-failed in different ways.`,
+failed in different ways. Of more than five servers, those without a finding are one line each; --details shows everything,
+--problems only the servers with a warning or a failure.`,
   words: { min: 0, max: 1 },
-  options: IN_PLACE,
+  options: {
+    problems: { type: "boolean", help: "only servers with a warning or a failure" },
+    details: { type: "boolean", help: "every check of every server" },
+    ...IN_PLACE,
+  },
   examples: [
     ["nexus mcp doctor", "every configured server, side by side"],
+    ["nexus mcp doctor --problems", "only those with a warning or a failure"],
     ["nexus mcp doctor github", "one server"],
     ["nexus mcp doctor github --timeout 5s", "do not wait long for one that hangs"],
     [`nexus mcp doctor --stdio "node server.js"`, "a server that is not configured yet"],
@@ -49,8 +58,13 @@ failed in different ways.`,
     const chosen = named ? servers.pick(id) : all;
     const broken = named ? [] : files.filter(({ problem }) => problem !== undefined);
     const sheet: Sheet = { style: (style, text) => out.style(style, text), columns: out.columns };
+    const isBrief = chosen.length >= MANY_SERVERS && !options.details;
     const show = (result: Examined, title: string) => {
-      if (!out.json) for (const line of [...reportLines(result, title, sheet), ""]) out.line(line);
+      const hasProblem = result.verdict === "failed" || result.verdict === "warning";
+      if (out.json || (options.problems && !hasProblem)) return;
+      const lines =
+        isBrief && !hasProblem ? [briefLine(result, title, sheet)] : [...reportLines(result, title, sheet), ""];
+      for (const line of lines) out.line(line);
     };
     for (const file of broken) show(brokenFile(file), `${file.layer} configuration`);
 
@@ -58,13 +72,13 @@ failed in different ways.`,
     const { timeoutMs } = flags;
     const practice = { servers, surroundings, stateFolder, named, timeoutMs, signal, logger };
     const written = inPlaceEntry(options);
-    const examined = await Promise.all(
-      chosen.map(async (definition) => {
-        const result = await examine(definition, { ...practice, inPlaceEntry: written });
-        show(result, titleOf(definition));
-        return result;
-      }),
-    );
+    const check = async (definition: ServerDefinition) => {
+      const result = await examine(definition, { ...practice, inPlaceEntry: written });
+      return { result, title: titleOf(definition) };
+    };
+    const onResult = ({ result, title }: Awaited<ReturnType<typeof check>>) => show(result, title);
+    const reports = await mapConcurrently(chosen, check, { limit: SERVERS_AT_ONCE, onResult });
+    const examined = reports.map(({ result }) => result);
     if (out.json) out.value({ servers: examined.map(forPrograms), files: files.map(fileForPrograms) });
     else if (chosen.length === 0 && broken.length === 0) out.line(nothingThere(files));
     else out.line(summaryLine(examined, broken.length, sheet));

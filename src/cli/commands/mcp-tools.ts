@@ -11,8 +11,9 @@ import { signatureLines, toolSignature } from "../looking/tool-signature.ts";
 export const tools = defineCommand({
   usage: "nexus mcp tools [--server NAME] [--grep TEXT | --name TOOL]",
   description: `Tools are shown as signatures: "limit?: integer = 10" is optional, and 10 where it is left out. What the server
-calls read-only or destructive is marked so. Tools that the server's entry denies ("tools") are hidden. With --name, one
-tool is shown in full, with its schema, what it costs a model, and a call to copy.`,
+calls read-only or destructive is marked so. Tools that the server's entry denies ("tools") are hidden. Of more than five
+servers each is one line; --server or --details shows their tools. With --name, one tool is shown in full, with its schema,
+what it costs a model, and a call to copy.`,
   words: { min: 0, max: 0 },
   options: {
     ...LIST_OPTIONS,
@@ -31,7 +32,7 @@ tool is shown in full, with its schema, what it costs a model, and a call to cop
     if (name !== undefined && grep !== undefined)
       throw wrongUsage("--name and --grep are given both", "Give one of them.");
     if (name === undefined)
-      return listFromServers(context, { ...TOOLS, matches: grep === undefined ? isAny : has(grep) });
+      return listFromServers(context, grep === undefined ? TOOLS : { ...TOOLS, matches: has(grep) });
     const { showTool } = await import("../looking/show-tool.ts");
     return showTool(context, TOOLS, name);
   },
@@ -73,8 +74,4 @@ function has(text: string): (tool: Tool) => boolean {
   return ({ name, title, description }) => {
     return [name, title, description].some((part) => typeof part === "string" && part.toLowerCase().includes(wanted));
   };
-}
-
-function isAny(): boolean {
-  return true;
 }

@@ -36,6 +36,11 @@ export function reportLines({ server, checks }: Examined, title: string, sheet: 
   return lines;
 }
 
+/** A server without a finding, where there are many. */
+export function briefLine({ server, verdict }: Examined, title: string, sheet: Sheet): string {
+  return `${mark(verdict, sheet)} ${sheet.style("bold", server)}${title === "" ? "" : `  ${visible(title)}`}`;
+}
+
 function checkLines({ title, verdict, evidence, advice = [] }: Check, width: number, sheet: Sheet): string[] {
   const lead = `  ${mark(verdict, sheet)} ${title.padEnd(width)}  `;
   return [

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Tool } from "../../protocol/mcp.ts";
+import type { compileSchema } from "../../client/schema-validator.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { FindingDraft, ok, type Finding } from "./check.ts";
 
@@ -8,19 +10,27 @@ const ADVICE = "Its author has to correct it; until then arguments are sent unch
 /** Whether the schemas of the tools are JSON Schema that a validator can use. */
 export async function schemaFinding(tools: readonly Tool[]): Promise<Finding> {
   if (tools.length === 0) return ok("there are no tools");
-  const { compileSchema } = await import("../../client/schema-validator.ts");
-  const faults = tools.flatMap(({ name, inputSchema, outputSchema }) => {
+  const { compileSchema: compile } = await import("../../client/schema-validator.ts");
+  const faults: string[] = [];
+  for (const { name, inputSchema, outputSchema } of tools) {
     const schemas = { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
-    return Object.entries(schemas).flatMap(([member, schema]: [string, unknown]) => {
-      if (!isRecord(schema)) return [`${name}: ${member} is no object`];
-      const check = compileSchema(schema)({});
-      return check.kind === "unusable" ? [`${name}: ${member}: ${check.reason}`] : [];
-    });
-  });
+    for (const [member, schema] of Object.entries<unknown>(schemas)) {
+      const fault = faultOf(schema, compile);
+      if (fault !== undefined) faults.push(`${name}: ${member}${fault}`);
+    }
+    // Other servers are being checked at the same time, and must not wait for a thousand schemas.
+    await nextTurn();
+  }
   const withOutput = tools.filter(({ outputSchema }) => outputSchema !== undefined).length;
   const draft = new FindingDraft();
   for (const fault of faults.slice(0, MOST)) draft.add("warning", fault, ADVICE);
   if (faults.length > MOST) draft.add("warning", `and ${faults.length - MOST} more`);
   const valid = `${tools.length} checked, ${withOutput} of them with an output schema`;
   return faults.length > 0 ? draft.finding() : ok(valid);
+}
+
+function faultOf(schema: unknown, compile: typeof compileSchema): string | undefined {
+  if (!isRecord(schema)) return " is not an object";
+  const check = compile(schema)({});
+  return check.kind === "unusable" ? `: ${check.reason}` : undefined;
 }

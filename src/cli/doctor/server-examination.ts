@@ -91,6 +91,7 @@ export class ServerExamination {
     const offer = await readOffer(client, signal);
     const { tools, prompts, failures } = offer;
     this.#checkup.set("lists", listFinding(offer, this.#definition, this.#warnings));
+    if (!client.lost) this.#checkup.set("latency", await latencyFinding(client, signal));
     if (failures.length === 0) {
       const names = { tools: tools.map(({ name }) => name), prompts: prompts.map(({ name }) => name) };
       servers.saw(this.#definition, names);
@@ -98,7 +99,6 @@ export class ServerExamination {
       this.#checkup.set("providers", providerFinding(this.#definition.id, tools));
       this.#checkup.set("annotations", toolHintFinding(tools));
     }
-    if (!client.lost) this.#checkup.set("latency", await latencyFinding(client, signal));
     // Last: a server may not survive being asked for what it does not declare.
     if (!client.lost) this.#checkup.set("capabilities", await capabilityFinding(client, signal));
   }

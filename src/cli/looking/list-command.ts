@@ -9,13 +9,17 @@ import { nothingToAsk } from "./no-servers.ts";
 import type { Output } from "../output.ts";
 import type { ServerSet } from "../server-set.ts";
 import type { Sighting } from "../sightings.ts";
-import { cut } from "../text/text-width.ts";
+import { cut, padded } from "../text/text-width.ts";
 
 /** What every command takes that lists from one server or all. */
 export const LIST_OPTIONS = {
   server: { type: "string", value: "NAME", help: "only this server" },
+  details: { type: "boolean", help: "every item, also where many servers are listed" },
   ...IN_PLACE,
 } as const satisfies Options;
+
+/** From so many servers on, each is one line: nobody reads three thousand. */
+export const MANY_SERVERS = 6;
 
 /** One kind of thing that servers list. */
 export interface Listing<T> {
@@ -39,17 +43,24 @@ export interface Listed<T> {
   /** How many there are beside the shown ones. */
   denied: number;
   unmatched: number;
+  /** How long connecting and listing took. */
+  ms: number;
 }
 
-type ListContext = CommandContext<{ readonly server?: string | undefined }>;
+type ListContext = CommandContext<{ readonly server?: string | undefined; readonly details?: boolean | undefined }>;
 
-/** Lists from the servers that were asked for: each as soon as it answers, then what it came to. */
+/** Lists from the servers that were asked for, in the order of the configuration; then the sum of it. */
 export async function listFromServers<T extends object>(context: ListContext, listing: Listing<T>): Promise<number> {
   const { out } = context;
   const startedAt = performance.now();
   await using servers = await context.openServers(asksAnyone);
+  const ids = servers.pick(context.options.server).map(({ id }) => id.length);
+  const isBrief = ids.length >= MANY_SERVERS && !context.options.details && !listing.matches;
+  const width = Math.max(...ids);
   const { answers, failures } = await collect(context, servers, listing, (listed) => {
-    if (!out.json) for (const line of block(listed, listing, out)) out.line(line);
+    if (out.json) return;
+    for (const line of isBrief ? [briefLine(listed, listing, { out, width })] : block(listed, listing, out))
+      out.line(line);
   });
   if (out.json) {
     const items = answers.flatMap(({ server, value }) =>
@@ -62,6 +73,7 @@ export async function listFromServers<T extends object>(context: ListContext, li
     reportFailures(out, failures);
     if (answers.length > 0 || failures.length > 1)
       out.note(footer({ answers, failures, servers, context, listing, startedAt }));
+    if (isBrief) out.note(`Add --server NAME to see the ${listing.one}s of one server, or --details to see all.`);
   }
   return exitCodeFor(answers.length, failures);
 }
@@ -76,7 +88,8 @@ export async function collect<T>(
   const definitions = servers.pick(options.server);
   const asked = await askServers(servers, definitions, {
     signal,
-    ask: async (client, definition): Promise<Listed<T>> => {
+    ask: async (client, definition, connectMs): Promise<Listed<T>> => {
+      const startedAt = performance.now();
       const all = await listing.list(client, { signal });
       const allowed = listing.allowed?.(all, definition) ?? all;
       if (listing.seen) servers.saw(definition, listing.seen(allowed));
@@ -86,6 +99,7 @@ export async function collect<T>(
         shown,
         denied: all.length - allowed.length,
         unmatched: allowed.length - shown.length,
+        ms: connectMs + performance.now() - startedAt,
       };
     },
     onAnswer: (_server, listed) => onListed(listed),
@@ -102,6 +116,15 @@ function block<T>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, o
   const width = out.columns === undefined ? undefined : out.columns - 2;
   const lines = shown.flatMap((item) => listing.lines(item, out, width)).map((line) => `  ${line}`);
   return [`${out.style("bold", visible(title))}  ${count}`, ...lines, ""];
+}
+
+function briefLine<T>(
+  { title, shown, ms }: Listed<T>,
+  { one }: Listing<T>,
+  { out, width }: { out: Output; width: number },
+): string {
+  const count = shown.length === 0 ? `no ${one}s` : counted(shown.length, one);
+  return `${out.style("bold", padded(visible(title), width))}  ${count.padEnd(12)}  ${out.style("dim", durationText(ms))}`;
 }
 
 /** The first line of a description, set in below what it describes. */
