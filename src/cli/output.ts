@@ -1,5 +1,6 @@
 import type { NexusError } from "../errors/nexus-error.ts";
 import { renderForPeople, renderForPrograms } from "../errors/render.ts";
+import { visibleJson, visibleLines } from "../errors/visible.ts";
 
 const STYLES = {
   bold: [1, 22],
@@ -11,6 +12,9 @@ const STYLES = {
 } as const;
 
 export type Style = keyof typeof STYLES;
+
+/** What `style` writes around a text. */
+const STYLED = new RegExp(`(\u001b\\[(?:${Object.values(STYLES).flat().join("|")})m)`);
 
 /** The terminal, or what stands in its place. Results go to stdout, all else to stderr. */
 export class Output {
@@ -48,7 +52,7 @@ export class Output {
 
   /** A line of the result, for people. */
   line(text = ""): void {
-    process.stdout.write(`${text}\n`);
+    process.stdout.write(`${this.#visible(text)}\n`);
   }
 
   /** The result exactly as it is, for a file or a program that reads it. */
@@ -56,14 +60,14 @@ export class Output {
     process.stdout.write(data);
   }
 
-  /** The result, for programs. */
+  /** The result, for programs: the same value for them, and nothing that a terminal obeys or a person does not see. */
   value(value: unknown): void {
-    process.stdout.write(`${JSON.stringify(value)}\n`);
+    process.stdout.write(`${visibleJson(JSON.stringify(value))}\n`);
   }
 
   /** Beside the result, for people only: programs get results and errors, nothing else. */
   note(text: string): void {
-    if (!this.json) process.stderr.write(`${text}\n`);
+    if (!this.json) process.stderr.write(`${this.#visible(text)}\n`);
   }
 
   /** Raw text to the terminal's stderr, for what is drawn over itself. */
@@ -72,7 +76,7 @@ export class Output {
   }
 
   error(error: NexusError): void {
-    if (this.json) process.stderr.write(`${JSON.stringify(renderForPrograms(error))}\n`);
+    if (this.json) process.stderr.write(`${visibleJson(JSON.stringify(renderForPrograms(error)))}\n`);
     else process.stderr.write(`${this.onStderr("red", "nexus:")} ${renderForPeople(error)}\n`);
   }
 
@@ -84,6 +88,13 @@ export class Output {
   /** Styled for stderr. */
   onStderr(style: Style, text: string): string {
     return process.stderr.isTTY ? this.#styled(style, text) : text;
+  }
+
+  /** Whatever a text was made of: of what is not seen, only our own colours are written. */
+  #visible(text: string): string {
+    if (!this.#colours || !text.includes("\u001b")) return visibleLines(text);
+    const parts = text.split(STYLED);
+    return parts.map((part, index) => (index % 2 === 1 ? part : visibleLines(part))).join("");
   }
 
   #styled(style: Style, text: string): string {

@@ -50,17 +50,17 @@ async function dispatch(args: readonly string[], out: Output): Promise<number> {
   const wantsHelp = isAsked(args, "--help") || isAsked(args, "-h") || args[0] === "help" || isGroupHelp;
   if (name === undefined) {
     if (words.length === 0 && isAsked(args, "--version"))
-      return say(out, out.json ? JSON.stringify({ version: VERSION }) : VERSION);
+      return out.json ? tell(out, { version: VERSION }) : say(out, VERSION);
     const group = words.length === 1 && isGroup(words[0]) ? words[0] : undefined;
     if (words.length > 0 && group === undefined) throw unknownCommand(words);
     requireEarlyOptions(args, group);
-    if (out.json) return say(out, JSON.stringify({ version: VERSION, commands: summaries(group) }));
+    if (out.json) return tell(out, { version: VERSION, commands: summaries(group) });
     return say(out, overview(group).trimEnd());
   }
   const command = await load(name);
   if (wantsHelp) {
     const summary = CATALOG[name]?.summary ?? "";
-    if (out.json) return say(out, JSON.stringify(commandFacts(name, summary, command)));
+    if (out.json) return tell(out, commandFacts(name, summary, command));
     return say(out, commandHelp(name, summary, command));
   }
   const parsed = parseOptions(args, name, command);
@@ -167,6 +167,11 @@ function unknownCommand(words: readonly string[]): NexusError {
   return new NexusError("ARGUMENTS_INVALID", `There is no command "nexus ${given}"`, {
     hint: near === undefined ? `"${lists}" lists them.` : `Did you mean "nexus ${near}"? "${lists}" lists them all.`,
   });
+}
+
+function tell(out: Output, value: unknown): number {
+  out.value(value);
+  return 0;
 }
 
 function say(out: Output, text: string): number {
