@@ -1,47 +1,66 @@
 import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
-import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { holderState, newToken, processIn } from "./lock-holder.ts";
 
-/** A lock that nobody touched for so long belongs to a process that died, where nobody can tell whether it did. */
+/** Without a sign of life for this long, a holder on another machine counts as dead. */
 const STALE_MS = 5_000;
-/** A process that is there may be held up; its number may also belong to another one by now. */
+/** The same for a process number that is in use here, where nothing tells whether it is still the holder's. */
 const HELD_UP_MS = 20_000;
 const TOUCH_MS = 1_000;
 const WAIT_MS = 15;
+/** Between two looks at a lock: whoever was stopped itself has not watched the lock meanwhile. */
+const MAX_STEP_MS = 1_000;
 const GIVE_UP_MS = 30_000;
 
+/** The lock while the work under it runs. */
+export interface HeldLock {
+  /**
+   * Throws if another process has taken the lock over. To be called right before something is written: what was read
+   * under the lock may then be out of date.
+   */
+  check: () => Promise<void>;
+}
+
 /**
- * Reads and changes a file as the only one, among all processes: a lock file beside it, which only its owner can read, is
- * there for as long as `work` takes.
+ * Runs `work` while no other process does the same for this path. A lock file beside it, readable by its owner only,
+ * names the holder. A holder on this machine keeps it for as long as it lives, also while it is stopped. Whether another
+ * machine's holder lives can only be seen by its touching the file, so `work` checks the lock before it writes.
  */
-export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(path: string, work: (held: HeldLock) => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
   const token = await acquire(lock);
-  const touching = setInterval(() => void utimes(lock, new Date(), new Date()).catch(() => {}), TOUCH_MS);
+  const isOurs = async () => (await holderOf(lock)) === token;
+  const check = async () => {
+    if (!(await isOurs())) throw lost(lock);
+  };
+  const touch = async () => {
+    if (await isOurs()) await utimes(lock, new Date(), new Date());
+  };
+  const touching = setInterval(() => void touch().catch(() => {}), TOUCH_MS);
   touching.unref();
   try {
-    return await work();
+    return await work({ check });
   } finally {
     clearInterval(touching);
-    // A process that was stopped for long may have lost it to another.
-    if ((await holderOf(lock)) === token) await rm(lock, { force: true });
+    if (await isOurs()) await rm(lock, { force: true });
   }
 }
 
 async function acquire(lock: string): Promise<string> {
-  const token = `${process.pid} ${Math.random().toString(36).slice(2)} ${hostname()}`;
+  const token = newToken();
   const folder = dirname(lock);
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw unwritable(folder, cause);
   });
   let seen: SeenLock | undefined;
+  let turn: SeenLock | undefined;
   for (const giveUpAt = performance.now() + GIVE_UP_MS; ;) {
     if (await isCreated(lock, token)) return token;
     seen = await lookAt(lock, seen);
-    if (performance.now() > giveUpAt) throw busy(lock);
-    if (seen && isAbandoned(seen)) await discard(lock, seen);
+    if (performance.now() > giveUpAt) throw busy(lock, seen);
+    if (seen && isAbandoned(seen)) turn = await discard(lock, { dead: seen, token, turn });
     await pause(WAIT_MS * (0.5 + Math.random()));
   }
 }
@@ -59,12 +78,13 @@ async function isCreated(lock: string, token: string): Promise<boolean> {
   }
 }
 
-/** Somebody else's lock, as it was found. */
+/** Another holder's lock, as it was found. */
 interface SeenLock {
   token: string;
   mtimeMs: number;
-  /** On our own clock: the file's may be another machine's, or set back. */
-  since: number;
+  /** How long we have watched it without a change. No clock tells that: it may be another machine's, or be set. */
+  untouchedMs: number;
+  lookedAt: number;
 }
 
 async function lookAt(lock: string, before?: SeenLock): Promise<SeenLock | undefined> {
@@ -72,54 +92,76 @@ async function lookAt(lock: string, before?: SeenLock): Promise<SeenLock | undef
   if (facts?.isDirectory()) throw inTheWay(lock);
   const token = await holderOf(lock);
   if (!facts || token === undefined) return undefined;
-  if (before?.token === token && before.mtimeMs === facts.mtimeMs) return before;
-  return { token, mtimeMs: facts.mtimeMs, since: performance.now() };
+  const { mtimeMs } = facts;
+  const lookedAt = performance.now();
+  if (!before || !isSame(before, { token, mtimeMs })) return { token, mtimeMs, untouchedMs: 0, lookedAt };
+  const untouchedMs = before.untouchedMs + Math.min(lookedAt - before.lookedAt, MAX_STEP_MS);
+  return { token, mtimeMs, untouchedMs, lookedAt };
 }
 
-function isAbandoned({ token, mtimeMs, since }: SeenLock): boolean {
-  const isAlive = isHolderAlive(token);
-  if (isAlive === false) return true;
-  const untouchedMs = Math.max(Date.now() - mtimeMs, performance.now() - since);
-  return untouchedMs > (isAlive ? HELD_UP_MS : STALE_MS);
+type Sign = Pick<SeenLock, "token" | "mtimeMs">;
+
+function isSame(one: Sign, other: Sign): boolean {
+  return one.token === other.token && one.mtimeMs === other.mtimeMs;
 }
 
-/** Undefined where nobody can tell: the process may be one of another machine. */
-function isHolderAlive(token: string): boolean | undefined {
-  const [, pid, host] = /^(\d+) \w+ (.+)$/.exec(token) ?? [];
-  if (pid === undefined || host !== hostname()) return undefined;
-  try {
-    process.kill(Number(pid), 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+function isAbandoned({ token, untouchedMs }: SeenLock): boolean {
+  switch (holderState(token)) {
+    case "alive":
+      return false;
+    case "dead":
+      return true;
+    case "number in use":
+      return untouchedMs > HELD_UP_MS;
+    case "unknown":
+      return untouchedMs > STALE_MS;
   }
 }
 
-/** Of several who find the same dead lock one takes it away, while no other can: a live one may be there a moment later. */
-async function discard(lock: string, dead: SeenLock): Promise<void> {
+interface Discarding {
+  dead: SeenLock;
+  token: string;
+  /** What was seen of another process that is discarding it. */
+  turn: SeenLock | undefined;
+}
+
+/** Of several that find the same dead lock, one removes it while no other does: a new one may be there a moment later. */
+async function discard(lock: string, { dead, token, turn: before }: Discarding): Promise<SeenLock | undefined> {
   const turn = `${lock}.tmp`;
-  if (!(await isCreated(turn, ""))) {
-    // Who took the turn may have died in it.
-    const taken = await lookAt(turn);
-    if (taken && Date.now() - taken.mtimeMs > STALE_MS) await rm(turn, { force: true });
-    return;
+  if (!(await isCreated(turn, token))) {
+    const taken = await lookAt(turn, before);
+    if (taken && isAbandoned(taken)) await rm(turn, { force: true });
+    return taken;
   }
   try {
-    if ((await lookAt(lock, dead)) === dead) await rm(lock, { force: true });
+    const now = await lookAt(lock, dead);
+    if (now && isSame(now, dead)) await rm(lock, { force: true });
   } finally {
     await rm(turn, { force: true });
   }
+  return undefined;
 }
 
 async function holderOf(lock: string): Promise<string | undefined> {
   return readFile(lock, "utf8").catch(() => undefined);
 }
 
-function busy(lock: string): NexusError {
-  return new NexusError("TIMEOUT", "Another process is changing the same file, and does not come to an end", {
+function busy(lock: string, seen: SeenLock | undefined): NexusError {
+  const pid = seen && processIn(seen.token);
+  const who = pid === undefined ? "Another process" : `Process ${pid}`;
+  return new NexusError("TIMEOUT", `${who} has been changing the same file for ${GIVE_UP_MS / 1000} s`, {
     phase: "config",
     source: { file: lock },
-    hint: `Try again. If no other Nexus is running, delete ${lock}.`,
+    hint: `Try again. If that process hangs, end it. If no other Nexus is running, delete ${lock}.`,
+    mayHaveReached: false,
+  });
+}
+
+function lost(lock: string): NexusError {
+  return new NexusError("TIMEOUT", "Another process took over the lock of the file, so nothing was written", {
+    phase: "config",
+    source: { file: lock },
+    hint: "This process was stopped, or its machine was cut off, for too long. Try again.",
     mayHaveReached: false,
   });
 }

@@ -1,11 +1,11 @@
 // Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
 import { promises as fs } from "node:fs";
 import { NexusError } from "../errors/nexus-error.ts";
-import { writeWhole } from "./whole-file.ts";
+import { writeWhole, type FileContent } from "./whole-file.ts";
 
-/** Writes a file as a whole or not at all; nobody but its owner may read it, nor list its folder if that is new. */
-export async function writeOwnerOnly(path: string, data: string | Uint8Array): Promise<void> {
-  await writeWhole(path, data, 0o600);
+/** As `writeWhole`; nobody but its owner may read the file. */
+export async function writeOwnerOnly(path: string, data: FileContent, ready?: () => Promise<void>): Promise<void> {
+  await writeWhole(path, data, 0o600, ready);
 }
 
 /** Reads a file that only its owner can have written or read; undefined where there is none. */

@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { KeyHolder } from "./keychain.ts";
-import { withLock } from "./file-lock.ts";
+import { withLock, type HeldLock } from "./file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 
 /** Where secrets are kept. */
@@ -87,7 +87,7 @@ export class FileSecretStore implements SecretStore {
     const key = await this.#findKey();
     if (key) return this.#write({ name, value }, key);
     // The first secret is there before anybody else can ask whether there is one, and make a key of his own.
-    await withLock(this.#keyFile(), async () => this.#write({ name, value }, await this.#makeKey()));
+    await withLock(this.#keyFile(), async ({ check }) => this.#write({ name, value }, await this.#makeKey(check)));
   }
 
   async remove(name: string): Promise<boolean> {
@@ -150,7 +150,7 @@ export class FileSecretStore implements SecretStore {
   }
 
   /** To be called by the only one who makes it. */
-  async #makeKey(): Promise<Buffer> {
+  async #makeKey(check: HeldLock["check"]): Promise<Buffer> {
     // Another process may have made it since.
     this.#asked = undefined;
     const known = await this.#findKey();
@@ -158,7 +158,8 @@ export class FileSecretStore implements SecretStore {
     // A keychain that is away for a moment looks like one that has no key: another one would cost all secrets there are.
     if ((await this.#files()).length > 0) throw this.#keyless();
     const made = randomBytes(KEY_BYTES);
-    if (!(await this.#keychain?.keep(made))) await writeOwnerOnly(this.#keyFile(), made);
+    await check();
+    if (!(await this.#keychain?.keep(made))) await writeOwnerOnly(this.#keyFile(), made, check);
     // What is used is what others will find.
     this.#asked = undefined;
     const kept = await this.#findKey();

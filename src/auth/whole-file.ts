@@ -2,8 +2,19 @@
 import { promises as fs } from "node:fs";
 import { dirname } from "node:path";
 
-/** Writes a file as a whole or not at all; nobody but its owner may list its folder, if that is new. */
-export async function writeWhole(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+/** What a file is made of. */
+export type FileContent = string | Uint8Array | AsyncIterable<string>;
+
+/**
+ * Writes a file as a whole or not at all; nobody but its owner may list its folder, if that is new. `ready` is called
+ * right before the file takes the place of an older one, and prevents that by throwing.
+ */
+export async function writeWhole(
+  path: string,
+  data: FileContent,
+  mode: number,
+  ready?: () => Promise<void>,
+): Promise<void> {
   await fs.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Taken names are refused by the flag, so a guess that nobody can make is not needed.
   const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`;
@@ -11,6 +22,7 @@ export async function writeWhole(path: string, data: string | Uint8Array, mode: 
     await fs.writeFile(temporary, data, { mode, flag: "wx", flush: true });
     // The mode of a new file is subject to the umask.
     await fs.chmod(temporary, mode);
+    await ready?.();
     await fs.rename(temporary, path);
   } catch (error) {
     await fs.rm(temporary, { force: true });

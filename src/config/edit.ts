@@ -34,11 +34,11 @@ export async function editFileThen<T>(
   const target = realPath(file);
   // What would be refused makes no folder for a file that is not there.
   if (!existsSync(target)) await editedText("", file, edits);
-  return withLock(target, async () => {
+  return withLock(target, async ({ check }) => {
     // What cannot be decoded would be written as something else.
     const before = await loadText(file, { isStrict: true });
     const after = await editedText(before ?? "", file, edits);
-    if (after !== before) await writeWhole(target, encodedLike(target, after), await modeOf(target));
+    if (after !== before) await writeWhole(target, encodedLike(target, after), await modeOf(target), check);
     return then({ before, after });
   });
 }

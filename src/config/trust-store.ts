@@ -47,10 +47,11 @@ export class FileTrustStore implements TrustStore {
   /** Another process may do the same at the same time: what was revoked there must not come back here. */
   async #change(change: (known: Map<string, string>) => void): Promise<void> {
     const { withLock } = await import("../auth/file-lock.ts");
-    await withLock(this.#file, async () => {
+    await withLock(this.#file, async ({ check }) => {
       const known = await this.#load();
       change(known);
-      await writeOwnerOnly(this.#file, `${JSON.stringify({ files: Object.fromEntries(known) }, undefined, 2)}\n`);
+      const text = JSON.stringify({ files: Object.fromEntries(known) }, undefined, 2);
+      await writeOwnerOnly(this.#file, `${text}\n`, check);
     });
   }
 

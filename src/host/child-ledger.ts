@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { signalTree } from "../transport/process-tree.ts";
 import { writeNow } from "./write-now.ts";
-import { identify, identifyNow, type ProcessIdentity } from "./process-identity.ts";
+import { identify, identifyNow, type ProcessIdentity } from "../transport/process-identity.ts";
 
 interface NotedProcess extends ProcessIdentity {
   pid: number;

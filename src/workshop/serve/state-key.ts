@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { withLock } from "../../auth/file-lock.ts";
+import { withLock, type HeldLock } from "../../auth/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
 
 const KEY_BYTES = 32;
@@ -13,11 +13,11 @@ export async function loadStateKey(stateFolder: string, platform: NodeJS.Platfor
     return kept?.length === KEY_BYTES ? kept : undefined;
   };
   // Of several who find none, one makes it.
-  return (await load()) ?? withLock(path, async () => (await load()) ?? made(path));
+  return (await load()) ?? withLock(path, async ({ check }) => (await load()) ?? makeKey(path, check));
 }
 
-async function made(path: string): Promise<Uint8Array> {
+async function makeKey(path: string, check: HeldLock["check"]): Promise<Uint8Array> {
   const key = randomBytes(KEY_BYTES);
-  await writeOwnerOnly(path, key);
+  await writeOwnerOnly(path, key, check);
   return key;
 }

@@ -10,7 +10,7 @@ export interface ProcessIdentity {
   command: string;
 }
 
-/** The same at once; undefined where that cannot be told without waiting. */
+/** As `identify`, without waiting; undefined where that is not possible. */
 export function identifyNow(pid: number, platform: NodeJS.Platform): ProcessIdentity | undefined {
   try {
     return platform === "linux" ? fromProc(pid) : undefined;
