@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallToolResult } from "../../src/protocol/mcp.ts";
 import type { InputRequests } from "../../src/server/call-context.ts";
 import { FileWriteLedger } from "../../src/workshop/run/file-write-ledger.ts";
+import { MemoryWriteLedger, type WriteLedger } from "../../src/workshop/run/write-ledger.ts";
 import { cut, found, openShop, ordered, silence, status, xml, type Reply } from "./shop-world.ts";
 
 const ORDER = { code: "tea", expectedTotal: 3 };
@@ -191,6 +192,27 @@ describe("a write", () => {
     await using shop = await openShop({ ledger: broken });
     expect(await shop.runner.call("order_item", ORDER)).toMatchObject({ isError: true });
     expect(shop.askedFor("orders")).toEqual([]);
+  });
+
+  test("that was held up until others are told that its outcome is not known is not sent", async () => {
+    let now = 1_000;
+    const ledger = new MemoryWriteLedger({ now: () => now });
+    const slow: WriteLedger = {
+      find: (key) => ledger.find(key),
+      settle: (key, outcome) => ledger.settle(key, outcome),
+      begin: async (key, until) => {
+        const earlier = await ledger.begin(key, until);
+        now += 3_600_000;
+        return earlier;
+      },
+    };
+    await using shop = await openShop({ ledger: slow, now: () => now });
+    expect(textOf(await shop.runner.call("order_item", ORDER))).toMatch(
+      /was stopped .* Nothing was sent\.\nCall again/,
+    );
+    expect(shop.askedFor("orders")).toEqual([]);
+    const again = shop.open({ ledger, now: () => now });
+    expect(await again.call("order_item", ORDER)).toMatchObject({ structuredContent: { total: 3 } });
   });
 
   test("without a key of its own is sent each time, and never by itself", async () => {

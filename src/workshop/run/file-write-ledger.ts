@@ -1,122 +1,145 @@
-import { withLock } from "../../auth/file-lock.ts";
+import { randomBytes } from "node:crypto";
+import { withLock, type HeldLock } from "../../auth/file-lock.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { entryIn, isHarmless, lineOf, type LedgerEntry } from "./ledger-line.ts";
 import { LineFile } from "./line-file.ts";
 import { inTheWay, type EarlierWrite, type WriteLedger, type WriteOutcome, type WriteRecord } from "./write-ledger.ts";
+
+const DAY_MS = 86_400_000;
+/** How long it is remembered that a write was done. What is open or unknown is never forgotten. */
+export const RETENTION_MS = 365 * DAY_MS;
+/** Fewer lines that do not count any more are not worth writing the file again. */
+const MIN_OUTDATED = 1_000;
 
 export interface FileWriteLedgerOptions {
   file: string;
   platform: NodeJS.Platform;
   now?: () => number;
-  /** The oldest go first, those whose end is known before the others. */
-  maxRecords?: number;
+  retentionMs?: number;
+  minOutdated?: number;
 }
 
 /**
- * Writes in a file that only its owner can read, shared by all processes that use it. A line is never changed, and the last
- * one of a key counts; when most of them are outdated, the file is written anew.
+ * Writes in a file that only its owner can read, shared by all processes that use it. Lines are only added; when most of
+ * them are outdated, the file is written again without those. In memory is where in the file a write is recorded, not
+ * what is recorded of it.
  */
 export class FileWriteLedger implements WriteLedger {
   readonly #path: string;
   readonly #file: LineFile;
   readonly #now: () => number;
-  readonly #maxRecords: number;
-  /** What changed last is last. */
-  readonly #records = new Map<string, WriteRecord>();
+  readonly #retentionMs: number;
+  readonly #minOutdated: number;
+  /** By key, the line that counts. Refused writes have none. */
+  readonly #places = new Map<string, number>();
   #lines = 0;
-  /** It holds something that nobody here wrote: what it said of earlier writes is lost, so nothing is sent. */
+  /** It holds something that is not ours: what it said of earlier writes is lost, so nothing is sent. */
   #isSpoiled = false;
   #reading: Promise<void> = Promise.resolve();
 
-  constructor({ file, platform, now = Date.now, maxRecords = 5_000 }: FileWriteLedgerOptions) {
+  constructor(options: FileWriteLedgerOptions) {
+    const { file, platform, now = Date.now, retentionMs = RETENTION_MS, minOutdated = MIN_OUTDATED } = options;
     this.#path = file;
     this.#file = new LineFile(file, platform);
     this.#now = now;
-    this.#maxRecords = maxRecords;
+    this.#retentionMs = retentionMs;
+    this.#minOutdated = minOutdated;
   }
 
   /** Without the lock: a line counts when it is whole, and `begin` looks again. */
   async find(key: string): Promise<EarlierWrite | undefined> {
-    await this.#catchUp();
-    return inTheWay(this.#records.get(key), this.#now());
+    return inTheWay(await this.#load(key), this.#now());
   }
 
   async begin(key: string, until: number): Promise<EarlierWrite | undefined> {
-    return withLock(this.#path, async () => {
-      await this.#catchUp();
-      const earlier = inTheWay(this.#records.get(key), this.#now());
-      // A line that was cut off does not count: nothing is sent before its line is whole.
-      if (!earlier) await this.#add(key, { kind: "pending", at: this.#now(), until });
-      return earlier;
+    return withLock(this.#path, async ({ check }) => {
+      const earlier = inTheWay(await this.#load(key), this.#now());
+      if (earlier) return earlier;
+      await this.#compact(check);
+      const by = randomBytes(8).toString("hex");
+      await check();
+      await this.#file.append(lineOf({ key, record: { kind: "pending", at: this.#now(), until, by } }));
+      return this.#othersThan(by, key);
     });
   }
 
   async settle(key: string, outcome: WriteOutcome): Promise<void> {
     await withLock(this.#path, async () => {
       await this.#catchUp();
-      await this.#add(key, { ...outcome, at: this.#now() });
+      // Also where the lock was lost: the line is about our own write, and lines are only added.
+      await this.#file.append(lineOf({ key, record: { ...outcome, at: this.#now() } }));
     });
+  }
+
+  /**
+   * Even a process that lost the lock, and wrote all the same, does not send: of two that began, the one whose line comes
+   * first has the right to.
+   */
+  async #othersThan(by: string, key: string): Promise<EarlierWrite | undefined> {
+    const record = await this.#load(key);
+    if (record?.kind === "pending" && record.by === by) return undefined;
+    const other = inTheWay(record, this.#now());
+    if (!other) throw unrecorded(this.#path);
+    return other;
+  }
+
+  async #load(key: string): Promise<WriteRecord | undefined> {
+    // Another process may write the file again between the look at its lines and the look at one of them.
+    for (;;) {
+      await this.#catchUp();
+      const at = this.#places.get(key);
+      if (at === undefined) return undefined;
+      const line = await this.#file.lineAt(at);
+      if (line === undefined) continue;
+      const entry = entryIn(line);
+      if (entry?.key !== key) throw spoiled(this.#path);
+      return entry.record;
+    }
   }
 
   /** One after the other: older lines must not be taken in after newer ones. */
   #catchUp(): Promise<void> {
-    this.#reading = this.#reading.then(
-      () => this.#takeIn(),
-      () => this.#takeIn(),
-    );
+    const read = () => this.#file.readOn({ restart: () => this.#restart(), line: (text, at) => this.#take(text, at) });
+    const checked = async () => {
+      await read();
+      if (this.#isSpoiled) throw spoiled(this.#path);
+    };
+    this.#reading = this.#reading.then(checked, checked);
     return this.#reading;
   }
 
-  async #takeIn(): Promise<void> {
-    const { isAnew, lines } = await this.#file.next();
-    if (isAnew) {
-      this.#records.clear();
-      this.#lines = 0;
-      this.#isSpoiled = false;
-    }
-    this.#lines += lines.length;
-    for (const line of lines) {
-      const entry = entryIn(line);
-      if (entry) {
-        this.#records.delete(entry.key);
-        this.#records.set(entry.key, entry.record);
-      } else if (!isCutOff(line) && !isName(line)) this.#isSpoiled = true;
-    }
-    if (this.#isSpoiled) throw spoiled(this.#path);
+  #restart(): void {
+    this.#places.clear();
+    this.#lines = 0;
+    this.#isSpoiled = false;
   }
 
-  async #add(key: string, record: WriteRecord): Promise<void> {
-    if (this.#lines < 2 * this.#maxRecords) return this.#file.append(lineOf(key, record));
-    // What was refused stands in nobody's way: it must not push out what does.
-    const others = [...this.#records].filter(([itsKey, { kind }]) => itsKey !== key && kind !== "refused");
-    const kept = newest(others, this.#maxRecords - 1).map(([itsKey, its]) => lineOf(itsKey, its));
-    await this.#file.rewrite([...kept, lineOf(key, record)]);
+  #take(line: string, at: number): void {
+    this.#lines++;
+    const entry = entryIn(line);
+    if (!entry) this.#isSpoiled ||= !isHarmless(line);
+    else if (entry.record.kind === "refused") this.#places.delete(entry.key);
+    else if (entry.record.kind !== "pending" || !this.#places.has(entry.key)) this.#places.set(entry.key, at);
+  }
+
+  async #compact(check: HeldLock["check"]): Promise<void> {
+    const outdated = this.#lines - this.#places.size;
+    if (outdated < Math.max(this.#minOutdated, this.#places.size)) return;
+    await this.#file.rewrite(this.#keptLines(), check);
+    await this.#catchUp();
+  }
+
+  async *#keptLines(): AsyncGenerator<string> {
+    const oldest = this.#now() - this.#retentionMs;
+    for await (const { text, at } of this.#file.lines()) {
+      const entry = entryIn(text);
+      if (entry && this.#places.get(entry.key) === at && isKept(entry, oldest)) yield text;
+    }
   }
 }
 
-function newest(records: readonly [string, WriteRecord][], count: number): [string, WriteRecord][] {
-  const isOpen = ([, { kind }]: [string, WriteRecord]) => kind === "pending" || kind === "unknown";
-  const byWorth = [...records.filter((entry) => !isOpen(entry)), ...records.filter(isOpen)];
-  const kept = new Set(byWorth.slice(-count));
-  return records.filter((entry) => kept.has(entry));
-}
-
-function lineOf(key: string, record: WriteRecord): string {
-  return JSON.stringify({ key, ...record });
-}
-
-const KINDS = new Set<unknown>(["pending", "done", "unknown", "refused"]);
-
-/** Somebody died while writing it, or the power failed: then nothing was sent yet. */
-function isCutOff(line: string): boolean {
-  if (line.endsWith("}")) return false;
-  return /^\0+$/.test(line) || STARTS.some((start) => line.startsWith(start) || start.startsWith(line));
-}
-
-const STARTS = ['{"key":', '{"file":'];
-
-function isName(line: string): boolean {
-  return /^\{"file":"[0-9a-f]+"\}$/.test(line);
+function isKept({ record: { kind, at } }: LedgerEntry, oldest: number): boolean {
+  return kind === "pending" || kind === "unknown" || at >= oldest;
 }
 
 function spoiled(path: string): NexusError {
@@ -127,13 +150,10 @@ function spoiled(path: string): NexusError {
   });
 }
 
-function entryIn(line: string): { key: string; record: WriteRecord } | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isRecord(value) || typeof value["key"] !== "string" || typeof value["at"] !== "number") return undefined;
-    const { key, ...record } = value;
-    return KINDS.has(record["kind"]) ? { key, record: record as WriteRecord } : undefined;
-  } catch {
-    return undefined;
-  }
+function unrecorded(path: string): NexusError {
+  return new NexusError("TIMEOUT", "The write could not be recorded, so nothing was sent", {
+    source: { file: path },
+    hint: "Another process replaced the file meanwhile. Try again.",
+    mayHaveReached: false,
+  });
 }

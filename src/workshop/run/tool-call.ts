@@ -90,9 +90,9 @@ export class ToolCall {
     if (confirmed instanceof Failure) return this.#failed(confirmed);
     const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, () => id);
     signal?.throwIfAborted();
-    const send = () => this.#send(prepared);
-    if (!this.#plan.isKeyed) return (await unlessAborted(send(), signal)).result;
+    if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
     const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const send = async () => (now() < until ? this.#send(prepared) : this.#tooLate());
     return writes.run({ key, until, signal, send, earlier, unrecorded: (error) => this.#unrecorded(error) });
   }
 
@@ -112,6 +112,13 @@ export class ToolCall {
     const outcome = reading.kind === "failure" ? reading.outcome : "done";
     const lasting = this.#reported(prepared.input, reading);
     return { result: this.#withPayload(lasting, exchanged), lasting, outcome };
+  }
+
+  /** Others were told by now that its outcome is not known: a person may be acting on that. */
+  #tooLate(): SentWrite {
+    const text = "This process was stopped before it could send the call. Nothing was sent.";
+    const result = this.#failed(new Failure(text, { hint: "Call again.", outcome: "refused" }));
+    return { result, lasting: result, outcome: "refused" };
   }
 
   #earlier(record: EarlierWrite, input: Value): CallToolResult {

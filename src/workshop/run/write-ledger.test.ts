@@ -1,9 +1,10 @@
+import { appendFileSync } from "node:fs";
 import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FileWriteLedger } from "./file-write-ledger.ts";
+import { FileWriteLedger, RETENTION_MS, type FileWriteLedgerOptions } from "./file-write-ledger.ts";
 import { MemoryWriteLedger, type WriteLedger, type WriteOutcome } from "./write-ledger.ts";
 
 const result = { content: [{ type: "text", text: "booked" }] };
@@ -17,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const newFile = () => join(folder, "writes", `${files++}.jsonl`);
-const opened = (file: string, maxRecords?: number) =>
-  new FileWriteLedger({ file, platform: process.platform, now: () => now, ...(maxRecords ? { maxRecords } : {}) });
+const opened = (file: string, options: Partial<FileWriteLedgerOptions> = {}) =>
+  new FileWriteLedger({ file, platform: process.platform, now: () => now, ...options });
 
 describe.each<[string, () => WriteLedger]>([
   ["in memory", () => new MemoryWriteLedger({ now: () => now })],
@@ -112,7 +113,7 @@ describe("a ledger in a file", () => {
   ])("%s stops all writes until it is put right", async (_, damage) => {
     const file = newFile();
     const ledger = opened(file);
-    await ledger.begin("a", 9e15);
+    await opened(file).begin("a", 9e15);
     const text = await readFile(file, "utf8");
     await writeFile(file, damage(text));
     for (const each of [ledger, ledger, opened(file)]) {
@@ -151,7 +152,7 @@ describe("a ledger in a file", () => {
 
   test("keeps up with others who write it, also when they write it anew", async () => {
     const file = newFile();
-    const [one, other] = [opened(file, 3), opened(file, 3)];
+    const [one, other] = [opened(file, { minOutdated: 3 }), opened(file, { minOutdated: 3 })];
     for (let round = 0; round < 10; round++) {
       expect(await one.begin(`a${round}`, 9e15)).toBeUndefined();
       expect(await other.find(`a${round}`)).toMatchObject({ kind: "pending" });
@@ -169,7 +170,7 @@ describe("a ledger in a file", () => {
   });
 
   test("remembers what was done, however much is refused after it", async () => {
-    const ledger = opened(newFile(), 4);
+    const ledger = opened(newFile(), { minOutdated: 4 });
     await ledger.begin("done", 9e15);
     await ledger.settle("done", { kind: "done", result });
     for (let round = 0; round < 30; round++) {
@@ -179,17 +180,82 @@ describe("a ledger in a file", () => {
     expect(await ledger.find("done")).toMatchObject({ kind: "done", result });
   });
 
-  test("stays small: what ended goes before what is open", async () => {
+  test("X15: does not forget the first of more than 5,000 writes", async () => {
+    now = 1_000;
     const file = newFile();
-    const ledger = opened(file, 4);
-    await ledger.begin("open", 9e15);
-    for (const key of ["a", "b", "c", "d", "e", "f"]) {
-      await ledger.begin(key, 9e15);
-      await ledger.settle(key, { kind: "done", result });
+    const ledger = opened(file);
+    await ledger.begin("first", 9e15);
+    await ledger.settle("first", { kind: "done", result });
+    const others = Array.from({ length: 12_000 }, (_, index) => [
+      JSON.stringify({ key: `other${index}`, kind: "pending", at: now, until: 9e15 }),
+      JSON.stringify({ key: `other${index}`, kind: "done", at: now, result }),
+    ]);
+    await appendFile(file, `${others.flat().join("\n")}\n`);
+    const before = await linesOf(file);
+    await ledger.begin("last", 9e15);
+    expect(await linesOf(file)).toBeLessThan(before);
+    for (const each of [ledger, opened(file)]) {
+      expect(await each.begin("first", 9e15)).toMatchObject({ kind: "done", result });
+      expect(await each.begin("other11999", 9e15)).toMatchObject({ kind: "done", result });
+      expect(await each.begin("last", 9e15)).toMatchObject({ kind: "pending" });
     }
-    expect((await readFile(file, "utf8")).split("\n").length).toBeLessThan(10);
-    expect(await ledger.find("open")).toMatchObject({ kind: "pending" });
-    expect(await ledger.find("a")).toBeUndefined();
-    expect(await ledger.find("f")).toMatchObject({ kind: "done" });
+  });
+
+  test("is written again without what does not count: refused writes, and done ones after a year", async () => {
+    now = 1_000;
+    const file = newFile();
+    const ledger = opened(file, { minOutdated: 4 });
+    await ledger.begin("open", 2_000);
+    await ledger.begin("unknown", 9e15);
+    await ledger.settle("unknown", { kind: "unknown" });
+    await ledger.begin("old", 9e15);
+    await ledger.settle("old", { kind: "done", result });
+    now += RETENTION_MS;
+    await ledger.begin("young", 9e15);
+    await ledger.settle("young", { kind: "done", result });
+    now += 1;
+    for (let round = 0; round < 20; round++) {
+      await ledger.begin("refused", 9e15);
+      await ledger.settle("refused", { kind: "refused" });
+    }
+    expect(await linesOf(file)).toBeLessThan(15);
+    const kinds = ["open", "unknown", "young", "old"].map(async (key) => (await ledger.find(key))?.kind);
+    expect(await Promise.all(kinds)).toEqual(["unknown", "unknown", "done", undefined]);
+  });
+
+  test("of two processes that recorded the same write, the one whose line comes first may send it", async () => {
+    now = 1_000;
+    const file = newFile();
+    const other = JSON.stringify({ key: "a", kind: "pending", at: now, until: 9e15, by: "other" });
+    await opened(file).begin("b", 9e15);
+    // As if the lock had been lost between the look at the file and the line that is added to it.
+    let calls = 0;
+    const interrupted = opened(file, {
+      now: () => {
+        if (calls++ === 1) appendFileSync(file, `${other}\n`);
+        return now;
+      },
+    });
+    expect(await interrupted.begin("a", 9e15)).toMatchObject({ kind: "pending", by: "other" });
+    expect(await opened(file).find("a")).toMatchObject({ kind: "pending", by: "other" });
+  });
+
+  test("reads lines of any length, in whatever pieces they come", async () => {
+    now = 1_000;
+    const file = newFile();
+    const ledger = opened(file);
+    const texts = [1, 4_000, 4_096, 262_144, 700_000].map((length) => "ü".repeat(length));
+    for (const [index, text] of texts.entries()) {
+      await ledger.settle(`key${index}`, { kind: "done", result: { content: [{ type: "text", text }] } });
+    }
+    for (const each of [ledger, opened(file)]) {
+      for (const [index, text] of texts.entries()) {
+        expect(await each.find(`key${index}`)).toMatchObject({ result: { content: [{ text }] } });
+      }
+    }
   });
 });
+
+async function linesOf(file: string): Promise<number> {
+  return (await readFile(file, "utf8")).split("\n").length - 1;
+}

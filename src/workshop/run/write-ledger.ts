@@ -2,10 +2,10 @@ import type { CallToolResult } from "../../protocol/mcp.ts";
 
 /**
  * What is known of a write.
- * `pending`: somebody is sending it, until then at the latest; whoever is that late does not know what became of it.
+ * `pending`: it is being sent, until then at the latest; what became of it later is not known. `by` names the sender.
  */
 export type WriteRecord =
-  | { kind: "pending"; at: number; until: number }
+  | { kind: "pending"; at: number; until: number; by?: string }
   | { kind: "done"; at: number; result: CallToolResult }
   | { kind: "unknown"; at: number }
   | { kind: "refused"; at: number };
