@@ -1,5 +1,6 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
+import { withContent } from "../protocol/legacy.ts";
 import {
   LOG_LEVELS,
   type CallToolResult,
@@ -243,8 +244,10 @@ export class Client implements AsyncDisposable {
     if (options?.task) {
       return this.tasks.run(name, args, options.task === true ? options : { ...options, ...options.task });
     }
-    const params = args === undefined ? { name } : { name, arguments: args };
-    return (await this.#caller.rounds({ method: "tools/call", params, options })) as CallToolResult;
+    // Servers that validate what they get refuse a call without arguments, even where none is required.
+    const params = { name, arguments: args ?? {} };
+    const result = await this.#caller.rounds({ method: "tools/call", params, options });
+    return (this.era === "legacy" ? withContent(result) : result) as CallToolResult;
   }
 
   async readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult> {
@@ -260,7 +263,7 @@ export class Client implements AsyncDisposable {
   }
 
   async getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
-    const params = args === undefined ? { name } : { name, arguments: args };
+    const params = { name, arguments: args ?? {} };
     return (await this.#caller.rounds({ method: "prompts/get", params, options })) as GetPromptResult;
   }
 

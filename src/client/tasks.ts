@@ -54,7 +54,7 @@ export class Tasks {
 
   /** Calls a tool, as a task if the server can and will; it alone decides in the modern era. */
   start(name: string, args?: object, options: TaskOptions = {}): Promise<Started> {
-    return this.startCall(args === undefined ? { name } : { name, arguments: args }, options);
+    return this.startCall({ name, arguments: args ?? {} }, options);
   }
 
   /** The same with parameters that are carried as they are. */
@@ -114,7 +114,7 @@ export class Tasks {
 
   /** Starts and waits. Aborting cancels the task, too. */
   run(name: string, args: object | undefined, options: TaskOptions): Promise<CallToolResult> {
-    return this.runCall(args === undefined ? { name } : { name, arguments: args }, options);
+    return this.runCall({ name, arguments: args ?? {} }, options);
   }
 
   /** The same with parameters that are carried as they are. */

@@ -40,6 +40,8 @@ export interface HostOptions {
   maxConnections?: number | undefined;
   /** How long a lease beyond that waits for another to end: 10 seconds. */
   connectionWaitMs?: number | undefined;
+  /** How often a legacy server over HTTP is asked whether it is still there: every 30 seconds. */
+  healthCheckMs?: number | undefined;
   /** Connections of one owner, who has one for each set of capabilities: 8. One that is one too many is refused. */
   maxOwnerConnections?: number | undefined;
 }

@@ -95,6 +95,7 @@ export class Host implements AsyncDisposable {
       maxConnections: options.maxConnections ?? 32,
       maxOwnerConnections: options.maxOwnerConnections ?? 8,
       waitMs: options.connectionWaitMs ?? 10_000,
+      healthCheckMs: options.healthCheckMs ?? 30_000,
       logger,
       tell: (event) => this.#tell(event),
     });

@@ -26,6 +26,8 @@ export interface SupervisorOptions {
   maxOwnerConnections: number;
   /** How long a connection that is one too many waits for another to end. */
   waitMs: number;
+  /** How often a legacy server over HTTP is asked whether it is still there. */
+  healthCheckMs: number;
   logger: Logger;
   onState: (state: ServerState) => void;
   onLists: () => void;
@@ -304,8 +306,18 @@ export class ServerSupervisor {
     this.#backoff.succeeded();
     this.#ready = ready;
     this.#showHealth(ready);
+    this.#checkRegularly(ready);
     void client.closed.then(() => this.#lost(ready, client.lost));
     return ready;
+  }
+
+  /** A process that ends is noticed, and so is a modern server's stream; a legacy server over HTTP has to be asked. */
+  #checkRegularly(ready: Ready): void {
+    if (ready.client.era === "modern" || ready.client.pid !== undefined) return;
+    const timer = setInterval(() => {
+      if (this.#ready === ready) void this.#checkIsThere(ready);
+      else clearInterval(timer);
+    }, this.#options.healthCheckMs).unref();
   }
 
   #listsRead(): void {

@@ -1,3 +1,4 @@
+import type { Result } from "./json-rpc.ts";
 import { atLeast } from "./revisions.ts";
 
 /** The headers of a POST or GET to a legacy server after `initialize`. */
@@ -7,4 +8,12 @@ export function legacyHeaders(version: string, sessionId: string | undefined): R
   if (atLeast(version, "2025-06-18")) headers["mcp-protocol-version"] = version;
   if (sessionId !== undefined) headers["mcp-session-id"] = sessionId;
   return headers;
+}
+
+/** A result of `tools/call`. Before 2024-11-05 it had `toolResult` instead of `content`, and some servers still send that. */
+export function withContent(result: Result): Result {
+  const { toolResult, content } = result;
+  if (content !== undefined || toolResult === undefined) return result;
+  const text = typeof toolResult === "string" ? toolResult : JSON.stringify(toolResult, undefined, 2);
+  return { ...result, content: [{ type: "text", text }] };
 }

@@ -17,6 +17,7 @@ const tools = [
   { name: "violates", inputSchema: object({}) },
   { name: "dies", inputSchema: object({}) },
   { name: "hangs", inputSchema: object({}) },
+  { name: "ancient", inputSchema: object({}) },
 ];
 const text = (text) => ({ content: [{ type: "text", text }] });
 const call = ({ name, arguments: args }) => {
@@ -24,6 +25,7 @@ const call = ({ name, arguments: args }) => {
   if (name === "picture") return { content: [{ type: "image", mimeType: "image/png", data: "no*base64!" }] };
   if (name === "dies") { console.error("FATAL: disk full"); console.error("error count: 1 in cache"); process.exit(7); }
   if (name === "violates") return 17;
+  if (name === "ancient") return { toolResult: { answer: 42 } };
   return text(JSON.stringify(args));
 };
 const handlers = {
@@ -92,6 +94,12 @@ test("a name that cannot be typed can be called by the one that stands for it", 
   expect(stderr).toContain("cannot be typed");
   const name = /nexus mcp call (mcp__odd__\w+)/.exec(stdout)?.[1] ?? "";
   expect(await mcp("call", name)).toMatchObject({ code: 0, stdout: "{}\n" });
+});
+
+test("a result in the form before 2024-11-05 is shown, and has content for programs", async () => {
+  expect(await mcp("call", "odd.ancient")).toMatchObject({ code: 0, stdout: '{\n  "answer": 42\n}\n' });
+  const { stdout } = await mcp("call", "odd.ancient", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ toolResult: { answer: 42 }, content: [{ type: "text" }] });
 });
 
 test("data that is no base64 is said to be none", async () => {

@@ -140,6 +140,16 @@ test("nothing is asked of a server that does not declare it (G1, P1.3)", async (
   expect(server.methods).toEqual(["initialize", "notifications/initialized"]);
 });
 
+test("a call without arguments says so with an empty object, which strict servers require (N7)", async () => {
+  await using server = await startHttpFixture({ revision: "2025-11-25" });
+  await using client = await connect({ url: server.url });
+  await client.callTool("echo");
+  await client.getPrompt("test_simple_prompt");
+  for (const method of ["tools/call", "prompts/get"]) {
+    expect(find(server, method).message.params).toMatchObject({ arguments: {} });
+  }
+});
+
 test("a list whose cursors go round in a circle is an error, not a loop (P1.4)", async () => {
   const server = new ScriptedServer({ tools: {} }).on("tools/list", () => ({ tools: [], nextCursor: "a" }));
   await using client = await connect(server.transport);

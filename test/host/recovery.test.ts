@@ -144,14 +144,20 @@ test.each(["2026-07-28", "2025-11-25"] as const)(
   },
 );
 
-test("that a modern HTTP server is gone is noticed without a call", async () => {
-  await using world = await HostWorld.open();
-  const server = await startHttpFixture({ revision: "2026-07-28" });
-  await using host = await world.host({ web: { url: server.url, http_max_retries: 0 } });
-  await host.ready();
-  await server.close();
-  await expect.poll(() => stateOf(host, "web")).toMatchObject({ error: { code: "CONNECTION_FAILED" } });
-});
+test.each(["2026-07-28", "2025-11-25"] as const)(
+  "an HTTP server that is gone is noticed without a call, and heals when it is back (%s, P2.1)",
+  async (revision) => {
+    await using world = await HostWorld.open();
+    const server = await startHttpFixture({ revision });
+    const entry = { url: server.url, http_max_retries: 0 };
+    await using host = await world.host({ web: entry }, { healthCheckMs: 50 });
+    await host.ready();
+    await server.close();
+    await expect.poll(() => stateOf(host, "web")).toMatchObject({ error: { code: "CONNECTION_FAILED" } });
+    await using _again = await startHttpFixture({ revision, port: server.port });
+    await until(host, "web", "ready");
+  },
+);
 
 test("damaged notes about children keep no host from opening (B3)", async () => {
   await using world = await HostWorld.open();

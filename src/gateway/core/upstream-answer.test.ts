@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Caller } from "../exchange.ts";
-import { canonicalError, canonicalResult } from "./upstream-answer.ts";
+import { canonicalError, canonicalResult, legacyResult } from "./upstream-answer.ts";
 
 const MODERN = { era: "modern", version: "2026-07-28" } as Caller;
 const LEGACY = { era: "legacy", version: "2025-11-25" } as Caller;
@@ -67,5 +67,13 @@ describe("results", () => {
     const fresh = { resultType: "complete", contents: [], ttlMs: 5, cacheScope: "public" };
     expect(canonicalResult("resources/read", fresh)).toEqual(fresh);
     expect(canonicalResult("resources/read", { ...fresh, ttlMs: -5 })).toMatchObject({ ttlMs: 0 });
+  });
+});
+
+test("an old result of a tool gets the content that every caller understands", () => {
+  expect(legacyResult("tools/call", { toolResult: "done" })).toEqual({
+    resultType: "complete",
+    toolResult: "done",
+    content: [{ type: "text", text: "done" }],
   });
 });

@@ -1,5 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, isRecord, type Result } from "../../protocol/json-rpc.ts";
+import { withContent } from "../../protocol/legacy.ts";
 import { MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Caller } from "../exchange.ts";
@@ -34,7 +35,8 @@ export function canonicalResult(method: string, result: Result): Result {
  */
 export function legacyResult(method: string, result: Result): Result {
   const { resultType: _, ...plain } = result;
-  return canonicalResult(method, result.resultType === undefined ? result : plain);
+  const own = result.resultType === undefined ? result : plain;
+  return canonicalResult(method, method === "tools/call" ? withContent(own) : own);
 }
 
 /** A tool's failure, so that a model can read it. */
