@@ -430,3 +430,19 @@ test.each(["servers", "connect", "tools", "resources", "templates", "prompts", "
     );
   },
 );
+
+test("an entry with a mistake is listed for programs by the key it has: command, url or api", async () => {
+  await using other = await NexusWorld.open();
+  await other.configure({
+    web: { url: "http://127.0.0.1:9/${NOT_SET}" },
+    made: { api: "none.nexus.yaml", timeout: "soon" },
+    run: { command: "x", args: ["${NOT_SET}"] },
+  });
+  const { servers } = json((await other.run(["mcp", "servers", "--json"])).stdout) as { servers: unknown[] };
+  expect(servers).toMatchObject([
+    { id: "made", api: "none.nexus.yaml", problem: { code: "CONFIG_INVALID" } },
+    { id: "run", command: "x ${NOT_SET}", problem: { code: "CONFIG_INVALID" } },
+    { id: "web", url: "http://127.0.0.1:9/${NOT_SET}", problem: { code: "CONFIG_INVALID" } },
+  ]);
+  expect(servers.filter((server) => Object.hasOwn(server as object, "command"))).toHaveLength(1);
+});

@@ -6,7 +6,7 @@ import { agoText, counted } from "../text/amounts.ts";
 import { exitCodeFor, failuresForPrograms } from "../ask-servers.ts";
 import { defineCommand } from "../command.ts";
 import { nothingToAsk } from "../looking/no-servers.ts";
-import { reachText } from "../text/reach-text.ts";
+import { reachMember, reachText } from "../text/reach-text.ts";
 import { placeText, shortPath } from "../text/short-path.ts";
 import type { Sighting } from "../sightings.ts";
 import { tableLines, type Cell } from "../text/table.ts";
@@ -34,8 +34,8 @@ Values of variables, headers and passwords are never shown.`,
     const known = await Promise.all(
       configuration.servers.map(async (definition): Promise<Known> => {
         const { origin, id } = definition;
-        const reach = reachText((origin && written.get(origin.file)?.get(id)) ?? {});
-        return { definition, reach, sighting: await set.sightings.find(definition) };
+        const entry = (origin && written.get(origin.file)?.get(id)) ?? {};
+        return { definition, entry, sighting: await set.sightings.find(definition) };
       }),
     );
     if (out.json) {
@@ -68,18 +68,19 @@ Values of variables, headers and passwords are never shown.`,
 
 interface Known {
   definition: ServerDefinition;
-  reach: string | undefined;
+  /** As it stands in its file. */
+  entry: WrittenEntry;
   sighting: Sighting | undefined;
 }
 
 const HEADINGS: Cell[] = ["server", "state", "reached by", "configured in"].map((text) => ({ text, style: "dim" }));
 
-function rowOf({ definition, reach, sighting }: Known, home: string): Cell[] {
+function rowOf({ definition, entry, sighting }: Known, home: string): Cell[] {
   const { id, name, origin } = definition;
   return [
     { text: name === undefined ? id : visible(`${id} (${name})`), style: definition.enabled ? "bold" : "dim" },
     stateOf(definition, sighting),
-    { text: visible(reach ?? "?") },
+    { text: visible(reachText(entry) ?? "?") },
     { text: origin ? placeText(origin, home) : "", style: "dim" },
   ];
 }
@@ -124,14 +125,13 @@ function footer({ servers: all, files }: Configuration): string {
   return `${counted(all.length, "server")} in ${counted(files.length, "file")}${off > 0 ? `, ${off} switched off` : ""}`;
 }
 
-function forPrograms({ definition, reach, sighting }: Known): Record<string, unknown> {
-  const { id, name, enabled, autoStart, trusted, origin, hides, problem, entry } = definition;
-  const kind = entry?.reach.kind;
+function forPrograms({ definition, entry, sighting }: Known): Record<string, unknown> {
+  const { id, name, enabled, autoStart, trusted, origin, hides, problem } = definition;
   return {
     id,
     name,
-    transport: kind,
-    [kind === "http" || kind === "sse" ? "url" : kind === "api" ? "api" : "command"]: reach,
+    transport: definition.entry?.reach.kind,
+    ...reachMember(entry),
     enabled,
     autoStart,
     trusted,

@@ -3,7 +3,7 @@ import type { Import, ImportedServer } from "../../config/import.ts";
 import { visible } from "../../errors/visible.ts";
 import { failuresForPrograms } from "../ask-servers.ts";
 import type { Output } from "../output.ts";
-import { reachText } from "../text/reach-text.ts";
+import { reachMember, reachText } from "../text/reach-text.ts";
 import { shortPath } from "../text/short-path.ts";
 
 /** What other programs have, a heading for each file, and how to take it over. */
@@ -14,8 +14,16 @@ export function listImports(
 ): void {
   if (out.json) {
     const items = servers.map(({ id, name, client, scope, project, source, entry }) => {
-      const reach = entry.url === undefined ? { command: reachText({ ...entry }) } : { url: reachText({ ...entry }) };
-      return { server: id, name, client, scope, project, source, ...reach, present: present.has(id) };
+      return {
+        server: id,
+        name,
+        client,
+        scope,
+        project,
+        source,
+        ...reachMember({ ...entry }),
+        present: present.has(id),
+      };
     });
     return out.value({ items, errors: failuresForPrograms(problems) });
   }

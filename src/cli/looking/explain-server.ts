@@ -7,7 +7,7 @@ import { isRecord } from "../../protocol/json-rpc.ts";
 import { durationText } from "../text/amounts.ts";
 import { factLines, type Fact } from "../text/facts.ts";
 import type { Output } from "../output.ts";
-import { maskedMembers, reachText } from "../text/reach-text.ts";
+import { maskedMembers, reachMember, reachText } from "../text/reach-text.ts";
 import { placeText, shortPath } from "../text/short-path.ts";
 import type { WrittenEntry } from "./written-entries.ts";
 
@@ -43,12 +43,13 @@ export function explainServer(out: Output, explained: Explained): void {
 function facts({ definition, written = {}, home }: Explained, masked: { env: string[]; headers: string[] }): Fact[] {
   const { origin, hides, enabled, trusted, autoStart, isolation, tools, entry, extra = {}, oauth } = definition;
   const reach = entry?.reach;
-  const isHttp = typeof written["url"] === "string";
+  const { url, api } = reachMember(written);
+  const way = url === undefined ? (api === undefined ? "started by" : "made of") : "reached at";
   return [
     ["configured", origin ? [placeText(origin, home)] : []],
     ["hides", hides.map((file) => `the server of the same name in ${shortPath(file, home)}`)],
     ["state", [[enabled ? "switched on" : "switched off", trusted ? "trusted" : "not trusted"].join(", ")]],
-    [isHttp ? "reached at" : "started by", present(reachText(written))],
+    [way, present(reachText(written))],
     ["transport", present(reach?.kind)],
     // As written: what was filled in may be secret.
     ["runs in", typeof written["cwd"] === "string" ? [withoutDefaults(shortPath(written["cwd"], home))] : []],

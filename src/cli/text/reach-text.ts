@@ -14,6 +14,14 @@ export function reachText(entry: WrittenEntry): string | undefined {
     .join(" ");
 }
 
+/** The same for programs: under the name of the key that the entry has. An entry with mistakes has it too. */
+export function reachMember(entry: WrittenEntry): { command?: string; url?: string; api?: string } {
+  const text = reachText(entry);
+  if (text === undefined) return {};
+  if (typeof entry["api"] === "string") return { api: text };
+  return typeof entry["url"] === "string" ? { url: text } : { command: text };
+}
+
 /** `NAME=•••` for each member: what `env` and `headers` hold is nobody's business. */
 export function maskedMembers(members: unknown, separator: string): string[] {
   if (typeof members !== "object" || members === null) return [];
