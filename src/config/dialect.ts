@@ -44,16 +44,38 @@ const FOREIGN_KEYS = new Set([
   "required",
   "_meta",
   "metadata",
+  // Of Zed.
+  "source",
+  "settings",
+  "remote",
+  // Of mcporter.
+  "auth",
+  "clientName",
+  "oauthRedirectUrl",
+  "lifecycle",
+  "logging",
+  // Of Continue.
+  "serverName",
+  "faviconUrl",
 ]);
 
 /** The same thing under another program's name. */
 const SYNONYMS: Record<string, string> = {
   environment: "env",
   serverUrl: "url",
+  server_url: "url",
   httpUrl: "url",
+  baseUrl: "url",
+  base_url: "url",
+  executable: "command",
   http_headers: "headers",
   env_vars: "env_passthrough",
+  connectionTimeout: "connection_timeout",
 };
+
+/** Keys that hold a bearer token, and those that name a variable that does. */
+const TOKENS = new Set(["bearerToken", "bearer_token"]);
+const TOKEN_VARIABLES = new Set(["bearer_token_env_var", "bearerTokenEnv", "bearer_token_env"]);
 
 const TYPES: Record<string, string | undefined> = {
   local: undefined,
@@ -113,15 +135,15 @@ class Translation {
     const member = this.#dialect === "opencode" ? { ...given, node: withDollars(given.node) } : given;
     const { key, node } = member;
     const value = plainValue(node);
-    if (key === "type" || key === "transport") this.#type(member, value);
+    if (node.kind === "object" && this.#nested(key, node.members)) return;
+    if (key === "type" || key === "transport" || key === "transportType") this.#type(member, value);
     else if (key === "timeout" && this.#dialect === "opencode") this.#put(member, "connection_timeout", value);
     else if (key === "startup_timeout_sec") this.#put(member, "connection_timeout", seconds(value));
     else if (key === "startup_timeout_ms") this.#put(member, "connection_timeout", value);
     else if (key === "tool_timeout_sec") this.#put(member, "timeout", seconds(value));
-    else if (key === "bearer_token_env_var") this.#header(member, "Authorization", `Bearer \${${String(value)}}`);
-    else if (key === "env_http_headers" && node.kind === "object") {
-      for (const inner of node.members) this.#header(inner, inner.key, `\${${String(plainValue(inner.node))}}`);
-    } else if (key === "enabled_tools" || key === "includeTools") this.#tools.push({ ...member, key: "allow" });
+    else if (TOKEN_VARIABLES.has(key)) this.#header(member, "Authorization", `Bearer \${${String(value)}}`);
+    else if (TOKENS.has(key)) this.#header(member, "Authorization", `Bearer ${String(value)}`);
+    else if (key === "enabled_tools" || key === "includeTools") this.#tools.push({ ...member, key: "allow" });
     else if (key === "disabled_tools" || key === "excludeTools" || key === "disabledTools")
       this.#tools.push({ ...member, key: "deny" });
     else if (key === "tools" && node.kind === "list") this.#toolList(member);
@@ -134,10 +156,25 @@ class Translation {
     return merged(merged(this.#members, "headers", this.#headers), "tools", this.#tools);
   }
 
+  /** Some programs write members of an entry one level down; false where that is how it is meant. */
+  #nested(key: string, members: readonly Member[]): boolean {
+    if (key === "transport") for (const member of members) this.add(member);
+    else if (key === "command") {
+      for (const member of members) this.add(member.key === "path" ? { ...member, key: "command" } : member);
+    } else if (key === "env_http_headers") {
+      for (const inner of members) this.#header(inner, inner.key, `\${${String(plainValue(inner.node))}}`);
+    } else if (key === "requestOptions") {
+      const headers = members.find((member) => member.key === "headers")?.node;
+      if (headers?.kind === "object") this.#headers.push(...headers.members);
+    } else return false;
+    return true;
+  }
+
   #type(member: Member, value: unknown): void {
+    const key = member.key === "transportType" ? "type" : member.key;
     const known = typeof value === "string" && Object.hasOwn(TYPES, value);
-    if (!known) this.#take(member);
-    else if (TYPES[value] !== undefined) this.#put(member, member.key, TYPES[value]);
+    if (!known) this.#take(member, key);
+    else if (TYPES[value] !== undefined) this.#put(member, key, TYPES[value]);
   }
 
   /** `["*"]` is every tool, which needs no list. */

@@ -41,13 +41,15 @@ export interface FoundServers {
   warnings: ConfigWarning[];
 }
 
-const SECTIONS = ["mcpServers", "servers", "mcp_servers", "mcp"];
+/** Keys that hold servers, as other programs call them: Codex, Zed and Amp have names of their own. */
+const PLAIN_SECTIONS = ["mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers"];
+const SECTIONS = [...PLAIN_SECTIONS, "mcp"];
 
 /** Finds the servers in a file, whichever program's file it is. */
 export function findServers(root: SourceNode, file: string): FoundServers {
   const finder = new Finder(file);
   if (root.kind !== "object") throw finder.wrong("The file", root.place, `is no object`);
-  for (const key of ["mcpServers", "servers", "mcp_servers"]) {
+  for (const key of PLAIN_SECTIONS) {
     const member = findMember(root, key);
     if (member) finder.section(member, section({ name: key, path: [key] }));
   }

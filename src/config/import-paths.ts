@@ -1,6 +1,9 @@
+import { basename, dirname } from "node:path";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import { absolutePath } from "./absolute-path.ts";
+import { CLIENTS } from "./clients.ts";
 import type { ImportedServer } from "./import.ts";
+import { looksRelative } from "./relative-words.ts";
 
 /** Where an entry is copied to. */
 interface Destination {
@@ -12,24 +15,51 @@ interface Destination {
 
 /** A server that means the same in the file it goes to: what was relative to a folder leads there from everywhere. */
 export function withFixedPaths(server: ImportedServer, { cwd, home, isOfProject }: Destination): ImportedServer {
-  const folder = server.project ?? (server.scope === "project" ? cwd : undefined);
-  if (folder === undefined || (isOfProject && folder === cwd)) return server;
-  return { ...server, entry: boundTo(folder, home, server.entry) };
+  const folder = folderOf(server, cwd);
+  if (isOfProject && folder === cwd) return server;
+  return { ...server, entry: folder === undefined ? ofUser(server, home) : boundTo(folder, home, server) };
 }
 
-function boundTo(folder: string, home: string, entry: ServerEntry): ServerEntry {
-  const filled = withFolder(entry, folder) as Record<string, unknown>;
-  const absolute = (path: unknown) => {
+/** The folder that an entry speaks about; undefined for one of the user, which speaks about wherever they are. */
+function folderOf({ client, scope, project, source }: ImportedServer, cwd: string): string | undefined {
+  if (project !== undefined) return project;
+  if (scope === "project") return cwd;
+  if (client !== "file") return undefined;
+  const folder = dirname(source.file);
+  // .vscode, .cursor and the like speak about the folder they are in.
+  return basename(folder).startsWith(".") ? dirname(folder) : folder;
+}
+
+function ofUser({ client, entry }: ImportedServer, home: string): ServerEntry {
+  const startsAtHome = client !== "file" && CLIENTS[client].dialect?.startsAtHome === true;
+  // A relative "envFile" of ours is beside our own file, where theirs is not.
+  return withAbsolute(entry, startsAtHome ? PATHS : ["envFile"], { home, base: home });
+}
+
+function boundTo(folder: string, home: string, { client, entry }: ImportedServer): ServerEntry {
+  const filled = withFolder(entry, folder) as ServerEntry;
+  const bound = withAbsolute(filled, PATHS, { home, base: folder });
+  const { command, cwd = bound.workdir } = bound;
+  // A project's server runs in its folder without saying so. A file that was named may be anywhere.
+  const runsThere = client !== "file" || looksRelative(filled).length > 0;
+  return command !== undefined && cwd === undefined && runsThere ? { ...bound, cwd: folder } : bound;
+}
+
+const PATHS = ["cwd", "workdir", "envFile", "api", "roots"];
+
+function withAbsolute(
+  entry: ServerEntry,
+  keys: readonly string[],
+  places: { home: string; base: string },
+): ServerEntry {
+  const absolute = (path: unknown): unknown => {
+    if (Array.isArray(path)) return path.map(absolute);
     // What begins with another variable is whole, as far as anybody can know.
     if (typeof path !== "string" || path === "" || /^(?:~|\$\{|file:)/.test(path)) return path;
-    return absolutePath(path, { home, base: folder });
+    return absolutePath(path, places);
   };
-  const bound: Record<string, unknown> = { ...filled };
-  for (const key of ["cwd", "workdir", "envFile"]) if (key in filled) bound[key] = absolute(filled[key]);
-  if (Array.isArray(filled["roots"])) bound["roots"] = filled["roots"].map(absolute);
-  // A project's server runs in its folder without saying so.
-  if ("command" in filled && (filled["cwd"] ?? filled["workdir"]) === undefined) bound["cwd"] = folder;
-  return bound;
+  const members = Object.entries(entry).map(([key, value]) => [key, keys.includes(key) ? absolute(value) : value]);
+  return Object.fromEntries(members) as ServerEntry;
 }
 
 function withFolder(value: unknown, folder: string): unknown {

@@ -137,3 +137,178 @@ test("P0: what a project's entry says about its folder means the same in the use
   });
   expect(fixed(true)).toMatchObject({ v: entry, w: { command: "w" }, inner: { cwd: "/p" } });
 });
+
+test("servers of Copilot, Qwen, Cline, Zed, Amp, Kilo, Continue, mcporter and NEXUS3 are found and understood", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/.copilot/mcp-config.json", {
+    mcpServers: { co: { type: "local", command: "c", args: ["1"], tools: ["*"] } },
+  });
+  await world.write("home/.qwen/settings.json", { mcpServers: { q: { httpUrl: "https://q/" } } });
+  await world.write("home/.cline/data/settings/cline_mcp_settings.json", {
+    mcpServers: {
+      nested: {
+        transport: { type: "streamableHttp", url: "https://cl/", headers: { A: "b" } },
+        timeout: 60,
+        disabled: true,
+        oauth: { tokens: { access_token: "never-copied" } },
+        oauthClient: { clientSecret: "never-copied" },
+      },
+      flat: { command: "cl", transportType: "stdio", autoApprove: ["x"] },
+    },
+  });
+  await world.write(
+    "home/.config/zed/settings.json",
+    `{ "theme": "One", // mine
+      "context_servers": {
+        "z": { "source": "custom", "command": "z", "args": ["1"], "timeout": 5 },
+        "old": { "command": { "path": "o", "args": ["2"], "env": { "A": "b" } } },
+      } }`,
+  );
+  await world.write("home/.config/amp/settings.json", {
+    "amp.mcpServers": { am: { command: "a", env: { K: "${K}" }, includeTools: ["t"] } },
+  });
+  await world.write("home/.config/kilo/kilo.jsonc", {
+    mcp: { ki: { type: "local", command: ["k"], environment: { A: "{env:A}" } } },
+  });
+  await world.write(
+    "home/.continue/config.yaml",
+    [
+      "name: mine",
+      "mcpServers:",
+      "  - name: Db",
+      "    command: d",
+      "    env:",
+      "      T: ${{ secrets.DB_TOKEN }}",
+      "  - name: remote",
+      "    type: streamable-http",
+      "    url: https://r/",
+      "    apiKey: ${{ secrets.KEY }}",
+      "    requestOptions:",
+      "      headers: { X: y }",
+      "    connectionTimeout: 9000",
+      "",
+    ].join("\n"),
+  );
+  await world.write("home/.continue/mcpServers/more.json", { mcpServers: { more: { command: "m" } } });
+  await world.write("home/.mcporter/mcporter.json", {
+    mcpServers: {
+      li: { baseUrl: "https://l/", headers: { A: "$env:L_KEY" }, tokenCacheDir: "/t" },
+      tok: { base_url: "https://t/", bearerTokenEnv: "T_KEY" },
+    },
+  });
+  await world.write("home/.nexus3/mcp.json", { servers: [{ name: "n3", command: ["n", "3"], enabled: true }] });
+  await world.write("home/work/project/.github/mcp.json", {
+    mcpServers: { shared: { type: "http", url: "https://s/" } },
+  });
+  await world.write("home/work/project/.kilocode/mcp.json", { mcpServers: { ko: { command: "ko" } } });
+  await world.write("home/work/project/.continue/mcpServers/a.yaml", "mcpServers:\n  - name: cp\n    command: cp\n");
+
+  const { servers, problems } = await findImports(world.options());
+  expect(problems).toEqual([]);
+  expect(servers.map(({ client, scope, name, entry }) => [client, scope, name, entry])).toEqual([
+    ["copilot", "user", "co", { command: "c", args: ["1"] }],
+    ["qwen", "user", "q", { url: "https://q/" }],
+    [
+      "cline",
+      "user",
+      "nested",
+      { type: "http", url: "https://cl/", headers: { A: "b" }, timeout: 60_000, disabled: true },
+    ],
+    ["cline", "user", "flat", { command: "cl", type: "stdio", autoApprove: ["x"] }],
+    ["zed", "user", "z", { command: "z", args: ["1"], timeout: 5000, source: "custom" }],
+    ["zed", "user", "old", { command: "o", args: ["2"], env: { A: "b" } }],
+    ["amp", "user", "am", { command: "a", env: { K: "${K}" }, tools: { allow: ["t"] } }],
+    ["kilo", "user", "ki", { command: ["k"], env: { A: "${env:A}" } }],
+    ["continue", "user", "Db", { name: "Db", command: "d", env: { T: "${DB_TOKEN}" } }],
+    [
+      "continue",
+      "user",
+      "remote",
+      {
+        name: "remote",
+        type: "http",
+        url: "https://r/",
+        connection_timeout: 9000,
+        headers: { Authorization: "Bearer ${KEY}", X: "y" },
+      },
+    ],
+    ["continue", "user", "more", { command: "m" }],
+    ["mcporter", "user", "li", { url: "https://l/", headers: { A: "${L_KEY}" } }],
+    ["mcporter", "user", "tok", { url: "https://t/", headers: { Authorization: "Bearer ${T_KEY}" } }],
+    ["nexus3", "user", "n3", { name: "n3", command: ["n", "3"], enabled: true }],
+    ["copilot", "project", "shared", { type: "http", url: "https://s/" }],
+    ["kilo", "project", "ko", { command: "ko" }],
+    ["continue", "project", "cp", { name: "cp", command: "cp" }],
+  ]);
+});
+
+test.for(["gemini", "qwen"])(
+  "a variable of %s without braces is a variable after the import, and an escaped one is text",
+  async (client) => {
+    await using world = await ConfigWorld.open();
+    await world.write(`home/.${client}/settings.json`, {
+      mcpServers: {
+        g: {
+          command: "$TOOLS/run",
+          args: ["--key=$KEY", "${BRACES}", "costs 5$", "$$LITERAL"],
+          env: { A: "$API_KEY" },
+        },
+      },
+    });
+    const { servers } = await findImports(world.options());
+    expect(servers.map(({ entry }) => entry)).toEqual([
+      {
+        command: "${TOOLS}/run",
+        args: ["--key=${KEY}", "${BRACES}", "costs 5$", "$$LITERAL"],
+        env: { A: "${API_KEY}" },
+      },
+    ]);
+  },
+);
+
+test("relative paths of a user's file lead to where that program would look, from everywhere", async () => {
+  await using world = await ConfigWorld.open();
+  const entry = { command: "x", cwd: "sub", envFile: ".env" };
+  await world.write("home/.config/Code/User/mcp.json", { servers: { code: entry } });
+  await world.write("home/.qwen/settings.json", { mcpServers: { terminal: entry } });
+  const { servers } = await findImports(world.options());
+  const { cwd, home } = world;
+  const fixed = servers.map((server) => withFixedPaths(server, { cwd, home, isOfProject: false }).entry);
+  expect(fixed).toEqual([
+    // VS Code starts servers of the user at home.
+    { command: "x", cwd: join(home, "sub"), envFile: join(home, ".env") },
+    // A program of the terminal looks where it is started, as Nexus does; ~/.nexus/.env was never meant.
+    { command: "x", cwd: "sub", envFile: join(home, ".env") },
+  ]);
+});
+
+test("a file that is named is read, whatever it is called, and its paths mean the folder it speaks about", async () => {
+  await using world = await ConfigWorld.open();
+  const { cwd, home } = world;
+  const relative = { command: "node", args: ["server.js", "${workspaceFolder}/data"], envFile: ".env" };
+  const file = await world.write("home/other/.vscode/mcp.json", {
+    servers: { one: relative, two: { command: "npx", args: ["-y", "two"] } },
+  });
+  const { servers } = await findImports(world.options(), { client: "file", file, scope: "user" });
+  const fixed = servers.map((server) => withFixedPaths(server, { cwd, home, isOfProject: false }).entry);
+  const folder = join(home, "other");
+  expect(fixed).toEqual([
+    {
+      command: "node",
+      args: ["server.js", `${folder}/data`],
+      envFile: join(folder, ".env"),
+      cwd: folder,
+    },
+    { command: "npx", args: ["-y", "two"] },
+  ]);
+
+  const gemini = await world.write("home/saved", { mcpServers: { g: { command: "x", args: ["$A"] } } });
+  const place = { file: gemini, scope: "user" } as const;
+  const plain = await findImports(world.options(), { ...place, client: "file" });
+  const known = await findImports(world.options(), { ...place, client: "gemini" });
+  expect(plain.servers[0]?.entry.args).toEqual(["$A"]);
+  expect(known.servers[0]?.entry.args).toEqual(["${A}"]);
+  await expect(findImports(world.options(), { ...place, file: join(home, "none"), client: "file" })).rejects.toThrow(
+    "There is no file",
+  );
+});

@@ -1,12 +1,14 @@
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import { understand } from "./dialect.ts";
 import { idOf } from "./define-server.ts";
 import { absolutePath } from "./absolute-path.ts";
 import { findServers, type FoundServer, type InputDefinition } from "./find-servers.ts";
-import { importPlaces, type ImportClient, type ImportPlace } from "./import-places.ts";
+import { inOwnDialect } from "./import-dialect.ts";
+import { importPlaces, type ImportPlace } from "./import-places.ts";
 import type { Surroundings } from "./places.ts";
 import { loadText, parseSource } from "./read-source.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
@@ -18,8 +20,8 @@ export interface ImportedServer {
   name: string;
   /** In our own words, with its variables as written: ready to be added to a file. */
   entry: ServerEntry;
-  client: ImportClient;
-  scope: "user" | "project";
+  client: ImportPlace["client"];
+  scope: ImportPlace["scope"];
   /** The folder it belongs to, where a user's file has servers of single folders. */
   project?: string | undefined;
   source: Place & { file: string };
@@ -33,26 +35,39 @@ export interface Import {
   problems: NexusError[];
 }
 
-/** All servers that other programs have configured here. Nothing is started, no variable looked up. */
-export async function findImports(surroundings: Surroundings): Promise<Import> {
+/**
+ * All servers that other programs have configured here, or those of one file. Nothing is started, no variable looked up.
+ */
+export async function findImports(surroundings: Surroundings, only?: ImportPlace): Promise<Import> {
   const result: Import = { servers: [], problems: [] };
-  for (const place of importPlaces(surroundings)) {
+  if (only && !existsSync(only.file)) throw missing(only.file);
+  for (const place of only ? [only] : importPlaces(surroundings)) {
     try {
       const text = await loadText(place.file);
       if (text !== undefined) result.servers.push(...serversIn(await parseSource(text, place.file), place));
     } catch (error) {
-      const problem = asNexusError(error);
-      result.problems.push(problem.with({ source: { file: place.file } }));
+      const problem = asNexusError(error).with({ source: { file: place.file } });
+      if (only) throw problem;
+      result.problems.push(problem);
     }
   }
   return result;
 }
 
+function missing(file: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `There is no file ${file}`, {
+    phase: "config",
+    source: { file },
+    hint: "Check the path, and that its folder may be read.",
+    mayHaveReached: false,
+  });
+}
+
 function serversIn(root: SourceNode, place: ImportPlace): ImportedServer[] {
   const { servers, inputs } = findServers(root, place.file);
   const general = servers.flatMap((found) => imported(found, { ...place, inputs }));
-  if (place.client !== "claude-code") return general;
   // Claude Code keeps servers of single folders in the user's file.
+  if (place.client !== "claude-code" && place.client !== "file") return general;
   const projects = findMember(root, "projects")?.node;
   if (projects?.kind !== "object") return general;
   return [
@@ -70,7 +85,7 @@ function serversIn(root: SourceNode, place: ImportPlace): ImportedServer[] {
 type Whole = ImportPlace & { inputs: readonly InputDefinition[] };
 
 function imported(found: FoundServer, { client, file, scope, inputs }: Whole): ImportedServer[] {
-  const { node, extra } = understand(found.node, found.section.dialect);
+  const { node, extra } = understand(inOwnDialect(found.node, client), found.section.dialect);
   const entry = plainValue(withAbsoluteFiles(node, dirname(file)));
   if (!isRecord(entry) || found.name === undefined) return [];
   // Checked where it is used, like every entry of a file.

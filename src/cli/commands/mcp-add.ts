@@ -1,5 +1,6 @@
 import type { Candidate } from "../../config/places.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
+import { looksRelative } from "../../config/relative-words.ts";
 import { serverId } from "../../config/server-id.ts";
 import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../errors/visible.ts";
@@ -10,7 +11,7 @@ import { openConfigured, placesOf } from "../configuring/configured-servers.ts";
 import { reachAsWritten } from "../configuring/entry-words.ts";
 import type { FirstConnection } from "../configuring/first-connection.ts";
 import { adviceAbout, literalSecrets } from "../configuring/literal-secrets.ts";
-import { ENTRY, looksRelative, newEntry } from "../configuring/new-entry.ts";
+import { ENTRY, newEntry } from "../configuring/new-entry.ts";
 import type { Output } from "../output.ts";
 import { shortPath } from "../text/short-path.ts";
 import { TARGET, targetFile } from "../configuring/target-file.ts";

@@ -1,7 +1,8 @@
+import { resolve } from "node:path";
 import type { Import, ImportedServer } from "../../config/import.ts";
 import { findImports } from "../../config/import.ts";
 import { withFixedPaths } from "../../config/import-paths.ts";
-import { IMPORT_CLIENTS } from "../../config/import-places.ts";
+import { CLIENT_IDS, type ClientId } from "../../config/clients.ts";
 import type { Candidate } from "../../config/places.ts";
 import { loadWritten } from "../../config/written-servers.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
@@ -17,7 +18,8 @@ import { TARGET, targetFile } from "../configuring/target-file.ts";
 
 /** nexus mcp import github --from cursor */
 export const importServers = defineCommand({
-  usage: "nexus mcp import [<name>…] [--all] [--from CLIENT] [--dry-run] [--force] [--project | --file FILE]",
+  usage:
+    "nexus mcp import [<name>…] [--all] [--from CLIENT | --path FILE] [--dry-run] [--force] [--project | --file FILE]",
   description: `
 Without names it lists what other programs have configured here. With names, or --all, it copies the entries, variables as
 they are written, into your own file; those programs' files are left as they are, and nothing is started.
@@ -25,10 +27,11 @@ they are written, into your own file; those programs' files are left as they are
 A server that is there already is skipped and named. Servers in files of the project, and those that Claude Code keeps for
 other folders, are taken by name only: others may have written them.
 
-Clients: ${IMPORT_CLIENTS.join(", ")}.`,
+Clients: ${CLIENT_IDS.join(", ")}.`,
   words: { min: 0, max: Infinity },
   options: {
     from: { type: "string", value: "CLIENT", help: "only those of this program" },
+    path: { type: "string", value: "FILE", help: "the servers of this file, instead of those found" },
     all: { type: "boolean", help: "take all of them" },
     "dry-run": { type: "boolean", help: "say what would be done, and do nothing" },
     force: { type: "boolean", help: "replace servers of the same name" },
@@ -38,6 +41,7 @@ Clients: ${IMPORT_CLIENTS.join(", ")}.`,
     ["nexus mcp import", "what Claude, Cursor, VS Code and others have"],
     ["nexus mcp import github docs", "takes these two over"],
     ["nexus mcp import --all --from cursor --dry-run", "what taking over everything of one program would do"],
+    ["nexus mcp import --path ~/old/mcp.json", "what a file has that no program reads here"],
   ],
 
   async run(context) {
@@ -45,7 +49,10 @@ Clients: ${IMPORT_CLIENTS.join(", ")}.`,
     const places = placesOf(context);
     if (words.length > 0 && options.all) throw wrongUsage("Names and --all are given both", "Give one of them.");
     const client = clientCalled(options.from);
-    const found = await findImports(places);
+    const { path } = options;
+    const only =
+      path === undefined ? undefined : ({ client: client ?? "file", file: resolve(path), scope: "user" } as const);
+    const found = await findImports(places, only);
     const servers = found.servers.filter((server) => client === undefined || server.client === client);
     const target = await targetFile({ ...options, config: flags.config }, places);
     const present = new Map((await loadWritten(target.file, places))?.servers.map(({ id, entry }) => [id, entry]));
@@ -71,12 +78,12 @@ Clients: ${IMPORT_CLIENTS.join(", ")}.`,
   },
 });
 
-function clientCalled(name: string | undefined): ImportedServer["client"] | undefined {
+function clientCalled(name: string | undefined): ClientId | undefined {
   if (name === undefined) return undefined;
-  const client = IMPORT_CLIENTS.find((known) => known === name);
+  const client = CLIENT_IDS.find((known) => known === name);
   if (client) return client;
-  const near = nearestName(name, IMPORT_CLIENTS);
-  const known = `Known are: ${IMPORT_CLIENTS.join(", ")}.`;
+  const near = nearestName(name, CLIENT_IDS);
+  const known = `Known are: ${CLIENT_IDS.join(", ")}.`;
   throw wrongUsage(
     `--from ${name} is no program whose servers can be taken over`,
     near ? `Did you mean ${near}? ${known}` : known,

@@ -1,4 +1,4 @@
-import { IMPORT_CLIENTS } from "../../config/import-places.ts";
+import { CLIENT_IDS } from "../../config/clients.ts";
 import { CATALOG, findCommand, listedCommands } from "../catalog.ts";
 import { commandWords } from "../command-line.ts";
 import type { Option, Options } from "../command.ts";
@@ -132,7 +132,7 @@ async function namesOf(kind: Exclude<Kind, "files" | "folders">, search: Search)
     case "shell":
       return plain(SHELLS);
     case "client":
-      return plain(IMPORT_CLIENTS);
+      return plain(CLIENT_IDS);
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Candidate } from "../../config/places.ts";
-import { looksRelative, newEntry } from "./new-entry.ts";
+import { newEntry } from "./new-entry.ts";
 
 const user: Candidate = { file: "/home/u/.nexus/mcp.json", layer: "user", folder: "/home/u/work/project" };
 const project: Candidate = { file: "/home/u/work/project/.mcp.json", layer: "project", folder: "/home/u/work/project" };
@@ -47,11 +47,4 @@ test.each([
   [{}, "Nothing says how to reach"],
 ])("P1.9: what does not go together is not written: %j", (options, message) => {
   expect(() => newEntry("a", [], { ...options, target: user, from: "/home/u" })).toThrow(message);
-});
-
-test("arguments that are found in one folder only are noticed; packages, options and addresses are none", () => {
-  expect(looksRelative({ command: "node", args: ["server.js", "--port=1"] })).toEqual(["server.js"]);
-  expect(looksRelative({ command: "./run.sh" })).toEqual(["./run.sh"]);
-  expect(looksRelative({ command: "npx", args: ["-y", "@a/b", "https://x/y", "~/a.js", "/b.js"] })).toEqual([]);
-  expect(looksRelative({ command: "node", args: ["server.js"], cwd: "/srv" })).toEqual([]);
 });

@@ -62,17 +62,6 @@ export function newEntry(
   return written;
 }
 
-/** Arguments that are files here: from another folder they are not found, unless the entry says where they are. */
-export function looksRelative({ command, args, cwd }: ServerEntry): string[] {
-  if (cwd !== undefined) return [];
-  const words = [command ?? [], args ?? []].flat();
-  return words.filter((word) => /[\\/]|\.(?:[cm]?[jt]s|py|sh|rb|jar|exe)$/.test(word) && isLocal(word));
-}
-
-function isLocal(word: string): boolean {
-  return !isAbsolute(word) && !/^(?:-|~|@|\$\{)|:\/\//.test(word);
-}
-
 function howTo(name: string): string {
   return `Write nexus mcp add ${name} -- COMMAND ARG…, or --url URL, or --api API. (PowerShell drops a bare --: quote it, '--'.)`;
 }

@@ -1,0 +1,32 @@
+import { CLIENTS } from "./clients.ts";
+import type { ImportPlace } from "./import-places.ts";
+import { nodeOf, type Member, type SourceNode } from "./source-node.ts";
+
+/** An entry of another program, with what means something else there written as Nexus understands it. */
+export function inOwnDialect(node: SourceNode, client: ImportPlace["client"]): SourceNode {
+  const dialect = client === "file" ? {} : (CLIENTS[client].dialect ?? {});
+  const { variables, countsSeconds, renamed = {}, dropped = [] } = dialect;
+  const written = variables ? withTexts(node, (text) => text.replaceAll(variables, "${$1}")) : node;
+  if (written.kind !== "object") return written;
+  const members = written.members
+    .filter(({ key }) => !dropped.includes(key))
+    .map((member) => ({
+      ...member,
+      key: (Object.hasOwn(renamed, member.key) ? renamed[member.key] : undefined) ?? member.key,
+    }));
+  return { ...written, members: countsSeconds ? members.map(inMilliseconds) : members };
+}
+
+function inMilliseconds(member: Member): Member {
+  const { key, node } = member;
+  if (key !== "timeout" || node.kind !== "scalar" || typeof node.value !== "number") return member;
+  return { ...member, node: nodeOf(node.value * 1_000, () => node.place) };
+}
+
+function withTexts(node: SourceNode, change: (text: string) => string): SourceNode {
+  if (node.kind === "list") return { ...node, items: node.items.map((item) => withTexts(item, change)) };
+  if (node.kind === "object") {
+    return { ...node, members: node.members.map((member) => ({ ...member, node: withTexts(member.node, change) })) };
+  }
+  return typeof node.value === "string" ? { ...node, value: change(node.value) } : node;
+}
