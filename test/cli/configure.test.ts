@@ -269,6 +269,44 @@ test("import lists what other programs have, takes over what is named, and skips
   expect(secret.stdout + secret.stderr).not.toContain("hunter2");
 });
 
+test("import leaves out entries that start Nexus itself, and says so", async () => {
+  await world.write("home/.claude.json", {
+    mcpServers: {
+      nexus: { type: "stdio", command: "nexus", args: ["serve", "--stdio"] },
+      "my gateway": { command: "npx", args: ["-y", "nexus-mcp", "serve", "--stdio"] },
+      docs: { command: "docs" },
+    },
+  });
+  await world.write("home/.cursor/mcp.json", { mcpServers: { nexus: { url: "http://127.0.0.1:3210/mcp" } } });
+  const list = await world.run(["mcp", "import"]);
+  expect(list.stdout).toContain("nexus       nexus serve --stdio (Nexus itself: not taken over)");
+  const all = await world.run(["mcp", "import", "--all"]);
+  expect(all.code).toBe(0);
+  expect(all.stdout).toContain("Added docs of claude-code");
+  for (const skipped of ["nexus of claude-code", "my-gateway of claude-code", "nexus of cursor"]) {
+    expect(all.stderr).toContain(`Skipped ${skipped}: it is Nexus itself`);
+  }
+  const named = await world.run(["mcp", "import", "nexus", "--from", "cursor"]);
+  expect(named.code).toBe(3);
+  expect(JSON.parse(await world.read("home/.nexus/mcp.json"))).toEqual({ mcpServers: { docs: { command: "docs" } } });
+});
+
+test("import --path takes servers from any file, and fails where there is none or it cannot be read", async () => {
+  const file = await world.write("home/old/servers.json", { mcpServers: { kept: { command: "x", args: ["$KEY"] } } });
+  const list = await world.run(["mcp", "import", "--path", file]);
+  expect(list.stdout).toContain("file (~/old/servers.json)\n  kept  x $KEY\n");
+  const taken = await world.run(["mcp", "import", "kept", "--path", file, "--from", "gemini"]);
+  expect(taken.code).toBe(0);
+  expect(JSON.parse(await world.read("home/.nexus/mcp.json"))).toEqual({
+    mcpServers: { kept: { command: "x", args: ["${KEY}"] } },
+  });
+  expect((await world.run(["mcp", "import", "--path", `${file}.no`])).code).toBe(3);
+  await world.write("home/old/servers.json", "{ broken");
+  const broken = await world.run(["mcp", "import", "--path", file, "--json"]);
+  expect(broken.code).toBe(3);
+  expect(JSON.parse(broken.stderr)).toMatchObject({ error: { code: "CONFIG_INVALID", source: { file, line: 1 } } });
+});
+
 test("P0: questions of VS Code are taken over with the servers that ask them", async () => {
   await world.write("home/.config/Code/User/mcp.json", {
     inputs: [{ id: "token", type: "promptString", description: "Your token", default: "d" }],

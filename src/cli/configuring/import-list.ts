@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Import, ImportedServer } from "../../config/import.ts";
+import { isNexusEntry } from "../../config/nexus-entry.ts";
 import { visible } from "../../errors/visible.ts";
 import { failuresForPrograms } from "../ask-servers.ts";
 import type { Output } from "../output.ts";
@@ -23,6 +24,7 @@ export function listImports(
         source,
         ...reachMember({ ...entry }),
         present: present.has(id),
+        isNexus: isNexusEntry(name, entry) || undefined,
       };
     });
     return out.value({ items, errors: failuresForPrograms(problems) });
@@ -35,9 +37,11 @@ export function listImports(
     for (const server of group) out.line(`  ${row(out, server, { width, present })}`);
     out.line();
   }
-  const news = servers.filter(({ id }) => !present.has(id)).map(({ id }) => id);
+  const news = servers
+    .filter(({ id, name, entry }) => !present.has(id) && !isNexusEntry(name, entry))
+    .map(({ id }) => id);
   const [first] = news;
-  if (first === undefined) out.line("All of these names are configured here already.");
+  if (first === undefined) out.line("There is nothing to take over that is not configured here already.");
   else out.line(`Take over with: nexus mcp import ${first} …, or all with: nexus mcp import --all`);
 }
 
@@ -48,7 +52,12 @@ function row(
 ): string {
   const isHere = present.has(id);
   const isSame = isHere && isDeepStrictEqual(present.get(id), entry);
-  const state = isHere ? ` (${isSame ? "is here already" : "another one of that name is here"})` : "";
+  const isNexus = isNexusEntry(name, entry);
+  const state = isNexus
+    ? " (Nexus itself: not taken over)"
+    : isHere
+      ? ` (${isSame ? "is here already" : "another one of that name is here"})`
+      : "";
   const title = name === id ? "" : ` “${visible(name)}”`;
   const text = `${visible(reachText({ ...entry }) ?? "(neither command nor url)")}${title}`;
   const room = out.columns === undefined ? Infinity : out.columns - width - 4 - state.length;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ImportedServer } from "../../config/import.ts";
+import { isNexusEntry } from "../../config/nexus-entry.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
 import { resolveEntry } from "../../transport/server-entry.ts";
@@ -59,10 +60,13 @@ function wanted(found: readonly ImportedServer[], { names, scope, folder }: Impo
 }
 
 function reasonToSkip(
-  { id, entry }: ImportedServer,
+  { id, name, entry }: ImportedServer,
   { take }: ImportPlan,
   { present, replace }: ImportWish,
 ): Omit<Skipped, "server"> | undefined {
+  if (isNexusEntry(name, entry)) {
+    return { reason: "it is Nexus itself, which would then start itself again and again", harmless: false };
+  }
   const chosen = take.find((other) => other.id === id);
   if (chosen) {
     const isSame = isDeepStrictEqual(chosen.entry, entry);

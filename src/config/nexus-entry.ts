@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isRecord } from "../protocol/json-rpc.ts";
+
+/** What the entry of a whole gateway is called in other programs' files. */
+const NEXUS = "nexus";
+
+const PACKAGE = "nexus-mcp";
+
+/** Whether an entry starts this program to serve on a pipe, however it was installed. */
+export function startsGateway(entry: unknown): boolean {
+  const words = wordsOf(entry);
+  const program = words.findIndex(isProgram);
+  const rest = words.slice(program + 1);
+  return program !== -1 && rest.includes("serve") && rest.includes("--stdio");
+}
+
+/** The command and its arguments; a line for a shell is taken apart. */
+function wordsOf(entry: unknown): string[] {
+  if (!isRecord(entry)) return [];
+  const given: unknown[] = [entry["command"], entry["args"]].flat();
+  const words = given.filter((word) => typeof word === "string");
+  return words.flatMap((word, index) => {
+    const isLine = words.length === 1 || /^(?:-\w*c|\/c|-command)$/i.test(words[index - 1] ?? "");
+    return isLine ? word.replaceAll(/["']/g, "").split(/\s+/) : [word];
+  });
+}
+
+/** The program under any of its names: installed, fetched by npx and the like, or the file itself. */
+function isProgram(word: string): boolean {
+  const name = word.split(/[/\\]/).at(-1) ?? "";
+  if (/^nexus(?:\.(?:cmd|exe|ps1))?$/i.test(name) || /^nexus-mcp(?:@.+)?$/.test(word)) return true;
+  return /(?:^|[/\\])dist[/\\]cli[/\\]main\.js$/.test(word) && isOurs(word);
+}
+
+/** Whether an entry is one that `install` writes for Nexus as a whole: a pipe, or a gateway on this machine by its name. */
+export function isNexusEntry(name: string, entry: unknown): boolean {
+  if (startsGateway(entry)) return true;
+  if (name !== NEXUS || !isRecord(entry)) return false;
+  const { url } = entry;
+  if (typeof url !== "string" || !URL.canParse(url)) return false;
+  const { hostname, pathname } = new URL(url);
+  return /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname) && /\/mcp\/?$/.test(pathname);
+}
+
+/** A checkout may be called anything: what it is says its package.json. */
+function isOurs(main: string): boolean {
+  if (/[/\\]nexus-mcp[/\\]dist[/\\]cli[/\\]main\.js$/.test(main)) return true;
+  try {
+    const facts: unknown = JSON.parse(readFileSync(resolve(main, "../../../package.json"), "utf8"));
+    return isRecord(facts) && facts["name"] === PACKAGE;
+  } catch {
+    return false;
+  }
+}
