@@ -51,10 +51,10 @@ const good = {
 const problems = (more: object) => check({ ...good, ...more }).problems;
 
 describe("arguments (X3)", () => {
-  test("that are too long are not compared with a pattern, which could take for ever", () => {
-    expect(problems({ remark: `${" ".repeat(1_000_000)}x` })).toEqual([
+  test("that are too long for their pattern are refused after a bounded amount of work", () => {
+    expect(problems({ remark: `${" ".repeat(1_000_000)}x`, ticket: "AB" })).toEqual([
       "remark must have at most 100 characters",
-      expect.stringContaining("remark must match"),
+      "The arguments hold too much text to check against the patterns; send less",
     ]);
     expect(problems({ remark: "a b ", ticket: "T-1", code: "AB" })).toEqual([]);
     expect(problems({ ticket: "AB", code: "T-1" })).toHaveLength(2);

@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import { boundedPattern } from "../codec/bounded-pattern.ts";
 import { isDate, isDateTime } from "../codec/calendar.ts";
 import type { ToolFile } from "../file/tool-file.ts";
+import { ArgumentPatterns } from "./argument-patterns.ts";
 import { Completion } from "./completion.ts";
 import { rulesFor } from "./rules.ts";
 import { argumentProblem } from "./schema-words.ts";
@@ -19,7 +19,8 @@ const MOST_PROBLEMS = 50;
 export function checkerFor(file: ToolFile, tool: string, inputSchema: object): (args: unknown) => Checked {
   const spec = file.tools[tool];
   if (!spec) throw new NexusError("CONFIG_INVALID", `There is no tool "${tool}"`);
-  const validate = compiled(inputSchema, tool);
+  const patterns = new ArgumentPatterns();
+  const validate = compiled(inputSchema, tool, patterns);
   const judge = rulesFor(file, spec.input);
   const completion = new Completion(file, spec.input, {
     drops: spec.unknown === "drop",
@@ -28,11 +29,15 @@ export function checkerFor(file: ToolFile, tool: string, inputSchema: object): (
 
   const check = (args: Record<string, unknown>): Checked => {
     const value = completion.complete(args);
-    const isValid = validate(value);
-    const found = isValid ? [] : (validate.errors ?? []).map((error) => argumentProblem(error, value));
+    patterns.renew();
+    const errors = validate(value) ? [] : (validate.errors ?? []);
+    const found = errors
+      .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
+      .map((error) => argumentProblem(error, value));
     const rules = judge(value, (path) => found.some((problem) => isAtOrIn(problem.path, path)));
     const problems = [
       ...found.map(({ message }) => message),
+      ...(patterns.isExceeded ? ["The arguments hold too much text to check against the patterns; send less"] : []),
       ...rules.map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)),
     ];
     if (problems.length === 0) completion.addHidden(value);
@@ -54,7 +59,7 @@ export function checkerFor(file: ToolFile, tool: string, inputSchema: object): (
   };
 }
 
-function compiled(schema: object, tool: string): ReturnType<Ajv2020["compile"]> {
+function compiled(schema: object, tool: string, patterns: ArgumentPatterns): ReturnType<Ajv2020["compile"]> {
   const ajv = new Ajv2020({
     allErrors: true,
     verbose: true,
@@ -63,8 +68,7 @@ function compiled(schema: object, tool: string): ReturnType<Ajv2020["compile"]> 
     ownProperties: true,
     validateSchema: false,
     logger: false,
-    // With all errors a pattern is tried on texts that are too long already.
-    code: { regExp: Object.assign(boundedPattern, { code: "boundedPattern" }) },
+    code: { regExp: Object.assign((source: string) => patterns.compile(source), { code: "patterns.compile" }) },
     formats: { date: isDate, "date-time": isDateTime },
   });
   try {

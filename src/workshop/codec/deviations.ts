@@ -1,3 +1,5 @@
+import { StepBudget } from "../pattern/step-budget.ts";
+
 /** Where an answer is not as the file says. */
 export interface Deviation {
   /** A field, `rooms[0].adults`; or, for what the file does not know, the record and the way from its element: `rooms[0]/extra/@id`. */
@@ -11,6 +13,8 @@ const MOST = 200;
 
 /** Collects what is found in one document. A document that is altogether different is not told item by item. */
 export class Deviations {
+  /** For all patterns that the document is checked against. */
+  readonly patternBudget = new StepBudget();
   readonly #found: Deviation[] = [];
   #more = 0;
 

@@ -1,15 +1,17 @@
 import type { ScalarShape } from "../file/tool-file.ts";
-import { boundedPattern } from "./bounded-pattern.ts";
+import { linearPattern } from "../pattern/linear-pattern.ts";
+import { StepsExceeded, type StepBudget } from "../pattern/step-budget.ts";
 
-type Limit = (value: unknown) => string | undefined;
+/** `budget`: for all texts of the same document. */
+export type Limit = (value: unknown, budget: StepBudget) => string | undefined;
 
 /** Says which of a shape's limits a value breaks. Answers are kept although they do; it is only told. */
 export function limitsOf(shape: ScalarShape): Limit | undefined {
   const limits = [...ofNumbers(shape), ...ofTexts(shape)];
   if (limits.length === 0) return undefined;
-  return (value) => {
+  return (value, budget) => {
     for (const limit of limits) {
-      const problem = limit(value);
+      const problem = limit(value, budget);
       if (problem !== undefined) return problem;
     }
     return undefined;
@@ -44,11 +46,19 @@ function ofTexts({ minLength, maxLength, pattern }: ScalarShape): Limit[] {
       typeof value === "string" && isLonger(value, maxLength) ? `must have at most ${maxLength} characters` : undefined,
     );
   }
-  if (pattern !== undefined) {
-    const expression = boundedPattern(pattern);
-    limits.push((value) =>
-      typeof value === "string" && !expression.test(value) ? `must match ${pattern}` : undefined,
-    );
-  }
+  if (pattern !== undefined) limits.push(ofPattern(pattern));
   return limits;
+}
+
+function ofPattern(source: string): Limit {
+  const pattern = linearPattern(source);
+  return (value, budget) => {
+    if (typeof value !== "string") return undefined;
+    try {
+      return pattern.test(value, budget) ? undefined : `must match ${source}`;
+    } catch (error) {
+      if (error instanceof StepsExceeded) return "was not checked against its pattern: there is too much text";
+      throw error;
+    }
+  };
 }

@@ -51,7 +51,7 @@ export class RecordReading {
       this.spoil(leaf, value.problem, received);
     } else {
       this.#slots[slot] = value;
-      const problem = scalar.limit?.(value);
+      const problem = scalar.limit?.(value, this.found.patternBudget);
       if (problem !== undefined) this.found.add(pathOf(this.place, leaf.path), problem, received);
     }
   }

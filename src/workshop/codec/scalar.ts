@@ -1,7 +1,7 @@
 import type { ScalarShape } from "../file/tool-file.ts";
 import { isDate, isDateTime } from "./calendar.ts";
 import { decimalText } from "./decimal-text.ts";
-import { limitsOf } from "./limits.ts";
+import { limitsOf, type Limit } from "./limits.ts";
 
 /** Something that is not of the kind that was declared. */
 export class Mismatch {
@@ -22,7 +22,7 @@ export interface Scalar {
   writeJson(value: unknown): unknown;
   readJson(value: unknown): unknown;
   /** Which limit a value breaks that is otherwise right; absent where there are none. */
-  readonly limit: ((value: unknown) => string | undefined) | undefined;
+  readonly limit: Limit | undefined;
 }
 
 const INTEGER = /^[+-]?\d+$/;

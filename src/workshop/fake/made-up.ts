@@ -1,4 +1,5 @@
 import { scalarOf } from "../codec/scalar.ts";
+import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile } from "../file/tool-file.ts";
 
 /** Types that hold themselves end here. */
@@ -54,7 +55,7 @@ function scalarValue(shape: ScalarShape, asked: unknown): unknown {
   const scalar = scalarOf(shape);
   const isRight = (value: unknown) => {
     const text = scalar.write(value);
-    return typeof text === "string" && scalar.limit?.(value) === undefined;
+    return typeof text === "string" && scalar.limit?.(value, new StepBudget()) === undefined;
   };
   return [asked, ...candidates(shape)].find((value) => value !== undefined && isRight(value));
 }

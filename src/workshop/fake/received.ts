@@ -2,6 +2,7 @@ import { asNexusError } from "../../errors/nexus-error.ts";
 import type { RuleProblem } from "../check/rules.ts";
 import type { Codec } from "../codec/codec.ts";
 import { Mismatch, scalarOf } from "../codec/scalar.ts";
+import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/tool-file.ts";
 import type { Route } from "./routes.ts";
 
@@ -97,7 +98,7 @@ function scalarFrom(shape: ScalarShape, text: string): unknown {
   const scalar = scalarOf(shape);
   const value = scalar.read(text);
   if (value instanceof Mismatch) return value;
-  const limit = scalar.limit?.(value);
+  const limit = scalar.limit?.(value, new StepBudget());
   return limit === undefined ? value : new Mismatch(limit);
 }
 

@@ -1,3 +1,5 @@
+import { filledPlaces } from "../file/filled-template.ts";
+import { fieldsInName } from "../file/secret-names.ts";
 import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
 
 /** What an address means: a tool, and the fields that stand in the path. */
@@ -8,27 +10,31 @@ export interface Route {
   path: Record<string, string>;
 }
 
-interface Pattern {
+interface Template {
   tool: string;
   spec: ToolSpec;
-  expression: RegExp;
+  /** The path with `{field}`s in it. */
+  path: string;
   fields: string[];
 }
 
 /** Finds the tool that a method and a path belong to. */
 export class Routes {
-  readonly #patterns: readonly Pattern[];
+  readonly #templates: readonly Template[];
 
   constructor(file: ToolFile) {
     const base = new URL(file.upstream.base).pathname;
-    this.#patterns = Object.entries(file.tools).map(([tool, spec]) => patternOf(tool, spec, base));
+    this.#templates = Object.entries(file.tools).map(([tool, spec]) => {
+      const { path } = spec.request;
+      return { tool, spec, path: base + path, fields: fieldsInName(path).map((field) => field.trim()) };
+    });
   }
 
   /** Nothing where no tool has the path; the methods that it has, where it has only others. */
   find(method: string, pathname: string): Route | { methods: string[] } | undefined {
     const others: string[] = [];
-    for (const { tool, spec, expression, fields } of this.#patterns) {
-      const values = valuesIn(expression, pathname);
+    for (const { tool, spec, path, fields } of this.#templates) {
+      const values = valuesIn(path, pathname);
       if (!values) continue;
       if (spec.request.method !== method) others.push(spec.request.method);
       else return { tool, spec, path: Object.fromEntries(fields.map((field, index) => [field, values[index] ?? ""])) };
@@ -37,26 +43,12 @@ export class Routes {
   }
 }
 
-function patternOf(tool: string, spec: ToolSpec, base: string): Pattern {
-  const fields: string[] = [];
-  const parts = spec.request.path.split(/\{([^{}]*)\}/);
-  // Texts and fields take turns.
-  const source = parts.map((part, index) => {
-    if (index % 2 === 0) return escaped(part);
-    fields.push(part.trim());
-    return "([^/]+)";
-  });
-  return { tool, spec, expression: new RegExp(`^${escaped(base)}${source.join("")}$`), fields };
-}
-
-function valuesIn(expression: RegExp, pathname: string): string[] | undefined {
+function valuesIn(path: string, pathname: string): string[] | undefined {
+  const values = filledPlaces(path, pathname);
+  if (!values || values.some((value) => value.includes("/"))) return undefined;
   try {
-    return expression.exec(pathname)?.slice(1).map(decodeURIComponent);
+    return values.map(decodeURIComponent);
   } catch {
     return undefined; // a percent sign that begins nothing
   }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

@@ -3,6 +3,7 @@ import { expressionIn, repetitionIn } from "../expression/fill.ts";
 import { checkExpression } from "./check-expressions.ts";
 import type { ExpressionPlace } from "./judge-expression.ts";
 import { ANYTHING, joined, knownRows, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
+import { filledPlaces } from "./filled-template.ts";
 import { oneOf } from "./part.ts";
 import type { Path, Problems } from "./problem.ts";
 import { secretNames } from "./secret-names.ts";
@@ -103,11 +104,8 @@ function checkMembers(value: Record<string, unknown>, wanted: KnownValue, path: 
 
 function checkFakeSecrets({ secrets, fake }: ToolFile, problems: Problems): void {
   const names = [...new Set(Object.values(secrets).flatMap(secretNames))];
-  const patterns = names.map(
-    (name) => new RegExp(`^${name.replaceAll(/[.-]/g, "\\$&").replaceAll(/\{[^{}]*\}/g, ".+")}$`),
-  );
   for (const given of Object.keys(fake.secrets)) {
-    if (patterns.some((pattern) => pattern.test(given))) continue;
+    if (names.some((name) => filledPlaces(name, given))) continue;
     const meant = nearestName(given, names);
     problems.keyError(
       ["fake", "secrets", given],

@@ -1,4 +1,7 @@
 import { nearestName } from "../../errors/nearest-name.ts";
+import { isExponential } from "../pattern/exponential-pattern.ts";
+import { linearPattern } from "../pattern/linear-pattern.ts";
+import { parsePattern, UnusablePattern } from "../pattern/parse-pattern.ts";
 import { oneOf, type Part } from "./part.ts";
 import { present } from "./present.ts";
 import type { ScalarShape } from "./tool-file.ts";
@@ -69,27 +72,21 @@ export function checkOrder(part: Part, low: string, high: string): void {
 }
 
 function readPattern(part: Part): string | undefined {
-  const text = part.text();
-  if (text === undefined) return undefined;
-  if (!isPattern(text)) part.error("is no regular expression");
-  else if (REPEATED_REPETITION.test(text)) {
-    part.error("repeats a repetition, as (a+)+ does: a text that nearly fits would take for ever", "Repeat it once.");
-  }
-  return text;
-}
-
-/** A group that is nothing but one repeated character or class, repeated itself. */
-const REPEATED_REPETITION =
-  /\((?:\?:|\?<\w+>)?(?:[^()[\]\\|]|\\.|\[(?:[^\]\\]|\\.)*\])(?:[+*]|\{\d+,\})\??\)(?:[+*]|\{\d+,\})/;
-
-/** As JSON Schema reads it. */
-function isPattern(text: string): boolean {
+  const source = part.text();
+  if (source === undefined) return undefined;
   try {
-    return new RegExp(text, "u").source !== "";
-  } catch {
-    return false;
+    linearPattern(source);
+    if (isExponential(parsePattern(source))) part.warning(EXPONENTIAL, "Write it so that a text fits in one way only.");
+  } catch (error) {
+    if (!(error instanceof UnusablePattern)) throw error;
+    part.error(error.message, "Simplify it; for long texts, use maxLength.");
   }
+  return source;
 }
+
+/** Callers get the pattern too, and check with engines of their own. */
+const EXPONENTIAL =
+  "can take exponential time in programs that try all ways to match, as (a+)+ does; this one does not, those of callers may";
 
 function readDecimals(part: Part): number | undefined {
   const decimals = part.integer();
