@@ -2,8 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
+import { isLoopback } from "../net/origin-guard.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
-import { isLoopback } from "./edge/origin-guard.ts";
 import { LegacyHttp } from "./legacy/legacy-http.ts";
 import { admitEverybody, type Authenticate } from "./principal.ts";
 

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
@@ -78,4 +79,36 @@ test("P1.9: a port that is taken is said as the gateway says it, with exit code 
   expect(code).toBe(3);
   expect(stderr).toContain(`The fake cannot listen on port ${port}: somebody else listens there`);
   expect(stderr).toContain("Take another port");
+});
+
+/** The status of a request with exactly these headers. */
+async function statusOf(url: string, headers: Record<string, string | string[]>): Promise<number | undefined> {
+  const sent = request(url, { headers }).end();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
+test("pages of other sites cannot use the fake: Host, Origin and Sec-Fetch-Site are checked as at the gateway", async () => {
+  const running = await started("museum", "--json");
+  const { port, example } = JSON.parse(running.output.stdout) as { port: number; example: { url: string } };
+  const host = `127.0.0.1:${port}`;
+  for (const url of [example.url, `http://${host}/__fake`]) {
+    expect(await statusOf(url, { host })).toBe(200);
+    expect(await statusOf(url, { host: `LOCALHOST:${port}`, origin: "http://localhost:5173" })).toBe(200);
+    expect(await statusOf(url, { host, "sec-fetch-site": "none" })).toBe(200);
+    const refused = [
+      { host: "evil.example" },
+      { host: `evil.example:${port}` },
+      { host: `localhost:1:${port}` },
+      { host, origin: "https://evil.example" },
+      { host, origin: "null" },
+      { host, "sec-fetch-site": "cross-site" },
+      { host, "sec-fetch-site": "same-site" },
+    ];
+    for (const headers of refused) expect([headers, await statusOf(url, headers)]).toEqual([headers, 403]);
+  }
+  const { requests } = (await (await fetch(`http://${host}/__fake`)).json()) as { requests: unknown[] };
+  expect(requests).toHaveLength(3);
+  expect(await ended(running)).toBe(0);
 });

@@ -2,16 +2,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Logger } from "../../client/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asHost, OriginGuard } from "../../net/origin-guard.ts";
 import { INTERNAL_ERROR } from "../../protocol/json-rpc.ts";
 import type { Core } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
 import type { Authenticate, Principal } from "../principal.ts";
 import { answerPage } from "./cross-origin.ts";
+import { refusalOf } from "./foreign-request.ts";
 import { invalidRequest, refuse, refuseUnread, sendJson, wrongMethod } from "./http-refusal.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import type { LegacyEndpoint } from "./legacy-endpoint.ts";
 import { McpEndpoint } from "./mcp-endpoint.ts";
-import { asHost, OriginGuard } from "./origin-guard.ts";
 import { EVERYTHING, routeOf, type Route } from "./routes.ts";
 import { answerBroken, cannotListen } from "./socket-failures.ts";
 import { toolManifest } from "./tool-manifest.ts";
@@ -109,8 +110,8 @@ export class HttpEdge {
   }
 
   async #route(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const refusal = this.#guard?.refusalOf(req);
-    if (refusal) return refuseUnread(req, res, refusal);
+    const problem = this.#guard?.problemOf(req);
+    if (problem) return refuseUnread(req, res, refusalOf(problem));
     const { origin } = req.headers;
     if (this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
     const route = routeOf(req.url ?? "/");

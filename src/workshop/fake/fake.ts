@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { asHost, OriginGuard } from "../../net/origin-guard.ts";
 import type { FakeFailure, ToolFile } from "../file/tool-file.ts";
 import { CONTROL, controlled } from "./control.ts";
 import { placeholderSecrets } from "./credentials.ts";
 import { Failures } from "./failures.ts";
-import { bodyOf, send } from "./reply.ts";
+import { bodyOf, refuse, send } from "./reply.ts";
 import { Responder, type SeenRequest } from "./responder.ts";
 
 export interface FakeOptions {
@@ -42,6 +43,7 @@ export class Fake implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #server: Server;
   #host = "";
+  #guard: OriginGuard | undefined;
 
   constructor(file: ToolFile) {
     this.#file = file;
@@ -53,8 +55,7 @@ export class Fake implements AsyncDisposable {
 
   /** Stands in for `upstream.base`. */
   get url(): string {
-    const host = this.#host.includes(":") ? `[${this.#host}]` : this.#host;
-    return `http://${host}:${this.port}${new URL(this.#file.upstream.base).pathname}`;
+    return `http://${asHost(this.#host)}:${this.port}${new URL(this.#file.upstream.base).pathname}`;
   }
 
   get port(): number {
@@ -89,6 +90,7 @@ export class Fake implements AsyncDisposable {
       this.#server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, port)));
       this.#server.listen(port, host, resolve);
     });
+    this.#guard = new OriginGuard({ address: host, port: this.port });
   }
 
   async close(): Promise<void> {
@@ -105,6 +107,8 @@ export class Fake implements AsyncDisposable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const { method = "", headers } = request;
+      const foreign = this.#guard?.problemOf(request);
+      if (foreign) return refuse(request, response, foreign);
       const body = await bodyOf(request);
       const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://fake");
       if (pathname === CONTROL) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ForeignRequest } from "../../net/origin-guard.ts";
 
 /** What goes back. */
 export interface Reply {
@@ -34,4 +35,12 @@ export function send(response: ServerResponse, { status, type, body }: Reply, { 
     return;
   }
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
+}
+
+/** Pages of other sites could read and change what the fake holds. Nothing more of the request is read. */
+export function refuse(request: IncomingMessage, response: ServerResponse, { reason, value }: ForeignRequest): void {
+  const body = `The fake serves programs of this machine only, not this request (${reason}: ${JSON.stringify(value)}).\n`;
+  response.shouldKeepAlive = false;
+  request.resume();
+  send(response, { status: 403, type: "text/plain; charset=utf-8", body });
 }

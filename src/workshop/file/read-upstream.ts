@@ -1,4 +1,5 @@
 import { parseDuration } from "../../transport/duration.ts";
+import { isLoopback } from "../../net/origin-guard.ts";
 import type { Part } from "./part.ts";
 import type { UpstreamSpec } from "./tool-file.ts";
 
@@ -56,8 +57,4 @@ function readAddress(part: Part): string | undefined {
 /** Same origin, and a path that begins with whole segments of it. */
 function covers(address: string, base: string): boolean {
   return base === address || base.startsWith(address.endsWith("/") ? address : `${address}/`);
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 }

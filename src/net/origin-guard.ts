@@ -1,15 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { NexusError } from "../../errors/nexus-error.ts";
-import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 
 export interface OriginGuardOptions {
   address: string;
   port: number;
-  /** Names under which the gateway is reached, with a port or for any. */
-  allowedHosts: readonly string[];
+  /** Names under which the server is reached, with a port or for any. */
+  allowedHosts?: readonly string[];
   /** Origins of web pages that may call, as browsers write them. */
-  allowedOrigins: readonly string[];
+  allowedOrigins?: readonly string[];
+}
+
+/** Why a request must not be served, and the header's value that shows it. */
+export interface ForeignRequest {
+  reason: "repeated header" | "host" | "origin" | "site";
+  value: string;
 }
 
 /** What a `Host` header or an allowed host names. */
@@ -35,24 +40,23 @@ export class OriginGuard {
   readonly #hosts: readonly HostName[];
   readonly #origins: ReadonlySet<string>;
 
-  constructor({ address, port, allowedHosts, allowedOrigins }: OriginGuardOptions) {
+  constructor({ address, port, allowedHosts = [], allowedOrigins = [] }: OriginGuardOptions) {
     const own = ["127.0.0.1", "localhost", "[::1]", asHost(address)].map((name) => ({ name, port }));
     this.#usualHosts = new Set(own.map(({ name }) => `${name}:${port}`));
     this.#hosts = [...own, ...allowedHosts.map(allowedHost)];
     this.#origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   }
 
-  /** How a request that must not be served is answered. */
-  refusalOf({ headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">): HttpRefusal | undefined {
+  /** Undefined for a request that may be served. */
+  problemOf({ headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">): ForeignRequest | undefined {
     const { host = "", origin } = headers;
     const repeated = SINGLE.find((name) => isRepeated(name, rawHeaders));
-    if (repeated !== undefined) return invalidRequest(`The request has more than one ${repeated} header`);
-    if (!this.#isOwn(host)) return invalidRequest(foreignHost(host), 403);
-    if (origin !== undefined) return this.#mayCall(origin) ? undefined : invalidRequest(foreignPage(origin), 403);
+    if (repeated !== undefined) return { reason: "repeated header", value: repeated };
+    if (!this.#isOwn(host)) return { reason: "host", value: host };
+    if (origin !== undefined) return this.#mayCall(origin) ? undefined : { reason: "origin", value: origin };
     // Browsers send no Origin with a plain GET: an image or a link of any page would be served.
     const site = headers["sec-fetch-site"];
-    if (site === undefined || OWN_SITES.has(site)) return undefined;
-    return invalidRequest(`A page of another site may not call this gateway (Sec-Fetch-Site: ${String(site)})`, 403);
+    return site === undefined || OWN_SITES.has(site) ? undefined : { reason: "site", value: String(site) };
   }
 
   /** Whether the pages of an origin were allowed by name. Those of this machine may call, but get no help from browsers. */
@@ -116,12 +120,4 @@ function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
     if (each?.length === name.length && each.toLowerCase() === name) count++;
   }
   return count > 1;
-}
-
-function foreignHost(host: string): string {
-  return `Host ${JSON.stringify(host)} is not a name of this gateway; allow it with --allow-host, or allowedHosts`;
-}
-
-function foreignPage(origin: string): string {
-  return `Pages of ${JSON.stringify(origin)} may not call this gateway; allow them with --allow-origin, or allowedOrigins`;
 }

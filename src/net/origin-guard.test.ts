@@ -10,7 +10,7 @@ const guard = new OriginGuard({
 });
 
 function problem(headers: IncomingHttpHeaders): string | undefined {
-  return guard.refusalOf({ headers, rawHeaders: Object.entries(headers).flat().map(String) })?.error.message;
+  return guard.problemOf({ headers, rawHeaders: Object.entries(headers).flat().map(String) })?.reason;
 }
 
 describe("Host", () => {
@@ -31,22 +31,21 @@ describe("Host", () => {
     "localhost:3211",
     "other.example",
     "other.example:1",
-  ])("%j is refused", (host) => expect(problem({ host })).toMatch(/^Host /));
+  ])("%j is refused", (host) => expect(problem({ host })).toBe("host"));
 
   test("The usual port may be left out, and no other port stands for it", () => {
-    const usual = new OriginGuard({ address: "127.0.0.1", port: 80, allowedHosts: [], allowedOrigins: [] });
-    const isServed = (host: string) => usual.refusalOf({ headers: { host }, rawHeaders: ["Host", host] }) === undefined;
+    const usual = new OriginGuard({ address: "127.0.0.1", port: 80 });
+    const isServed = (host: string) => usual.problemOf({ headers: { host }, rawHeaders: ["Host", host] }) === undefined;
     expect(["localhost", "localhost:80", "[::1]"].map(isServed)).toEqual([true, true, true]);
     expect(["localhost:81", "localhost:80:80", "localhost:"].map(isServed)).toEqual([false, false, false]);
   });
 
-  test("An allowed host that is not one is refused when the gateway starts", () => {
-    const open = () =>
-      new OriginGuard({ address: "::1", port: 1, allowedHosts: ["http://a.example"], allowedOrigins: [] });
+  test("An allowed host that is not one is refused at once", () => {
+    const open = () => new OriginGuard({ address: "::1", port: 1, allowedHosts: ["http://a.example"] });
     expect(open).toThrow(`"http://a.example" is not a host name`);
   });
 
-  test("none at all is refused", () => expect(problem({})).toMatch(/^Host ""/));
+  test("none at all is refused", () => expect(problem({})).toBe("host"));
 });
 
 describe("Origin", () => {
@@ -65,7 +64,7 @@ describe("Origin", () => {
     "http://localhost@evil.example",
     "http://127.0.0.1.evil.example",
     "file://",
-  ])("%s may not", (origin) => expect(problem({ host, origin })).toMatch(/^Pages of/));
+  ])("%s may not", (origin) => expect(problem({ host, origin })).toBe("origin"));
 });
 
 test("loopback is what only this machine reaches", () => {
