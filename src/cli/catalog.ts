@@ -16,6 +16,18 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "configured servers: where, enabled, trusted, last known state; connects to none",
     load: async () => (await import("./commands/mcp-servers.ts")).servers,
   },
+  "mcp list": {
+    section: "Look",
+    summary: "the same as mcp servers",
+    load: async () => (await import("./commands/mcp-servers.ts")).servers,
+    hidden: true,
+  },
+  "mcp ls": {
+    section: "Look",
+    summary: "the same as mcp servers",
+    load: async () => (await import("./commands/mcp-servers.ts")).servers,
+    hidden: true,
+  },
   "mcp connect": {
     section: "Look",
     summary: "connect to a server and show what it is",

@@ -66,25 +66,13 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   const given = words.slice(own);
   const { min, max } = command.words;
   if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given)}`, usage);
-  if (given.length > max)
-    throw wrongUsage(`"nexus ${name}" takes no "${given[max]}"`, asOption(given[max] ?? "", command) + usage);
+  if (given.length > max) throw wrongUsage(`"nexus ${name}" takes no "${given[max]}"`, usage);
   return { words: given, values };
 }
 
 /** The word of the usage whose turn it was: `<server>`. */
 function missingWord({ usage }: Command, given: readonly string[]): string {
   return [...usage.matchAll(/<[^>]+>/g)][given.length]?.[0] ?? "more than that";
-}
-
-/** Lists name their server with an option, other commands with a word: people mix them up. */
-function asOption(word: string, { options, words }: Command): string {
-  if (Object.hasOwn(options, "arg") && /^[^\s=-][^\s=]*=/.test(word)) {
-    return `Did you mean --arg ${/\s/.test(word) ? `"${word}"` : word}? `;
-  }
-  if (words.max > 0 || !Object.hasOwn(options, "server")) return "";
-  const [, server, name] = /^([^.]+)\.(.+)$/.exec(word) ?? [];
-  const isBoth = name !== undefined && Object.hasOwn(options, "name");
-  return `For one server write ${isBoth ? `--server ${server} --name ${name}` : `--server ${server ?? word}`}. `;
 }
 
 interface OptionToken {

@@ -4,8 +4,9 @@ import type { ConnectOptions } from "../client/connect-entry.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
+import { serverId, withServerId } from "../config/server-id.ts";
 import { openApi } from "../compose/open-api.ts";
-import { nearestName } from "../errors/nearest-name.ts";
+import { nearNames } from "../errors/nearest-name.ts";
 import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { visible } from "../errors/visible.ts";
 import { eraKey, FileEraCache } from "../host/era-cache.ts";
@@ -95,20 +96,26 @@ export class ServerSet implements AsyncDisposable {
     return this.configuration.files.flatMap(({ problem }) => problem ?? []);
   }
 
-  get(id: string): ServerDefinition {
+  /** By its id, or as it is called in its file. */
+  get(name: string): ServerDefinition {
     const { servers, files } = this.configuration;
-    const found = servers.find((server) => server.id === id);
+    const found = this.#find(name) ?? this.#find(serverId(name));
     if (found) return found;
     // It may stand in the file that could not be read.
     const [problem] = this.fileProblems;
     if (problem) throw problem;
     const ids = servers.map((server) => server.id);
-    const near = nearestName(id, ids);
-    const known = ids.length === 0 ? nothingConfigured(files.length) : `Configured are: ${ids.join(", ")}.`;
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}"`, {
-      hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
+    const owner = servers.find(({ id }) => isNamedBy(id, this.withId(name)))?.id;
+    const near = owner === undefined ? nearNames(name, ids, 3) : [owner];
+    const known = ids.length === 0 ? nothingConfigured(files.length) : listed(ids);
+    throw new NexusError("NAME_UNKNOWN", `There is no server "${name}"`, {
+      hint: near.length === 0 ? known : `Did you mean ${quoted(near)}? ${known}`,
       mayHaveReached: false,
     });
+  }
+
+  #find(id: string): ServerDefinition | undefined {
+    return this.configuration.servers.find((server) => server.id === id);
   }
 
   /** The servers a command is about: the one in place, the one named, or all that are switched on. */
@@ -153,23 +160,42 @@ export class ServerSet implements AsyncDisposable {
   }
 
   /** The server whose tool or prompt a name means: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
-  owner(name: string, kind: "tool" | "prompt" = "tool"): ServerDefinition {
+  async owner(given: string, kind: "tool" | "prompt" = "tool"): Promise<ServerDefinition> {
     if (this.inPlace) return this.inPlace;
     const { servers } = this.configuration;
+    const name = this.withId(given);
     const found = servers.find(({ id }) => isNamedBy(id, name));
     if (found) return found;
     const [first = name] = name.replace(/^mcp:/, "").split(".");
-    if (servers.some(({ id }) => id === name)) {
+    if (this.#find(name) ?? this.#find(serverId(name))) {
       throw wrongUsage(
         `"${name}" is a server: name a ${kind} of it`,
-        `Write ${name}.${kind.toUpperCase()}; "nexus mcp ${kind}s --server ${name}" lists them.`,
+        `Write ${name}.${kind.toUpperCase()}; "nexus mcp ${kind}s ${name}" lists them.`,
       );
     }
     if (first !== name || servers.length === 0) return this.get(first);
-    throw new NexusError("NAME_UNKNOWN", `"${name}" names no server`, {
-      hint: `Write it as server.name, such as ${servers[0]?.id}.${name}; configured are: ${servers.map(({ id }) => id).join(", ")}.`,
+    const owners = await this.#lastSeenWith(name, kind);
+    const example = `Write it as server.name, such as ${servers[0]?.id}.${name}. ${listed(servers.map(({ id }) => id))}`;
+    throw new NexusError("NAME_UNKNOWN", `"${name}" does not name a server`, {
+      hint: owners.length === 0 ? example : `Did you mean ${quoted(owners.map((id) => `${id}.${name}`))}?`,
       mayHaveReached: false,
     });
+  }
+
+  /** A full name with the id of its server in front, also where it was given as the file calls it. */
+  withId(fullName: string): string {
+    return withServerId(fullName, (id) => this.#find(id) !== undefined);
+  }
+
+  /** The servers that had a tool or prompt of this name when they were last asked. */
+  async #lastSeenWith(name: string, kind: "tool" | "prompt"): Promise<string[]> {
+    const seen = await Promise.all(
+      this.configuration.servers.map(async (definition) => {
+        const sighting = await this.sightings.find(definition);
+        return sighting?.[kind === "tool" ? "tools" : "prompts"]?.includes(name) ? [definition.id] : [];
+      }),
+    );
+    return seen.flat();
   }
 
   /** Connects, and remembers how that went. Closed with the set. */
@@ -265,6 +291,19 @@ function namedTwice(id: string): NexusError {
 
 function isNamedBy(id: string, name: string): boolean {
   return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
+}
+
+/** More names than these are looked up, not read. */
+const MOST_NAMES = 8;
+
+function listed(ids: readonly string[]): string {
+  return ids.length > MOST_NAMES
+    ? `"nexus mcp servers" lists all ${ids.length} servers.`
+    : `Configured: ${ids.join(", ")}.`;
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" or ");
 }
 
 function nothingConfigured(files: number): string {

@@ -52,7 +52,7 @@ export async function readPages(
   const seen = new Set<unknown>();
   for (let params: Params | undefined; ;) {
     const page = await read(params).catch((error: unknown) => {
-      if (params === undefined && isMethodUnknown(error)) return { [member]: [] } as Result;
+      if (params === undefined && isMethodUnknown(error)) return { [member]: [] };
       throw error;
     });
     const found = page[member];

@@ -16,6 +16,19 @@ export function serverId(name: string): string {
   return ID.test(id) ? id : `${id.slice(0, 31 - HASH_LENGTH).replace(/-+$/, "")}-${hash(name)}`;
 }
 
+/**
+ * A full name such as `My_Server.search` with the id of its server in front. Servers can be addressed as they are called
+ * in their file, and such a name may have dots of its own.
+ */
+export function withServerId(fullName: string, isServer: (id: string) => boolean): string {
+  const name = fullName.startsWith("mcp:") ? fullName.slice("mcp:".length) : fullName;
+  const heads: string[] = [];
+  for (let dot = name.indexOf("."); dot > 0; dot = name.indexOf(".", dot + 1)) heads.push(name.slice(0, dot));
+  if (heads.some(isServer)) return fullName;
+  const head = heads.find((each) => isServer(serverId(each)));
+  return head === undefined ? fullName : `${serverId(head)}${name.slice(head.length)}`;
+}
+
 function hash(name: string): string {
   return sha256(name).slice(0, HASH_LENGTH);
 }

@@ -5,6 +5,7 @@ import type { CallToolOptions } from "../client/client.ts";
 import { SILENT, type Logger } from "../client/logger.ts";
 import { defineServers, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
+import { withServerId } from "../config/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,
@@ -145,6 +146,7 @@ export class Host implements AsyncDisposable {
 
   /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
   async getTool(name: string, options: ForAgent & { signal?: CancelSignal | undefined } = {}): Promise<HostTool> {
+    name = this.#withServerId(name);
     await this.#wake(name, options);
     // Whether it may be called is decided when it is.
     const tools = this.#running(options.agent).flatMap(({ definition: { id: server }, lists }) =>
@@ -189,6 +191,7 @@ export class Host implements AsyncDisposable {
     args?: Record<string, string>,
     options: CallOptions & ForAgent = {},
   ): Promise<GetPromptResult> {
+    name = this.#withServerId(name);
     await this.#wake(name, options);
     const { server, prompt } = resolveName(name, this.prompts(options), "prompt");
     return this.#using(server, options, (lease) => lease.client.getPrompt(prompt.name, args, options));
@@ -287,6 +290,10 @@ export class Host implements AsyncDisposable {
     return this.#supervisors
       .all()
       .filter(({ enabled, definition }) => enabled && this.#policy.isVisible(definition.id, agent));
+  }
+
+  #withServerId(name: string): string {
+    return withServerId(name, (id) => this.#supervisors.find(id) !== undefined);
   }
 
   /** A server named at the beginning of a name is connected before the name is looked up: for who may see it. */

@@ -1,4 +1,6 @@
 import type { ServerDefinition } from "../config/server-definition.ts";
+import { serverId } from "../config/server-id.ts";
+import { nearNames } from "../errors/nearest-name.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts";
@@ -30,12 +32,14 @@ export class ServerSupervisors {
     return this.#byId.get(id);
   }
 
-  get(id: string): ServerSupervisor {
-    const found = this.#byId.get(id);
+  /** By its id, or as it is called in its file. */
+  get(name: string): ServerSupervisor {
+    const found = this.#byId.get(name) ?? this.#byId.get(serverId(name));
     if (found) return found;
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}"`, {
-      server: id,
-      hint: `Configured are: ${[...this.#byId.keys()].join(", ") || "none"}.`,
+    const near = nearNames(name, [...this.#byId.keys()], 3).map((id) => `"${id}"`);
+    throw new NexusError("NAME_UNKNOWN", `There is no server "${name}"`, {
+      server: name,
+      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `${this.#byId.size} servers are configured.`,
       mayHaveReached: false,
     });
   }

@@ -8,7 +8,8 @@ let world: NexusWorld;
 
 beforeAll(async () => {
   world = await NexusWorld.open();
-  await world.configure({ demo: { command: process.execPath, args: [DEMO] }, nasty: stdioFixture() });
+  const demo = { command: process.execPath, args: [DEMO] };
+  await world.configure({ demo, nasty: stdioFixture(), My_Server: demo, "awslabs.aws-docs": demo });
 });
 
 afterAll(() => world[Symbol.asyncDispose]());
@@ -36,13 +37,15 @@ test("an argument that does not fit is shown with its value and the command that
   const { code, stderr } = await mcp("call", "demo.add", "--arg", "a=two", "--arg", "b=1");
   expect(code).toBe(2);
   expect(stderr).toContain(`a: expected number, got string, "two"`);
-  expect(stderr).toContain(`"nexus mcp tools --server demo --name add"`);
+  expect(stderr).toContain(`"nexus mcp tools demo --name add"`);
 });
 
 test.each([
-  [2, ["call", "demo.echo", "text=hi"], "Did you mean --arg text=hi?"],
+  [2, ["call", "demo.echo", "hi"], `"hi" is not an argument of "nexus mcp call"`],
+  [2, ["prompt", "demo.postcard", "Vienna"], `"Vienna" is not an argument of "nexus mcp prompt"`],
+  [2, ["tools", "demo", "--server", "demo"], "Name the server once"],
   [2, ["call", "demo.echo", "--args", ""], "--args is empty"],
-  [2, ["call", "nasty"], `Write nasty.TOOL; "nexus mcp tools --server nasty" lists them.`],
+  [2, ["call", "nasty"], `Write nasty.TOOL; "nexus mcp tools nasty" lists them.`],
   [2, ["tools", "--url", "foo"], "--url foo is no http or https address"],
   [2, ["tools", "--server", "demo", "--stdio", "node x.js"], `"demo" is named, and another server is given in place`],
   [2, ["connect", "demo", "--stdio", "node x.js"], `"demo" is named, and another server is given in place`],
@@ -51,6 +54,43 @@ test.each([
 ])("says what was meant, exit code %d: %j", async (exit, args, words) => {
   const { code, stderr } = await mcp(...args);
   expect({ code, stderr }).toMatchObject({ code: exit, stderr: expect.stringContaining(words) as string });
+});
+
+test("arguments can be written without --arg, and a server without --server (N13)", async () => {
+  expect(await mcp("call", "demo.add", "a=2", "b=3", "--json")).toMatchObject({ code: 0 });
+  expect(await mcp("call", "demo.echo", "--arg", "text=one", "text=two")).toMatchObject({ code: 2 });
+  expect((await mcp("prompt", "demo.postcard", "place=Vienna")).stdout).toContain("Vienna");
+  for (const list of ["tools", "resources", "templates", "prompts"]) {
+    const [word, option] = await Promise.all([mcp(list, "demo"), mcp(list, "--server", "demo")]);
+    expect(word).toMatchObject({ code: 0, stdout: option.stdout });
+  }
+});
+
+test.each(["My_Server", "my-server", "awslabs.aws-docs", "awslabs-aws-docs"])(
+  "a server is addressed by its id, and as its file calls it: %s (P0)",
+  async (name) => {
+    expect(await mcp("tools", name)).toMatchObject({ code: 0 });
+    expect(await mcp("call", `${name}.echo`, "text=hi")).toMatchObject({ code: 0, stdout: "hi\n" });
+    expect(await mcp("connect", name)).toMatchObject({ code: 0 });
+    expect(await mcp("explain", name)).toMatchObject({ code: 0 });
+  },
+);
+
+test("a tool without its server is answered with the servers that were seen to have it (P1.9)", async () => {
+  await mcp("tools", "demo");
+  await mcp("tools", "My_Server");
+  const { code, stderr } = await mcp("call", "roll_dice");
+  expect(code).toBe(6);
+  expect(stderr).toMatch(/Did you mean .*"demo.roll_dice"/);
+  expect(stderr).toContain(`"my-server.roll_dice"`);
+});
+
+test("mcp list and mcp ls are mcp servers", async () => {
+  const { stdout } = await mcp("servers", "--json");
+  for (const alias of ["list", "ls"]) {
+    expect((await mcp(alias, "--json")).stdout.length).toBe(stdout.length);
+    expect((await mcp(alias, "--help")).stdout).toContain("nexus mcp servers");
+  }
 });
 
 test("names that share only their server are not alike", async () => {

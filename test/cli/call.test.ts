@@ -89,13 +89,13 @@ describe("the name of a tool", () => {
     expect(await call("demo.ehco", "--arg", "text=x")).toMatchObject({
       code: 6,
       stdout: "",
-      stderr: contains(`Did you mean "demo.echo"? "nexus mcp tools --server demo" lists all 5.`),
+      stderr: contains(`Did you mean "demo.echo"? "nexus mcp tools demo" lists all 5.`),
     });
     expect(await call("dmo.echo", "--arg", "text=x")).toMatchObject({
       code: 6,
       stderr: contains(`Did you mean "demo"?`),
     });
-    expect(await call("echo", "--arg", "text=x")).toMatchObject({ code: 6, stderr: contains("server.name") });
+    expect(await call("echo", "--arg", "text=x")).toMatchObject({ code: 6, stderr: contains("Did you mean") });
   });
 
   test("is taken in all its forms, and stands alone where the server is given in place", async () => {

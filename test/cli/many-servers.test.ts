@@ -94,7 +94,7 @@ test("N9: of fifty servers, ten broken in different ways, forty are listed, each
   expect(lines).toHaveLength(13);
   expect(lines.at(-3)).toContain("nexus mcp doctor SERVER");
   expect(lines.at(-2)).toMatch(/^\d+ tools from 40 servers in [\d.]+ s; 10 failed$/);
-  expect(lines.at(-1)).toBe("Add --server NAME to see the tools of one server, or --details to see all.");
+  expect(lines.at(-1)).toBe("Name a server to see its tools, or add --details to see all.");
   // The one that hangs takes its three seconds; nobody else waits for it.
   expect(seconds).toBeLessThan(20);
   await expect.poll(() => started().filter(isRunning)).toEqual([]);

@@ -130,6 +130,7 @@ test.each([
   [["mcp", "tools", "--sever", "demo"], 2, "Did you mean --server"],
   [["mcp", "tools", "--server", "dmeo"], 6, `Did you mean "demo"`],
   [["mcp", "call", "demo.ehco"], 6, `Did you mean "demo.echo"`],
+  [["mcp", "tools", "demo.echo"], 6, `Did you mean "demo"`],
   [["mcp", "call", "dmo.echo"], 6, `Did you mean "demo"`],
   [["mcp", "call", "demo.echo", "--arg", "txt=hi"], 2, "text.*is txt meant to be it"],
   [["mcp", "prompt", "demo.postcart"], 6, `Did you mean "demo.postcard"`],
@@ -140,8 +141,7 @@ test.each([
 });
 
 test.each([
-  [["mcp", "tools", "extra"], `takes no "extra"`, "--server extra"],
-  [["mcp", "tools", "demo.echo"], `takes no "demo.echo"`, "--server demo --name echo"],
+  [["mcp", "tools", "demo", "extra"], `takes no "extra"`, "Usage: nexus mcp tools"],
   [["mcp", "remove"], "needs <server>", "Usage: nexus mcp remove"],
   [["mcp", "call"], "needs <server.tool>", "Usage: nexus mcp call"],
   [["mcp", "read", "demo"], "No resource is named", "nexus mcp read demo URI"],

@@ -6,7 +6,7 @@ import { sizeText } from "../text/amounts.ts";
 import type { Output } from "../output.ts";
 import type { SavedFiles } from "./saved-files.ts";
 
-export type Printing = Pick<Output, "line" | "note" | "style">;
+export type Printing = Pick<Output, "line" | "note" | "style" | "columns">;
 
 /** Shows what servers answer with: text as text, everything else named, and saved where it can only be saved. */
 export class ContentPrinter {
@@ -51,8 +51,10 @@ export class ContentPrinter {
     else this.#unknown({ ...resource, type: "resource" });
   }
 
+  /** On a terminal JSON is set in lines, because a person reads it. Everything else is printed as it came. */
   #text(text: string): void {
-    this.#out.line(visibleLines(text.replace(/\r?\n$/, "")));
+    const shown = this.#out.columns === undefined ? text : indentedJson(text);
+    this.#out.line(visibleLines(shown.replace(/\r?\n$/, "")));
   }
 
   async #binary(what: string, base64: string, mimeType: string | undefined): Promise<void> {
@@ -77,6 +79,15 @@ export class ContentPrinter {
   #label(what: string, facts: readonly (string | undefined)[]): string {
     const known = facts.filter((fact) => typeof fact === "string");
     return this.#out.style("dim", `[${visible([what, known.join(", ")].filter((part) => part !== "").join(" "))}]`);
+  }
+}
+
+function indentedJson(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
   }
 }
 

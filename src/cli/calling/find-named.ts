@@ -12,13 +12,14 @@ export function findNamed<T extends { name: string }>(
   const bare = servers.inPlace ? items.find(({ name }) => name === text) : undefined;
   if (bare) return bare;
   const server = definition.id;
-  const isFull = [`${server}.`, `mcp:${server}.`, `mcp__${server}__`].some((prefix) => text.startsWith(prefix));
+  const named = servers.withId(text);
+  const isFull = [`${server}.`, `mcp:${server}.`, `mcp__${server}__`].some((prefix) => named.startsWith(prefix));
   const candidates = items.map((item) => ({ server, name: item.name, item }));
   try {
-    return resolveName(isFull ? text : `${server}.${text}`, candidates, kind).item;
+    return resolveName(isFull ? named : `${server}.${text}`, candidates, kind).item;
   } catch (error) {
     if (!(error instanceof NexusError)) throw error;
-    const where = servers.inPlace ? servers.inPlaceAgain : ` --server ${server}`;
+    const where = servers.inPlace ? servers.inPlaceAgain : ` ${server}`;
     const lists = `"nexus mcp ${kind}s${where}"`;
     const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
     const known =

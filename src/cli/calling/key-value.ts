@@ -15,6 +15,13 @@ export function keyValue(text: string, option: string): KeyValue {
   return { key: text.slice(0, at), value: text.slice(at + 1) };
 }
 
+/** Words of a command line that are arguments, as with `--arg`. */
+export function requirePairs(words: readonly string[], command: string): readonly string[] {
+  const other = words.find((word) => !/^[^\s=-][^\s=]*=/.test(word));
+  if (other === undefined) return words;
+  throw wrongUsage(`"${other}" is not an argument of "${command}"`, "Write arguments as key=value.");
+}
+
 /** The same, where `key=@file` means the text of a file and `key=@@text` a text that begins with @. */
 export async function keyValueFromFile(text: string, option: string): Promise<KeyValue> {
   const { key, value } = keyValue(text, option);

@@ -146,7 +146,7 @@ function report(out: Output, { id, enabled }: ServerDefinition, outcome: FirstCo
   const title = visible([serverInfo?.name ?? id, serverInfo?.version].filter((part) => part !== undefined).join(" "));
   const counted = tools === undefined ? "no tools" : `${tools} ${tools === 1 ? "tool" : "tools"}`;
   out.line(`${out.style("green", "It works:")} ${title}, revision ${protocolVersion} (${era}), ${counted}`);
-  if (tools !== undefined) out.line(`Look at them with: nexus mcp tools --server ${id}`);
+  if (tools !== undefined) out.line(`Look at them with: nexus mcp tools ${id}`);
 }
 
 function warn(out: Output, text: string): void {

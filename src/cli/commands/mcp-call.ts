@@ -10,6 +10,7 @@ import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { ContentPrinter, type Printing } from "../calling/content.ts";
 import { findNamed } from "../calling/find-named.ts";
+import { requirePairs } from "../calling/key-value.ts";
 import type { Output } from "../output.ts";
 import { measure } from "../calling/repeat.ts";
 import { SavedFiles } from "../calling/saved-files.ts";
@@ -29,15 +30,15 @@ Otherwise a modern server's call is parked, and the output says how to go on wit
 
 /** nexus mcp call github.search --arg query="is:open" */
 export const call = defineCommand({
-  usage: "nexus mcp call <server.tool> [--arg key=value]… [--args JSON|@file|-] [--answer key=value]…",
+  usage: "nexus mcp call <server.tool> [key=value]… [--args JSON|@file|-] [--answer key=value]…",
   description: DESCRIPTION,
-  words: { min: 1, max: 1 },
+  words: { min: 1, max: Infinity },
   options: {
     arg: {
       type: "string",
       multiple: true,
       value: "key=value",
-      help: "an argument, typed by the tool's schema; repeatable",
+      help: "an argument, typed by the tool's schema; the same as key=value alone; repeatable",
     },
     args: { type: "string", value: "JSON|@file|-", help: "all arguments as a JSON object; - reads it from stdin" },
     "no-validate": { type: "boolean", help: "send arguments that do not fit the tool's schema" },
@@ -52,7 +53,7 @@ export const call = defineCommand({
     ...IN_PLACE,
   },
   examples: [
-    ["nexus mcp call demo.add --arg a=2 --arg b=3.5", "numbers, because the schema says so"],
+    ["nexus mcp call demo.add a=2 b=3.5", "numbers, because the schema says so"],
     [`nexus mcp call github.search --args '{"query": "is:open"}' --json`, "the result as the server sent it"],
     ["nexus mcp call demo.ask_name --answer name=Ada", "the answer to what the tool will ask"],
     ["nexus mcp call demo.echo --arg text=hi --repeat 100", "a table of latencies"],
@@ -61,10 +62,11 @@ export const call = defineCommand({
 
   async run(context) {
     const { words, options, out, signal, openServers } = context;
-    const [name = ""] = words;
+    const [name = "", ...pairs] = words;
+    const given = { ...options, arg: [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp call")] };
     const times = repetitions(options.repeat);
     await using servers = await openServers(asksAnyone);
-    const definition = servers.owner(name);
+    const definition = await servers.owner(name);
     const attended = await AttendedCall.open({ command: "mcp call", context, servers, definition });
     const { client, parked } = attended;
     const tools = await client.listTools({ signal });
@@ -72,9 +74,9 @@ export const call = defineCommand({
     const tool = findNamed(name, tools, { servers, definition, kind: "tool" });
     requireAllowed(tool, definition);
     attended.requireSame("tools/call", { name: tool.name });
-    const args = parked ? parked.params["arguments"] : await toolArguments(options, tool.inputSchema);
+    const args = parked ? parked.params["arguments"] : await toolArguments(given, tool.inputSchema);
     if (!parked && !options["no-validate"]) {
-      const place = servers.inPlace ? servers.inPlaceAgain : ` --server ${definition.id}`;
+      const place = servers.inPlace ? servers.inPlaceAgain : ` ${definition.id}`;
       const look = `nexus mcp tools${place} --name ${quoteWord(tool.name)}`;
       await requireFitting(tool, args as Record<string, unknown>, { out, look });
     }
@@ -96,7 +98,7 @@ export const call = defineCommand({
 });
 
 /** For files that are saved beside JSON output. */
-const QUIET: Printing = { line() {}, note() {}, style: (_style, text) => text };
+const QUIET: Printing = { columns: undefined, line() {}, note() {}, style: (_style, text) => text };
 
 interface Showing {
   out: Output;

@@ -6,20 +6,25 @@ import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { ContentPrinter } from "../calling/content.ts";
 import { findNamed } from "../calling/find-named.ts";
-import { keyValueFromFile } from "../calling/key-value.ts";
+import { keyValueFromFile, requirePairs } from "../calling/key-value.ts";
 import type { Output } from "../output.ts";
 import { SavedFiles } from "../calling/saved-files.ts";
 import { quoteWord } from "../text/split-words.ts";
 
 /** nexus mcp prompt demo.postcard --arg place=Vienna */
 export const prompt = defineCommand({
-  usage: "nexus mcp prompt <server.prompt> [--arg key=value]…",
+  usage: "nexus mcp prompt <server.prompt> [key=value]…",
   description: `
 Shows the messages, each with the role that says it. Arguments of prompts are text; key=@file is the text of a file.
 "nexus mcp prompts" lists them, "nexus mcp complete" suggests values.`,
-  words: { min: 1, max: 1 },
+  words: { min: 1, max: Infinity },
   options: {
-    arg: { type: "string", multiple: true, value: "key=value", help: "an argument of the prompt; repeatable" },
+    arg: {
+      type: "string",
+      multiple: true,
+      value: "key=value",
+      help: "an argument of the prompt; the same as key=value alone; repeatable",
+    },
     save: {
       type: "string",
       value: "FOLDER",
@@ -29,16 +34,17 @@ Shows the messages, each with the role that says it. Arguments of prompts are te
     ...IN_PLACE,
   },
   examples: [
-    ["nexus mcp prompt demo.postcard --arg place=Vienna", "the messages of the prompt"],
+    ["nexus mcp prompt demo.postcard place=Vienna", "the messages of the prompt"],
     ["nexus mcp prompt demo.postcard --arg place=Vienna --arg tone=terse --json", "the result as the server sent it"],
     [`nexus mcp prompt review --arg code=@main.ts --stdio "node server.js"`, "an argument from a file"],
   ],
 
   async run(context) {
     const { words, options, out, signal, openServers } = context;
-    const [name = ""] = words;
+    const [name = "", ...pairs] = words;
+    const given = [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp prompt")];
     await using servers = await openServers(asksAnyone);
-    const definition = servers.owner(name, "prompt");
+    const definition = await servers.owner(name, "prompt");
     const attended = await AttendedCall.open({ command: "mcp prompt", context, servers, definition });
     const { client, parked } = attended;
     const prompts = await client.listPrompts({ signal });
@@ -47,7 +53,7 @@ Shows the messages, each with the role that says it. Arguments of prompts are te
     attended.requireSame("prompts/get", { name: found.name });
     const args = parked
       ? (parked.params["arguments"] as Record<string, string> | undefined)
-      : await promptArguments(found, options.arg ?? []);
+      : await promptArguments(found, given);
     const params = { name: found.name, ...(args ? { arguments: args } : {}) };
     const result = await attended.run({ method: "prompts/get", params }, (call) =>
       client.getPrompt(found.name, args, call),

@@ -3,15 +3,15 @@ import { defineCommand } from "../command.ts";
 import { LIST_OPTIONS, listFromServers, summaryLines } from "../looking/list-command.ts";
 import { promptSignature, signatureLines } from "../looking/tool-signature.ts";
 
-/** nexus mcp prompts --server github */
+/** nexus mcp prompts github */
 export const prompts = defineCommand({
-  usage: "nexus mcp prompts [--server NAME]",
+  usage: "nexus mcp prompts [server]",
   description: `Prompts are shown with their arguments; those with "?" may be left out.`,
-  words: { min: 0, max: 0 },
+  words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp prompts", "prompts of all servers"],
-    ["nexus mcp prompts --server github", "those of one server"],
+    ["nexus mcp prompts github", "those of one server"],
     ["nexus mcp prompts --url http://127.0.0.1:3000/mcp", "those of a server that is not configured"],
   ],
 

@@ -100,7 +100,7 @@ async function better(
     uri,
     resources.map((resource) => resource.uri),
   );
-  const lists = `"nexus mcp resources --server ${client.server}" and "nexus mcp templates" list what there is.`;
+  const lists = `"nexus mcp resources ${client.server}" and "nexus mcp templates" list what there is.`;
   return new NexusError("NAME_UNKNOWN", `Server "${client.server}" has no resource "${uri}": ${rpc.message}`, {
     ...(thrown as NexusError).details,
     cause: thrown,

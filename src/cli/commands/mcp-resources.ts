@@ -5,15 +5,15 @@ import { defineCommand } from "../command.ts";
 import { LIST_OPTIONS, listFromServers } from "../looking/list-command.ts";
 import { describedLines } from "../looking/resource-lines.ts";
 
-/** nexus mcp resources --server docs */
+/** nexus mcp resources docs */
 export const resources = defineCommand({
-  usage: "nexus mcp resources [--server NAME]",
+  usage: "nexus mcp resources [server]",
   description: "A server without resources has none; that is no failure.",
-  words: { min: 0, max: 0 },
+  words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp resources", "resources of all servers: address, kind, size, name"],
-    ["nexus mcp resources --server docs", "those of one server"],
+    ["nexus mcp resources docs", "those of one server"],
     [`nexus mcp resources --json | jq -r '.items[] | .server + " " + .uri'`, "server and address, for scripts"],
   ],
 

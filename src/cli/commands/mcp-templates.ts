@@ -4,16 +4,16 @@ import { defineCommand } from "../command.ts";
 import { LIST_OPTIONS, listFromServers } from "../looking/list-command.ts";
 import { describedLines } from "../looking/resource-lines.ts";
 
-/** nexus mcp templates --server docs */
+/** nexus mcp templates docs */
 export const templates = defineCommand({
-  usage: "nexus mcp templates [--server NAME]",
+  usage: "nexus mcp templates [server]",
   description: `Addresses of resources with variables in them, such as file:///{path}. Fill the variables in to read one:
 "nexus mcp complete" knows what may stand there.`,
-  words: { min: 0, max: 0 },
+  words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp templates", "templates of all servers"],
-    ["nexus mcp templates --server docs", "those of one server"],
+    ["nexus mcp templates docs", "those of one server"],
   ],
 
   run: (context) =>

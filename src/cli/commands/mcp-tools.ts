@@ -9,12 +9,12 @@ import { signatureLines, toolSignature } from "../looking/tool-signature.ts";
 
 /** nexus mcp tools --grep issue */
 export const tools = defineCommand({
-  usage: "nexus mcp tools [--server NAME] [--grep TEXT | --name TOOL]",
+  usage: "nexus mcp tools [server] [--grep TEXT | --name TOOL]",
   description: `Tools are shown as signatures: "limit?: integer = 10" is optional, and 10 where it is left out. What the server
 calls read-only or destructive is marked so. Tools that the server's entry denies ("tools") are hidden. Of more than five
-servers each is one line; --server or --details shows their tools. With --name, one tool is shown in full, with its schema,
+servers each is one line; its name or --details shows their tools. With --name, one tool is shown in full, with its schema,
 what it costs a model, and a call to copy.`,
-  words: { min: 0, max: 0 },
+  words: { min: 0, max: 1 },
   options: {
     ...LIST_OPTIONS,
     name: { type: "string", value: "TOOL", help: "this tool in full" },
@@ -22,8 +22,8 @@ what it costs a model, and a call to copy.`,
   },
   examples: [
     ["nexus mcp tools", "tools of all servers"],
-    ["nexus mcp tools --server github --grep issue", "tools of one server that have to do with issues"],
-    ["nexus mcp tools --server github --name create_issue", "one tool in full, with a call to copy"],
+    ["nexus mcp tools github --grep issue", "tools of one server that have to do with issues"],
+    ["nexus mcp tools github --name create_issue", "one tool in full, with a call to copy"],
     ['nexus mcp tools --stdio "node server.js"', "tools of a server that is not configured"],
   ],
 

@@ -30,6 +30,10 @@ type Kind =
 /** What the words of commands are, in their order. */
 const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp connect": ["server"],
+  "mcp tools": ["server"],
+  "mcp resources": ["server"],
+  "mcp templates": ["server"],
+  "mcp prompts": ["server"],
   "mcp call": ["tool"],
   "mcp read": ["server"],
   "mcp prompt": ["prompt"],

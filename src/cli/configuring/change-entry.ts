@@ -3,7 +3,7 @@ import type { ServerEdit } from "../../config/edit.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { CommandContext, Options } from "../command.ts";
-import { openConfigured, placesOf, serverCalled } from "./configured-servers.ts";
+import { openConfigured, placesOf } from "./configured-servers.ts";
 
 /** The option of commands that change an entry where it stands. */
 export const SOURCE = {
@@ -26,7 +26,7 @@ export async function changeEntry(
   const { options, surroundings, stateFolder } = context;
   const explicit = options.file === undefined ? undefined : resolve(options.file);
   await using found = await openConfigured(context, { file: explicit });
-  const before = serverCalled(name, found);
+  const before = found.get(name);
   const file = before.origin?.file;
   if (file === undefined) throw new NexusError("INTERNAL", `Server "${before.id}" stands in no file`);
 

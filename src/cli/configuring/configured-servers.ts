@@ -1,7 +1,5 @@
 import { resolve } from "node:path";
 import type { Surroundings } from "../../config/places.ts";
-import { serverId } from "../../config/server-id.ts";
-import type { ServerDefinition } from "../../config/server-definition.ts";
 import type { CommandContext } from "../command.ts";
 import type { ServerSet, ServerSetOptions } from "../server-set.ts";
 
@@ -14,12 +12,6 @@ export async function openConfigured(
   const { ServerSet: Servers } = await import("../server-set.ts");
   const config = file ?? flags.config;
   return Servers.open({ surroundings, stateFolder, flags: { ...flags, config }, values: {}, out }, options);
-}
-
-/** A server by its id, or as it is called in its file. */
-export function serverCalled(name: string, servers: ServerSet): ServerDefinition {
-  const id = serverId(name);
-  return servers.configuration.servers.find((server) => server.id === id) ?? servers.get(name);
 }
 
 /** Where the command was started, for finding configuration files. */

@@ -156,6 +156,6 @@ function isDifferent(change: SeenChange): boolean {
 function untold(what: string, server: string): NexusError {
   return new NexusError("CAPABILITY_MISSING", `The server does not tell of changes to ${what}`, {
     server,
-    hint: `"nexus mcp connect ${server}" shows what it can; "nexus mcp resources --server ${server}" what it has.`,
+    hint: `"nexus mcp connect ${server}" shows what it can; "nexus mcp resources ${server}" what it has.`,
   });
 }

@@ -4,6 +4,7 @@ import type { ServerDefinition } from "../../config/server-definition.ts";
 import { visible } from "../../errors/visible.ts";
 import { counted, durationText } from "../text/amounts.ts";
 import { askServers, exitCodeFor, failuresForPrograms, reportFailures, type Answers } from "../ask-servers.ts";
+import { wrongUsage } from "../command-line.ts";
 import { asksAnyone, IN_PLACE, type CommandContext, type Options } from "../command.ts";
 import { nothingToAsk } from "./no-servers.ts";
 import type { Output } from "../output.ts";
@@ -13,7 +14,7 @@ import { cut, padded } from "../text/text-width.ts";
 
 /** What every command takes that lists from one server or all. */
 export const LIST_OPTIONS = {
-  server: { type: "string", value: "NAME", help: "only this server" },
+  server: { type: "string", value: "NAME", help: "only this server; the same as its name alone" },
   details: { type: "boolean", help: "every item, also where many servers are listed" },
   ...IN_PLACE,
 } as const satisfies Options;
@@ -47,6 +48,12 @@ export interface Listed<T> {
   ms: number;
 }
 
+/** The server of a list command: `nexus mcp tools github`, or `--server github`. */
+function namedServer({ words: [word], options: { server } }: ListContext): string | undefined {
+  if (word === undefined || server === undefined) return word ?? server;
+  throw wrongUsage(`"${word}" and --server ${server} are both given`, "Name the server once.");
+}
+
 type ListContext = CommandContext<{ readonly server?: string | undefined; readonly details?: boolean | undefined }>;
 
 /** Lists from the servers that were asked for, in the order of the configuration; then the sum of it. */
@@ -54,7 +61,7 @@ export async function listFromServers<T extends object>(context: ListContext, li
   const { out } = context;
   const startedAt = performance.now();
   await using servers = await context.openServers(asksAnyone);
-  const ids = servers.pick(context.options.server).map(({ id }) => id.length);
+  const ids = servers.pick(namedServer(context)).map(({ id }) => id.length);
   const isBrief = ids.length >= MANY_SERVERS && !context.options.details && !listing.matches;
   const width = Math.max(...ids);
   const { answers, failures } = await collect(context, servers, listing, (listed) => {
@@ -73,19 +80,21 @@ export async function listFromServers<T extends object>(context: ListContext, li
     reportFailures(out, failures);
     if (answers.length > 0 || failures.length > 1)
       out.note(footer({ answers, failures, servers, context, listing, startedAt }));
-    if (isBrief) out.note(`Add --server NAME to see the ${listing.one}s of one server, or --details to see all.`);
+    if (isBrief) out.note(`Name a server to see its ${listing.one}s, or add --details to see all.`);
   }
   return exitCodeFor(answers.length, failures);
 }
 
 /** Asks the servers; a failure of the only one that was named is thrown. */
 export async function collect<T>(
-  { options, signal }: ListContext,
+  context: ListContext,
   servers: ServerSet,
   listing: Listing<T>,
   onListed: (listed: Listed<T>) => void = () => {},
 ): Promise<Answers<Listed<T>>> {
-  const definitions = servers.pick(options.server);
+  const { signal } = context;
+  const server = namedServer(context);
+  const definitions = servers.pick(server);
   const asked = await askServers(servers, definitions, {
     signal,
     ask: async (client, definition, connectMs): Promise<Listed<T>> => {
@@ -104,7 +113,7 @@ export async function collect<T>(
     },
     onAnswer: (_server, listed) => onListed(listed),
   });
-  const isNamed = options.server !== undefined || servers.inPlace !== undefined;
+  const isNamed = server !== undefined || servers.inPlace !== undefined;
   if (isNamed && asked.failures[0]) throw asked.failures[0];
   return isNamed ? asked : { ...asked, failures: [...servers.fileProblems, ...asked.failures] };
 }
@@ -150,7 +159,7 @@ function footer<T>({ answers, failures, servers, context, listing, startedAt }: 
   const of = unmatched > 0 ? `${shown} of ${counted(shown + unmatched, listing.one)}` : counted(shown, listing.one);
   const [only] = answers;
   const from = answers.length === 1 && only ? visible(only.value.title) : counted(answers.length, "server");
-  const isNamed = context.options.server !== undefined || servers.inPlace !== undefined;
+  const isNamed = namedServer(context) !== undefined || servers.inPlace !== undefined;
   const off = isNamed ? 0 : servers.configuration.servers.filter(({ enabled }) => !enabled).length;
   const besides = [
     denied > 0 ? `${counted(denied, listing.one)} hidden by "tools" of the entry` : "",

@@ -59,7 +59,7 @@ function unknown(name: string, known: readonly { server: string; name: string }[
   const near = nearNames(name, [...new Set(known.map((tool) => tool.name))], 3);
   const [only] = new Set(known.map(({ server }) => server));
   const isOne = only !== undefined && known.every(({ server }) => server === only);
-  const list = `"nexus mcp tools${isOne ? ` --server ${only}` : ""}" lists ${known.length === 1 ? "it" : `all ${known.length}`}.`;
+  const list = `"nexus mcp tools${isOne ? ` ${only}` : ""}" lists ${known.length === 1 ? "it" : `all ${known.length}`}.`;
   const meant = near.length === 0 ? "" : `Did you mean ${near.map((one) => `"${one}"`).join(" or ")}? `;
   return new NexusError("NAME_UNKNOWN", `There is no tool "${name}"`, {
     server: isOne ? only : undefined,
