@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineConfig, type Plugin } from "rolldown";
+import { defineConfig, type CodeSplittingGroup, type Plugin } from "rolldown";
 
-/** Packages whose code is in what is published; both outputs add to it. */
-const bundled = new Set<string>();
-
-/** The library: every pure JavaScript dependency is inside, its licence in dist/THIRD-PARTY-LICENCES.md. */
-const library = defineConfig({
+/**
+ * The library and the program, which share their files. Every pure JavaScript dependency is inside, its licence in
+ * dist/THIRD-PARTY-LICENCES.md.
+ */
+const published = defineConfig({
   input: {
     index: "src/index.ts",
+    "cli/main": "src/cli/main.ts",
     "gateway/index": "src/gateway/index.ts",
     "workshop/index": "src/workshop/index.ts",
     "demo/main": "src/demo/main.ts",
@@ -24,66 +25,19 @@ const library = defineConfig({
     entryFileNames: "[name].js",
     comments: false,
     chunkFileNames: "chunks/[name]-[hash].js",
-    codeSplitting: { groups: [{ name: "core", test: isCore }] },
-  },
-});
-
-/**
- * The program is CommonJS, because only that can be loaded with code that a run before has compiled (`load-cached.ts`),
- * and has no part in common with the library, which its users load and bundle as ES modules.
- */
-const program = defineConfig({
-  input: { main: "src/cli/main.ts" },
-  platform: "node",
-  transform: { target: "node20" },
-  plugins: [licences(), commonJs()],
-  output: {
-    dir: "dist",
-    format: "cjs",
-    strict: true,
-    comments: false,
-    dynamicImportInCjs: false,
-    entryFileNames: "cli/[name].js",
-    chunkFileNames: "cli/[name]-[hash].cjs",
+    // A short command spends more time on opening sixty small files than on reading three large ones.
     codeSplitting: {
       groups: [
-        {
-          name: "first",
-          test: /\/src\/(protocol\/version|cli\/(overview|catalog))\.ts$/,
-          priority: 1,
-        },
-        { name: "load-cached", test: isNeededBeforeTheCache, priority: 1 },
-        { name: "core", test: isCore },
+        // All that --version and --help load.
+        together("start", ["cli/overview"], 2),
+        // The library, which every command that reaches a server needs.
+        together("core", ["index"], 1),
+        // What most commands share besides.
+        together("command", ["cli/run", "cli/looking/list-command", "cli/looking/tool-signature"], 0),
       ],
     },
   },
 });
-
-/** What finds the compiled code is itself compiled each time. */
-function isNeededBeforeTheCache(id: string): boolean {
-  return /\/src\/(environment|host\/(state-folder|write-now)|cli\/(load-cached|code-cache))\.ts$/.test(
-    id.replaceAll("\\", "/"),
-  );
-}
-
-/**
- * What every connection over a pipe needs is one file: opening thirty small ones takes longer than a short command has.
- * What only some need (HTTP, YAML, TOML, schemas, secrets, single commands) stays apart, and so does what comes first.
- */
-function isCore(id: string): boolean {
-  const path = id.replaceAll("\\", "/");
-  if (/node_modules\/jsonc-parser|oxc-project.runtime/.test(path)) return true;
-  const [, layer = "", file = ""] = /\/src\/(\w+)\/(.*)\.ts$/.exec(path) ?? [];
-  if (!["errors", "protocol", "transport", "client", "config", "host", "auth", "compose", "cli"].includes(layer))
-    return false;
-  if (layer === "cli")
-    return /^(run|command|command-line|help|output|verbose-logger|exit-codes|server-set|in-place|sightings|ask-servers|text\/(split-words|amounts|text-width)|looking\/(list-command|no-servers|schema-type|tool-signature))$/.test(
-      file,
-    );
-  return !/^(version|http|sse|refusal|schema-|yaml|toml|json-edit|edit|import|secrets|keychain|file-lock|whole-file|watch|registry|host$|server-supervisor|server-lists|memory)/.test(
-    file,
-  );
-}
 
 /** Servers that tests run as child processes: built like the package, never published. */
 const fixtures = defineConfig({
@@ -98,28 +52,19 @@ const fixtures = defineConfig({
   output: { dir: "build/fixtures", format: "esm", cleanDir: true, entryFileNames: "[name].js" },
 });
 
-export default [library, program, fixtures];
+export default [published, fixtures];
 
-function commonJs(): Plugin {
-  return {
-    name: "common-js",
-    generateBundle(_options, bundle) {
-      for (const chunk of Object.values(bundle)) if (chunk.type === "chunk") chunk.code = inAscii(chunk.code);
-      this.emitFile({ type: "asset", fileName: "cli/package.json", source: `{ "type": "commonjs" }\n` });
-    },
-  };
-}
-
-/** One other character doubles what V8 keeps of a file, and the time it takes to make that. */
-function inAscii(code: string): string {
-  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code)) throw new Error("a raw text of the program has more than ASCII");
-  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/** One file with these modules and all that they import; not what they import on demand, nor what a higher priority has. */
+function together(name: string, roots: readonly string[], priority: number): CodeSplittingGroup {
+  const ends = roots.map((root) => `/src/${root}.ts`);
+  return { name, priority, test: (id) => ends.some((end) => id.replaceAll("\\", "/").endsWith(end)) };
 }
 
 function licences(): Plugin {
   return {
     name: "licences",
     generateBundle(_options, bundle) {
+      const bundled = new Set<string>();
       for (const chunk of Object.values(bundle)) {
         if (chunk.type !== "chunk") continue;
         for (const id of chunk.moduleIds) {

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { VERSION } from "../protocol/version.ts";
-import { findCommand } from "./catalog.ts";
 import { overview } from "./overview.ts";
 
 // Nothing else is loaded for the two questions that are asked most.
@@ -10,14 +9,7 @@ const isAlone = others.length === 0;
 if (isAlone && (first === "--version" || first === "-v")) process.stdout.write(`${VERSION}\n`);
 else if (first === undefined || (isAlone && (first === "--help" || first === "-h" || first === "help")))
   process.stdout.write(overview());
-else void runCommand();
-
-async function runCommand(): Promise<void> {
-  const command = findCommand(args);
-  if (command !== undefined && !args.includes("--help") && !args.includes("-h")) {
-    const { loadCached } = await import("./load-cached.ts");
-    loadCached(command);
-  }
+else {
   const { run } = await import("./run.ts");
   process.exitCode = await run(args);
 }

@@ -13,7 +13,7 @@ import { exitCodeOf } from "./exit-codes.ts";
 import { commandFacts, commandHelp } from "./help.ts";
 import { Output } from "./output.ts";
 import { overview } from "./overview.ts";
-import type { ServerSet } from "./server-set.ts";
+import { ServerSet } from "./server-set.ts";
 
 /** The terminal may go away (SIGHUP), and Windows has a key of its own (Ctrl-Break). */
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
@@ -103,7 +103,6 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
       surroundings,
       stateFolder,
       openServers: async (options) => {
-        const { ServerSet } = await import("./server-set.ts");
         servers = await ServerSet.open({ surroundings, stateFolder, flags, values, out }, options);
         return servers;
       },

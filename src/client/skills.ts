@@ -52,8 +52,8 @@ export class Skills {
     const contents = await this.#read(entry, entry.uri, options);
     const text = contents.text ?? Buffer.from(contents.blob ?? "", "base64").toString("utf8");
     const [whole = "", yaml = ""] = FRONT_MATTER.exec(text) ?? [];
-    const { parse } = await import("yaml");
-    const found: unknown = parseOr(() => parse(yaml), {});
+    const { parseYaml } = await import("./parse-yaml.ts");
+    const found: unknown = parseOr(() => parseYaml(yaml), {});
     for (const name of new Set([...Object.keys(entry.frontmatter), ...Object.keys(isRecord(found) ? found : {})])) {
       const value = isRecord(found) ? found[name] : undefined;
       if (!isDeepStrictEqual(value, entry.frontmatter[name])) throw mismatch(entry.uri, `front matter "${name}"`);

@@ -1,12 +1,13 @@
 import { readFileSync, statSync, type Stats } from "node:fs";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { parseJson } from "./json-source.ts";
 import { isTooDeep, type SourceNode } from "./source-node.ts";
 
 export type Format = "json" | "yaml" | "toml";
 
 /** Loaded when a file needs one: together they are most of what a start would cost. */
 const PARSERS: Record<Format, () => Promise<(text: string, file: string) => SourceNode>> = {
-  json: async () => (await import("./json-source.ts")).parseJson,
+  json: async () => parseJson,
   yaml: async () => (await import("./yaml-source.ts")).parseYaml,
   toml: async () => (await import("./toml-source.ts")).parseToml,
 };

@@ -72,7 +72,7 @@ export class StdioTransport implements Transport {
 
   async connect(receiver: Receiver): Promise<Connection> {
     // Scripts without .exe, and arguments with spaces, need help on Windows only.
-    const start = this.#options.platform === "win32" ? (await import("cross-spawn")).default : spawn;
+    const start = this.#options.platform === "win32" ? (await import("./spawn-on-windows.ts")).spawnOnWindows : spawn;
     const child = this.#spawn(start);
     const connection = new StdioConnection(child, this.#options, receiver);
     await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Surroundings } from "../../config/places.ts";
 import type { CommandContext } from "../command.ts";
-import type { ServerSet, ServerSetOptions } from "../server-set.ts";
+import { ServerSet, type ServerSetOptions } from "../server-set.ts";
 
 /** The servers of the configuration, or of one file: whatever `--url` and `--stdio` mean to the command itself. */
 export async function openConfigured(
@@ -9,9 +9,8 @@ export async function openConfigured(
   { file, ...options }: ServerSetOptions & { file?: string | undefined } = {},
 ): Promise<ServerSet> {
   const { surroundings, stateFolder, flags, out } = context;
-  const { ServerSet: Servers } = await import("../server-set.ts");
   const config = file ?? flags.config;
-  return Servers.open({ surroundings, stateFolder, flags: { ...flags, config }, values: {}, out }, options);
+  return ServerSet.open({ surroundings, stateFolder, flags: { ...flags, config }, values: {}, out }, options);
 }
 
 /** Where the command was started, for finding configuration files. */
