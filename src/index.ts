@@ -81,9 +81,11 @@ export type { HostEvent } from "./host/server-supervisors.ts";
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
   if (isTransport(server)) return Client.open(server, options);
+  const entry = resolveEntry(server);
   const surroundings = readEnvironment();
-  const api = { surroundings, stateFolder: defaultStateFolder(surroundings), logger: options.logger ?? SILENT };
-  return connectEntry(resolveEntry(server), surroundings, { openApi: (reach) => openApi(reach, api), ...options });
+  const stateFolder = defaultStateFolder(surroundings);
+  const api = { surroundings, stateFolder, logger: options.logger ?? SILENT, server: server.id };
+  return connectEntry(entry, surroundings, { openApi: (reach) => openApi(reach, api), ...options });
 }
 
 function isTransport(server: ServerEntry | Transport): server is Transport {

@@ -21,6 +21,8 @@ export interface ApiSurroundings {
   /** Where secrets are, and what must be remembered of writes. */
   stateFolder: string;
   logger: Logger;
+  /** The server's id, under which all that is kept; the name of the API unless given. */
+  server?: string | undefined;
 }
 
 export interface ConnectorOptions {
@@ -110,7 +112,7 @@ export class ServerConnector {
     const log = this.#logOf(id);
     const { openApi } = this.#options;
     return {
-      openApi: openApi && ((reach) => openApi(reach, this.#options)),
+      openApi: openApi && ((reach) => openApi(reach, { ...this.#options, server: id })),
       ...options,
       server: id,
       target: written,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defaultInstance, instanceFileName, type ServerInstance } from "../auth/server-instance.ts";
 import { secretStore } from "../host/load-options.ts";
 import type { ApiSurroundings } from "../host/server-connector.ts";
 import { serveInMemory } from "../server/memory-connection.ts";
@@ -41,11 +42,17 @@ async function startServer(
   upstream: string | undefined,
   given: ApiSurroundings,
 ) {
-  const stateKey = await loadStateKey(given.stateFolder, given.surroundings.platform);
-  const bound = upstream === "fake" ? await boundToFake(file) : boundToReal(file, upstream, given);
+  const instance = defaultInstance(given.server ?? file.api);
+  const stateKey = await loadStateKey(instance, given.stateFolder, given.surroundings.platform);
+  const bound = upstream === "fake" ? await boundToFake(file, instance) : boundToReal(file, instance, upstream, given);
   const { close: unbind, ...binding } = bound;
   try {
-    const runner = new ApiRunner(api, { ...binding, ca: given.surroundings.extraCertificates, logger: given.logger });
+    const runner = new ApiRunner(api, {
+      ...binding,
+      instance,
+      ca: given.surroundings.extraCertificates,
+      logger: given.logger,
+    });
     const close = async () => {
       await runner.close();
       await unbind();
@@ -60,22 +67,25 @@ async function startServer(
 type Binding = Pick<ApiRunnerOptions, "secrets" | "upstream" | "ledger"> & { close: () => Promise<void> };
 
 /** The upstream as the file describes it, with the credentials it takes; what is booked there is forgotten with it. */
-async function boundToFake(file: ToolFile): Promise<Binding> {
+async function boundToFake(file: ToolFile, { server }: ServerInstance): Promise<Binding> {
   const { startFake } = await import("./fake/fake.ts");
   const fake = await startFake(file);
-  const placeholders = new Map(Object.entries(fake.secrets).map(([name, value]) => [`${file.api}.${name}`, value]));
+  const placeholders = new Map(Object.entries(fake.secrets).map(([name, value]) => [`${server}.${name}`, value]));
   return { secrets: async (name) => placeholders.get(name), upstream: fake.url, close: () => fake.close() };
 }
 
 function boundToReal(
   { api }: ToolFile,
+  instance: ServerInstance,
   upstream: string | undefined,
   { surroundings, stateFolder }: ApiSurroundings,
 ): Binding {
   const store = secretStore(surroundings, stateFolder);
   const ledger = new FileWriteLedger({
-    file: join(stateFolder, "writes", `${api}.jsonl`),
+    file: join(stateFolder, "writes", `${instanceFileName(instance)}.jsonl`),
     platform: surroundings.platform,
+    // Where writes were recorded before that was done by server.
+    former: join(stateFolder, "writes", `${api}.jsonl`),
   });
   return { secrets: (name) => store.get(name), upstream, ledger, close: async () => {} };
 }

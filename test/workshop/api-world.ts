@@ -19,6 +19,8 @@ export interface ApiWorldOptions {
   /** Another tool file than the one of the package: it is checked and approved like any. */
   edit?: (text: string) => string;
   args?: readonly string[];
+  /** What is there before the gateway starts. */
+  prepare?: (world: NexusWorld, upstream: URL) => Promise<void>;
 }
 
 export type Endpoint = "/mcp" | "/servers/<id>/mcp";
@@ -36,7 +38,7 @@ export class ApiWorld implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #callers: Caller[] = [];
 
-  static async open({ api, secrets, edit, args = [] }: ApiWorldOptions): Promise<ApiWorld> {
+  static async open({ api, secrets, edit, args = [], prepare }: ApiWorldOptions): Promise<ApiWorld> {
     const file = structuredClone(await exampleFile(api));
     file.fake.secrets = secrets;
     const fake = await startFake(file);
@@ -48,6 +50,7 @@ export class ApiWorld implements AsyncDisposable {
         const { code, stderr } = await world.run(["secrets", "set", `${api}.${name}`], { stdin: value });
         expect([code, stderr]).toEqual([0, ""]);
       }
+      await prepare?.(world, new URL(fake.url));
       await world.configure({ [api]: { api: path, upstream: fake.url } });
       const { child, output } = world.start(["serve", "--port", "0", "--verbose", ...args]);
       await vi.waitFor(() => expect(output.stdout).toContain("Ctrl-C"), { timeout: 20_000 });

@@ -3,6 +3,7 @@ import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { Exchange } from "../exchange.ts";
+import { ANYBODY } from "../principal.ts";
 import { knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
@@ -35,10 +36,13 @@ function carriedParams({ method, params, exchange }: Call): Params {
   return isRetry ? { ...rest, inputResponses } : rest;
 }
 
-/** A server in this process is told who calls; nobody else's business is that. */
+/**
+ * Names the caller to a server in this process, and to no other. Without authentication the caller is whoever runs the
+ * program, as on the command line, and is not named.
+ */
 export function paramsFor(call: Call, { client }: UpstreamLease): Params {
   const params = carriedParams(call);
-  if (!client.isInProcess) return params;
+  if (!client.isInProcess || call.exchange.principal === ANYBODY) return params;
   const { tenant, id } = call.exchange.principal;
   const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
   // Encoded, so that no tenant's name runs into an id: "a" with "b/c" is not "a/b" with "c".

@@ -1,3 +1,4 @@
+import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, LogLevel, Progress } from "../../protocol/mcp.ts";
@@ -11,6 +12,7 @@ import { CompletedValues } from "./completed-values.ts";
 import type { Asking } from "./confirmation.ts";
 import { hideSecrets, type FindSecret } from "./credentials.ts";
 import { Redaction } from "./redaction.ts";
+import { LOCAL_CALLER } from "./request-key.ts";
 import { ResultStore } from "./result-store.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import { ToolCall } from "./tool-call.ts";
@@ -20,8 +22,10 @@ import { MemoryWriteLedger, type WriteLedger } from "./write-ledger.ts";
 import { WriteOnce } from "./write-once.ts";
 
 export interface ApiRunnerOptions {
-  /** By full name, `<api>.<name>`. */
+  /** By full name, `<server>.<name>`. */
   secrets: FindSecret;
+  /** Whose secrets and writes these are; a server that is called like the API unless given. */
+  instance?: ServerInstance | undefined;
   /** A place on this machine that stands in for the real upstream. */
   upstream?: string | undefined;
   /** Certificate authorities (PEM) trusted beside the well-known ones. */
@@ -50,9 +54,6 @@ export interface RunOptions {
   asking?: Asking | undefined;
 }
 
-/** Who calls where nobody says so: whoever runs the program. */
-export const LOCAL_CALLER = "local";
-
 /** Runs the tools of one compiled API. */
 export class ApiRunner implements AsyncDisposable {
   readonly api: CompiledApi;
@@ -69,6 +70,7 @@ export class ApiRunner implements AsyncDisposable {
     const now = options.now ?? Date.now;
     this.#parts = {
       api,
+      instance: options.instance ?? defaultInstance(file.api),
       values,
       plans: new Map(tools.map(([name, spec]) => [name, new ToolPlan(api, name, spec, values)])),
       upstream: new Upstream(file.upstream, {
@@ -114,9 +116,14 @@ export class ApiRunner implements AsyncDisposable {
 
   /** A text of this API, without any of its secrets. */
   async redacted(text: string): Promise<string> {
-    const { redaction, findSecret: find, api } = this.#parts;
-    await hideSecrets(Object.values(api.file.secrets), { api: api.file.api, find, redaction });
+    const { redaction, findSecret: find, api, instance } = this.#parts;
+    await hideSecrets(Object.values(api.file.secrets), { server: instance.server, find, redaction });
     return redaction.in(text);
+  }
+
+  /** The whole of a result that came as an excerpt, for the caller that it was for. */
+  findResult(caller: string, id: string): string | undefined {
+    return this.results.find(instanceKey(this.#parts.instance, caller), id);
   }
 
   /** What is being sent is given up; writes among it count as unknown. */

@@ -13,11 +13,12 @@ export interface Credentials {
 
 export const NO_CREDENTIALS: Credentials = { query: {}, headers: {} };
 
-/** Looks up a secret by its full name, `<api>.<name>`. */
+/** Looks up a secret by its full name, `<server>.<name>`. */
 export type FindSecret = (name: string) => Promise<string | undefined>;
 
 export interface CredentialsOptions {
-  api: string;
+  /** The server's id. */
+  server: string;
   find: FindSecret;
   redaction: Redaction;
 }
@@ -30,7 +31,7 @@ export async function credentialsFor(
 ): Promise<Credentials> {
   const missing = new Set<string>();
   const get = async (written: string): Promise<string> => {
-    const name = `${options.api}.${renderTemplate(written, input)}`;
+    const name = `${options.server}.${renderTemplate(written, input)}`;
     checkSecretName(name);
     const value = await options.find(name);
     if (value === undefined || value === "") missing.add(name);
@@ -39,7 +40,7 @@ export async function credentialsFor(
   };
   const forHeader = async (written: string): Promise<string> => {
     const value = await get(written);
-    if (/[^\x20-\x7e]/.test(value)) throw unfit(`${options.api}.${renderTemplate(written, input)}`);
+    if (/[^\x20-\x7e]/.test(value)) throw unfit(`${options.server}.${renderTemplate(written, input)}`);
     return value;
   };
   const all = async (names: Record<string, string>, take: typeof get): Promise<Record<string, string>> => {
@@ -62,7 +63,7 @@ export async function hideSecrets(specs: Iterable<SecretsSpec>, options: Credent
   const written = [...specs].flatMap((spec) =>
     secretNames(spec).filter((name) => fieldsInName(name).length === 0 && !spec.public.includes(name)),
   );
-  const values = await Promise.all([...new Set(written)].map((name) => options.find(`${options.api}.${name}`)));
+  const values = await Promise.all([...new Set(written)].map((name) => options.find(`${options.server}.${name}`)));
   for (const value of values) options.redaction.hide(value ?? "");
 }
 

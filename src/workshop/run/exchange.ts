@@ -24,12 +24,17 @@ export interface Exchanged {
 
 /** Computes what is computed, looks up what is secret and writes the request. Nothing has left when it throws. */
 export async function prepare(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Promise<Prepared> {
-  const scope = { now: () => secondsOf(parts.now()), request_key: key };
-  const input = parts.values.complete(plan.spec.input, given, scope);
-  const { api, findSecret: find, redaction, upstream } = parts;
-  const options = { api: api.file.api, find, redaction };
+  const input = completed(parts, plan, given, key);
+  const { instance, findSecret: find, redaction, upstream } = parts;
+  const options = { server: instance.server, find, redaction };
   const credentials = plan.secrets ? await credentialsFor(plan.secrets, input, options) : NO_CREDENTIALS;
   return { input, request: plan.write(upstream.base, input, credentials) };
+}
+
+/** The input with what is computed. */
+export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Value {
+  const scope = { now: () => secondsOf(parts.now()), request_key: key };
+  return parts.values.complete(plan.spec.input, given, scope);
 }
 
 /** Sends a request, as often as its tool may be sent, and tells what the answer means. */

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { withLock, type HeldLock } from "../../auth/file-lock.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { entryIn, isHarmless, lineOf, type LedgerEntry } from "./ledger-line.ts";
+import { importLedger } from "./import-ledger.ts";
+import { entryIn, isHarmless, lineOf, spoiledLedger, type LedgerEntry } from "./ledger-line.ts";
 import { LineFile } from "./line-file.ts";
 import { inTheWay, type EarlierWrite, type WriteLedger, type WriteOutcome, type WriteRecord } from "./write-ledger.ts";
 
@@ -17,6 +18,8 @@ export interface FileWriteLedgerOptions {
   now?: () => number;
   retentionMs?: number;
   minOutdated?: number;
+  /** An older ledger, whose records count here as well: they are taken over when this one is begun. */
+  former?: string;
 }
 
 /**
@@ -30,6 +33,7 @@ export class FileWriteLedger implements WriteLedger {
   readonly #now: () => number;
   readonly #retentionMs: number;
   readonly #minOutdated: number;
+  readonly #import: () => Promise<void>;
   /** By key, the line that counts. Refused writes have none. */
   readonly #places = new Map<string, number>();
   #lines = 0;
@@ -38,20 +42,25 @@ export class FileWriteLedger implements WriteLedger {
   #reading: Promise<void> = Promise.resolve();
 
   constructor(options: FileWriteLedgerOptions) {
-    const { file, platform, now = Date.now, retentionMs = RETENTION_MS, minOutdated = MIN_OUTDATED } = options;
+    const { file, platform, now = Date.now, retentionMs = RETENTION_MS, minOutdated = MIN_OUTDATED, former } = options;
     this.#path = file;
     this.#file = new LineFile(file, platform);
     this.#now = now;
     this.#retentionMs = retentionMs;
     this.#minOutdated = minOutdated;
+    this.#import = async () => {
+      if (former !== undefined) await importLedger({ from: former, to: file, platform });
+    };
   }
 
   /** Without the lock: a line counts when it is whole, and `begin` looks again. */
   async find(key: string): Promise<EarlierWrite | undefined> {
+    await this.#import();
     return inTheWay(await this.#load(key), this.#now());
   }
 
   async begin(key: string, until: number): Promise<EarlierWrite | undefined> {
+    await this.#import();
     return withLock(this.#path, async ({ check }) => {
       const earlier = inTheWay(await this.#load(key), this.#now());
       if (earlier) return earlier;
@@ -64,6 +73,7 @@ export class FileWriteLedger implements WriteLedger {
   }
 
   async settle(key: string, outcome: WriteOutcome): Promise<void> {
+    await this.#import();
     await withLock(this.#path, async () => {
       await this.#catchUp();
       // Also where the lock was lost: the line is about our own write, and lines are only added.
@@ -92,7 +102,7 @@ export class FileWriteLedger implements WriteLedger {
       const line = await this.#file.lineAt(at);
       if (line === undefined) continue;
       const entry = entryIn(line);
-      if (entry?.key !== key) throw spoiled(this.#path);
+      if (entry?.key !== key) throw spoiledLedger(this.#path);
       return entry.record;
     }
   }
@@ -102,7 +112,7 @@ export class FileWriteLedger implements WriteLedger {
     const read = () => this.#file.readOn({ restart: () => this.#restart(), line: (text, at) => this.#take(text, at) });
     const checked = async () => {
       await read();
-      if (this.#isSpoiled) throw spoiled(this.#path);
+      if (this.#isSpoiled) throw spoiledLedger(this.#path);
     };
     this.#reading = this.#reading.then(checked, checked);
     return this.#reading;
@@ -140,14 +150,6 @@ export class FileWriteLedger implements WriteLedger {
 
 function isKept({ record: { kind, at } }: LedgerEntry, oldest: number): boolean {
   return kind === "pending" || kind === "unknown" || at >= oldest;
-}
-
-function spoiled(path: string): NexusError {
-  return new NexusError("CONFIG_INVALID", "The record of earlier writes was damaged, so nothing was sent", {
-    source: { file: path },
-    hint: `Restore ${path}. If you know that nothing in it will be asked for again, remove it.`,
-    mayHaveReached: false,
-  });
 }
 
 function unrecorded(path: string): NexusError {

@@ -1,3 +1,4 @@
+import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { WriteRecord } from "./write-ledger.ts";
 
@@ -35,4 +36,13 @@ export function isHarmless(line: string): boolean {
 function isCutOff(line: string): boolean {
   if (line.endsWith("}")) return false;
   return /^\0+$/.test(line) || STARTS.some((start) => line.startsWith(start) || start.startsWith(line));
+}
+
+/** A ledger's file holds something that is none of its lines. */
+export function spoiledLedger(path: string): NexusError {
+  return new NexusError("CONFIG_INVALID", "The record of earlier writes was damaged, so nothing was sent", {
+    source: { file: path },
+    hint: `Restore ${path}. If you know that nothing in it will be asked for again, remove it.`,
+    mayHaveReached: false,
+  });
 }

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { requestKey } from "./request-key.ts";
+import { defaultInstance } from "../../auth/server-instance.ts";
+import { formerRequestKeys, LOCAL_CALLER, requestKey } from "./request-key.ts";
 
-const write = { api: "shop", tool: "order", caller: "ann", input: { name: "Zo\u00eb", units: 1, tags: ["a", "b"] } };
+const of = defaultInstance("shop");
+const write = { of, tool: "order", caller: "ann", input: { name: "Zo\u00eb", units: 1, tags: ["a", "b"] } };
 const key = (more: Partial<typeof write> | { input: unknown }) => requestKey({ ...write, ...more });
 
 test.each<[string, unknown]>([
@@ -15,7 +17,10 @@ test.each<[string, unknown]>([
 
 test("whatever else differs makes another key", () => {
   const others = [
-    { api: "shop2" },
+    { of: { ...of, server: "shop2" } },
+    { of: { ...of, tenant: "other" } },
+    { of: { ...of, instance: "test" } },
+    { of: { ...of, instance: "default5:order" } },
     { tool: "order2" },
     { caller: "bob" },
     { input: { ...write.input, units: 2 } },
@@ -24,4 +29,12 @@ test("whatever else differs makes another key", () => {
     { input: { ...write.input, units: "1" } },
   ];
   expect(new Set([write, ...others].map(key)).size).toBe(others.length + 1);
+});
+
+test("what writes were known by before is not changed", () => {
+  expect(formerRequestKeys("shop", write)).toEqual(["X6NMLLTK8BS69P7S5735"]);
+  expect(formerRequestKeys("shop", { ...write, caller: LOCAL_CALLER })).toEqual([
+    "MN7MXVLEEBDC44UM3GWG",
+    "ULXXJN6ACJ3YWN3K4EXD",
+  ]);
 });

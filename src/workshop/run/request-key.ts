@@ -1,18 +1,37 @@
 import { createHash } from "node:crypto";
+import { instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 
 /** Without letters and digits that people mix up: such a key may be read out on the telephone. */
 const ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 const LENGTH = 20;
 
+/** Who calls where no caller is named: whoever runs the program, on the command line as through a gateway. */
+export const LOCAL_CALLER = "local";
+
+export interface KeyedWrite {
+  of: ServerInstance;
+  tool: string;
+  caller: string;
+  input: unknown;
+}
+
 /**
  * What one write is known by, here and upstream: the same caller with the same arguments gets the same key, so that a
  * repeat is recognised; anything else gets another.
  */
-export function requestKey(write: { api: string; tool: string; caller: string; input: unknown }): string {
-  const { api, tool, caller, input } = write;
-  const digest = createHash("sha256")
-    .update(JSON.stringify([api, tool, caller, inOrder(input)]))
-    .digest();
+export function requestKey({ of, tool, caller, input }: KeyedWrite): string {
+  return readable(`${instanceKey(of, tool, caller)}${JSON.stringify(inOrder(input))}`);
+}
+
+/** What the same write was known by when keys were made of the API's name, and a gateway's callers had a name of their own. */
+export function formerRequestKeys(api: string, { tool, caller, input }: KeyedWrite): string[] {
+  const callers = caller === LOCAL_CALLER ? [caller, "default/anybody"] : [caller];
+  const ordered = inOrder(input);
+  return callers.map((one) => readable(JSON.stringify([api, tool, one, ordered])));
+}
+
+function readable(text: string): string {
+  const digest = createHash("sha256").update(text).digest();
   return Array.from(digest.subarray(0, LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 

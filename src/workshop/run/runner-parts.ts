@@ -1,3 +1,4 @@
+import type { ServerInstance } from "../../auth/server-instance.ts";
 import type { Logger } from "../../client/logger.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import type { Pause } from "./attempts.ts";
@@ -15,6 +16,8 @@ export type Signer = (request: OutgoingRequest) => OutgoingRequest | Promise<Out
 /** What all calls of one API share. */
 export interface RunnerParts {
   api: CompiledApi;
+  /** Whose secrets, writes and results these are. */
+  instance: ServerInstance;
   plans: ReadonlyMap<string, ToolPlan>;
   values: CompletedValues;
   upstream: Upstream;

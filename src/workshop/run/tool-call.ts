@@ -1,3 +1,4 @@
+import { instanceKey } from "../../auth/server-instance.ts";
 import { unlessAborted } from "../../host/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
@@ -6,9 +7,9 @@ import { textOf, type Success } from "./answer-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { Asking } from "./confirmation.ts";
-import { exchange, prepare, type Exchanged, type Prepared } from "./exchange.ts";
+import { completed, exchange, prepare, type Exchanged, type Prepared } from "./exchange.ts";
 import { Failure } from "./failure.ts";
-import { requestKey } from "./request-key.ts";
+import { formerRequestKeys, requestKey, type KeyedWrite } from "./request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./write-ledger.ts";
@@ -76,14 +77,11 @@ export class ToolCall {
 
   async #write(input: Value): Promise<CallToolResult> {
     const { signal } = this.#facts;
-    const { writes, now, upstream } = this.#parts;
+    const { writes, now } = this.#parts;
     const id = this.#keyOf(this.#plan.name, input);
-    // What a stand-in did was not done.
-    const key = upstream.standIn === undefined ? id : `${id} ${upstream.standIn}`;
     // Secrets that are missing are told before anybody is asked anything.
     const first = await prepare(this.#parts, this.#plan, input, () => id);
-    const earlier = (record: EarlierWrite) => this.#earlier(record, first.input);
-    const known = this.#plan.isKeyed ? await writes.find({ key, signal, earlier }) : undefined;
+    const known = this.#plan.isKeyed ? await this.#findEarlier(input, id) : undefined;
     if (known) return known;
 
     const confirmed = await this.#confirm(input);
@@ -93,7 +91,31 @@ export class ToolCall {
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
     const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
     const send = async () => (now() < until ? this.#send(prepared) : this.#tooLate());
-    return writes.run({ key, until, signal, send, earlier, unrecorded: (error) => this.#unrecorded(error) });
+    const earlier = (record: EarlierWrite) => this.#earlier(record, first.input);
+    const unrecorded = (error: unknown) => this.#unrecorded(error);
+    return writes.run({ key: this.#ledgerKey(id), until, signal, send, earlier, unrecorded });
+  }
+
+  /** What is known of the same write, also under a key that it had in an older version. */
+  async #findEarlier(input: Value, id: string): Promise<CallToolResult | undefined> {
+    const { writes, api } = this.#parts;
+    const { signal } = this.#facts;
+    for (const key of [id, ...formerRequestKeys(api.file.api, this.#keyed(this.#plan.name, input))]) {
+      const earlier = (record: EarlierWrite) =>
+        this.#earlier(
+          record,
+          completed(this.#parts, this.#plan, input, () => key),
+        );
+      const known = await writes.find({ key: this.#ledgerKey(key), signal, earlier });
+      if (known) return known;
+    }
+    return undefined;
+  }
+
+  /** What a stand-in did was not done. */
+  #ledgerKey(id: string): string {
+    const { standIn } = this.#parts.upstream;
+    return standIn === undefined ? id : `${id} ${standIn}`;
   }
 
   async #confirm(input: Value): Promise<Value | Failure> {
@@ -159,7 +181,7 @@ export class ToolCall {
   }
 
   #succeeded({ value, deviations, text }: Success): CallToolResult {
-    const { values, redaction, results, api } = this.#parts;
+    const { values, redaction, results, api, instance } = this.#parts;
     const { response, limits } = this.#plan.spec;
     const show = (shown: string) => redaction.in(shown);
     const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
@@ -172,7 +194,8 @@ export class ToolCall {
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
       lines.push(`The answer was not as documented in ${places}: see deviations.`);
     }
-    const keep = { store: results, caller: this.#facts.caller, api: api.file.api, tool: this.#plan.name };
+    const caller = instanceKey(instance, this.#facts.caller);
+    const keep = { store: results, caller, api: api.file.api, tool: this.#plan.name };
     return successResult({ text: lines.join("\n"), structured, maxBytes: limits.resultBytes, keep });
   }
 
@@ -209,6 +232,10 @@ export class ToolCall {
   }
 
   #keyOf(tool: string, input: Value): string {
-    return requestKey({ api: this.#parts.api.file.api, tool, caller: this.#facts.caller, input });
+    return requestKey(this.#keyed(tool, input));
+  }
+
+  #keyed(tool: string, input: Value): KeyedWrite {
+    return { of: this.#parts.instance, tool, caller: this.#facts.caller, input };
   }
 }

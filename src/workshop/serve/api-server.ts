@@ -9,8 +9,9 @@ import { UNHEARD } from "../../server/notices.ts";
 import { serveInMemory } from "../../server/memory-connection.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
 import type { CompiledApi } from "../compile/compile.ts";
-import { LOCAL_CALLER, type ApiRunner, type RunOptions } from "../run/api-runner.ts";
+import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
 import { resultUri } from "../run/call-result.ts";
+import { LOCAL_CALLER } from "../run/request-key.ts";
 import { citedResources } from "./cited-resources.ts";
 
 const REVISIONS: readonly Revision[] = ["2026-07-28"];
@@ -84,17 +85,17 @@ function takesForms({ elicitation }: ClientCapabilities): boolean {
 }
 
 /** Results that were too large, each for whoever got its excerpt. */
-function wholeResults({ api, results }: ApiRunner): TemplateFeature {
+function wholeResults(runner: ApiRunner): TemplateFeature {
   return {
     template: {
-      uriTemplate: resultUri(api.file.api, "{id}"),
+      uriTemplate: resultUri(runner.api.file.api, "{id}"),
       name: "whole results",
       description: "The whole of a result that came as an excerpt. The excerpt links to it; it is kept for a while.",
       mimeType: "application/json",
     },
     cacheScope: "private",
     read(uri, { id = "" }, context) {
-      const text = results.find(callerOf(context), id);
+      const text = runner.findResult(callerOf(context), id);
       return text === undefined ? undefined : [{ uri, mimeType: "application/json", text }];
     },
   };

@@ -1,12 +1,25 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { withLock, type HeldLock } from "../../auth/file-lock.ts";
+import { instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
 
 const KEY_BYTES = 32;
 
-/** Seals what clients carry between the rounds of a call. The same for every process of this user: a command may be answered by the next one. */
-export async function loadStateKey(stateFolder: string, platform: NodeJS.Platform): Promise<Uint8Array> {
+/**
+ * Seals what clients carry between the rounds of a call: a key for each server, so that what was agreed to with one is no
+ * answer for another. The same for every process of this user: a command may be answered by the next one.
+ */
+export async function loadStateKey(
+  of: ServerInstance,
+  stateFolder: string,
+  platform: NodeJS.Platform,
+): Promise<Uint8Array> {
+  const key = await loadKey(stateFolder, platform);
+  return createHmac("sha256", key).update(instanceKey(of)).digest();
+}
+
+async function loadKey(stateFolder: string, platform: NodeJS.Platform): Promise<Uint8Array> {
   const path = join(stateFolder, "request-state.key");
   const load = async () => {
     const kept = await readOwnerOnly(path, platform);
