@@ -6,4 +6,18 @@ export interface Logger {
   error(message: string, data?: Record<string, unknown>): void;
 }
 
+/** The same for one that may throw: what is reported was survived, and a report that fails must not undo that. */
+export function guardedLogger(logger: Logger): Logger {
+  const guard =
+    (level: keyof Logger): Logger[keyof Logger] =>
+    (message, data) => {
+      try {
+        logger[level](message, data);
+      } catch {
+        // There is nowhere left to report it.
+      }
+    };
+  return { debug: guard("debug"), info: guard("info"), warn: guard("warn"), error: guard("error") };
+}
+
 export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,4 +1,4 @@
-import { SILENT, type Logger } from "../client/logger.ts";
+import { guardedLogger, SILENT, type Logger } from "../client/logger.ts";
 import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
@@ -58,17 +58,25 @@ export class Assembly {
   private constructor(host: Host, { limits, decide, audit, sealKey, logger = SILENT }: GatewaySettings) {
     const seal = new Seal(sealKey);
     this.host = host;
-    this.logger = logger;
+    this.logger = guardedLogger(logger);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.servers = new KnownServers(host);
-    this.calls = new Calls({ host, seal, limits, logger });
-    this.#core = new GatewayCore({ host, calls: this.calls, seal, serverInfo: GATEWAY_INFO, decide, logger });
+    this.calls = new Calls({ host, seal, limits, logger: this.logger });
+    this.#core = new GatewayCore({
+      host,
+      calls: this.calls,
+      seal,
+      serverInfo: GATEWAY_INFO,
+      decide,
+      logger: this.logger,
+    });
     this.gate = new CallGate(this.limits);
     this.core = new GuardedCore({
       core: this.#core,
       gate: this.gate,
       metrics: this.metrics,
       audit: audit ?? (() => {}),
+      logger: this.logger,
       knows: (server) => this.servers.has(server),
     });
   }

@@ -106,6 +106,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     keepAliveMs,
     streamMs,
     unreadBytes: limits.bufferedBytes,
+    batch: limits,
     logger,
   });
   const edge: HttpEdge = new HttpEdge({

@@ -24,9 +24,9 @@ export type StdioServeOptions = GatewayOptions & { input: Readable; output: Writ
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { input, output, signal } = options;
   const assembly = await Assembly.open(options);
-  const { core, logger } = assembly;
+  const { core, limits, logger } = assembly;
   try {
-    await serveOnPipes({ core, view: EVERYTHING, principal: ANYBODY, input, output, signal, logger });
+    await serveOnPipes({ core, view: EVERYTHING, principal: ANYBODY, input, output, signal, limits, logger });
   } finally {
     await assembly.close();
   }

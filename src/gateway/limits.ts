@@ -6,6 +6,10 @@ export interface Limits {
   headerBytes: number;
   /** How deep objects and arrays of a request may be nested. */
   jsonDepth: number;
+  /** Messages of one batch, which clients of 2025-03-26 may send. */
+  batchMessages: number;
+  /** Bytes of all answers to one batch together; what does not fit is answered with an error. */
+  batchBytes: number;
   /** How long a request may take to arrive. */
   bodyMs: number;
   connections: number;
@@ -33,10 +37,14 @@ export interface Limits {
   drainMs: number;
 }
 
+export type BatchLimits = Pick<Limits, "batchMessages" | "batchBytes">;
+
 export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 4 * 1024 * 1024,
   headerBytes: 32 * 1024,
   jsonDepth: 128,
+  batchMessages: 100,
+  batchBytes: 32 * 1024 * 1024,
   bodyMs: 30_000,
   connections: 8192,
   calls: 1024,

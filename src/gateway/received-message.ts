@@ -9,6 +9,21 @@ export function receivedMessage(value: unknown): Message | undefined {
   return message && "method" in message && isResponse(message) ? undefined : message;
 }
 
+/** The messages of a batch, all of them, or why it is refused. */
+export function receivedBatch(items: readonly unknown[], maxMessages: number): Message[] | { problem: string } {
+  if (items.length === 0) return { problem: "The batch is empty" };
+  if (items.length > maxMessages) {
+    return { problem: `A batch can have ${maxMessages} messages; this one has ${items.length}` };
+  }
+  const messages: Message[] = [];
+  for (const item of items) {
+    const message = receivedMessage(item);
+    if (!message) return { problem: messageProblem(item) };
+    messages.push(message);
+  }
+  return messages;
+}
+
 /** Why something that a client sent is not a message. */
 export function messageProblem(value: unknown): string {
   const hasBadId = isRecord(value) && "id" in value && !isRequestId(value["id"]);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { CallOptions } from "../client/call-scope.ts";
 import type { CancelSignal } from "../client/cancellation.ts";
 import type { CallToolOptions } from "../client/client.ts";
-import { SILENT, type Logger } from "../client/logger.ts";
+import { guardedLogger, SILENT, type Logger } from "../client/logger.ts";
 import { defineServers, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { withServerId } from "../config/server-id.ts";
@@ -74,7 +74,8 @@ export class Host implements AsyncDisposable {
   }
 
   private constructor(options: HostOptions, surroundings: Surroundings) {
-    const { cwd, askInput, stateFolder = defaultStateFolder(surroundings), timeoutMs, logger = SILENT } = options;
+    const { cwd, askInput, stateFolder = defaultStateFolder(surroundings), timeoutMs } = options;
+    const logger = guardedLogger(options.logger ?? SILENT);
     const patience = timeoutMs === undefined ? {} : { timeoutMs, connectTimeoutMs: timeoutMs };
     this.#options = options;
     this.#logger = logger;

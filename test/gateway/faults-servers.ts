@@ -35,6 +35,23 @@ export function asking(): { command: string; args: string[] } {
     });`);
 }
 
+/** A legacy server whose list of tools takes so many bytes. */
+export function wordy(bytes: number): { command: string; args: string[] } {
+  return script(`
+    const tools = [{ name: "long", description: "x".repeat(${bytes}), inputSchema: { type: "object" } }];
+    serve({ tools }, (message) => message.id !== undefined && answer(message, { content: [] }));`);
+}
+
+/** A legacy server that writes the lines it is given, and then answers. */
+export function parrot(): { command: string; args: string[] } {
+  return script(`
+    const tools = [{ name: "say", inputSchema: { type: "object" } }];
+    serve({ tools }, (message) => {
+      for (const line of message.params?.arguments?.lines ?? []) process.stdout.write(line + "\\n");
+      if (message.method && message.id !== undefined) answer(message, { content: [{ type: "text", text: "said" }] });
+    });`);
+}
+
 function script(body: string): { command: string; args: string[] } {
   const frame = `
     const write = (message) => process.stdout.write(JSON.stringify(message) + "\\n");

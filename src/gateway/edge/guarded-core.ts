@@ -1,3 +1,4 @@
+import type { Logger } from "../../client/logger.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Audit, Outcome } from "../audit.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
@@ -10,6 +11,7 @@ export interface GuardedCoreOptions {
   gate: CallGate;
   metrics: Metrics;
   audit: Audit;
+  logger: Logger;
   /** Whether there is such a server. */
   knows: (server: string) => boolean;
 }
@@ -72,8 +74,19 @@ export class GuardedCore implements Core {
     const server = this.#serverOf(exchange, target);
     metrics.called({ server, method, outcome, durationMs });
     const at = Date.now() - durationMs;
-    audit({ at, principal, era: caller.era, server, method, target, outcome, durationMs });
+    const record = { at, principal, era: caller.era, server, method, target, outcome, durationMs };
+    try {
+      const written: unknown = audit(record);
+      if (written instanceof Promise) written.catch(this.#onAuditError);
+    } catch (error) {
+      this.#onAuditError(error);
+    }
   }
+
+  /** The call was made all the same, and its caller gets what came of it. */
+  readonly #onAuditError = (error: unknown) => {
+    this.#options.logger.error("a call could not be recorded: audit failed", { error });
+  };
 
   /** Only servers that exist: callers choose names, and must not choose what is counted. */
   #serverOf({ view, method }: Exchange, target: string | undefined): string {

@@ -31,8 +31,12 @@ const REMOVED: ReadonlySet<string> = new Set([
 
 /** Answers one modern request from what it carries alone: nothing is remembered between requests. Never rejects. */
 export async function answerModern(r: ModernRequest): Promise<Response> {
-  const read = readSender(r.request);
-  return "problem" in read ? failed(r.request, read.problem) : answerFrom(read.sender, r);
+  try {
+    const read = readSender(r.request);
+    return "problem" in read ? failed(r.request, read.problem) : await answerFrom(read.sender, r);
+  } catch (error) {
+    return failed(r.request, rpcErrorOf(error));
+  }
 }
 
 /** The same where the sender is known already: HTTP compares headers with the body in between. */

@@ -50,12 +50,13 @@ function unread(refusal: HttpRefusal): Promise<ReadJson> {
 
 function parse(body: Buffer | undefined, jsonDepth: number): ReadJson {
   if (!body) return { kind: "refused", refusal: unreadable("The request has no body") };
-  if (isDeeperThan(body, jsonDepth)) {
+  const text = body.toString("utf8");
+  if (isDeeperThan(text, jsonDepth)) {
     return { kind: "refused", refusal: invalidRequest(`The request is nested deeper than ${jsonDepth} levels`) };
   }
   try {
-    return { kind: "read", value: JSON.parse(body.toString("utf8")) };
+    return { kind: "read", value: JSON.parse(text) };
   } catch {
-    return { kind: "refused", refusal: unreadable("The request is no JSON") };
+    return { kind: "refused", refusal: unreadable("The request is not JSON") };
   }
 }

@@ -37,7 +37,7 @@ export async function toolManifest(r: {
       caller,
       signal,
     });
-    if (Array.isArray(result["tools"])) tools.push(...(result["tools"] as unknown[]));
+    if (Array.isArray(result["tools"])) for (const tool of result["tools"] as unknown[]) tools.push(tool);
     cursor = result["nextCursor"];
     if (cursor === undefined) break;
   }

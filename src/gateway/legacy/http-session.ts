@@ -7,10 +7,11 @@ import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts"
 import { STUCK_BEATS } from "../edge/stuck-readers.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
+import { BatchAnswers } from "./batch-answers.ts";
 import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
 import { jsonText } from "../json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
-import { PostAnswer } from "./post-answer.ts";
+import { PostAnswer, type PostOptions } from "./post-answer.ts";
 
 export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
   streams: StreamSurroundings;
@@ -18,6 +19,7 @@ export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
   patienceMs: number;
   /** Nobody has used it for so long that it ends. */
   onIdle: (session: HttpSession) => void;
+  batchBytes: number;
 }
 
 /** Streams that have ended and can still be fetched by a client that lost the end. */
@@ -81,7 +83,8 @@ export class HttpSession implements Timed {
   receive(request: IncomingMessage, response: ServerResponse, messages: readonly Message[], isBatch: boolean): void {
     this.touch();
     const requests = messages.filter(isRequest).length;
-    const answer = requests > 0 ? this.#answerTo(request, response, { requests, isBatch }) : undefined;
+    const batch = isBatch ? new BatchAnswers(this.#options.batchBytes) : undefined;
+    const answer = requests > 0 ? this.#answerTo(request, response, { requests, batch }) : undefined;
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
       else if (!isRequest(message)) this.conversation.notified(message);
@@ -129,7 +132,7 @@ export class HttpSession implements Timed {
   #answerTo(
     request: IncomingMessage,
     response: ServerResponse,
-    { requests, isBatch }: { requests: number; isBatch: boolean },
+    { requests, batch }: Pick<PostOptions, "requests" | "batch">,
   ): PostAnswer {
     const { deadlines, patienceMs } = this.#options;
     const newStream = () => this.#newStream(++this.#lastStream);
@@ -148,7 +151,7 @@ export class HttpSession implements Timed {
       newStream,
       onEnd,
       requests,
-      isBatch,
+      batch,
       prefersStream,
       sendWhole,
       stuckMs: this.#options.streams.keepAliveMs * STUCK_BEATS,

@@ -5,10 +5,19 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
 import { accepts } from "../edge/accepts.ts";
-import { invalidRequest, overloaded, refuse, sendJson, wrongMethod, type HttpRefusal } from "../edge/http-refusal.ts";
+import {
+  invalidRequest,
+  overloaded,
+  refuse,
+  sendJson,
+  sendText,
+  wrongMethod,
+  type HttpRefusal,
+} from "../edge/http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "../edge/legacy-endpoint.ts";
 import type { Core } from "../exchange.ts";
-import { messageProblem, receivedMessage } from "../received-message.ts";
+import { DEFAULT_LIMITS, type BatchLimits } from "../limits.ts";
+import { receivedBatch } from "../received-message.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
@@ -32,6 +41,7 @@ export interface LegacyHttpOptions {
   unreadBytes?: number | undefined;
   /** Where clients of HTTP+SSE post. */
   messagesPath?: string | undefined;
+  batch?: BatchLimits | undefined;
 }
 
 const PATIENCE_MS = 250;
@@ -46,10 +56,12 @@ export class LegacyHttp implements LegacyEndpoint {
   readonly #sseSessions = new Map<string, SseSession>();
   readonly #deadlines = new Deadlines();
   readonly #streams: StreamSurroundings;
+  readonly #batch: BatchLimits;
 
   constructor(options: LegacyHttpOptions) {
     this.#options = options;
     this.#logger = options.logger ?? SILENT;
+    this.#batch = options.batch ?? DEFAULT_LIMITS;
     const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES, streamMs = Infinity } = options;
     const [deadlines, kept] = [this.#deadlines, new EventStore()];
     this.#streams = { deadlines, open: new Set(), kept, keepAliveMs, streamMs, unreadBytes };
@@ -71,7 +83,7 @@ export class LegacyHttp implements LegacyEndpoint {
     { body, ...r }: Visitor & { body: unknown },
   ): Promise<void> {
     const isBatch = Array.isArray(body);
-    const messages = messagesIn(body);
+    const messages = this.#messagesIn(body);
     if (!Array.isArray(messages)) return refuse(response, messages);
     const [first] = messages;
     if (messages.some(isInitialize)) {
@@ -126,7 +138,7 @@ export class LegacyHttp implements LegacyEndpoint {
     const session = this.#sseSessions.get(id);
     if (!session || !isTheirs(session, r)) return refuse(response, UNKNOWN_SESSION);
     const isBatch = Array.isArray(body);
-    const messages = messagesIn(body);
+    const messages = this.#messagesIn(body);
     if (!Array.isArray(messages)) return refuse(response, messages);
     if (isBatch && session.conversation.version !== "2025-03-26") return refuse(response, NO_BATCHES);
     response.writeHead(202).end("Accepted");
@@ -150,6 +162,7 @@ export class LegacyHttp implements LegacyEndpoint {
     });
     try {
       const result = await session.conversation.initialize(params);
+      const text = JSON.stringify({ jsonrpc: "2.0", id, result });
       // Nobody would ever use it.
       if (response.destroyed) return void session.close();
       if (!this.#makeRoom()) {
@@ -157,12 +170,19 @@ export class LegacyHttp implements LegacyEndpoint {
         return refuse(response, FULL, id);
       }
       this.#sessions.set(session.id, session);
-      sendJson(response, 200, { jsonrpc: "2.0", id, result }, { "mcp-session-id": session.id });
+      sendText(response, 200, text, { "mcp-session-id": session.id });
     } catch (error) {
       void session.close();
       this.#logger.warn("initialize failed", { error });
       sendJson(response, 200, { jsonrpc: "2.0", id, error: rpcErrorOf(error) });
     }
+  }
+
+  /** The messages of a body, all of them or none. */
+  #messagesIn(body: unknown): Message[] | HttpRefusal {
+    const items: unknown[] = Array.isArray(body) ? body : [body];
+    const received = receivedBatch(items, this.#batch.batchMessages);
+    return Array.isArray(received) ? received : invalidRequest(received.problem);
   }
 
   /** The session that a request names; somebody else's is answered like one that never was. */
@@ -198,7 +218,8 @@ export class LegacyHttp implements LegacyEndpoint {
   #sessionOptions({ view, principal }: Visitor) {
     const { core, answerMs } = this.#options;
     const streams = this.#streams;
-    return { core, view, principal, answerMs, streams, deadlines: this.#deadlines, logger: this.#logger };
+    const { batchBytes } = this.#batch;
+    return { core, view, principal, answerMs, streams, batchBytes, deadlines: this.#deadlines, logger: this.#logger };
   }
 }
 
@@ -212,19 +233,6 @@ function isTheirs(session: Visitor, { view, principal }: Visitor): boolean {
   const isSameView =
     session.view.kind === "one" ? view.kind === "one" && view.server === session.view.server : view.kind === "all";
   return isSameView && session.principal.id === principal.id && session.principal.tenant === principal.tenant;
-}
-
-/** The messages of a body, all of them or none. */
-function messagesIn(body: unknown): Message[] | HttpRefusal {
-  const items: unknown[] = Array.isArray(body) ? body : [body];
-  if (items.length === 0) return invalidRequest("The batch is empty");
-  const messages: Message[] = [];
-  for (const item of items) {
-    const message = receivedMessage(item);
-    if (!message) return invalidRequest(messageProblem(item));
-    messages.push(message);
-  }
-  return messages;
 }
 
 function isInitialize(message: Message): boolean {

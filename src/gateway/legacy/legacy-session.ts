@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Deadlines } from "../../client/deadlines.ts";
+import { guarded } from "../../client/guarded.ts";
 import { IdTable } from "../../client/id-table.ts";
 import type { Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -45,6 +46,12 @@ interface Agreement extends CallSurroundings {
   changes: SessionChanges;
 }
 
+interface InFlight {
+  id: RequestId;
+  call: LegacyCall;
+  channel: RequestChannel;
+}
+
 const ANSWER_MS = 600_000;
 /** Of the newest revision alone; tasks are polled for legacy callers, who never see one. */
 const FOREIGN_METHODS = /^(server\/discover$|subscriptions\/|tasks\/)/;
@@ -55,7 +62,7 @@ export class LegacySession {
   readonly owner: string;
   readonly #options: SessionOptions;
   readonly #questions: OpenQuestions;
-  readonly #inFlight = new IdTable<{ id: RequestId; call: LegacyCall; channel: RequestChannel }>();
+  readonly #inFlight = new IdTable<InFlight>();
   #agreement: Agreement | undefined;
   #logLevel: LogLevel | undefined;
   /** The answer to `initialize` on its way. */
@@ -111,10 +118,11 @@ export class LegacySession {
   request(request: Request, channel: RequestChannel): void {
     const { id, method, params = {} } = request;
     const answer = (result: Promise<Result>) => {
-      result.then(
+      const finished = result.then(
         (value) => channel.finish({ jsonrpc: "2.0", id, result: value }),
         (error: unknown) => channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) }),
       );
+      guarded(() => finished, this.#options.logger);
     };
     if (!isRecord(params)) return channel.finish(refusal(id, `"params" must be an object`));
     if (method === "ping") return channel.finish({ jsonrpc: "2.0", id, result: {} });
@@ -182,21 +190,30 @@ export class LegacySession {
   }
 
   #afterOpening(proceed: () => void): void {
-    void this.#opening?.then(proceed, proceed);
+    guarded(() => this.#opening?.then(proceed, proceed), this.#options.logger);
   }
 
   #call(request: Request, channel: RequestChannel, agreement: Agreement): void {
     const { id } = request;
     if (this.#inFlight.get(id)) return channel.finish(refusal(id, "A request with this id is being worked on"));
     const call = new LegacyCall(request, channel, agreement);
-    this.#inFlight.set(id, { id, call, channel });
-    void this.#run(call, agreement).then((outcome) => {
+    const running = { id, call, channel };
+    this.#inFlight.set(id, running);
+    void this.#answer(running, agreement);
+  }
+
+  /** Never rejects: what fails here concerns one request, and must not end the process. */
+  async #answer({ id, call, channel }: InFlight, agreement: Agreement): Promise<void> {
+    try {
+      const outcome = await this.#run(call, agreement);
       // A cancelled request has been finished already, and gets no answer.
       if (call.isOver) return;
       call.isOver = true;
       this.#inFlight.delete(id);
       channel.finish({ jsonrpc: "2.0", id, ...outcome });
-    });
+    } catch (error) {
+      this.#options.logger.error("a request could not be answered", { error });
+    }
   }
 
   async #run(call: LegacyCall, agreement: Agreement): Promise<ReturnType<typeof legacyFailure>> {

@@ -4,6 +4,7 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Message, Response } from "../../protocol/json-rpc.ts";
 import { accepts } from "../edge/accepts.ts";
 import { expectReading } from "../edge/stuck-readers.ts";
+import type { BatchAnswers } from "./batch-answers.ts";
 import type { EventStream } from "./event-stream.ts";
 import { jsonText } from "../json-text.ts";
 import type { RequestChannel } from "./request-channel.ts";
@@ -15,7 +16,8 @@ export interface PostOptions {
   /** Everything is said: the session forgets it. */
   onEnd: () => void;
   requests: number;
-  isBatch: boolean;
+  /** Collects the answers of a batch. */
+  batch: BatchAnswers | undefined;
   patienceMs: number;
   /** How long a client may take nothing of what waits for it. */
   stuckMs: number;
@@ -38,7 +40,8 @@ export class PostAnswer implements RequestChannel, Timed {
   readonly #response: ServerResponse;
   readonly #options: PostOptions;
   readonly #streamAt: number;
-  readonly #answers: Response[] = [];
+  /** To a message that is no batch. */
+  #answer: Response | undefined;
   #waiting: number;
   #stream: EventStream | undefined;
   #isOver = false;
@@ -83,11 +86,12 @@ export class PostAnswer implements RequestChannel, Timed {
   }
 
   finish(answer: Response | undefined): void {
-    if (answer) this.#answers.push(answer);
+    const { batch } = this.#options;
+    if (answer && batch) batch.add(answer);
+    else this.#answer = answer;
     if (--this.#waiting > 0 || this.#isOver) return;
     this.#end();
-    const [first] = this.#answers;
-    const text = first && jsonText(this.#options.isBatch ? this.#answers : first);
+    const text = batch ? batch.text : this.#answer && jsonText(this.#answer);
     const stream = this.#stream ?? (this.#isWorthKeeping(text) ? this.#openStream() : undefined);
     if (stream) {
       if (text !== undefined) stream.push(text);

@@ -1,4 +1,5 @@
 import type { Message, Response } from "../../protocol/json-rpc.ts";
+import type { BatchAnswers } from "./batch-answers.ts";
 
 /** The way back to a client for what belongs to one request. */
 export interface RequestChannel {
@@ -15,15 +16,17 @@ export interface RequestChannel {
 /** The requests of one message on a way that carries everything: a pipe, or the stream of HTTP+SSE. */
 export class SharedChannel implements RequestChannel {
   readonly canStream = true;
-  readonly #write: (message: Message | Response[]) => boolean;
-  /** Of a batch: its answers leave together. */
-  readonly #batch: Response[] | undefined;
+  readonly #write: (message: Message | BatchAnswers) => boolean;
+  readonly #batch: BatchAnswers | undefined;
   #waiting: number;
 
-  constructor(write: (message: Message | Response[]) => boolean, batchOf?: number) {
+  constructor(
+    write: (message: Message | BatchAnswers) => boolean,
+    batch?: { answers: BatchAnswers; requests: number },
+  ) {
     this.#write = write;
-    this.#batch = batchOf === undefined ? undefined : [];
-    this.#waiting = batchOf ?? 1;
+    this.#batch = batch?.answers;
+    this.#waiting = batch?.requests ?? 1;
   }
 
   send(message: Message): boolean {
@@ -36,7 +39,7 @@ export class SharedChannel implements RequestChannel {
       if (answer) this.#write(answer);
       return;
     }
-    if (answer) this.#batch.push(answer);
-    if (this.#waiting === 0 && this.#batch.length > 0) this.#write(this.#batch);
+    if (answer) this.#batch.add(answer);
+    if (this.#waiting === 0) this.#write(this.#batch);
   }
 }

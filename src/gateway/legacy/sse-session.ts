@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { isRequest, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
+import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
+import { BatchAnswers } from "./batch-answers.ts";
 import { EVENT_STREAM_HEADERS, type StreamSurroundings } from "./event-stream.ts";
 import { jsonText } from "../json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
@@ -16,6 +17,7 @@ export interface SseSessionOptions extends Omit<SessionOptions, "outside"> {
   /** Where its client posts; the session's id is added. */
   messagesPath: string;
   onEnd: (session: SseSession) => void;
+  batchBytes: number;
 }
 
 /** HTTP+SSE of 2024-11-05: a session is its one stream, carries everything on it, and ends with it. */
@@ -45,7 +47,8 @@ export class SseSession implements Timed {
   /** The messages of one POST; their answers go on the stream. */
   receive(messages: readonly Message[], isBatch: boolean): void {
     const requests = messages.filter(isRequest).length;
-    const channel = new SharedChannel((message) => this.#send(message), isBatch ? requests : undefined);
+    const answers = isBatch ? new BatchAnswers(this.#options.batchBytes) : undefined;
+    const channel = new SharedChannel((message) => this.#send(message), answers && { answers, requests });
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
       else if (isRequest(message)) this.conversation.request(message, channel);
@@ -76,8 +79,8 @@ export class SseSession implements Timed {
     return closed;
   }
 
-  #send(message: Message | Response[]): boolean {
-    const text = jsonText(message);
+  #send(message: Message | BatchAnswers): boolean {
+    const text = message instanceof BatchAnswers ? message.text : jsonText(message);
     return text !== undefined && this.#write(`event: message\ndata: ${text}\n\n`);
   }
 

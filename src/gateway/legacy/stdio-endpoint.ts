@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { Deadlines } from "../../client/deadlines.ts";
+import { guarded } from "../../client/guarded.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
@@ -17,12 +18,15 @@ import {
   type Response,
 } from "../../protocol/json-rpc.ts";
 import { LineReader } from "../../transport/line-reader.ts";
+import { isDeeperThan } from "../edge/json-depth.ts";
 import { answerModern } from "../edge/modern-request.ts";
 import { claimedVersion } from "../edge/modern-sender.ts";
 import type { Core, View } from "../exchange.ts";
+import { DEFAULT_LIMITS, type BatchLimits, type Limits } from "../limits.ts";
 import type { Principal } from "../principal.ts";
-import { messageProblem, receivedMessage } from "../received-message.ts";
+import { messageProblem, receivedBatch, receivedMessage } from "../received-message.ts";
 import { jsonText } from "../json-text.ts";
+import { BatchAnswers } from "./batch-answers.ts";
 import { LegacySession } from "./legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "./request-channel.ts";
 
@@ -36,11 +40,14 @@ export interface StdioOptions {
   signal: AbortSignal;
   logger?: Logger | undefined;
   maxLineBytes?: number | undefined;
+  limits?: StdioLimits | undefined;
   /** How long what is in flight may go on after the input has ended. */
   drainMs?: number | undefined;
   /** How long a client has to answer a question; ten minutes. */
   answerMs?: number | undefined;
 }
+
+type StdioLimits = BatchLimits & Pick<Limits, "jsonDepth">;
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const DRAIN_MS = 10_000;
@@ -55,6 +62,8 @@ export function serveStdio(options: StdioOptions): Promise<void> {
 
 class StdioEndpoint {
   readonly #options: StdioOptions;
+  readonly #limits: StdioLimits;
+  readonly #logger: Logger;
   readonly #session: LegacySession;
   readonly #modern = new Map<RequestId, AbortController>();
   readonly #waiting = new Set<object>();
@@ -67,6 +76,8 @@ class StdioEndpoint {
   constructor(options: StdioOptions) {
     const { core, view, principal, answerMs, logger = SILENT } = options;
     this.#options = options;
+    this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.#logger = logger;
     const outside = (notification: Message) => void this.#write(notification);
     const deadlines = new Deadlines();
     this.#session = new LegacySession({ core, view, principal, answerMs, logger, deadlines, outside });
@@ -92,7 +103,8 @@ class StdioEndpoint {
   /** Resolves when the input has ended, for whatever reason. */
   async #read(input: Readable, over: AbortSignal): Promise<void> {
     const reader = new LineReader(this.#options.maxLineBytes ?? MAX_LINE_BYTES, {
-      line: (text) => this.#receiveLine(text),
+      // What one line causes must not end the process.
+      line: (text) => guarded(() => this.#receiveLine(text), this.#logger),
       tooLong: (bytes, _answered, asked) =>
         this.#refuse(asked, INVALID_REQUEST, `A message of ${bytes} bytes is too long`),
     });
@@ -110,11 +122,15 @@ class StdioEndpoint {
   }
 
   #receiveLine(line: string): void {
+    const { jsonDepth } = this.#limits;
+    if (isDeeperThan(line, jsonDepth)) {
+      return this.#refuse(undefined, INVALID_REQUEST, `The message is nested deeper than ${jsonDepth} levels`);
+    }
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
-      if (line.trim() !== "") this.#refuse(undefined, PARSE_ERROR, "This line is no JSON");
+      if (line.trim() !== "") this.#refuse(undefined, PARSE_ERROR, "This line is not JSON");
       return;
     }
     if (Array.isArray(value)) return this.#receiveBatch(value);
@@ -125,12 +141,14 @@ class StdioEndpoint {
   }
 
   #receiveBatch(items: readonly unknown[]): void {
-    const messages = items.map(receivedMessage).filter((message) => message !== undefined);
-    const isWhole = messages.length === items.length && messages.length > 0;
-    if (!isWhole || this.#session.version !== "2025-03-26") {
-      return this.#refuse(undefined, INVALID_REQUEST, "Batches exist in sessions of 2025-03-26 alone");
+    if (this.#session.version !== "2025-03-26") {
+      return this.#refuse(undefined, INVALID_REQUEST, "Batches exist in sessions of 2025-03-26 only");
     }
-    const channel = new SharedChannel((each) => this.#write(each), messages.filter(isRequest).length);
+    const { batchMessages, batchBytes } = this.#limits;
+    const messages = receivedBatch(items, batchMessages);
+    if (!Array.isArray(messages)) return this.#refuse(undefined, INVALID_REQUEST, messages.problem);
+    const batch = { answers: new BatchAnswers(batchBytes), requests: messages.filter(isRequest).length };
+    const channel = new SharedChannel((each) => this.#write(each), batch);
     for (const message of messages) this.#receive(message, () => channel);
   }
 
@@ -142,7 +160,7 @@ class StdioEndpoint {
     }
     const { id, params = {} } = message;
     if (!isRecord(params)) return channel().finish(refusal(id, INVALID_REQUEST, `"params" must be an object`));
-    if (this.#speaksModern(message)) void this.#answerModern(message, channel());
+    if (this.#speaksModern(message)) guarded(() => this.#answerModern(message, channel()), this.#logger);
     else this.#session.request(message, this.#counted(channel()));
   }
 
@@ -221,12 +239,13 @@ class StdioEndpoint {
     this.#write(refusal(id, code, message));
   }
 
-  #write(message: Message | Response[]): boolean {
+  #write(message: Message | BatchAnswers): boolean {
     const { input, output } = this.#options;
     if (this.#isOver || output.destroyed || output.writableEnded) return false;
-    const isTold = !Array.isArray(message) && isNotification(message);
+    const isBatch = message instanceof BatchAnswers;
+    const isTold = !isBatch && isNotification(message);
     if (isTold && output.writableLength > MAX_UNREAD_BYTES) return false;
-    const text = jsonText(message);
+    const text = isBatch ? message.text : jsonText(message);
     if (text === undefined) return false;
     if (!output.write(`${text}\n`) && !input.isPaused()) {
       // Who does not read is not listened to either.
