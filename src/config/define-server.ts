@@ -9,7 +9,7 @@ import { absolutePath } from "./absolute-path.ts";
 import { OWN_KEYS, understand, type Understood } from "./dialect.ts";
 import { loadEnvFile } from "./env-file.ts";
 import type { Fault } from "./fault.ts";
-import type { FoundServer } from "./find-servers.ts";
+import type { FoundServer, Section } from "./find-servers.ts";
 import type { Layer, ServerDefinition } from "./server-definition.ts";
 import { serverId } from "./server-id.ts";
 import { SettingsReader } from "./server-settings.ts";
@@ -51,7 +51,7 @@ const MAX_NAMED = 10;
 export async function defineServer(found: FoundServer, context: FileContext): Promise<Defined> {
   const { file, layer, trusted } = context;
   const id = idOf(found);
-  const understood = understand(found.node, found.section.dialect);
+  const understood = withSectionTimeout(understand(found.node, found.section.dialect), found.section);
   const filler = new VariableFiller(context, id);
   // Before trust nothing is looked up for an entry: people see it as it was written.
   const node = trusted ? await filler.fill(understood.node) : understood.node;
@@ -78,6 +78,13 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   if (fault) server.problem = problemOf(fault, report);
   else resolveInto(server, node, { report, place: found.place, below: variables.env });
   return { server, warnings: file === undefined ? [] : warningsOf(understood, { id, file }) };
+}
+
+/** The section's time to connect, where the entry itself has none. */
+function withSectionTimeout(understood: Understood, { connectionTimeout }: Section): Understood {
+  const { node } = understood;
+  if (!connectionTimeout || node.kind !== "object" || findMember(node, connectionTimeout.key)) return understood;
+  return { ...understood, node: { ...node, members: [...node.members, connectionTimeout] } };
 }
 
 /** The id of an entry; one without a name, which cannot run, is called by its place, as no other can be. */
@@ -202,14 +209,27 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
     const advice = meant === undefined ? "it has no effect" : `did you mean "${meant}"?`;
     return { message: `Server "${id}": unknown key "${key}"; ${advice}`, server: id, source: { file, ...place } };
   });
+  const warn = (message: string, place: Place) =>
+    warnings.push({ message: `Server "${id}": ${message}`, server: id, source: { file, ...place } });
+  for (const [key, shortMs] of Object.entries(SHORT_MS)) {
+    const member = findMember(node, key);
+    const value = member && plainValue(member.node);
+    if (!member || typeof value !== "number" || value <= 0 || value >= shortMs) continue;
+    warn(`"${key}": ${value} is ${value} milliseconds; write "${value}s" for seconds`, member.place);
+  }
+  const oauth = findMember(node, "oauth");
+  if (oauth) warn(`"oauth" has no effect yet; give a token in "headers"`, oauth.place);
   const command = findMember(node, "command");
   const words = command?.node.kind === "scalar" ? shellWords(command.node.value) : undefined;
   if (!command || !words) return warnings;
   const [program, ...args] = words;
   const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(maskedWords(args))}`;
-  const message = `Server "${id}": "command" has arguments in it, and no shell takes them apart; write ${better}`;
-  return [...warnings, { message, server: id, source: { file, ...command.place } }];
+  warn(`"command" has arguments in it, and no shell takes them apart; write ${better}`, command.place);
+  return warnings;
 }
+
+/** Below these, a number of milliseconds was hardly meant: other programs count seconds. */
+const SHORT_MS = { timeout: 1_000, connection_timeout: 1_000, http_retry_backoff: 10 };
 
 /** A command line in one string; a path may have spaces, and is none. */
 function shellWords(command: unknown): string[] | undefined {

@@ -23,6 +23,8 @@ export interface Section {
   enabled: boolean;
   /** What an entry that does not say gets. */
   autoStart: boolean;
+  /** `connection_timeout` of the section: for every entry that has none. */
+  connectionTimeout?: Member | undefined;
   /** opencode has words of its own with other meanings. */
   dialect: "common" | "opencode";
 }
@@ -101,7 +103,9 @@ class Finder {
     const on = !(enabled?.kind === "scalar" && enabled.value === false);
     if (servers) {
       const autoStart = formatOf(this.#file) !== "yaml";
-      this.section(servers, section({ name: "mcp.servers", path: ["mcp", "servers"], enabled: on, autoStart }));
+      const connectionTimeout = inSeconds(findMember(mcp.node, "connection_timeout"));
+      const its = { name: "mcp.servers", path: ["mcp", "servers"], enabled: on, autoStart, connectionTimeout };
+      this.section(servers, section(its));
       this.inputs(findMember(mcp.node, "inputs")?.node);
     } else if (mcp.node.kind === "object") {
       const members = mcp.node.members.filter(({ node }) => node.kind === "object");
@@ -171,6 +175,12 @@ class Finder {
   #warn(message: string, place: Place): void {
     this.found.warnings.push({ message, source: { file: this.#file, ...place } });
   }
+}
+
+/** The documents that have this setting count it in seconds. */
+function inSeconds(member: Member | undefined): Member | undefined {
+  if (member?.node.kind !== "scalar" || typeof member.node.value !== "number") return member;
+  return { ...member, node: { ...member.node, value: `${member.node.value}s` } };
 }
 
 function isTrue(member: Member | undefined): boolean {

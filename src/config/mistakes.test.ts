@@ -332,3 +332,29 @@ test.for([
   const { servers } = await world.loadText("a.json", { servers: { a: entry } }, { variables: { S: "SECRET" } });
   expect(servers[0]?.problem?.message).toBe(`Server "a": ${told}`);
 });
+
+test("settings that hardly mean what they say, or do nothing, are warned about at their line (P1.9)", async () => {
+  await using world = await ConfigWorld.open();
+  const text = `{ "mcpServers": {
+    "a": { "command": "node",
+      "connection_timeout": 60,
+      "timeout": 1000,
+      "http_retry_backoff": 1.5 },
+    "b": { "url": "https://example.com/mcp",
+      "oauth": { "clientId": "x" } } } }`;
+  const { servers, warnings } = await world.loadText("a.json", text);
+  expect(servers.map(({ problem }) => problem)).toEqual([undefined, undefined]);
+  expect(warnings.map(({ message, source: { line } }) => `${line} ${message}`)).toEqual([
+    `3 Server "a": "connection_timeout": 60 is 60 milliseconds; write "60s" for seconds`,
+    `5 Server "a": "http_retry_backoff": 1.5 is 1.5 milliseconds; write "1.5s" for seconds`,
+    `7 Server "b": "oauth" has no effect yet; give a token in "headers"`,
+  ]);
+});
+
+test("mcp.connection_timeout holds for every server of the section that has none of its own, in seconds (N12)", async () => {
+  await using world = await ConfigWorld.open();
+  const entries = { a: { command: "node" }, b: { command: "node", connection_timeout: "5s" } };
+  const { servers, warnings } = await world.loadText("a.json", { mcp: { connection_timeout: 60, servers: entries } });
+  expect(servers.map(({ entry }) => entry?.connectTimeoutMs)).toEqual([60_000, 5_000]);
+  expect(warnings).toEqual([]);
+});
