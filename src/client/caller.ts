@@ -1,3 +1,4 @@
+import type { HiddenValues } from "../errors/hidden-values.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
 import type { ServerCapabilities } from "../protocol/mcp.ts";
@@ -15,6 +16,8 @@ export interface CallerOptions {
   deadlines: Deadlines;
   timeoutMs: number;
   maxRounds: number;
+  /** What must not be seen in errors. */
+  hidden: HiddenValues | undefined;
   /** Whose calls these are, and who answers questions during them; absent for the one who opened the connection. */
   sharer?: Sharer | undefined;
 }
@@ -53,11 +56,18 @@ export class Caller {
       sharer?.enter(scope);
       return await run(scope);
     } catch (error) {
-      throw error instanceof NexusError ? error.with({ server: this.server, method, phase: "request" }) : error;
+      throw error instanceof NexusError ? this.#described(error, method) : error;
     } finally {
       sharer?.leave(scope);
       scope.finish();
     }
+  }
+
+  /** A server's own error is passed on as it came, like its results. */
+  #described(error: NexusError, method: string): NexusError {
+    const described = error.with({ server: this.server, method, phase: "request" });
+    const { hidden } = this.#options;
+    return hidden && !error.details.rpc ? hidden.inError(described) : described;
   }
 
   /** One exchange; the result as it came. */

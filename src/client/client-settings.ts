@@ -1,3 +1,4 @@
+import type { HiddenValues } from "../errors/hidden-values.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -35,6 +36,8 @@ export interface ClientOptions {
   /** Rounds of questions that one call may have: 50. */
   maxRounds?: number | undefined;
   logger?: Logger | undefined;
+  /** What must not be seen in errors, in logs, and of what a child process writes to stderr. */
+  hidden?: HiddenValues | undefined;
   /** Abandons connecting. */
   signal?: AbortSignal | undefined;
   /** Keeps answers that the server says stay good; in memory unless given. */
@@ -55,6 +58,7 @@ export interface Settings {
   maxRounds: number;
   retry: RetrySettings;
   logger: Logger;
+  hidden: HiddenValues | undefined;
   /** Of this client's calls. */
   deadlines: Deadlines;
   /** Undefined: the client keeps answers for itself. */
@@ -76,6 +80,7 @@ export function settingsOf(options: ClientOptions): Settings {
       trustToolHints: options.retry?.trustToolHints ?? DEFAULT_RETRY.trustToolHints,
     },
     logger: options.logger ?? SILENT,
+    hidden: options.hidden,
     deadlines: new Deadlines(),
     cache: options.cache,
     principal: options.principal,
@@ -88,7 +93,12 @@ export function introduce(settings: Settings, desk: InputDesk, signal: AbortSign
   return { clientInfo, capabilities: (era) => desk.capabilities(era), deadline, signal, deadlines };
 }
 
-export function connectingFailed(error: NexusError, { server, connectTimeoutMs }: Settings): NexusError {
+export function connectingFailed(error: NexusError, settings: Settings): NexusError {
+  const named = namedFailure(error, settings);
+  return settings.hidden?.inError(named) ?? named;
+}
+
+function namedFailure(error: NexusError, { server, connectTimeoutMs }: Settings): NexusError {
   const known = { server, phase: "handshake" } as const;
   if (error.code !== "TIMEOUT") return error.with(known);
   // The clock that ran out is that of the whole, not of the last thing that was tried.

@@ -81,7 +81,8 @@ export class Client implements AsyncDisposable {
         transport,
         open: (way) =>
           withinTime(introduction, async (signal) => {
-            return (inbox.peer = await Peer.open(way, inbox, { logger: settings.logger, signal }));
+            const { logger, hidden } = settings;
+            return (inbox.peer = await Peer.open(way, inbox, { logger, hidden, signal }));
           }),
         introduction,
         pinned: options.protocolVersion,

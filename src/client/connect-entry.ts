@@ -1,10 +1,11 @@
-import type { HiddenValues } from "../errors/hidden-values.ts";
+import { HiddenValues } from "../errors/hidden-values.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { childEnvironment } from "../transport/child-environment.ts";
 import type { ApiReach, ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
 import { StdioTransport, type SpawnedChild } from "../transport/stdio.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Transport } from "../transport/transport.ts";
+import { valuesToHide } from "../transport/values-to-hide.ts";
 import { Client } from "./client.ts";
 import type { ClientOptions } from "./client-settings.ts";
 
@@ -17,8 +18,6 @@ export interface ConnectOptions extends ClientOptions {
   publicOnly?: boolean | { allow: readonly string[] } | undefined;
   /** Hears what a child process writes to stderr, as it comes. */
   onStderr?: ((text: string) => void) | undefined;
-  /** What must not be seen of what a child process writes to stderr. */
-  hidden?: HiddenValues | undefined;
   /** Hears of a child process as soon as it runs. */
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
   /** Makes a server of a tool file, in this process. */
@@ -37,6 +36,7 @@ export async function connectEntry(
 ): Promise<Client> {
   const settings: ConnectOptions = {
     ...options,
+    hidden: new HiddenValues(valuesToHide(entry, surroundings)).with(options.hidden),
     server: options.server ?? entry.id,
     roots: options.roots ?? entry.roots,
     timeoutMs: options.timeoutMs ?? entry.timeoutMs,

@@ -1,3 +1,4 @@
+import type { HiddenValues } from "../errors/hidden-values.ts";
 import { likelyCauseOfExit } from "../errors/likely-cause.ts";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import {
@@ -37,6 +38,8 @@ export interface PeerListener {
 
 export interface PeerOptions {
   logger: Logger;
+  /** What must not be seen of what the server writes. */
+  hidden?: HiddenValues | undefined;
   /** Abandons connecting. */
   signal: AbortSignal;
 }
@@ -72,13 +75,17 @@ export class Peer implements PendingOwner {
   readonly #pending: IdTable<PendingRequest>;
   #nextId = 1;
 
-  static async open(transport: Transport, listener: PeerListener, { logger, signal }: PeerOptions): Promise<Peer> {
+  static async open(
+    transport: Transport,
+    listener: PeerListener,
+    { logger, hidden, signal }: PeerOptions,
+  ): Promise<Peer> {
     const pending = new IdTable<PendingRequest>();
     const noise: string[] = [];
     const received: Received = { messages: 0 };
     const tasks = new Map<RequestId, CallScope>();
     const connection = await transport.connect(
-      receiverFor({ pending, noise, received, tasks, listener, logger }),
+      receiverFor({ pending, noise, received, tasks, listener, logger, hidden }),
       signal,
     );
     return new Peer({ transport, connection, pending, noise, received, tasks, logger });
@@ -253,6 +260,7 @@ interface Received {
 }
 
 const MAX_NOISE = 20;
+const MAX_SHOWN_NOISE = 200;
 
 function receiverFor({
   pending,
@@ -261,7 +269,8 @@ function receiverFor({
   tasks,
   listener,
   logger,
-}: Omit<PeerParts, "transport" | "connection"> & { listener: PeerListener }): Receiver {
+  hidden,
+}: Omit<PeerParts, "transport" | "connection"> & Pick<PeerOptions, "hidden"> & { listener: PeerListener }): Receiver {
   return {
     message(message, streamOf) {
       received.messages += 1;
@@ -292,9 +301,11 @@ function receiverFor({
   function receiveDiscarded(what: Discarded): void {
     if (what.kind === "noise") {
       // A server that floods its stdout is reported, not echoed.
-      if (noise.push(what.excerpt) <= MAX_NOISE) {
-        logger.warn("the server wrote something that is no MCP message", { excerpt: what.excerpt });
-      } else noise.pop();
+      if (noise.length >= MAX_NOISE) return;
+      // Cut last: the first half of a value would not be known again.
+      const excerpt = (hidden?.in(what.excerpt) ?? what.excerpt).slice(0, MAX_SHOWN_NOISE);
+      noise.push(excerpt);
+      logger.warn("the server wrote something that is no MCP message", { excerpt });
       return;
     }
     logger.warn(what.error.message);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { maskedWords } from "../errors/masked-secrets.ts";
+import { maskedUrl, maskedWords } from "../errors/masked-secrets.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
@@ -198,8 +198,8 @@ function asWritten(node: SourceNode): NonNullable<ServerDefinition["written"]> {
   const { command, args, url } = value;
   const words = [command, args].flat().filter((word) => typeof word === "string");
   return {
-    ...(typeof command === "string" || Array.isArray(command) ? { command: words.join(" ") } : {}),
-    ...(typeof url === "string" ? { url } : {}),
+    ...(typeof command === "string" || Array.isArray(command) ? { command: maskedWords(words).join(" ") } : {}),
+    ...(typeof url === "string" ? { url: maskedUrl(url) } : {}),
   };
 }
 

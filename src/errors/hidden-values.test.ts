@@ -4,11 +4,44 @@ import { HiddenValues } from "./hidden-values.ts";
 import { NexusError } from "./nexus-error.ts";
 
 test("P1.9: values are taken out of a text as they are, line by line, and as JSON and addresses write them", () => {
-  const hidden = new HiddenValues(["s3cret/+token", "first line\nsecond line", "short", 'quo"ted!']);
+  const hidden = new HiddenValues(["s3cret/+token", "first line\nsecond line", "short", 'quo"ted!', "ü-s3cret"]);
   expect(hidden.in("a s3cret/+token b s3cret%2F%2Btoken")).toBe("a ••• b •••");
   expect(hidden.in("> second line <")).toBe("> ••• <");
   expect(hidden.in(JSON.stringify({ a: 'quo"ted!' }))).toBe(`{"a":"•••"}`);
-  expect(hidden.in("short")).toBe("short");
+  expect(hidden.in("a%20s3cret%252F%252Btoken, s3cret%2f+token")).toBe("a%20•••, •••");
+  expect(hidden.in(JSON.stringify(JSON.stringify(["first line\nsecond line"])))).toBe(String.raw`"[\"•••\"]"`);
+  expect(hidden.in(String.raw`%C3%BC-s3cret \u00fc-s3cret`)).toBe("••• •••");
+  expect(hidden.in("first%20line first+line first\tline")).toBe("••• ••• •••");
+  expect(hidden.in("nothing + here\\, 100%")).toBe("nothing + here\\, 100%");
+});
+
+test("P1.9: a value is taken out of Base64 wherever it stands in it, and where lines are broken", () => {
+  const hidden = new HiddenValues(["s3cret/+token?>"]);
+  for (const before of ["", "u", "us", "use", "user:"]) {
+    for (const encoding of ["base64", "base64url"] as const) {
+      const shown = hidden.in(`Basic ${Buffer.from(`${before}s3cret/+token?>`).toString(encoding)}!`);
+      expect(shown).toMatch(/^Basic [\w+/-]{0,7}•••[\w+/=-]{0,4}!$/);
+    }
+  }
+  expect(hidden.in("a s3cret/\n+tok\r\n  en?> b")).toBe("a ••• b");
+});
+
+test("P1.9: a short value is hidden only where it stands alone", () => {
+  const hidden = new HiddenValues(["short", "1", "ab"]);
+  expect(hidden.in("short, but shorter: 1 ab")).toBe("•••, but shorter: 1 ab");
+});
+
+test("P1.9: very many and very long values take little time, hostile text too", () => {
+  const values = Array.from({ length: 200 }, (_, index) => `${index}${'/"ü'.repeat(100)}`);
+  const started = performance.now();
+  const hidden = new HiddenValues(["a".repeat(400_000), ...values]);
+  const pieces = hidden.pieces();
+  for (const text of [" ".repeat(500_000), "\\".repeat(500_000), "%25".repeat(200_000), "+\n".repeat(200_000)]) {
+    expect(hidden.in(text)).toBe(text);
+    pieces.next(text);
+  }
+  expect(hidden.in(`${values[7]} `.repeat(5_000))).toBe("••• ".repeat(5_000));
+  expect(performance.now() - started).toBeLessThan(20_000);
 });
 
 test("P1.9: a value that comes in two pieces is hidden, and nothing else is lost or held back", () => {
@@ -19,6 +52,13 @@ test("P1.9: a value that comes in two pieces is hidden, and nothing else is lost
     "is ",
     "s3",
   ]);
+  const more = new HiddenValues(["s3cret/token"]).pieces();
+  expect([more.next("x=s3cret%2"), more.next("Ftoken\nas"), more.next("\ns3cret/\n"), more.next("token\n")]).toEqual([
+    "x=",
+    "•••\na",
+    "s\n",
+    "•••\n",
+  ]);
 });
 
 test("P1.9: an error is without the values everywhere, and they cannot be read back", () => {
@@ -26,11 +66,16 @@ test("P1.9: an error is without the values everywhere, and they cannot be read b
   const error = new NexusError("SERVER_EXITED", "It said: s3cret-token", {
     stderr: ["bad s3cret-token"],
     rpc: { code: 1, message: "m", data: { token: "s3cret-token" } },
-    cause: new Error("s3cret-token"),
+    cause: Object.assign(new Error("s3cret-token"), { code: "EX" }),
+    server: "s3cret-token",
     hint: "h",
   });
   const shown = hidden.inError(error);
-  expect(shown).toMatchObject({ code: "SERVER_EXITED", message: "It said: •••", hint: "h" });
-  expect(inspect([shown, hidden], { depth: 9, showHidden: true })).not.toContain("s3cret-token");
+  expect(shown).toMatchObject({ code: "SERVER_EXITED", message: "It said: •••", hint: "h", cause: { code: "EX" } });
+  // A server's name is in every error about it, and no secret.
+  const { server: _server, ...details } = shown.details;
+  expect(
+    inspect([shown.message, shown.stack, shown.cause, details, hidden], { depth: 9, showHidden: true }),
+  ).not.toContain("s3cret-token");
   expect(JSON.stringify({ hidden })).toBe("{}");
 });

@@ -19,6 +19,18 @@ export function maskedWords(words: readonly string[]): string[] {
   });
 }
 
+/** What `maskedWords` leaves out of them. */
+export function secretsInWords(words: readonly string[]): string[] {
+  const shown = maskedWords(words);
+  return words.flatMap((word, index) => leftOut(word, shown[index] ?? word));
+}
+
+function leftOut(text: string, shown: string): string[] {
+  if (text === shown) return [];
+  const parts = shown.split(MASK).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join("([^]*?)")}$`).exec(text)?.slice(1) ?? [];
+}
+
 /** The same for a command in one line, quotes and all. */
 export function maskedCommand(line: string): string {
   const words = line.match(WORD) ?? [];

@@ -55,7 +55,7 @@ export class ServerConnector {
   }
 
   async connect(definition: ServerDefinition, options: ConnectOptions): Promise<Client> {
-    const { id, entry, origin, written, secrets } = definition;
+    const { id, entry, origin, written } = definition;
     if (!entry)
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
     const { surroundings } = this.#options;
@@ -73,8 +73,7 @@ export class ServerConnector {
       return client;
     } catch (error) {
       if (!(error instanceof NexusError)) throw error;
-      const told = error.with({ source: origin }).amended(written ?? {});
-      throw secrets?.inError(told) ?? told;
+      throw error.with({ source: origin }).amended(written ?? {});
     }
   }
 

@@ -12,6 +12,11 @@ export interface ChildEnvironmentOptions {
   passthrough?: readonly string[] | undefined;
 }
 
+/** Whether every child gets it: that is nobody's secret. */
+export function isOwnVariable(name: string, platform: NodeJS.Platform): boolean {
+  return platform === "win32" ? [...ALWAYS, ...ON_WINDOWS].includes(name.toUpperCase()) : ALWAYS.includes(name);
+}
+
 /** The environment of a child process: a short allow-list, plus what its entry adds. */
 export function childEnvironment({
   variables,

@@ -4,7 +4,15 @@ import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions }
 import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
-import type { Delivery, Receiver, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "./transport.ts";
+import {
+  MAX_EXCERPT,
+  type Delivery,
+  type Receiver,
+  type ResponseHeaders,
+  type ResumePoint,
+  type Sending,
+  type StreamEnd,
+} from "./transport.ts";
 import { titleOfPage } from "./web-page.ts";
 
 export interface HttpExchangeOptions {
@@ -204,7 +212,7 @@ export class HttpExchange implements DispatchHandler, Sending {
     const { receiver, streamOf } = this.#setup;
     const messages = parseMessages(json);
     for (const message of messages) receiver.message(message, streamOf);
-    if (messages.length === 0) receiver.discarded({ kind: "noise", excerpt: json.slice(0, 200) });
+    if (messages.length === 0) receiver.discarded({ kind: "noise", excerpt: json.slice(0, MAX_EXCERPT) });
     return messages.length > 0;
   }
 

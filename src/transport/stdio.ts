@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import type { HiddenValues } from "../errors/hidden-values.ts";
+import { maskedWords } from "../errors/masked-secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../protocol/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
@@ -9,6 +10,7 @@ import { startFailure } from "./start-failure.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import { tooLarge } from "./too-large.ts";
 import {
+  MAX_EXCERPT,
   NOTHING_TO_ABANDON,
   type ChildView,
   type CloseReason,
@@ -62,7 +64,11 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioOptions) {
     this.#options = options;
-    this.target = { command: [options.command, ...options.args].map(quoted).join(" ") };
+    this.target = {
+      command: maskedWords([options.command, ...options.args])
+        .map(quoted)
+        .join(" "),
+    };
   }
 
   get identity(): { server: string; principal: string } {
@@ -169,7 +175,7 @@ class StdioConnection implements Connection {
         for (const message of messages) receiver.message(message);
         if (messages.length > 0) spoke();
         else if (text.trim() !== "") {
-          receiver.discarded({ kind: "noise", excerpt: text.slice(0, 200) });
+          receiver.discarded({ kind: "noise", excerpt: text.slice(0, MAX_EXCERPT) });
         }
       },
       tooLong(bytes, answered) {
@@ -273,5 +279,5 @@ function notReading(): NexusError {
 }
 
 function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
+  return /^[\w@%+=:,./•-]+$/.test(word) ? word : JSON.stringify(word);
 }

@@ -26,6 +26,9 @@ export type Discarded =
   | { kind: "noise"; excerpt: string }
   | { kind: "too-large"; answered: Answered; error: NexusError };
 
+/** Characters of noise that are handed on: more than is shown, so that what must not be seen can be found in it. */
+export const MAX_EXCERPT = 1_000;
+
 export interface Connection extends AsyncDisposable {
   /** Hands one message to the wire; `delivery` hears what became of it. */
   send(message: Message, delivery?: Delivery): Sending;

@@ -1,0 +1,71 @@
+/** A byte of an address, also encoded twice; a unit or a sign of JSON; other backslashes; a line break; blanks, as forms write them too. */
+const ENCODED = /%(?:25)*([0-9a-f]{2})|\\+u([0-9a-f]{4})|\\+([nrt])|\\+|\r?\n[ \t]*|[\t+][ \t+]*| [ \t+]+/gi;
+const HALF_ENCODED = /(?:%(?:25)*[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?)$/i;
+
+/** A text as it reads once it is decoded, whatever it was encoded for; and where each character of that was written. */
+export interface DecodedText {
+  text: string;
+  startOf: (index: number) => number;
+  endOf: (index: number) => number;
+}
+
+/** Addresses, forms and JSON are decoded, line breaks and backslashes left out, blanks made one. */
+export function decoded(written: string): string {
+  return written.replace(ENCODED, (found, byte?: string, unit?: string, sign?: string) => {
+    return meaningOf(found, byte ?? unit, sign);
+  });
+}
+
+/** The same with the places; it takes longer. */
+export function decodedWithPlaces(written: string): DecodedText {
+  const pieces: Piece[] = [];
+  let saved = 0;
+  const text = written.replace(ENCODED, (found: string, ...more: unknown[]) => {
+    const [byte, unit, sign, at] = more as [string | undefined, string | undefined, string | undefined, number];
+    const meaning = meaningOf(found, byte ?? unit, sign);
+    pieces.push({ index: at - saved, start: at, end: at + found.length, length: meaning.length });
+    saved += found.length - meaning.length;
+    return meaning;
+  });
+  return { text, startOf: (index) => placeOf(index, pieces).start, endOf: (index) => placeOf(index, pieces).end };
+}
+
+/** Something that is written in another way than it reads. */
+interface Piece {
+  /** In the decoded text, where it has one character or none. */
+  index: number;
+  length: number;
+  start: number;
+  end: number;
+}
+
+function placeOf(index: number, pieces: readonly Piece[]): { start: number; end: number } {
+  // The last one that does not begin later.
+  let [low, high] = [0, pieces.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pieces[middle]?.index ?? 0) <= index) low = middle + 1;
+    else high = middle;
+  }
+  const piece = pieces[low - 1];
+  if (!piece) return { start: index, end: index + 1 };
+  if (piece.index === index && piece.length > 0) return piece;
+  const start = piece.end + index - piece.index - piece.length;
+  return { start, end: start + 1 };
+}
+
+/** Without what may be the first half of something encoded. */
+export function withoutHalfEncoded(written: string): string {
+  return written.replace(HALF_ENCODED, "");
+}
+
+function meaningOf(found: string, code: string | undefined, sign: string | undefined): string {
+  if (code !== undefined) return plain(String.fromCharCode(parseInt(code, 16)));
+  if (sign !== undefined) return sign === "t" ? " " : "";
+  return found[0] === " " || found[0] === "\t" || found[0] === "+" ? " " : "";
+}
+
+function plain(character: string): string {
+  if (character === "\n" || character === "\r" || character === "\\") return "";
+  return character === "+" || character === "\t" ? " " : character;
+}

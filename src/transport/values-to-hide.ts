@@ -1,0 +1,68 @@
+import { secretsInWords } from "../errors/masked-secrets.ts";
+import { childEnvironment, isOwnVariable } from "./child-environment.ts";
+import type { ResolvedEntry, StdioReach } from "./server-entry.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Variables and headers that say how a program runs: what they hold is no secret, and errors are often about it. */
+const OPEN_NAMES =
+  /^(?:node_env|node_path|pythonpath|pythonunbuffered|tz|pwd|port|host|debug|log_?level|accept|accept-language|content-type|user-agent|mcp-protocol-version)$/i;
+/** Words that say the same under other names, and numbers. */
+const OPEN_VALUES =
+  /^(?:[\d.:]+|production|development|staging|testing|verbose|warning|critical|enabled|disabled|default|localhost|server|client|memory|sqlite|postgres|console|stdout|stderr)$/i;
+const PATH = /^(?:~?[/\\]|[A-Za-z]:[/\\]|file:\/\/\/)/;
+const SECRET_NAME =
+  /(?:^|[_-])(?:tokens?|secrets?|pass(?:word|wd|phrase)?|pwd|pin|pat|(?:api)?keys?|credentials?|auth|authorization|cookie)(?:[_-]|$)/i;
+/** Shorter ones stand in other texts by chance, and are hidden only where their name says that they are secret. */
+const SHORT = 6;
+/** Short, and no secret under any name. */
+const SWITCH = /^(?:\d{1,5}|true|false|yes|no|on|off|null|none|auto|info|debug)$/i;
+
+/** What an entry gives to its server and nobody else shall read: values of variables and headers, passwords and keys. */
+export function valuesToHide({ id, reach }: ResolvedEntry, surroundings: Surroundings): string[] {
+  if (reach.kind === "api") return [];
+  const words = reach.kind === "stdio" ? [reach.command, ...reach.args] : [reach.url];
+  const members = reach.kind === "stdio" ? variablesOf(reach, surroundings) : reach.headers;
+  const values = [...secretsAmong(members), ...secretsInWords(words), ...words.flatMap(passwordInUrl)];
+  // A server's name is in every error about it.
+  return values.flatMap(withParts).filter((value) => value !== id);
+}
+
+/** Those of the entry, and those of the user that it passes on. */
+function variablesOf({ env, passthrough }: StdioReach, { variables, platform }: Surroundings): Record<string, string> {
+  const all = Object.entries(childEnvironment({ variables, platform, env, passthrough }));
+  return Object.fromEntries(all.filter(([name]) => !isOwnVariable(name, platform)));
+}
+
+function secretsAmong(members: Readonly<Record<string, string>>): string[] {
+  return Object.entries(members).flatMap(([name, value]) => {
+    if (SECRET_NAME.test(name)) return SWITCH.test(value) ? [] : [value];
+    const isOpen = value.length < SHORT || OPEN_NAMES.test(name) || OPEN_VALUES.test(value) || PATH.test(value);
+    return isOpen ? [] : [value];
+  });
+}
+
+/** Of a value that holds a secret among other things, the secret too: servers write it without the rest. */
+function withParts(value: string): string[] {
+  const [, scheme, token] = /^(bearer|basic|token)\s+(\S+)$/i.exec(value) ?? [];
+  const isBasic = scheme?.toLowerCase() === "basic" && token !== undefined;
+  const pair = isBasic ? Buffer.from(token, "base64").toString() : value;
+  const passwords = [...passwordInUrl(value), ...passwordInPair(pair)];
+  return [value, token, ...passwords].filter((part) => part !== undefined).flatMap((part) => [part, decoded(part)]);
+}
+
+function passwordInUrl(text: string): string[] {
+  return /^[a-z][\w+.-]*:\/\/[^/?#:@]*:([^/?#]+)@/i.exec(text)?.slice(1) ?? [];
+}
+
+/** Of a name and a password; a shorter one may be a port. */
+function passwordInPair(text: string): string[] {
+  return /^[^\s:/]+:(?!\/\/)(\S{6,})$/.exec(text)?.slice(1) ?? [];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
