@@ -59,14 +59,13 @@ export type { Layer, Origin, ServerDefinition } from "./config/server-definition
 export type { BackoffSettings } from "./host/backoff.ts";
 export type { EraCache } from "./host/era-cache.ts";
 export type { ForAgent, HostTool, ServerStatus } from "./host/host.ts";
-export type { HostEntry, HostOptions } from "./host/host-options.ts";
+export type { HostEntry, HostOptions, HostServers } from "./host/host-options.ts";
 export type { ApiSurroundings, OpenApi } from "./host/server-connector.ts";
 export type { ApiReach } from "./transport/server-entry.ts";
 export type { Lease, LeaseRequest } from "./host/lease.ts";
 export type { ConsentRequest, PolicySettings } from "./host/policy.ts";
 export {
   agentTools,
-  aiSdkTools,
   contextBlocks,
   promptCommands,
   type AgentTool,
@@ -75,6 +74,7 @@ export {
   type ExecuteOptions,
   type PromptCommand,
 } from "./host/registry.ts";
+export { aiSdkTools, type AiSdkOutput, type AiSdkPart, type AiSdkTool } from "./host/ai-sdk-tools.ts";
 export type { ServerState } from "./host/server-state.ts";
 export type { HostEvent } from "./host/server-supervisors.ts";
 

@@ -1,3 +1,4 @@
+import { nearestName } from "../errors/nearest-name.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
 import { withContent } from "../protocol/legacy.ts";
@@ -241,14 +242,33 @@ export class Client implements AsyncDisposable {
   }
 
   /** A tool's own failure is a result with `isError`, not an exception. With `task`, waits for one if the server makes one. */
-  async callTool(name: string, args?: object, options?: CallToolOptions): Promise<CallToolResult> {
+  async callTool<T = Record<string, unknown>>(
+    name: string,
+    args?: object,
+    options?: CallToolOptions,
+  ): Promise<CallToolResult<T>> {
     if (options?.task) {
-      return this.tasks.run(name, args, options.task === true ? options : { ...options, ...options.task });
+      const task = options.task === true ? options : { ...options, ...options.task };
+      return (await this.tasks.run(name, args, task)) as CallToolResult<T>;
     }
     // Servers that validate what they get refuse a call without arguments, even where none is required.
     const params = { name, arguments: args ?? {} };
-    const result = await this.#caller.rounds({ method: "tools/call", params, options });
-    return (this.era === "legacy" ? withContent(result) : result) as CallToolResult;
+    try {
+      const result = await this.#caller.rounds({ method: "tools/call", params, options });
+      return (this.era === "legacy" ? withContent(result) : result) as CallToolResult<T>;
+    } catch (error) {
+      throw this.#withToolHint(error, name);
+    }
+  }
+
+  /** A server's refusal of a tool that it does not list is explained by the tools that it does. */
+  #withToolHint(error: unknown, name: string): unknown {
+    const isRefused = error instanceof NexusError && error.code === "SERVER_ERROR";
+    const names = this.known.tools?.map((tool) => tool.name);
+    if (!isRefused || names?.includes(name)) return error;
+    const near = names && nearestName(name, names);
+    const meant = near === undefined ? "" : `Did you mean "${near}"? `;
+    return error.with({ hint: `${meant}listTools() lists the tools of the server.` });
   }
 
   async readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult> {

@@ -1,6 +1,7 @@
 import type { HiddenValues } from "../errors/hidden-values.ts";
 import type { NexusError } from "../errors/nexus-error.ts";
 import type { ResolvedEntry } from "../transport/server-entry.ts";
+import type { Transport } from "../transport/transport.ts";
 
 /** Where in the order of configuration files something stands; later ones hide earlier ones. */
 export type Layer = "user" | "ancestor" | "project" | "explicit";
@@ -24,6 +25,8 @@ export interface ServerDefinition {
    * variables are not filled in, and it is absent too where it cannot be understood without them.
    */
   entry?: ResolvedEntry | undefined;
+  /** Given by a program in place of an entry: a server in the same process. */
+  transport?: Transport | undefined;
   enabled: boolean;
   /** Connect when the host opens, not on first use. */
   autoStart: boolean;

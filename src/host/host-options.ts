@@ -2,14 +2,15 @@ import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import type { LoadOptions } from "../config/load.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
+import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./server-connector.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import type { EraCache } from "./era-cache.ts";
 import type { PolicySettings } from "./policy.ts";
 
 export interface HostOptions {
-  /** Servers by id, as in a configuration file; then no file is read. */
-  servers?: Readonly<Record<string, HostEntry>> | undefined;
+  /** Servers by id, as in a configuration file, or transports of this process; then no file is read. */
+  servers?: HostServers | undefined;
   /** This file alone, which is trusted because it was named. Without it and `servers`, all layers are read. */
   config?: string | undefined;
   /** Where the project is looked for; the working folder unless given. */
@@ -45,6 +46,8 @@ export interface HostOptions {
   /** Connections of one owner, who has one for each set of capabilities: 8. One that is one too many is refused. */
   maxOwnerConnections?: number | undefined;
 }
+
+export type HostServers = Readonly<Record<string, HostEntry | Transport>>;
 
 /** An entry with what only a host looks at. */
 export interface HostEntry extends ServerEntry {

@@ -3,7 +3,7 @@ import type { CallOptions } from "../client/call-scope.ts";
 import type { CancelSignal } from "../client/cancellation.ts";
 import type { CallToolOptions } from "../client/client.ts";
 import { guardedLogger, SILENT, type Logger } from "../client/logger.ts";
-import { defineServers, type Configuration, type LoadOptions } from "../config/load.ts";
+import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { withServerId } from "../config/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -19,7 +19,8 @@ import type {
 import type { Surroundings } from "../transport/surroundings.ts";
 import { DEFAULT_BACKOFF } from "./backoff.ts";
 import { FileEraCache } from "./era-cache.ts";
-import type { HostEntry, HostOptions } from "./host-options.ts";
+import { defineHostServers } from "./define-host-servers.ts";
+import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./lease.ts";
 import { loadOptions } from "./load-options.ts";
 import { modelName, resolveName } from "./names.ts";
@@ -158,11 +159,11 @@ export class Host implements AsyncDisposable {
   }
 
   /** Calls a tool by name (`server.tool`, `mcp__server__tool`, `mcp:server.tool`) or as listed. */
-  async callTool(
+  async callTool<T = Record<string, unknown>>(
     target: string | HostTool,
     args?: object,
     options: CallToolOptions & ForAgent = {},
-  ): Promise<CallToolResult> {
+  ): Promise<CallToolResult<T>> {
     const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
     const supervisor = this.#supervisors.get(server);
     const { definition, lists } = supervisor;
@@ -173,7 +174,7 @@ export class Host implements AsyncDisposable {
     if (asking) await asking;
     const lease = await supervisor.lease(requestFor(options));
     try {
-      return await lease.client.callTool(tool.name, args, options);
+      return await lease.client.callTool<T>(tool.name, args, options);
     } catch (error) {
       lease.report(error);
       throw error;
@@ -214,7 +215,7 @@ export class Host implements AsyncDisposable {
   }
 
   /** Runs these from now on: what is the same keeps its connection, what is gone is closed, what is new is started. */
-  setServers(servers: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
+  setServers(servers: HostServers | readonly ServerDefinition[]): Promise<void> {
     // One after the other: the newest wish wins, not the one that was understood last.
     const done = this.#setting.then(() => this.#apply(servers));
     this.#setting = done.catch(() => {});
@@ -252,10 +253,10 @@ export class Host implements AsyncDisposable {
     await this.#supervisors.close();
   }
 
-  async #apply(servers: Readonly<Record<string, HostEntry>> | readonly ServerDefinition[]): Promise<void> {
+  async #apply(servers: HostServers | readonly ServerDefinition[]): Promise<void> {
     const definitions = Array.isArray(servers)
       ? (servers as readonly ServerDefinition[])
-      : await defineServers(servers, this.#load);
+      : await defineHostServers(servers as HostServers, this.#load);
     if (this.#closing) throw new NexusError("CLOSED", "The host was closed", { mayHaveReached: false });
     await this.#supervisors.apply(definitions);
   }

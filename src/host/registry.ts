@@ -174,27 +174,3 @@ export async function contextBlocks(
   }
   return blocks;
 }
-
-/** The tools in the shape of the Vercel AI SDK; `jsonSchema` is that package's own function. */
-export function aiSdkTools<S>(
-  tools: readonly AgentTool[],
-  { jsonSchema }: { jsonSchema: (schema: Record<string, unknown>) => S },
-): Record<
-  string,
-  {
-    description: string;
-    inputSchema: S;
-    execute(args: unknown, options: { abortSignal?: AbortSignal }): Promise<CallToolResult>;
-  }
-> {
-  return Object.fromEntries(
-    tools.map((tool) => [
-      tool.name,
-      {
-        description: tool.description,
-        inputSchema: jsonSchema(tool.inputSchema),
-        execute: (args, { abortSignal }) => tool.execute(args, { signal: abortSignal }),
-      },
-    ]),
-  );
-}

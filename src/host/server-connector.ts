@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Client } from "../client/client.ts";
+import { Client } from "../client/client.ts";
 import { connectEntry, type ConnectOptions } from "../client/connect-entry.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -55,7 +55,8 @@ export class ServerConnector {
   }
 
   async connect(definition: ServerDefinition, options: ConnectOptions): Promise<Client> {
-    const { id, entry, origin, written } = definition;
+    const { id, entry, origin, written, transport } = definition;
+    if (transport) return Client.open(transport, this.#settingsFor(definition, options));
     if (!entry)
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
     const { surroundings } = this.#options;

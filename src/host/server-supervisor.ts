@@ -124,8 +124,9 @@ export class ServerSupervisor {
 
   /** The same server with other settings around it; false if it has to be started anew for them. */
   adopt(definition: ServerDefinition): boolean {
-    const { entry, trusted, problem, enabled, tools, failIfNoTools } = this.definition;
+    const { entry, transport, trusted, problem, enabled, tools, failIfNoTools } = this.definition;
     const isSame =
+      definition.transport === transport &&
       isDeepStrictEqual(definition.entry, entry) &&
       definition.trusted === trusted &&
       definition.problem?.message === problem?.message;

@@ -56,7 +56,7 @@ export class OriginGuard {
     if (origin !== undefined) return this.#mayCall(origin) ? undefined : { reason: "origin", value: origin };
     // Browsers send no Origin with a plain GET: an image or a link of any page would be served.
     const site = headers["sec-fetch-site"];
-    return site === undefined || OWN_SITES.has(site) ? undefined : { reason: "site", value: String(site) };
+    return site === undefined || OWN_SITES.has(site) ? undefined : { reason: "site", value: site };
   }
 
   /** Whether the pages of an origin were allowed by name. Those of this machine may call, but get no help from browsers. */

@@ -99,9 +99,10 @@ export interface ResourceContents {
   [member: string]: unknown;
 }
 
-export interface CallToolResult extends Result {
+/** `T` is what the tool's output schema describes. */
+export interface CallToolResult<T = Record<string, unknown>> extends Result {
   content: Content[];
-  structuredContent?: unknown;
+  structuredContent?: T;
   isError?: boolean;
 }
 

@@ -86,8 +86,8 @@ test.each([
 
 test("very deep JSON is carried like any other", async () => {
   await using client = await open();
-  let value = (await client.callTool("misbehave", { how: "deep_json", depth: 200_000 })).structuredContent;
-  value = (value as { deep: unknown }).deep;
+  const result = await client.callTool<{ deep: unknown }>("misbehave", { how: "deep_json", depth: 200_000 });
+  let value = result.structuredContent?.deep;
   let depth = 0;
   for (; Array.isArray(value); value = value[0]) depth++;
   expect(depth).toBe(200_000);

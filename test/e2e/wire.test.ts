@@ -140,6 +140,14 @@ test("nothing is asked of a server that does not declare it (G1, P1.3)", async (
   expect(server.methods).toEqual(["initialize", "notifications/initialized"]);
 });
 
+test("a tool that the server does not have is refused with what was meant (P1.9)", async () => {
+  const server = new ScriptedServer({ tools: { search: () => "found" } });
+  await using client = await connect(server.transport);
+  expect((await failure(client.callTool("serach"))).hint).toBe("listTools() lists the tools of the server.");
+  await client.listTools();
+  expect((await failure(client.callTool("serach"))).hint).toContain(`Did you mean "search"?`);
+});
+
 test("a call without arguments says so with an empty object, which strict servers require (N7)", async () => {
   await using server = await startHttpFixture({ revision: "2025-11-25" });
   await using client = await connect({ url: server.url });

@@ -8,13 +8,23 @@ import {
   contextBlocks,
   Host,
   promptCommands,
+  type CallToolResult,
   type HostOptions,
   type PolicySettings,
 } from "../../src/index.ts";
+import { ScriptedServer } from "../../src/testing/index.ts";
 import { decide } from "../../src/host/policy.ts";
 import { modelName, resolveName } from "../../src/host/names.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+
+const text = (value: string) => ({ type: "text", text: value });
+const RESULTS: Record<string, CallToolResult> = {
+  structured: { content: [text('{"sum": 5}')], structuredContent: { sum: 5 }, _meta: { trace: "x" } },
+  both: { content: [text("Added.")], structuredContent: { sum: 5 } },
+  failed: { content: [text("No such city")], isError: true },
+  picture: { content: [text("A cat"), { type: "image", data: "AAAA", mimeType: "image/png" }] },
+};
 
 let stateFolder: string;
 beforeAll(async () => {
@@ -175,6 +185,24 @@ test("the tools take the shape of the AI SDK (N10)", async () => {
   const echo = tools["mcp__kit__echo"];
   expect(echo).toMatchObject({ inputSchema: { wrapped: { required: ["text"] } } });
   expect(await echo?.execute({ text: "hi" }, {})).toMatchObject({ content: [{ text: "hi" }] });
+});
+
+test("the AI SDK shows a model the data once, images as media and failures as failures (N10)", async () => {
+  const server = new ScriptedServer({ tools: { show: ({ what }) => RESULTS[String(what)] ?? "" } });
+  await using host = await Host.open({ servers: { kit: server.transport }, stateFolder });
+  await host.ready();
+  const tool = aiSdkTools(agentTools(host), { jsonSchema: (schema) => schema })["mcp__kit__show"];
+  const shown = async (what: string) => tool?.toModelOutput({ output: await tool.execute({ what }, {}) });
+  expect(await shown("structured")).toEqual({ type: "text", value: '{"sum": 5}' });
+  expect(await shown("both")).toEqual({ type: "text", value: 'Added.\n{"sum":5}' });
+  expect(await shown("failed")).toEqual({ type: "error-text", value: "No such city" });
+  expect(await shown("picture")).toEqual({
+    type: "content",
+    value: [
+      { type: "text", text: "A cat" },
+      { type: "media", data: "AAAA", mediaType: "image/png" },
+    ],
+  });
 });
 
 test("prompts are commands, with values by name or in order (R2)", async () => {

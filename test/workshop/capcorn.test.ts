@@ -26,7 +26,7 @@ interface Found {
 async function search(caller: Caller, changes: object = {}): Promise<Found> {
   const { structuredContent, isError } = await caller.call("availability_search", { ...STAY, ...changes });
   expect(isError).not.toBe(true);
-  return structuredContent as Found;
+  return structuredContent as unknown as Found;
 }
 
 function keysOf({ hotels }: Found): string[] {
@@ -50,7 +50,7 @@ describe.each(EVERY)("$kind, at $endpoint", ({ kind, endpoint }) => {
   test("X15: the documented search gives the documented options, with friendly names", async () => {
     const result = await caller.call("availability_search", STAY);
     expect(result.content[0]).toMatchObject({ text: "Found 4 options from 2025-12-17 to 2025-12-20." });
-    const { count, nights, currency, hotels } = result.structuredContent as Found;
+    const { count, nights, currency, hotels } = result.structuredContent as unknown as Found;
     expect({ count, nights, currency }).toEqual({ count: 4, nights: 3, currency: "EUR" });
     expect(hotels.map(({ hotelId }) => hotelId)).toEqual([9100]);
     const [hotel] = hotels;

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import { visible, visibleLines } from "../../errors/visible.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { CallToolResult, Content, ResourceContents } from "../../protocol/mcp.ts";
+import { repeatsStructure } from "../../protocol/repeated-structure.ts";
 import { sizeText } from "../text/amounts.ts";
 import type { Output } from "../output.ts";
 import type { SavedFiles } from "./saved-files.ts";
@@ -25,7 +25,7 @@ export class ContentPrinter {
       if (blocks.length === 0) this.#out.note("The tool answered with nothing.");
       return;
     }
-    if (blocks.some((block) => isSame(block, structuredContent))) return;
+    if (blocks.some((block) => repeatsStructure(block, structuredContent))) return;
     if (blocks.length > 0) this.#out.line(this.#label("structured", []));
     this.#out.line(visibleLines(JSON.stringify(structuredContent, undefined, 2)));
   }
@@ -95,14 +95,4 @@ function indentedJson(text: string): string {
 export function isBase64(text: string): boolean {
   const letters = text.replaceAll(/\s/g, "");
   return /^[A-Za-z0-9+/_-]*={0,2}$/.test(letters) && letters.replace(/=+$/, "").length % 4 !== 1;
-}
-
-/** Tools with an output schema repeat the structure as text, for clients that know no structure. */
-function isSame({ type, text }: Content, structured: unknown): boolean {
-  if (type !== "text" || typeof text !== "string") return false;
-  try {
-    return isDeepStrictEqual(JSON.parse(text), structured);
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,38 @@
+import { defineServers, type LoadOptions } from "../config/load.ts";
+import type { ServerDefinition } from "../config/server-definition.ts";
+import { serverId } from "../config/server-id.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { HostEntry, HostServers } from "./host-options.ts";
+
+/** The servers that a program gave a host: entries as in a file, and transports of its own. */
+export async function defineHostServers(servers: HostServers, load: LoadOptions): Promise<ServerDefinition[]> {
+  const all = Object.entries(servers);
+  const transports = all.filter((given): given is [string, Transport] => isTransport(given[1]));
+  if (transports.length === 0) return defineServers(servers, load);
+  const entries = all.filter(([, given]) => !isTransport(given));
+  const defined = [
+    ...(await defineServers(Object.fromEntries(entries), load)),
+    ...transports.map(([name, transport]) => ofTransport(name, transport)),
+  ];
+  const order = all.map(([name]) => serverId(name));
+  return defined.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+}
+
+function isTransport(given: HostEntry | Transport): given is Transport {
+  return typeof given === "object" && "connect" in given && typeof given.connect === "function";
+}
+
+function ofTransport(name: string, transport: Transport): ServerDefinition {
+  return {
+    id: serverId(name),
+    name: serverId(name) === name ? undefined : name,
+    transport,
+    enabled: true,
+    autoStart: true,
+    failIfNoTools: false,
+    tools: {},
+    isolation: "owner",
+    hides: [],
+    trusted: true,
+  };
+}
