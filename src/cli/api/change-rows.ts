@@ -1,14 +1,46 @@
-import { visible } from "../../errors/visible.ts";
+import { visible, visibleJson } from "../../errors/visible.ts";
 import type { Change } from "../../workshop/review/change.ts";
+import { textChanges } from "../../workshop/review/text-changes.ts";
+import { isLongChange } from "../../workshop/review/value-text.ts";
 import type { Output } from "../output.ts";
+import { blockLines } from "./block-lines.ts";
 
 /** Kinds that let a tool do more than was agreed to. */
 const GRAVE: ReadonlySet<string> = new Set(["effect raised", "endpoint added", "secret used"]);
 
-export function showChanges(out: Output, changes: readonly Change[]): void {
+/** Everything that differs, in full: what is not shown here must not be approved. */
+export function showChanges(out: Pick<Output, "line" | "style">, changes: readonly Change[]): void {
   const width = Math.max(...changes.map(({ kind }) => kind.length));
-  for (const { kind, path, message } of changes) {
+  for (const change of changes) {
+    const { kind, path, message } = change;
     const label = kind.padEnd(width);
     out.line(`  ${GRAVE.has(kind) ? out.style("red", label) : label}  ${visible(`${path}: ${message}`)}`);
+    for (const line of detailsOf(change, out)) out.line(`      ${line}`);
   }
+}
+
+function detailsOf({ before, after }: Change, out: Pick<Output, "style">): string[] {
+  const removed = (line: string) => out.style("red", `- ${line}`);
+  const added = (line: string) => out.style("green", `+ ${line}`);
+  if (typeof before === "string" && typeof after === "string") {
+    if (!isLongChange(before, after)) return [];
+    return textChanges(before, after).flatMap((change) => [
+      // The words around may be there more than once.
+      out.style("dim", `  at character ${change.at + 1}${change.lead === "" ? "" : `, after ${quoted(change.lead)}`}`),
+      ...(change.removed === "" ? [] : [removed(quoted(change.removed))]),
+      ...(change.added === "" ? [] : [added(quoted(change.added))]),
+      ...(change.rest === "" ? [] : [out.style("dim", `  before ${quoted(change.rest)}`)]),
+    ]);
+  }
+  const isPart = (value: unknown) => typeof value === "object" && value !== null;
+  // With a value on both sides, the message has both.
+  if (before !== undefined && after !== undefined) return [];
+  return [
+    ...(isPart(before) ? blockLines(before).map(removed) : []),
+    ...(isPart(after) ? blockLines(after).map(added) : []),
+  ];
+}
+
+function quoted(text: string): string {
+  return visibleJson(JSON.stringify(text));
 }

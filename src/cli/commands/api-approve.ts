@@ -1,54 +1,55 @@
 import { userInfo } from "node:os";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
+import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import type { Change } from "../../workshop/review/change.ts";
 import { differences } from "../../workshop/review/differences.ts";
 import { lockPath } from "../../config/lock-path.ts";
 import { approve, isApproved } from "../../workshop/review/lock.ts";
 import { showChanges } from "../api/change-rows.ts";
 import { neededSecrets } from "../api/needed-secrets.ts";
-import { loadSound } from "../api/loaded.ts";
+import { loadNamed, loadSound, type NamedApi } from "../api/loaded.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Output } from "../output.ts";
+import { counted } from "../text/amounts.ts";
 
 /** nexus api approve capcorn */
 export const apiApprove = defineCommand({
-  usage: "nexus api approve <api> [--by NAME] [--yes]",
+  usage: "nexus api approve <api> [--by NAME] [--hash HASH] [--yes]",
   description: `
-Shows what the file would serve and what has changed, asks, and writes the approval into <api>.nexus.lock, with who and
-when. What is approved is the hash of everything that is compiled: any change of the file has to be approved again.`,
+Shows everything that would be served and was not approved yet, asks, and writes the approval into <api>.nexus.lock, with who
+and when. What is approved is the hash of everything that is compiled: any change of the file has to be approved again. A file
+that changes while you look at it is not approved.`,
   words: { min: 1, max: 1 },
   options: {
     by: { type: "string", value: "NAME", help: "who approves; the name of your account unless given" },
+    hash: { type: "string", value: "HASH", help: `approve only this: "to" of "nexus api diff --json"` },
     yes: { type: "boolean", short: "y", help: "do not ask" },
   },
   examples: [
     ["nexus api approve capcorn", "shows the differences, and asks"],
-    ['nexus api approve capcorn --by "Ada, API team" --yes', "for a pipeline, after a review"],
+    ['nexus api approve capcorn --by "Ada, API team" --yes --hash sha256:…', "for a pipeline, after a review"],
   ],
 
   async run({ words: [given = ""], options, out, signal, surroundings }) {
-    const { api, lock, path, shown, again } = await loadSound(given, out, surroundings.home);
+    const loaded = await loadSound(given, out, surroundings.home);
+    const { api, lock, path, shown, again } = loaded;
     const by = (options.by ?? accountName()).trim();
     if (by === "") throw wrongUsage("Nobody is named", 'Say who approves: --by "Ada, API team".');
+    if (options.hash !== undefined && options.hash !== api.hash) throw notReviewed(shown, api.hash, options.hash);
     if (isApproved(lock, api)) {
       if (out.json) out.value({ file: path, approval: lock?.approvals.at(-1), changes: [] });
       else out.line("Approved already, exactly as it is.");
       return 0;
     }
-    const changes = differences(lock?.compiled, api);
-    if (!out.json) {
-      out.line(lock ? "Changes since the last approval" : visible(`${api.file.title} ${api.file.version}, new`));
-      showChanges(out, changes);
-      out.line(`  requests go to ${api.file.upstream.allow.join(", ")}`);
-      const secrets = neededSecrets(api.file);
-      if (secrets.length > 0) out.line(`  with the secrets ${secrets.join(", ")}`);
-      out.line();
-    }
-    if (!options.yes && !(await isAgreed(again, out, signal))) {
+    const changes = differences(lock?.compiled, api, loaded.documents);
+    if (!out.json) show(out, loaded, changes);
+    if (!options.yes && !(await isAgreed(loaded, out, signal))) {
       out.line("Nothing was approved.");
       return 8;
     }
+    await requireUnchanged(given, loaded, surroundings.home);
     const approval = await approve(path, api, { by, at: new Date() });
     if (out.json) out.value({ file: path, approval, changes });
     else out.line(`Approved by ${visible(by)}: ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
@@ -57,10 +58,51 @@ when. What is approved is the hash of everything that is compiled: any change of
   },
 });
 
-async function isAgreed(name: string, out: Output, signal: AbortSignal): Promise<boolean> {
+type Shown = Pick<NamedApi, "lock" | "again" | "shown"> & { api: CompiledApi };
+
+/** The whole first and the gist last, where it is still on the screen when the question comes. */
+function show(out: Output, { api, lock }: Shown, changes: readonly Change[]): void {
+  const { title, version, upstream } = api.file;
+  out.line(lock ? "Changes since the last approval" : visible(`${title} ${version}, new`));
+  showChanges(out, changes);
+  out.line();
+  out.line(`${counted(changes.length, "change")}: ${countsOf(changes)}`);
+  for (const { kind, path, message } of changes) {
+    if (kind === "tool added") out.line(`  ${kind}  ${visible(`${path}: ${message}`)}`);
+  }
+  out.line(visible(`  requests go to ${upstream.allow.join(", ")}`));
+  const secrets = neededSecrets(api.file);
+  if (secrets.length > 0) out.line(visible(`  with the secrets ${secrets.join(", ")}`));
+  out.line();
+}
+
+/** `2 × tool added, 1 × description changed`, in the order of their weight. */
+function countsOf(changes: readonly Change[]): string {
+  const kinds = [...new Set(changes.map(({ kind }) => kind))];
+  return kinds.map((kind) => `${changes.filter((change) => change.kind === kind).length} × ${kind}`).join(", ");
+}
+
+/** What is approved is what was shown: a file or a lock that became another one meanwhile was not. */
+async function requireUnchanged(given: string, { api, lock, shown }: Shown, home: string): Promise<void> {
+  const now = await loadNamed(given, home);
+  if (now.api?.hash === api.hash && now.lock?.compiled.hash === lock?.compiled.hash) return;
+  throw new NexusError("UNTRUSTED", `${shown} or its lock has changed since it was shown. Nothing was approved`, {
+    hint: "Give the command again, and look at it again.",
+    mayHaveReached: false,
+  });
+}
+
+function notReviewed(shown: string, is: string, reviewed: string): NexusError {
+  return new NexusError("UNTRUSTED", `${shown} is not what was reviewed: it has the hash ${is}, not ${reviewed}`, {
+    hint: "Look at it as it is now: nexus api diff.",
+    mayHaveReached: false,
+  });
+}
+
+async function isAgreed({ api, again }: Shown, out: Output, signal: AbortSignal): Promise<boolean> {
   if (!out.isInteractive) {
     throw new NexusError("INPUT_FAILED", "Whether this is approved has to be answered, and there is no terminal", {
-      hint: `Look at it ("nexus api diff ${name}"), then give --yes.`,
+      hint: `Look at it ("nexus api diff ${again}"), then give --yes --hash ${api.hash}`,
       mayHaveReached: false,
     });
   }

@@ -11,7 +11,8 @@ export const apiDiff = defineCommand({
   usage: "nexus api diff <api>",
   description: `
 What differs between what was approved and what the file says now, by kind: effects raised, endpoints added, secrets used,
-inputs narrowed, fields removed, descriptions changed. What deserves the longest look comes first.
+inputs narrowed, fields removed, descriptions changed. What deserves the longest look comes first. Nothing is cut short: of a
+text every place that differs is shown, of a list every entry; with --json each change has both values as a whole.
 Exit code 0: nothing differs; 8: it would have to be approved.`,
   words: { min: 1, max: 1 },
   options: {},
@@ -21,8 +22,8 @@ Exit code 0: nothing differs; 8: it would have to be approved.`,
   ],
 
   async run({ words: [given = ""], out, surroundings }) {
-    const { api, lock, path, again } = await loadSound(given, out, surroundings.home);
-    const changes = differences(lock?.compiled, api);
+    const { api, lock, path, again, documents } = await loadSound(given, out, surroundings.home);
+    const changes = differences(lock?.compiled, api, documents);
     const approved = isApproved(lock, api);
     const exit = approved ? 0 : 8;
     if (out.json) {

@@ -25,8 +25,11 @@ export interface Change {
   kind: ChangeKind;
   /** Where: the tool and what of it, or a place in the file. */
   path: string;
-  /** In words, with both values where that helps. */
+  /** In words. Long texts, and what is more than one value, are in `before` and `after` only. */
   message: string;
+  /** The whole values; absent where there is none. */
+  before?: unknown;
+  after?: unknown;
 }
 
 /** What deserves the longest look comes first. */
@@ -56,48 +59,10 @@ export function byWeight(changes: readonly Change[]): Change[] {
   return [...changes].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 }
 
-const LONGEST = 80;
-/** What stands before a difference, so that people find it. */
-const LEAD = 20;
-
-/** A value in a message, on one line and not too long. */
-export function shown(value: unknown): string {
-  return shortened(lineOf(value));
-}
-
-/** What became of what. Of long values the part that differs is shown: nobody agrees with an end that was cut off. */
-export function fromTo(before: unknown, after: unknown): string {
-  if (Array.isArray(before) && Array.isArray(after)) return goneAndNew(before, after);
-  const [old, now] = [lineOf(before), lineOf(after)];
-  const start = Math.max(old.length, now.length) > LONGEST ? sharedStart(old, now) - LEAD : 0;
-  const from = (line: string) => shortened(start > 0 ? `…${line.slice(start)}` : line);
-  return `${from(old)} → ${from(now)}`;
-}
-
-function goneAndNew(before: readonly unknown[], after: readonly unknown[]): string {
-  const [old, now] = [before.map(lineOf), after.map(lineOf)];
-  const gone = old.filter((line) => !now.includes(line));
-  const added = now.filter((line) => !old.includes(line));
-  const [only, more] = [gone[0], added[0]];
-  if (only !== undefined && more !== undefined && gone.length + added.length === 2) return fromTo(only, more);
-  const parts = [
-    ...gone.map((line) => `no longer ${shortened(line)}`),
-    ...added.map((line) => `now ${shortened(line)}`),
-  ];
-  return parts.length === 0 ? `${shown(before)} → ${shown(after)}` : parts.join("; ");
-}
-
-function sharedStart(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
-}
-
-function lineOf(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
-  return text.replaceAll(/\s+/g, " ");
-}
-
-function shortened(line: string): string {
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+/** A change with the values that it has. */
+export function changeOf(
+  words: Pick<Change, "kind" | "path" | "message">,
+  [before, after]: readonly [before?: unknown, after?: unknown] = [],
+): Change {
+  return { ...words, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }

@@ -1,19 +1,68 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
+import { changedRuns } from "./changed-runs.ts";
 
-/** A value that differs between two trees; absent on one side where it was added or removed. */
+export type Step = string | number;
+
+/** A value that differs between two trees; undefined on one side where it was added or removed. */
 export interface Leaf {
-  path: string[];
+  /** Numbers are positions in lists: in the newer one, or of what was removed, in the older. */
+  path: Step[];
   before: unknown;
   after: unknown;
 }
 
-/** Every place where two trees differ, as deep as it goes. Members in another order differ too: on the wire they may. */
-export function differingLeaves(before: unknown, after: unknown, path: string[] = []): Leaf[] {
-  if (!isRecord(before) || !isRecord(after)) {
-    return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }];
-  }
+/** Maps in which somebody chose the order, and upstream or a reader may see it. */
+const ORDERED: ReadonlySet<Step | undefined> = new Set(["fields", "query", "headers", "codes"]);
+
+/** Every place where two trees differ, as deep as both have it. What only one of them has is one place. */
+export function differingLeaves(before: unknown, after: unknown, path: Step[] = []): Leaf[] {
+  if (Array.isArray(before) && Array.isArray(after)) return inLists(before, after, path);
+  if (isRecord(before) && isRecord(after)) return [...inMembers(before, after, path), ...inOrder(before, after, path)];
+  return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }];
+}
+
+function inMembers(before: Record<string, unknown>, after: Record<string, unknown>, path: Step[]): Leaf[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const leaves = names.flatMap((name) => differingLeaves(before[name], after[name], [...path, name]));
-  if (leaves.length > 0 || Object.keys(before).join("\n") === Object.keys(after).join("\n")) return leaves;
-  return [{ path: [...path, "(order)"], before: Object.keys(before), after: Object.keys(after) }];
+  return names.flatMap((name) => differingLeaves(before[name], after[name], [...path, name]));
+}
+
+/** Entries that stayed are told apart from those that changed, wherever they are now. */
+function inLists(before: readonly unknown[], after: readonly unknown[], path: Step[]): Leaf[] {
+  const text = (entry: unknown) => JSON.stringify(entry) ?? "";
+  return changedRuns(before.map(text), after.map(text)).flatMap(({ before: was, after: is }) => {
+    const both = Math.min(was.to - was.from, is.to - is.from);
+    const leaves: Leaf[] = [];
+    for (let index = 0; index < both; index++) {
+      leaves.push(...differingLeaves(before[was.from + index], after[is.from + index], [...path, is.from + index]));
+    }
+    for (let index = was.from + both; index < was.to; index++) {
+      leaves.push({ path: [...path, index], before: before[index], after: undefined });
+    }
+    for (let index = is.from + both; index < is.to; index++) {
+      leaves.push({ path: [...path, index], before: undefined, after: after[index] });
+    }
+    return leaves;
+  });
+}
+
+function inOrder(before: Record<string, unknown>, after: Record<string, unknown>, path: Step[]): Leaf[] {
+  const [old, now] = [Object.keys(before), Object.keys(after)];
+  const kept = old.filter((name) => Object.hasOwn(after, name));
+  const added = now.filter((name) => !Object.hasOwn(before, name));
+  const isSame = ORDERED.has(path.at(-1))
+    ? same([...kept, ...added], now)
+    : same(
+        kept,
+        now.filter((name) => Object.hasOwn(before, name)),
+      );
+  return isSame ? [] : [{ path: [...path, "(order)"], before: old, after: now }];
+}
+
+function same(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
+}
+
+/** `tools.find.errors[2].say`. */
+export function pathText(path: readonly Step[]): string {
+  return path.map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
 }

@@ -1,6 +1,7 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { JsonSchema } from "../compile/json-schema.ts";
-import { fromTo, shown, type Change, type ChangeKind } from "./change.ts";
+import { changeOf, type Change, type ChangeKind } from "./change.ts";
+import { fromTo, valueText } from "./value-text.ts";
 
 /** How the arguments that a tool takes differ: fewer calls are allowed, or more. */
 export function inputChanges(before: JsonSchema, after: JsonSchema, path: string): Change[] {
@@ -37,16 +38,18 @@ class SchemaComparison {
     for (const limit of UPPER_LIMITS) this.#limit(before[limit], after[limit], { path, limit, sign: -1 });
     this.#values(before["enum"], after["enum"], path);
     if (!same(before["default"], after["default"])) {
-      this.#say("field changed", path, `default ${fromTo(before["default"], after["default"])}`);
+      const values = [before["default"], after["default"]] as const;
+      this.#say("field changed", path, `default ${fromTo(...values)}`, values);
     }
     if (before["description"] !== after["description"]) {
-      this.#say("description changed", path, fromTo(before["description"], after["description"]));
+      const values = [before["description"], after["description"]] as const;
+      this.#say("description changed", path, fromTo(...values), values);
     }
     for (const part of ["items", "$defs"]) {
       const [old, now] = [before[part], after[part]];
       if (!isRecord(old) || !isRecord(now)) {
         // Definitions come and go with the references to them, which are told.
-        if (part === "items" && !same(old, now)) this.#say(this.#kind(true), `${path}[]`, fromTo(old, now));
+        if (part === "items" && !same(old, now)) this.#say(this.#kind(true), `${path}[]`, fromTo(old, now), [old, now]);
       } else if (part === "items") this.#schema(old, now, `${path}[]`);
       else this.#properties({ properties: old }, { properties: now }, path);
     }
@@ -65,7 +68,7 @@ class SchemaComparison {
       this.#schema(schema, next, place);
       if (wasRequired.has(name) === isRequired.has(name)) continue;
       const becomes = isRequired.has(name) ? "is required now" : "may be left out now";
-      this.#say(this.#kind(isRequired.has(name)), place, becomes);
+      this.#say(this.#kind(isRequired.has(name)), place, becomes, [!wasRequired.has(name), !isRequired.has(name)]);
     }
     for (const name of Object.keys(now)) {
       if (old[name]) continue;
@@ -81,24 +84,25 @@ class SchemaComparison {
   #exact(before: unknown, after: unknown, { path, limit }: { path: string; limit: string }): void {
     if (same(before, after)) return;
     const narrows = limit === "additionalProperties" ? after === false : after !== undefined;
-    this.#say(this.#kind(narrows), path, `${limit} ${fromTo(before, after)}`);
+    this.#say(this.#kind(narrows), path, `${limit} ${fromTo(before, after)}`, [before, after]);
   }
 
   #limit(before: unknown, after: unknown, { path, limit, sign }: { path: string; limit: string; sign: 1 | -1 }): void {
     if (before === after) return;
     const narrows = before === undefined || (after !== undefined && (Number(after) - Number(before)) * sign > 0);
-    this.#say(this.#kind(narrows), path, `${limit} ${fromTo(before, after)}`);
+    this.#say(this.#kind(narrows), path, `${limit} ${fromTo(before, after)}`, [before, after]);
   }
 
   #values(before: unknown, after: unknown, path: string): void {
     if (same(before, after)) return;
     const [old, now] = [listOf(before), listOf(after)];
-    if (!old || !now) return this.#say(this.#kind(now !== undefined), path, now ? `only ${shown(now)}` : "any value");
+    if (!old || !now)
+      return this.#say(this.#kind(now !== undefined), path, now ? `only ${valueText(now)}` : "any value");
     const gone = old.filter((value) => !now.includes(value));
     const added = now.filter((value) => !old.includes(value));
-    if (gone.length > 0) this.#say(this.#kind(true), path, `no longer ${gone.map(shown).join(", ")}`);
-    if (added.length > 0) this.#say(this.#kind(false), path, `also ${added.map(shown).join(", ")}`);
-    if (gone.length + added.length === 0) this.#say("description changed", path, "values stand in another order");
+    if (gone.length > 0) this.#say(this.#kind(true), path, `no longer ${gone.map(valueText).join(", ")}`);
+    if (added.length > 0) this.#say(this.#kind(false), path, `also ${added.map(valueText).join(", ")}`);
+    if (gone.length + added.length === 0) this.#say("description changed", path, `in another order: ${valueText(now)}`);
   }
 
   #kind(narrows: boolean): ChangeKind {
@@ -106,8 +110,8 @@ class SchemaComparison {
     return narrows ? "input narrowed" : "input widened";
   }
 
-  #say(kind: ChangeKind, path: string, message: string): void {
-    this.#changes.push({ kind, path, message });
+  #say(kind: ChangeKind, path: string, message: string, values?: readonly [before: unknown, after: unknown]): void {
+    this.#changes.push(changeOf({ kind, path, message }, values));
   }
 }
 

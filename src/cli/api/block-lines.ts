@@ -1,0 +1,21 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
+import { valueText } from "../../workshop/review/value-text.ts";
+
+/** Parts that fit are written on one line, as JSON. */
+const ONE_LINE = 150;
+
+/** A value with everything in it, over as many lines as it takes. Texts stay on one line, with what is not seen written out. */
+export function blockLines(value: unknown, indent = ""): string[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((entry, index) => memberLines(`[${index}]`, entry, indent));
+  }
+  if (!isRecord(value)) return [`${indent}${valueText(value)}`];
+  return Object.entries(value).flatMap(([name, member]) => memberLines(valueText(name), member, indent));
+}
+
+function memberLines(name: string, value: unknown, indent: string): string[] {
+  const line = `${indent}${name}: ${valueText(value)}`;
+  const isLeaf = typeof value !== "object" || value === null;
+  if (isLeaf || line.length <= ONE_LINE) return [line];
+  return [`${indent}${name}:`, ...blockLines(value, `${indent}  `)];
+}

@@ -1,0 +1,84 @@
+/** A run of entries that became another one; either may be empty. Ends are exclusive. */
+export interface ChangedRun {
+  before: { from: number; to: number };
+  after: { from: number; to: number };
+}
+
+/** Of larger tables it is not worked out which entries stayed: all of the middle counts as changed. */
+const MAX_CELLS = 4_000_000;
+
+/** Where two lists differ, so that as many entries as possible stay. Entries are the same where their texts are. */
+export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {
+  const start = sharedLength(before.length, after.length, (index) => before[index] === after[index]);
+  const rest = sharedLength(
+    before.length - start,
+    after.length - start,
+    (index) => before[before.length - 1 - index] === after[after.length - 1 - index],
+  );
+  const [old, now] = [before.slice(start, before.length - rest), after.slice(start, after.length - rest)];
+  if (old.length === 0 && now.length === 0) return [];
+  const kept = old.length * now.length > MAX_CELLS ? [] : keptEntries(old, now);
+  const runs = runsBetween([...kept, [old.length, now.length]], start);
+  runs.forEach((run, index) => slide(run, { before, after, next: runs[index + 1] }));
+  return runs;
+}
+
+/** Moves what was only added, or only removed, as far back as it means the same: a sentence then ends with its own full stop. */
+function slide(
+  { before: was, after: is }: ChangedRun,
+  { before, after, next }: { before: readonly string[]; after: readonly string[]; next: ChangedRun | undefined },
+): void {
+  const isAdded = was.from === was.to;
+  if (!isAdded && is.from !== is.to) return;
+  const [run, list, end] = isAdded
+    ? [is, after, next?.after.from ?? after.length]
+    : [was, before, next?.before.from ?? before.length];
+  while (run.to < end && list[run.from] === list[run.to]) {
+    for (const side of [was, is]) {
+      side.from++;
+      side.to++;
+    }
+  }
+}
+
+function sharedLength(a: number, b: number, isSame: (index: number) => boolean): number {
+  let length = 0;
+  while (length < a && length < b && isSame(length)) length++;
+  return length;
+}
+
+/** Positions of the longest list of entries that are in both, in the same order. */
+function keptEntries(old: readonly string[], now: readonly string[]): [number, number][] {
+  const width = now.length + 1;
+  // How many entries can be kept from here on.
+  const counts = new Uint32Array((old.length + 1) * width);
+  const at = (row: number, column: number) => counts[row * width + column] ?? 0;
+  for (let row = old.length - 1; row >= 0; row--) {
+    for (let column = now.length - 1; column >= 0; column--) {
+      counts[row * width + column] =
+        old[row] === now[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
+    }
+  }
+  const kept: [number, number][] = [];
+  for (let row = 0, column = 0; row < old.length && column < now.length;) {
+    if (old[row] === now[column]) kept.push([row++, column++]);
+    else if (at(row + 1, column) >= at(row, column + 1)) row++;
+    else column++;
+  }
+  return kept;
+}
+
+function runsBetween(kept: readonly (readonly [number, number])[], start: number): ChangedRun[] {
+  const runs: ChangedRun[] = [];
+  let [row, column] = [0, 0];
+  for (const [nextRow, nextColumn] of kept) {
+    if (nextRow > row || nextColumn > column) {
+      runs.push({
+        before: { from: start + row, to: start + nextRow },
+        after: { from: start + column, to: start + nextColumn },
+      });
+    }
+    [row, column] = [nextRow + 1, nextColumn + 1];
+  }
+  return runs;
+}

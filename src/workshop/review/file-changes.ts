@@ -1,0 +1,97 @@
+import type { Effect, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import { changeOf, type Change, type ChangeKind } from "./change.ts";
+import { differingLeaves, pathText, type Leaf } from "./leaves.ts";
+import { seenAlone } from "./seen-alone.ts";
+import { fromTo, valueText } from "./value-text.ts";
+
+/** A file before anything was approved: what is new is told member by member. */
+const NOTHING = {
+  nexus: 1,
+  documents: {},
+  upstream: {},
+  namespaces: {},
+  secrets: {},
+  types: {},
+  tools: {},
+  fake: { secrets: {}, tables: {}, tools: {} },
+};
+
+/** Every value of the file that differs, but those that a change of the tools' schemas tells already, with the same values. */
+export function fileChanges(before: ToolFile | undefined, after: ToolFile, schemas: readonly Change[]): Change[] {
+  const isSeen = before ? seenAlone(before) : () => false;
+  return differingLeaves(before ?? NOTHING, after).flatMap((leaf) => {
+    const tool = leaf.path[0] === "tools" && leaf.path.length === 2;
+    if (tool) return [toolChange(leaf, after)];
+    const verdict = verdictOn(leaf);
+    if (verdict === "seen" && schemas.some((told) => isTold(leaf, told)) && isSeen(leaf)) return [];
+    const kind = verdict === "seen" ? kindOfUnseen(leaf) : verdict;
+    return [changeOf({ kind, path: pathText(leaf.path), message: wordsFor(leaf) }, [leaf.before, leaf.after])];
+  });
+}
+
+function toolChange({ path, before, after }: Leaf, file: ToolFile): Change {
+  const name = String(path[1]);
+  if (after === undefined) return changeOf({ kind: "tool removed", path: name, message: "is gone" }, [before]);
+  const { title, effect, request } = after as ToolSpec;
+  const secrets = request.secrets === undefined ? "" : `, with the secrets ${request.secrets}`;
+  const message = `${valueText(title)} (${effect}, ${request.method} ${file.upstream.base}${request.path}${secrets})`;
+  return changeOf({ kind: "tool added", path: name, message }, [undefined, after]);
+}
+
+/** Whether a change of a schema is about the same field, and shows the same values. */
+function isTold({ path, before, after }: Leaf, told: Change): boolean {
+  const field = `.${String(path[3])}`;
+  return told.path.replace(/\[\]$/, "").endsWith(field) && same(told.before, before) && same(told.after, after);
+}
+
+type Verdict = ChangeKind | "seen" | ((leaf: Leaf) => ChangeKind);
+
+/** The first that fits a path says what its change means. "seen": the tools' own schemas tell it better, if they show it. */
+const KINDS: readonly (readonly [RegExp, Verdict])[] = [
+  [/^(title|description|version)$/, "description changed"],
+  [/^documents\./, "document changed"],
+  [/^upstream\.(base|allow)/, ({ after }) => (after === undefined ? "endpoint removed" : "endpoint added")],
+  [/^upstream\.timeoutMs$/, "limits changed"],
+  [/^secrets\b/, ({ after }) => (after === undefined ? "secret dropped" : "secret used")],
+  [/^tools\.[^.]+\.effect$/, ({ before, after }) => (rank(after) > rank(before) ? "effect raised" : "effect lowered")],
+  [/^tools\.[^.]+\.request\.(method|path)$/, "endpoint added"],
+  [/^tools\.[^.]+\.request\.secrets$/, ({ after }) => (after === undefined ? "secret dropped" : "secret used")],
+  [/^tools\.[^.]+\.request\b/, "wire changed"],
+  [/^tools\.[^.]+\.limits\b/, "limits changed"],
+  [/^tools\.[^.]+\.(response|errors|outcomeUnknown|confirm)\b/, "answer changed"],
+  [/^tools\.[^.]+\.(title|description|meta|examples)\b/, "description changed"],
+  [/(?<!\.fields)\.evidence(\[\d+\])?$/, "document changed"],
+  [/^types\.[^.]+\.rules\b/, ({ after }) => (after === undefined ? "input widened" : "input narrowed")],
+  [/^types\.[^.]+\.fields\.[^.]+\.(wire|const|value|shape\.(codes|decimals|whitespace|keepEmpty))\b/, "wire changed"],
+  [/^(types\.[^.]+\.(xml|fields\.\(order\))|namespaces)/, "wire changed"],
+  [/^types\.[^.]+(\.(description|fields\b.*))?$/, "seen"],
+];
+
+function verdictOn(leaf: Leaf): ChangeKind | "seen" {
+  const path = pathText(leaf.path);
+  const verdict = KINDS.find(([pattern]) => pattern.test(path))?.[1] ?? "other";
+  return typeof verdict === "function" ? verdict(leaf) : verdict;
+}
+
+function kindOfUnseen({ path, before, after }: Leaf): ChangeKind {
+  if (path.length === 2 && before === undefined) return "field added";
+  if (path.length === 2 && after === undefined) return "field removed";
+  return path.at(-1) === "description" ? "description changed" : "wire changed";
+}
+
+function wordsFor({ before, after }: Leaf): string {
+  const isPart = (value: unknown) => typeof value === "object" && value !== null;
+  if (before === undefined) return isPart(after) ? "is new" : `now ${valueText(after)}`;
+  if (after === undefined) return isPart(before) ? "is gone" : `was ${valueText(before)}`;
+  return fromTo(before, after);
+}
+
+const RANKS: readonly unknown[] = ["read", "write", "destructive"] satisfies Effect[];
+
+function rank(effect: unknown): number {
+  return RANKS.indexOf(effect);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
