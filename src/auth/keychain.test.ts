@@ -43,7 +43,7 @@ test.each([
   async (platform, name, script) => {
     await tool(name, script);
     await secrets(platform).set("token", "s3cret");
-    expect(await secrets(platform).get("token")).toBe("s3cret");
+    expect(await secrets(platform).get("token")).toMatchObject({ value: "s3cret" });
     expect(await readdir(join(folder, "state"))).not.toContain("key");
     const key = (await readFile(join(folder, `${name}.kept`), "utf8")).trim();
     expect(await readFile(join(folder, `${name}.log`), "utf8")).not.toContain(key);
@@ -62,7 +62,7 @@ test.each([
     keychain: new SystemKeychain({ platform: "linux", variables: { PATH: folder } }),
   });
   await store.set("token", "s3cret");
-  expect(await store.get("token")).toBe("s3cret");
+  expect(await store.get("token")).toMatchObject({ value: "s3cret" });
   expect(await readdir(join(folder, "state"))).toContain("key");
 });
 
@@ -95,7 +95,7 @@ test("while the keychain is away no other key is made, and afterwards all secret
   }
   keychain.isAway = false;
   await store.set("b", "2");
-  expect([await store.get("a"), await store.get("b")]).toEqual(["1", "2"]);
+  expect([await store.get("a"), await store.get("b")]).toMatchObject([{ value: "1" }, { value: "2" }]);
   expect(keychain.kept).toHaveLength(1);
 });
 
@@ -109,7 +109,7 @@ test("a keychain that misses one question does not lose the key", async () => {
     return Promise.resolve(undefined);
   };
   await store.set("b", "2");
-  expect([await store.get("a"), await store.get("b")]).toEqual(["1", "2"]);
+  expect([await store.get("a"), await store.get("b")]).toMatchObject([{ value: "1" }, { value: "2" }]);
 });
 
 test("the first secrets, set at once, are under one key, which a list looks up once", async () => {
@@ -118,9 +118,10 @@ test("the first secrets, set at once, are under one key, which a list looks up o
   const names = ["a", "b", "c", "d", "e"];
   await Promise.all(names.map((name) => open().set(name, name)));
   expect(keychain.kept).toHaveLength(1);
-  expect(await Promise.all(names.map((name) => open().get(name)))).toEqual(names);
+  const stored = await Promise.all(names.map((name) => open().get(name)));
+  expect(stored).toMatchObject(names.map((value) => ({ value })));
   keychain.lookups = 0;
-  expect(await open().list()).toEqual({ names, unreadable: 0 });
+  expect(await open().list()).toEqual({ secrets: names.map((name) => ({ name })), unreadable: 0 });
   expect(keychain.lookups).toBe(1);
 });
 
@@ -136,7 +137,7 @@ test("a keychain is asked once for all secrets of a configuration, also where it
       await store.get("a").catch(() => "gone"),
       ...(await Promise.allSettled(["b", "c"].map((name) => store.get(name)))),
     ];
-    expect(got[0]).toBe(isAway ? "gone" : "a");
+    expect(got[0]).toEqual(isAway ? "gone" : { value: "a" });
     expect(keychain.lookups).toBe(1);
   }
 });

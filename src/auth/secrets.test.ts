@@ -1,7 +1,8 @@
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { storeFormerly } from "../../test/fixtures/former-secrets.ts";
 import { FileSecretStore } from "./secrets.ts";
 
 let folder: string;
@@ -16,20 +17,23 @@ afterEach(() => rm(folder, { recursive: true }));
 test("what was stored is found again, by another store too, and listed by name only", async () => {
   await open().set("github", "tökén");
   await open().set("aws.key", "");
-  expect(await open().get("github")).toBe("tökén");
-  expect(await open().get("aws.key")).toBe("");
+  expect(await open().get("github")).toEqual({ value: "tökén" });
+  expect(await open().get("aws.key")).toEqual({ value: "" });
   expect(await open().get("nothing")).toBeUndefined();
-  expect(await open().list()).toEqual({ names: ["aws.key", "github"], unreadable: 0 });
+  expect(await open().list()).toEqual({ secrets: [{ name: "aws.key" }, { name: "github" }], unreadable: 0 });
   await open().set("github", "new");
-  expect(await open().get("github")).toBe("new");
+  expect(await open().get("github")).toEqual({ value: "new" });
   expect(await open().remove("github")).toBe(true);
   expect(await open().remove("github")).toBe(false);
-  expect(await open().list()).toEqual({ names: ["aws.key"], unreadable: 0 });
+  expect(await open().list()).toEqual({ secrets: [{ name: "aws.key" }], unreadable: 0 });
 });
 
 test("an empty store has nothing, and makes no files", async () => {
-  expect(await open().list()).toEqual({ names: [], unreadable: 0 });
+  expect(await open().list()).toEqual({ secrets: [], unreadable: 0 });
   expect(await open().get("a")).toBeUndefined();
+  expect(await open().allow("a", "https://a.example")).toBeUndefined();
+  expect(await open().bind("a", "https://a.example")).toBeUndefined();
+  expect(await open().adopt("a", "b")).toBeUndefined();
   expect(await readdir(folder)).toEqual([]);
 });
 
@@ -73,7 +77,70 @@ test("one file that cannot be read costs the list only its own name", async () =
   const damaged = (await files()).find((file) => file.endsWith(".secret"));
   await open().set("b", "2");
   await writeFile(damaged!, "x");
-  expect(await open().list()).toEqual({ names: ["b"], unreadable: 1 });
+  expect(await open().list()).toEqual({ secrets: [{ name: "b" }], unreadable: 1 });
+  await expect(open().allow("a", "https://a.example")).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  await open().set("a", "again");
+  expect(await open().get("a")).toEqual({ value: "again" });
+});
+
+describe("where a secret may be sent", () => {
+  const [ONE, TWO] = ["https://one.example", "http://127.0.0.1:8080"];
+
+  test("is recorded when it is set, added to by allowing more, and kept with a new value", async () => {
+    expect(await open().set("shop.pin", "1", [ONE])).toEqual({ value: "1", origins: [ONE] });
+    expect(await open().allow("shop.pin", TWO)).toEqual({ value: "1", origins: [TWO, ONE] });
+    expect(await open().allow("shop.pin", TWO)).toEqual({ value: "1", origins: [TWO, ONE] });
+    expect(await open().set("shop.pin", "2", ["https://three.example"])).toEqual({ value: "2", origins: [TWO, ONE] });
+    expect(await open().list()).toEqual({ secrets: [{ name: "shop.pin", origins: [TWO, ONE] }], unreadable: 0 });
+    await open().remove("shop.pin");
+    expect(await open().set("shop.pin", "3")).toEqual({ value: "3" });
+  });
+
+  test("is decided once, by whichever process sends it first", async () => {
+    await open().set("shop.pin", "1");
+    const bound = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => open().bind("shop.pin", `https://${index}.example`)),
+    );
+    const [first] = bound;
+    expect(first?.origins).toHaveLength(1);
+    for (const each of bound) expect(each).toEqual(first);
+  });
+
+  test("gets lost by no other process that allows one more at the same time", async () => {
+    await open().set("shop.pin", "1");
+    const origins = Array.from({ length: 8 }, (_, index) => `https://${index}.example`);
+    await Promise.all(origins.map((origin) => open().allow("shop.pin", origin)));
+    expect(await open().get("shop.pin")).toEqual({ value: "1", origins });
+  });
+});
+
+describe("secrets of a version that recorded no origins", () => {
+  test("are found, listed once, and stored as they are today by the first change", async () => {
+    await storeFormerly(join(folder, "secrets"), { "shop.pin": "4711", github: "gh" });
+    expect(await open().get("shop.pin")).toEqual({ value: "4711" });
+    expect(await open().list()).toEqual({ secrets: [{ name: "github" }, { name: "shop.pin" }], unreadable: 0 });
+    await open().bind("shop.pin", "https://shop.example");
+    await open().set("github", "new");
+    expect(await open().list()).toEqual({
+      secrets: [{ name: "github" }, { name: "shop.pin", origins: ["https://shop.example"] }],
+      unreadable: 0,
+    });
+    expect((await files()).filter((file) => file.endsWith(".secret"))).toHaveLength(2);
+    expect(await open().get("shop.pin")).toEqual({ value: "4711", origins: ["https://shop.example"] });
+    expect(await open().remove("shop.pin")).toBe(true);
+    expect(await open().get("shop.pin")).toBeUndefined();
+  });
+
+  test("are taken over by every server that used them, and only those", async () => {
+    await storeFormerly(join(folder, "secrets"), { "shop.pin": "4711" });
+    expect(await open().adopt("corner.pin", "shop.pin")).toEqual({ value: "4711" });
+    await open().bind("corner.pin", "https://corner.example");
+    expect(await open().adopt("corner.pin", "shop.pin")).toMatchObject({ origins: ["https://corner.example"] });
+    expect(await open().adopt("market.pin", "shop.pin")).toEqual({ value: "4711" });
+    expect(await open().get("shop.pin")).toEqual({ value: "4711" });
+    await open().set("shop.pin", "new");
+    expect(await open().adopt("kiosk.pin", "shop.pin")).toBeUndefined();
+  });
 });
 
 test("a key that was damaged or lost is told, and no other is made in its place", async () => {
@@ -95,7 +162,8 @@ test("a key that was damaged or lost is told, and no other is made in its place"
 test("many first users at once agree on one key", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
   await Promise.all(names.map((name) => open().set(name, `value of ${name}`)));
-  expect(await Promise.all(names.map((name) => open().get(name)))).toEqual(names.map((name) => `value of ${name}`));
+  const stored = await Promise.all(names.map((name) => open().get(name)));
+  expect(stored).toEqual(names.map((name) => ({ value: `value of ${name}` })));
   expect((await files()).filter((file) => file.endsWith(".tmp"))).toEqual([]);
 });
 

@@ -180,8 +180,13 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   },
   "secrets list": {
     section: "Secrets",
-    summary: "names of stored secrets",
+    summary: "names of stored secrets, and where they may be sent",
     load: async () => (await import("./commands/secrets-list.ts")).secretsList,
+  },
+  "secrets allow": {
+    section: "Secrets",
+    summary: "let a secret be sent to one more origin",
+    load: async () => (await import("./commands/secrets-allow.ts")).secretsAllow,
   },
   "secrets remove": {
     section: "Secrets",

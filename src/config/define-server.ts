@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { notAllowed } from "../auth/secret-origins.ts";
+import type { StoredSecret } from "../auth/secrets.ts";
 import { maskedUrl, maskedWords } from "../errors/masked-secrets.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
@@ -76,7 +78,10 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   const fault =
     faultOf(found) ?? doubling(understood) ?? together(filler.unresolved) ?? variables.fault ?? settings.fault;
   if (fault) server.problem = problemOf(fault, report);
-  else resolveInto(server, node, { report, place: found.place, below: variables.env });
+  else {
+    resolveInto(server, node, { report, place: found.place, below: variables.env });
+    limitSecrets(server, filler.stored, { report, place: found.place });
+  }
   return { server, warnings: file === undefined ? [] : warningsOf(understood, { id, file }) };
 }
 
@@ -156,6 +161,29 @@ function resolveInto(
     const needsVariables = !report.context.trusted && JSON.stringify(value).includes("${");
     if (!needsVariables) server.problem = wrapped(error).amended(detailsAt(place, report));
   }
+}
+
+/**
+ * A stored secret goes to the addresses that it was allowed for and to no other, whatever a file says. What a command gets in
+ * its environment is not limited: a program of this user can do what its user can.
+ */
+function limitSecrets(
+  server: ServerDefinition,
+  stored: ReadonlyMap<string, StoredSecret>,
+  { report, place }: { report: Report; place: Place },
+): void {
+  const { entry } = server;
+  if (stored.size === 0 || entry === undefined || !("url" in entry.reach) || !URL.canParse(entry.reach.url)) return;
+  const { origin } = new URL(entry.reach.url);
+  const names = [...stored.keys()];
+  const refused = names.filter((name) => stored.get(name)?.origins?.includes(origin) === false);
+  if (refused.length > 0) {
+    server.problem = notAllowed(refused, origin).amended(detailsAt(place, report));
+    delete server.entry;
+    return;
+  }
+  const open = names.filter((name) => stored.get(name)?.origins === undefined);
+  if (open.length > 0) server.secretsToBind = { names: open, origin };
 }
 
 /** A type that is none would be named: what was filled in may be secret. */

@@ -45,6 +45,8 @@ export interface ServerDefinition {
   written?: { command?: string; url?: string } | undefined;
   /** Secrets that were filled in: what the server writes must not show them again. */
   secrets?: HiddenValues | undefined;
+  /** Stored secrets for its address that were not sent anywhere yet: with the first connection they are limited to it. */
+  secretsToBind?: { names: readonly string[]; origin: string } | undefined;
   /** How to authorize, as written. */
   oauth?: Readonly<Record<string, unknown>> | undefined;
   /** Keys of the entry that have no meaning here. */

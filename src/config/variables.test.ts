@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
@@ -185,10 +185,10 @@ test("P0: secrets come from their store; one that cannot be read fails its serve
   await using world = await ConfigWorld.open();
   const folder = join(world.root, "secrets");
   const secrets = new FileSecretStore({ folder, platform: process.platform });
-  await secrets.set("good", "g");
   await secrets.set("bad", "b");
-  const file = `${createHash("sha256").update("bad").digest("hex")}.secret`;
+  const [file = ""] = (await readdir(folder)).filter((name) => name.endsWith(".secret"));
   await world.write(join("secrets", file), "damaged, but long enough to be something");
+  await secrets.set("good", "g");
   const { servers } = await world.loadText(
     "a.json",
     { servers: { a: { command: "x", args: ["${secret:bad}"] }, b: { command: "${secret:good}" } } },
@@ -196,4 +196,36 @@ test("P0: secrets come from their store; one that cannot be read fails its serve
   );
   expect(servers[0]?.problem?.message).toBe(`Server "a": secret "bad": A stored secret cannot be decrypted`);
   expect(servers[1]?.entry?.reach).toMatchObject({ command: "g" });
+});
+
+test("X9: secrets that an address is not allowed to get are not filled in for it; programs get them all", async () => {
+  await using world = await ConfigWorld.open();
+  const secrets = new FileSecretStore({ folder: join(world.root, "secrets"), platform: process.platform });
+  await secrets.set("bound", "b", ["https://one.example"]);
+  await secrets.set("new", "n");
+  const { servers } = await world.loadText(
+    "a.json",
+    {
+      servers: {
+        allowed: { url: "https://one.example/mcp", headers: { a: "${secret:bound}", b: "${secret:new}" } },
+        "by-host": { url: "https://${secret:bound}.one.example/mcp" },
+        "by-port": { url: "https://one.example:8443/mcp", headers: { a: "${secret:bound}" } },
+        "by-scheme": { url: "http://one.example/mcp?key=${secret:bound}" },
+        program: { command: "x", args: ["${secret:bound}"], env: { N: "${secret:new}" } },
+      },
+    },
+    { secrets },
+  );
+  const [allowed, ...others] = servers;
+  expect(allowed).toMatchObject({ secretsToBind: { names: ["new"], origin: "https://one.example" } });
+  expect(allowed?.entry?.reach).toMatchObject({ headers: { a: "b", b: "n" } });
+  const [program] = others.splice(-1);
+  expect(program?.entry?.reach).toMatchObject({ args: ["b"], env: { N: "n" } });
+  expect(program?.secretsToBind).toBeUndefined();
+  expect(others.map(({ entry }) => entry)).toEqual([undefined, undefined, undefined]);
+  expect(others.map(({ problem }) => problem?.message)).toEqual([
+    "The secret bound may not be sent to https://b.one.example, so nothing was sent",
+    "The secret bound may not be sent to https://one.example:8443, so nothing was sent",
+    "The secret bound may not be sent to http://one.example, so nothing was sent",
+  ]);
 });

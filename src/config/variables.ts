@@ -1,4 +1,4 @@
-import type { SecretStore } from "../auth/secrets.ts";
+import type { SecretStore, StoredSecret } from "../auth/secrets.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import type { Fault } from "./fault.ts";
@@ -34,6 +34,8 @@ export class VariableFiller {
   readonly unresolved: Fault[] = [];
   /** Secrets and answers to questions for passwords that were filled in. */
   readonly secrets = new Set<string>();
+  /** Stored secrets that were filled in, by name. */
+  readonly stored = new Map<string, StoredSecret>();
   readonly #sources: VariableSources;
   readonly #paths: { home: string; base: string };
   readonly #read: NonNullable<FillContext["read"]>;
@@ -96,7 +98,7 @@ export class VariableFiller {
   }
 
   async #lookUp(prefix: string | undefined, name: string): Promise<string | undefined> {
-    if (prefix === "secret") return this.#secret(await this.#sources.secrets?.get(name));
+    if (prefix === "secret") return this.#stored(name);
     if (prefix === "file") return (await this.#read(absolutePath(name, this.#paths)))?.trim();
     if (prefix === "input") {
       const input = this.#input(name);
@@ -105,6 +107,12 @@ export class VariableFiller {
     }
     const { folders } = this.#sources;
     return this.#variable(name) ?? (prefix === undefined && Object.hasOwn(folders, name) ? folders[name] : undefined);
+  }
+
+  async #stored(name: string): Promise<string | undefined> {
+    const secret = await this.#sources.secrets?.get(name);
+    if (secret) this.stored.set(name, secret);
+    return this.#secret(secret?.value);
   }
 
   #secret(value: string | undefined): string | undefined {

@@ -37,7 +37,10 @@ export function secretStore(surroundings: Surroundings, folder: string): SecretS
   const store = () => (opening ??= openSecretStore(surroundings, folder));
   return {
     get: async (name) => (await store()).get(name),
-    set: async (name, value) => (await store()).set(name, value),
+    set: async (name, value, origins) => (await store()).set(name, value, origins),
+    allow: async (name, origin) => (await store()).allow(name, origin),
+    bind: async (name, origin) => (await store()).bind(name, origin),
+    adopt: async (name, former) => (await store()).adopt(name, former),
     remove: async (name) => (await store()).remove(name),
     list: async () => (await store()).list(),
   };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { secretFor } from "../auth/secret-origins.ts";
 import { Client } from "../client/client.ts";
 import { connectEntry, type ConnectOptions } from "../client/connect-entry.ts";
 import type { Logger } from "../client/logger.ts";
@@ -10,6 +11,7 @@ import type { Era } from "../protocol/revisions.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { ChildLedger } from "./child-ledger.ts";
 import { eraKey, type EraCache } from "./era-cache.ts";
+import { secretStore } from "./load-options.ts";
 import { ServerLog } from "./server-log.ts";
 import { StartGate } from "./start-gate.ts";
 
@@ -68,6 +70,7 @@ export class ServerConnector {
         options.signal,
       );
     try {
+      await this.#bindSecrets(definition);
       const client = await this.#openInEra(entry, open);
       // A command may have become another one since it was started, as scripts that `exec` do.
       if (client.pid !== undefined) await this.#ledger.add(client.pid);
@@ -76,6 +79,16 @@ export class ServerConnector {
       if (!(error instanceof NexusError)) throw error;
       throw error.with({ source: origin }).amended(written ?? {});
     }
+  }
+
+  /** What is sent for the first time is sent to no other address from then on. */
+  async #bindSecrets({ secretsToBind }: ServerDefinition): Promise<void> {
+    if (!secretsToBind) return;
+    const { surroundings, stateFolder, logger } = this.#options;
+    const { names, origin } = secretsToBind;
+    const store = secretStore(surroundings, stateFolder);
+    const onBound = (secret: string) => logger.info(`From now on the secret ${secret} is sent to ${origin} only`);
+    for (const name of names) await secretFor(store, { name, origin, mayBind: true, onBound });
   }
 
   /** With the era as remembered. Where that may no longer be true, it is forgotten and found out again. */

@@ -8,6 +8,7 @@ import type { ApiReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { ToolFile } from "./file/tool-file.ts";
 import { loadApproved, type ApprovedApi } from "./load-api.ts";
+import { apiSecrets } from "./run/api-secrets.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/file-write-ledger.ts";
 import { apiServer } from "./serve/api-server.ts";
@@ -78,14 +79,19 @@ function boundToReal(
   { api }: ToolFile,
   instance: ServerInstance,
   upstream: string | undefined,
-  { surroundings, stateFolder }: ApiSurroundings,
+  { surroundings, stateFolder, logger }: ApiSurroundings,
 ): Binding {
-  const store = secretStore(surroundings, stateFolder);
+  const secrets = apiSecrets(secretStore(surroundings, stateFolder), {
+    api,
+    instance,
+    logger,
+    isStandIn: upstream !== undefined,
+  });
   const ledger = new FileWriteLedger({
     file: join(stateFolder, "writes", `${instanceFileName(instance)}.jsonl`),
     platform: surroundings.platform,
     // Where writes were recorded before that was done by server.
     former: join(stateFolder, "writes", `${api}.jsonl`),
   });
-  return { secrets: (name) => store.get(name), upstream, ledger, close: async () => {} };
+  return { secrets, upstream, ledger, close: async () => {} };
 }

@@ -11,13 +11,21 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 test("a secret comes from stdin, is used by an entry, listed by its name, and removed", async () => {
   const set = await world.run(["secrets", "set", "demo"], { stdin: "hunter2\n" });
-  expect(set).toEqual({ code: 0, stdout: "Stored the secret demo. Entries use it as ${secret:demo}.\n", stderr: "" });
+  const lines = [
+    "Stored the secret demo. Entries use it as ${secret:demo}.",
+    "It may be sent to the first address that it is sent to.",
+  ];
+  expect(set).toEqual({ code: 0, stdout: `${lines.join("\n")}\n`, stderr: "" });
   expect(JSON.parse((await world.run(["secrets", "set", "other", "--json"], { stdin: "x" })).stdout)).toEqual({
     name: "other",
+    origins: [],
   });
-  expect((await world.run(["secrets", "list"])).stdout).toBe("demo\nother\n");
+  expect((await world.run(["secrets", "list"])).stdout).toBe("demo   sent nowhere yet\nother  sent nowhere yet\n");
   expect(JSON.parse((await world.run(["secrets", "list", "--json"])).stdout)).toEqual({
-    items: [{ name: "demo" }, { name: "other" }],
+    items: [
+      { name: "demo", origins: [] },
+      { name: "other", origins: [] },
+    ],
     errors: [],
   });
 
@@ -98,11 +106,47 @@ test("P1.9: of secrets one of which is damaged, the others are listed, and it is
   await other.run(["secrets", "set", "kept"], { stdin: "x" });
   expect(await other.run(["secrets", "list"])).toEqual({
     code: 0,
-    stdout: "kept\n",
+    stdout: "kept  sent nowhere yet\n",
     stderr: "warning: One stored secret cannot be read, not even by name. Set again what is missing here.\n",
   });
   expect(JSON.parse((await other.run(["secrets", "list", "--json"])).stdout)).toMatchObject({
-    items: [{ name: "kept" }],
+    items: [{ name: "kept", origins: [] }],
     errors: [{ code: "PERMISSION_DENIED" }],
   });
+});
+
+test("nexus secrets allow adds an origin, which the list shows", async () => {
+  await using other = await NexusWorld.open();
+  await other.run(["secrets", "set", "shop.pin"], { stdin: "4711" });
+  const first = await other.run(["secrets", "allow", "shop.pin", "https://Shop.example:443/"]);
+  expect(first).toEqual({ code: 0, stdout: "The secret shop.pin may be sent to https://shop.example.\n", stderr: "" });
+  const second = await other.run(["secrets", "allow", "shop.pin", "http://127.0.0.1:8080", "--json"]);
+  const origins = ["http://127.0.0.1:8080", "https://shop.example"];
+  expect(JSON.parse(second.stdout)).toEqual({ name: "shop.pin", origins });
+  expect((await other.run(["secrets", "list"])).stdout).toBe(`shop.pin  ${origins.join(", ")}\n`);
+  const again = await other.run(["secrets", "set", "shop.pin"], { stdin: "4712" });
+  expect(again.stdout).toContain(`It may be sent to ${origins.join(", ")}.\n`);
+  expect((await other.run(["complete-words", "--", "secrets", "allow", "sh"])).stdout).toBe("shop.pin\n");
+});
+
+test.each([
+  ["shop.pin"],
+  ["shop.pin", "shop.example"],
+  ["shop.pin", "https://shop.example/path"],
+  ["shop.pin", "https://user:word@shop.example"],
+  ["shop.pin", "https://*.example"],
+  ["shop.pin", "ftp://shop.example"],
+  ["shop.pin", "file:///etc"],
+  ["shop.pin", "*"],
+  ["shop.pin", ""],
+  ["shop.pin", "https://shop.example", "https://other.example"],
+])("P1.9: nexus secrets allow %j %j is refused as wrong usage", async (...words) => {
+  const { code, stdout, stderr } = await world.run(["secrets", "allow", ...words]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).not.toContain("word@");
+});
+
+test("P1.9: nexus secrets allow names the secret that was probably meant", async () => {
+  const { code, stderr } = await world.run(["secrets", "allow", "othre", "https://shop.example"]);
+  expect([code, stderr]).toEqual([6, expect.stringContaining(`Did you mean "other"?`)]);
 });

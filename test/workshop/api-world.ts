@@ -46,12 +46,13 @@ export class ApiWorld implements AsyncDisposable {
     try {
       const folder = join(API, api);
       const path = edit ? await approvedCopy(world, folder, api, edit) : join(folder, `${api}.nexus.yaml`);
+      await prepare?.(world, new URL(fake.url));
+      await world.configure({ [api]: { api: path, upstream: fake.url } });
+      // Afterwards: they are stored for the address that the entry has.
       for (const [name, value] of Object.entries(secrets)) {
         const { code, stderr } = await world.run(["secrets", "set", `${api}.${name}`], { stdin: value });
         expect([code, stderr]).toEqual([0, ""]);
       }
-      await prepare?.(world, new URL(fake.url));
-      await world.configure({ [api]: { api: path, upstream: fake.url } });
       const { child, output } = world.start(["serve", "--port", "0", "--verbose", ...args]);
       await vi.waitFor(() => expect(output.stdout).toContain("Ctrl-C"), { timeout: 20_000 });
       const url = new URL(/http:\/\/[\d.:]+\/mcp/.exec(output.stdout)?.[0] ?? "");

@@ -53,7 +53,9 @@ test("X15: without authentication the command line and the gateway are one calle
 test("X15: callers that a gateway has authenticated stay apart, also from whoever runs it", async () => {
   const stateFolder = join(world.world.root, "other-state");
   const secrets = new FileSecretStore({ folder: join(stateFolder, "secrets"), platform: process.platform });
-  for (const [name, value] of Object.entries(SECRETS)) await secrets.set(`capcorn.${name}`, value);
+  for (const [name, value] of Object.entries(SECRETS)) {
+    await secrets.set(`capcorn.${name}`, value, [new URL(world.fake.url).origin]);
+  }
   await using host = await Host.open({ servers: { capcorn: { api: FILE, upstream: world.fake.url } }, stateFolder });
   const authenticate = ({ authorization = "" }: IncomingHttpHeaders) => {
     const [tenant = "", id = ""] = authorization.replace("Bearer ", "").split(" ");

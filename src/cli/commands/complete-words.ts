@@ -22,7 +22,8 @@ server, asks nothing, and is silent about mistakes.`,
     const before = options.next ? words : words.slice(0, -1);
     const listSecrets = async () => {
       const { secretStore } = await import("../../host/load-options.ts");
-      return (await secretStore(surroundings, stateFolder).list()).names;
+      const { secrets } = await secretStore(surroundings, stateFolder).list();
+      return secrets.map(({ name }) => name);
     };
     try {
       const found = await suggest({ words: before, current }, (config) => {

@@ -1,28 +1,40 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { failuresForPrograms } from "../ask-servers.ts";
 import { defineCommand } from "../command.ts";
+import type { Style } from "../output.ts";
+import { tableLines, type Cell } from "../text/table.ts";
 
 /** nexus secrets list */
 export const secretsList = defineCommand({
   usage: "nexus secrets list",
-  description: "Names only: values are never shown.",
+  description: "Names, and where each secret may be sent; values are never shown.",
   words: { min: 0, max: 0 },
   options: {},
   examples: [
-    ["nexus secrets list", "a name on each line"],
-    ["nexus secrets list --json", `{"items":[{"name":"github"}],"errors":[]}`],
+    ["nexus secrets list", "a name on each line, and its origins behind it"],
+    ["nexus secrets list --json", `{"items":[{"name":"github","origins":["https://api.example"]}],"errors":[]}`],
   ],
 
   async run({ out, surroundings, stateFolder }) {
     const { secretStore } = await import("../../host/load-options.ts");
-    const { names, unreadable } = await secretStore(surroundings, stateFolder).list();
+    const { secrets, unreadable } = await secretStore(surroundings, stateFolder).list();
     const lost = unreadable === 0 ? [] : [damaged(unreadable)];
-    if (out.json) return out.value({ items: names.map((name) => ({ name })), errors: failuresForPrograms(lost) });
-    for (const name of names) out.line(name);
+    if (out.json) {
+      const items = secrets.map(({ name, origins = [] }) => ({ name, origins }));
+      return out.value({ items, errors: failuresForPrograms(lost) });
+    }
+    const rows = secrets.map(({ name, origins }) => [{ text: name }, originsCell(origins)]);
+    // Whole, however narrow the terminal is: half an address looks like another one.
+    const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
+    for (const line of tableLines(wide, rows)) out.line(line);
     for (const error of lost) out.note(`${out.onStderr("yellow", "warning:")} ${error.message}. ${error.hint}`);
-    if (names.length === 0 && unreadable === 0) out.note("There are no secrets. Store one: nexus secrets set NAME");
+    if (secrets.length === 0 && unreadable === 0) out.note("There are no secrets. Store one: nexus secrets set NAME");
   },
 });
+
+function originsCell(origins: readonly string[] | undefined): Cell {
+  return origins ? { text: origins.join(", ") } : { text: "sent nowhere yet", style: "dim" };
+}
 
 function damaged(count: number): NexusError {
   const what = count === 1 ? "One stored secret" : `${count} stored secrets`;

@@ -2,6 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
+import { destinationOf } from "../configuring/secret-destination.ts";
 import type { Output } from "../output.ts";
 
 /** nexus secrets set github */
@@ -11,28 +12,42 @@ export const secretsSet = defineCommand({
 Asks for the value without showing it, or reads it from stdin where that is no terminal; one line end at its end is not
 part of it. It is never an argument: those are kept in the shell's history, and everybody on the machine can see them.
 
-Secrets are kept encrypted. Entries use them as \${secret:name}, in "env", "headers" and everywhere else.`,
+Secrets are kept encrypted. Entries use them as \${secret:name}, in "env", "headers" and everywhere else; the tools of an API use
+those that are called like their server: capcorn.user.
+
+A secret is sent only where it is allowed to go. One of an API's server is recorded for the address of its tool file, any other
+for the first address that it is sent to; "nexus secrets allow" adds another. A new value keeps what was recorded.`,
   words: { min: 1, max: Infinity },
   options: {},
   examples: [
     ["nexus secrets set github", "asks for it"],
+    ["nexus secrets set capcorn.user", "for the tools of the server capcorn, and the address that they call"],
     ["pass show github | nexus secrets set github", "takes it from another program"],
     ["nexus secrets set github < token.txt", "takes it from a file"],
   ],
 
-  async run({ words, out, signal, surroundings, stateFolder }) {
+  async run(context) {
+    const { words, out, signal, surroundings, stateFolder } = context;
     const [given = "", ...rest] = words;
     const [name = ""] = given.split("=", 1);
     if (rest.length > 0 || name !== given) throw valueGiven(name);
-    const { checkSecretName } = await import("../../auth/secrets.ts");
+    const { checkSecretName } = await import("../../auth/secret-name.ts");
     checkSecretName(name);
     const { secretStore } = await import("../../host/load-options.ts");
     const store = secretStore(surroundings, stateFolder);
     const value = process.stdin.isTTY ? await ask(out, name, signal) : await readAll(signal);
     if (value === "") throw wrongUsage(`The secret "${name}" would be empty`, "Nothing was stored. Give it a value.");
-    await store.set(name, value);
-    if (out.json) out.value({ name });
-    else out.line(`Stored the secret ${out.style("bold", name)}. Entries use it as \${secret:${name}}.`);
+    const destination = await destinationOf(name, context);
+    const { origins = [] } = await store.set(name, value, destination && [destination.origin]);
+    if (out.json) return out.value({ name, origins });
+    const use = destination ? `The tools of "${destination.server}" use it.` : `Entries use it as \${secret:${name}}.`;
+    out.line(`Stored the secret ${out.style("bold", name)}. ${use}`);
+    const limit = origins.length === 0 ? "the first address that it is sent to" : origins.join(", ");
+    out.line(`It may be sent to ${limit}.`);
+    if (destination && !origins.includes(destination.origin)) {
+      const { server, origin } = destination;
+      out.note(`Server "${server}" uses ${origin}. To allow that: nexus secrets allow ${name} ${origin}`);
+    }
   },
 });
 

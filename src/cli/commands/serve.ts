@@ -4,6 +4,7 @@ import { visible } from "../../errors/visible.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
+import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../transport/duration.ts";
 import { defineCommand, type Flags } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
@@ -133,8 +134,8 @@ function addressOf(given: string | undefined): string | undefined {
 /** As browsers write them: no path, no slash at the end. */
 function originsOf(given: readonly string[] | undefined): string[] | undefined {
   return given?.map((text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+    const origin = parseWebOrigin(text);
+    if (origin !== undefined) return origin;
     throw wrongUsage(`--allow-origin ${text} is no origin`, "Write it as https://name, with a port if it has one.");
   });
 }

@@ -50,6 +50,7 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp retry": ["server"],
   "mcp logs": ["server"],
   "secrets set": ["secret"],
+  "secrets allow": ["secret"],
   "secrets remove": ["secret"],
   completion: ["shell"],
 };

@@ -1,4 +1,4 @@
-import type { SecretStore } from "../../auth/secrets.ts";
+import type { SecretStore, StoredSecrets } from "../../auth/secrets.ts";
 import type { ApiReach } from "../../transport/server-entry.ts";
 import { neededSecrets } from "../api/needed-secrets.ts";
 import { few, ok, type CheckId, type Finding } from "./check.ts";
@@ -9,6 +9,7 @@ import { few, ok, type CheckId, type Finding } from "./check.ts";
  */
 export async function apiFindings(
   { file: path, upstream }: ApiReach,
+  server: string,
   secrets: SecretStore,
 ): Promise<[CheckId, Finding][]> {
   const { loadApi } = await import("../../workshop/load-api.ts");
@@ -23,19 +24,30 @@ export async function apiFindings(
   const place = upstream === undefined ? ok(file.upstream.base) : ok(`${upstream}, in place of ${file.upstream.base}`);
   return [
     ["upstream", place],
-    ["secrets", await secretsFinding(neededSecrets(file), secrets)],
+    [
+      "secrets",
+      await secretsFinding(neededSecrets(file, server), new URL(upstream ?? file.upstream.base).origin, secrets),
+    ],
   ];
 }
 
-async function secretsFinding(needed: readonly string[], secrets: SecretStore): Promise<Finding> {
+async function secretsFinding(needed: readonly string[], origin: string, store: SecretStore): Promise<Finding> {
   if (needed.length === 0) return ok("none are used");
-  const { names } = await secrets.list().catch(() => ({ names: [] as string[] }));
-  const missing = needed.filter((name) => !names.some((stored) => isMeant(name, stored)));
-  if (missing.length === 0) return ok(few(needed, 10));
+  const { secrets } = await store.list().catch((): StoredSecrets => ({ secrets: [], unreadable: 0 }));
+  const missing = needed.filter((name) => !secrets.some((stored) => isMeant(name, stored.name)));
+  const used = secrets.filter((stored) => needed.some((name) => isMeant(name, stored.name)));
+  const refused = used.filter(({ origins }) => origins?.includes(origin) === false).map(({ name }) => name);
+  if (missing.length === 0 && refused.length === 0) return ok(few(needed, 10));
   return {
     verdict: "warning",
-    evidence: [`not stored: ${few(missing, 10)}`],
-    advice: missing.map((name) => `nexus secrets set ${name}`),
+    evidence: [
+      ...(missing.length > 0 ? [`not stored: ${few(missing, 10)}`] : []),
+      ...(refused.length > 0 ? [`not allowed for ${origin}: ${few(refused, 10)}`] : []),
+    ],
+    advice: [
+      ...missing.map((name) => `nexus secrets set ${name}`),
+      ...refused.map((name) => `nexus secrets allow ${name} ${origin}`),
+    ],
   };
 }
 

@@ -48,7 +48,7 @@ async function examineEntry(
       ? await secretStore(surroundings, stateFolder)
           .list()
           .then(
-            ({ names }) => names,
+            ({ secrets }) => secrets.map(({ name }) => name),
             () => [],
           )
       : [],

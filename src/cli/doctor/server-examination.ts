@@ -64,7 +64,7 @@ export class ServerExamination {
       this.#checkup.set("command", commandFinding(reach, surroundings, written));
       this.#checkup.set("folder", folderFinding(reach, written));
     } else if (reach.kind === "api") {
-      const findings = await apiFindings(reach, secretStore(surroundings, stateFolder));
+      const findings = await apiFindings(reach, this.#definition.id, secretStore(surroundings, stateFolder));
       for (const [id, finding] of findings) this.#checkup.set(id, finding);
     } else {
       const way = { url: new URL(reach.url), surroundings, timeoutMs, signal };

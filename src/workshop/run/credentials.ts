@@ -1,5 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { checkSecretName } from "../../auth/secrets.ts";
+import { checkSecretName } from "../../auth/secret-name.ts";
+import { notAllowed } from "../../auth/secret-origins.ts";
 import { renderTemplate } from "../expression/template.ts";
 import { fieldsInName, secretNames } from "../file/secret-names.ts";
 import type { SecretsSpec } from "../file/tool-file.ts";
@@ -13,27 +14,42 @@ export interface Credentials {
 
 export const NO_CREDENTIALS: Credentials = { query: {}, headers: {} };
 
-/** Looks up a secret by its full name, `<server>.<name>`. */
-export type FindSecret = (name: string) => Promise<string | undefined>;
+/**
+ * Looks up a secret by its full name, `<server>.<name>`, for a request to an origin (`https://api.example`); throws UNTRUSTED
+ * where it may not be sent there. Without an origin it is looked up only to be hidden.
+ */
+export type FindSecret = (name: string, origin?: string) => Promise<string | undefined>;
 
-export interface CredentialsOptions {
+export interface CredentialsOptions extends SecretSource {
+  /** Where the request goes, as `https://api.example`. */
+  origin: string;
+}
+
+/** Where the secrets of one API come from. */
+export interface SecretSource {
   /** The server's id. */
   server: string;
   find: FindSecret;
   redaction: Redaction;
 }
 
-/** Secrets of one request, each hidden from then on. All that are missing are named at once. */
+/** Secrets of one request, each hidden from then on. All that are missing, or may not be sent, are named at once. */
 export async function credentialsFor(
   spec: SecretsSpec,
   input: Record<string, unknown>,
   options: CredentialsOptions,
 ): Promise<Credentials> {
   const missing = new Set<string>();
+  const refused = new Set<string>();
   const get = async (written: string): Promise<string> => {
     const name = `${options.server}.${renderTemplate(written, input)}`;
     checkSecretName(name);
-    const value = await options.find(name);
+    const value = await options.find(name, options.origin).catch((error: unknown) => {
+      if (!(error instanceof NexusError) || error.code !== "UNTRUSTED") throw error;
+      refused.add(name);
+      return "";
+    });
+    if (refused.has(name)) return "";
     if (value === undefined || value === "") missing.add(name);
     else if (!spec.public.includes(written)) options.redaction.hide(value);
     return value ?? "";
@@ -54,12 +70,13 @@ export async function credentialsFor(
     options.redaction.hide(pair);
     credentials.headers["authorization"] = `Basic ${pair}`;
   }
+  if (refused.size > 0) throw notAllowed([...refused], options.origin);
   if (missing.size > 0) throw notSet([...missing]);
   return credentials;
 }
 
 /** Hides what is known without any arguments, before something is shown that may hold it. */
-export async function hideSecrets(specs: Iterable<SecretsSpec>, options: CredentialsOptions): Promise<void> {
+export async function hideSecrets(specs: Iterable<SecretsSpec>, options: SecretSource): Promise<void> {
   const written = [...specs].flatMap((spec) =>
     secretNames(spec).filter((name) => fieldsInName(name).length === 0 && !spec.public.includes(name)),
   );

@@ -26,7 +26,7 @@ export interface Exchanged {
 export async function prepare(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Promise<Prepared> {
   const input = completed(parts, plan, given, key);
   const { instance, findSecret: find, redaction, upstream } = parts;
-  const options = { server: instance.server, find, redaction };
+  const options = { server: instance.server, origin: upstream.origin, find, redaction };
   const credentials = plan.secrets ? await credentialsFor(plan.secrets, input, options) : NO_CREDENTIALS;
   return { input, request: plan.write(upstream.base, input, credentials) };
 }

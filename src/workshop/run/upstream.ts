@@ -31,6 +31,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export class Upstream implements AsyncDisposable {
   /** What paths are resolved against; ends with a slash. */
   readonly base: string;
+  /** The base address without its path: all requests go there. */
+  readonly origin: string;
   /** Which one stands in for the real one, if one does. */
   readonly standIn: string | undefined;
   readonly #allow: readonly string[];
@@ -42,6 +44,7 @@ export class Upstream implements AsyncDisposable {
     const place = binding === undefined ? undefined : onThisMachine(binding);
     this.standIn = place?.href;
     this.base = place?.href ?? spec.base;
+    this.origin = new URL(this.base).origin;
     this.#allow = place ? [place.href] : spec.allow;
     const guard = new AddressGuard({ allow: place ? [place.hostname.replace(/^\[|\]$/g, "")] : [] });
     this.#network = new Network({ guard, ca });

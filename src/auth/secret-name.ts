@@ -1,0 +1,36 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { defaultInstance, type ServerInstance } from "./server-instance.ts";
+
+const NAME = /^[\w.-]{1,128}$/;
+/** `<server>.<name>` is a secret of that server. */
+const OF_SERVER = /^([a-z][a-z0-9-]{0,31})\.(.+)$/;
+
+export function isSecretName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** Throws where a secret cannot be called that. */
+export function checkSecretName(name: string): void {
+  if (isSecretName(name)) return;
+  throw new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} cannot be the name of a secret`, {
+    phase: "config",
+    hint: "A name has 1 to 128 letters, digits, dots, dashes and underscores.",
+    mayHaveReached: false,
+  });
+}
+
+/** A secret's name taken apart: whose it is, and what it is called there. */
+export interface OwnedName {
+  of: ServerInstance;
+  name: string;
+}
+
+/** Of a name that starts with no server's id, the server is empty: the secret is the tenant's. */
+export function ownedName(full: string): OwnedName {
+  const [, server = "", name = full] = OF_SERVER.exec(full) ?? [];
+  return { of: defaultInstance(server), name };
+}
+
+export function fullName({ of, name }: OwnedName): string {
+  return of.server === "" ? name : `${of.server}.${name}`;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { NexusError } from "../errors/nexus-error.ts";
+import type { HeldLock } from "./file-lock.ts";
+import type { KeyHolder } from "./keychain.ts";
+import { readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
+
+const KEY_BYTES = 32;
+/** A keychain that does not answer takes its time to say so: it is not asked again for each secret of a configuration. */
+const REMEMBER_MS = 5_000;
+
+export interface SecretsKeyOptions {
+  folder: string;
+  platform: NodeJS.Platform;
+  keychain?: KeyHolder | undefined;
+  /** How long an answer of the keychain counts, also that there is none. */
+  rememberMs?: number | undefined;
+}
+
+/** The key that secrets are encrypted with: in the system's keychain where one works, else in a file for its owner alone. */
+export class SecretsKey {
+  /** What is locked while a key is made. */
+  readonly file: string;
+  readonly #folder: string;
+  readonly #platform: NodeJS.Platform;
+  readonly #keychain: KeyHolder | undefined;
+  readonly #rememberMs: number;
+  /** What the keychain was asked last; an answer counts until then. */
+  #asked: { answer: Promise<Buffer | undefined>; until: number } | undefined;
+
+  constructor({ folder, platform, keychain, rememberMs = REMEMBER_MS }: SecretsKeyOptions) {
+    this.file = join(folder, "key");
+    this.#folder = folder;
+    this.#platform = platform;
+    this.#keychain = keychain;
+    this.#rememberMs = rememberMs;
+  }
+
+  async find(): Promise<Buffer | undefined> {
+    const { file } = this;
+    const kept = await readOwnerOnly(file, this.#platform);
+    if (kept && kept.length !== KEY_BYTES) {
+      throw new NexusError("PERMISSION_DENIED", `The key of the secrets has ${kept.length} bytes, not ${KEY_BYTES}`, {
+        phase: "config",
+        source: { file },
+        hint: `It was damaged. Bring it back from a copy, or delete the folder ${this.#folder} and set the secrets again.`,
+        mayHaveReached: false,
+      });
+    }
+    return kept ?? (await this.#askKeychain());
+  }
+
+  /** For secrets that are there. */
+  async get(): Promise<Buffer> {
+    const key = await this.find();
+    if (!key) throw this.#missing();
+    return key;
+  }
+
+  /** Under the lock of its file, by the only process that makes it; `isNeeded` says whether secrets are there already. */
+  async make(check: HeldLock["check"], isNeeded: () => Promise<boolean>): Promise<Buffer> {
+    // Another process may have made it since.
+    this.#asked = undefined;
+    const known = await this.find();
+    if (known) return known;
+    // A keychain that is away for a moment looks like one that has no key: another one would cost all secrets there are.
+    if (await isNeeded()) throw this.#missing();
+    const made = randomBytes(KEY_BYTES);
+    await check();
+    if (!(await this.#keychain?.keep(made))) await writeOwnerOnly(this.file, made, check);
+    // What is used is what others will find.
+    this.#asked = undefined;
+    return this.get();
+  }
+
+  #askKeychain(): Promise<Buffer | undefined> {
+    if (!this.#keychain) return Promise.resolve(undefined);
+    if (this.#asked && performance.now() < this.#asked.until) return this.#asked.answer;
+    const asked = { answer: this.#keychain.find(), until: Infinity };
+    const settle = () => (asked.until = performance.now() + this.#rememberMs);
+    asked.answer.then(settle, settle);
+    this.#asked = asked;
+    return asked.answer;
+  }
+
+  #missing(): NexusError {
+    const message = "The key of the secrets is gone, or the keychain that keeps it does not answer";
+    return new NexusError("PERMISSION_DENIED", message, {
+      phase: "config",
+      source: { file: this.#folder },
+      hint: `Unlock the keychain and try again. If the key is lost, delete the folder ${this.#folder} and set the secrets again.`,
+      mayHaveReached: false,
+    });
+  }
+}
