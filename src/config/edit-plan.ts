@@ -48,7 +48,10 @@ export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Chan
 
 /** What to do where a file cannot be edited here. */
 export function byHand(edit: ServerEdit, format: Format): string {
-  if (edit.kind === "add") return "Add the server to another file, or write it into this one by hand.";
+  if (edit.kind === "add") {
+    const others = "Add the server to another file, or write it into this one by hand.";
+    return format === "toml" ? `For Codex, use "nexus mcp install codex". ${others}` : others;
+  }
   const part = format === "toml" ? "table" : "entry";
   if (edit.kind === "remove") return `Delete the ${part} of "${edit.id}" by hand.`;
   const isOn = edit.kind === "enable";

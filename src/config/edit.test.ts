@@ -93,13 +93,13 @@ test("N12: lists that are not indented stay so", async () => {
   expect(await editText(text, "a.yaml", { kind: "disable", id: "a" })).toBe(`${text}  enabled: false\n`);
 });
 
-test("a server that is there is not added twice, one that is not is not removed, and TOML is left alone", async () => {
+test("a server that is there is not added twice, one that is not is not removed, and nothing is added to TOML", async () => {
   const add = { kind: "add", name: "my db", entry: { command: "x" } } as const;
   await expect(editText(JSON_TEXT, "a.json", add)).rejects.toThrow(`There is a server "my-db" in the file already`);
   await expect(editText(JSON_TEXT, "a.json", { kind: "remove", id: "no" })).rejects.toThrow(
     `There is no server "no" in the file`,
   );
-  await expect(editText("", "a.toml", add)).rejects.toThrow("TOML files are read, not edited");
+  await expect(editText("", "a.toml", add)).rejects.toThrow("Servers are not added to TOML files in this way");
   await expect(editText("{", "a.json", add)).rejects.toThrow("Not valid JSON");
 });
 

@@ -8,7 +8,8 @@ import { changed, type Change } from "./change.ts";
 import { byHand, planEdit, type ServerEdit } from "./edit-plan.ts";
 import { encodedLike, formatOf, loadText, parseSource, type Format } from "./read-source.ts";
 import { realPath } from "./real-path.ts";
-import { plainValue } from "./source-node.ts";
+import { plainValue, type SourceNode } from "./source-node.ts";
+import { isRecord } from "../protocol/json-rpc.ts";
 
 export type { ServerEdit } from "./edit-plan.ts";
 
@@ -52,27 +53,57 @@ async function editedText(text: string, file: string, edits: readonly ServerEdit
 /** The text of a file after an edit, which changed what it was meant to change and nothing else. */
 export async function editText(text: string, file: string, edit: ServerEdit): Promise<string> {
   const format = formatOf(file);
-  if (format === "toml") throw refused(file, "TOML files are read, not edited", byHand(edit, format));
-  const root = await parseSource(text, file);
-  const before = plainValue(root);
-  const editors = await editorsOf(format);
-  for (const way of planEdit(edit, root, file)) {
-    if (way.length === 0) return text;
-    const after = way.reduce(changed, before);
-    for (const apply of editors) {
-      const edited = attempt(() => apply(text, way));
-      if (edited !== undefined && (await says(edited, file, after))) return edited;
-    }
+  // What Codex reads has other words than an entry of ours.
+  if (format === "toml" && edit.kind === "add") {
+    throw refused(file, "Servers are not added to TOML files in this way", byHand(edit, format));
   }
+  const edited = await changeText(text, file, (root) => planEdit(edit, root, file));
+  if (edited !== undefined) return edited;
   const refers = format === "yaml" && /(?:^|[\s[{,])(?:[&*][^\s,\]}]|<<\s*:)/m.test(text);
   const parts = refers ? "Parts of it refer to others (&, *, <<). " : "";
   throw refused(file, "The file cannot be edited without changing something else in it", parts + byHand(edit, format));
 }
 
+/**
+ * The text of a file after changes, of which there may be several ways, the best first. What it says then is compared with
+ * what it is meant to say; undefined where no way leads there.
+ */
+export async function changeText(
+  text: string,
+  file: string,
+  plan: (root: SourceNode) => Change[][],
+): Promise<string | undefined> {
+  const format = formatOf(file);
+  const root = await parseSource(text, file);
+  const before = plainValue(root);
+  const editors = await editorsOf(format);
+  for (const way of plan(root)) {
+    if (way.length === 0) return text;
+    const after = way.reduce(changed, before);
+    // A table without members that has no line of its own is not there.
+    const meant = format === "toml" ? [after, withoutEmptied(after, way)] : [after];
+    for (const apply of editors) {
+      const edited = attempt(() => apply(text, way));
+      if (edited !== undefined && (await says(edited, file, meant))) return edited;
+    }
+  }
+  return undefined;
+}
+
+function withoutEmptied(content: unknown, way: readonly Change[]): unknown {
+  return way.reduce((left, { path, value }) => {
+    const above = path.slice(0, -1);
+    const table = above.reduce<unknown>((at, key) => (isRecord(at) ? at[String(key)] : undefined), left);
+    const isEmptied = value === undefined && isRecord(table) && Object.keys(table).length === 0;
+    return isEmptied ? changed(left, { path: above, value: undefined }) : left;
+  }, content);
+}
+
 type Editor = (text: string, changes: readonly Change[]) => string;
 
 /** The gentlest first. */
-async function editorsOf(format: Exclude<Format, "toml">): Promise<Editor[]> {
+async function editorsOf(format: Format): Promise<Editor[]> {
+  if (format === "toml") return [(await import("./toml-edit.ts")).editToml];
   if (format === "json") return [(await import("./json-edit.ts")).editJson];
   return [(await import("./yaml-splice.ts")).spliceYaml, (await import("./yaml-edit.ts")).editYaml];
 }
@@ -86,9 +117,10 @@ function attempt(apply: () => string): string | undefined {
   }
 }
 
-async function says(text: string, file: string, content: unknown): Promise<boolean> {
+async function says(text: string, file: string, contents: readonly unknown[]): Promise<boolean> {
   try {
-    return isDeepStrictEqual(plainValue(await parseSource(text, file)), content);
+    const said = plainValue(await parseSource(text, file));
+    return contents.some((content) => isDeepStrictEqual(said, content));
   } catch {
     return false;
   }

@@ -198,13 +198,13 @@ test("remove says what appears from a weaker file, and --file names another one"
   expect(JSON.parse(await world.read("home/other.json"))).toEqual({ mcpServers: {} });
 });
 
-test("P1.9: an unknown server is exit code 6 with what was meant; a TOML file is exit code 3 with what to do", async () => {
+test("P1.9: an unknown server is exit code 6 with what was meant; TOML that cannot be edited is exit code 3 with what to do", async () => {
   await world.configure({ github: { command: "x" } });
   const unknown = await world.run(["mcp", "disable", "githib"]);
   expect(unknown.code).toBe(6);
   expect(unknown.stderr).toContain(`Did you mean "github"?`);
 
-  const toml = await world.write("home/config.toml", `[mcp_servers.codex]\ncommand = "c"\n`);
+  const toml = await world.write("home/config.toml", `mcp_servers = { codex = { command = "c" } }\n`);
   const refused = await world.run(["mcp", "disable", "codex", "--file", toml]);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain(`Write "enabled = false" into the table of "codex" by hand`);

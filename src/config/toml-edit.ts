@@ -1,0 +1,113 @@
+import { stringify } from "smol-toml";
+import type { Change } from "./change.ts";
+import { tomlStatements, type TomlStatement } from "./toml-statements.ts";
+
+/** Changes single lines of a TOML text and no other; throws where that cannot be done, as inside of { }. */
+export function editToml(text: string, changes: readonly Change[]): string {
+  return changes.reduce((edited, change) => new TomlText(edited).apply(change), text);
+}
+
+class TomlText {
+  readonly #text: string;
+  readonly #eol: string;
+  readonly #statements: readonly TomlStatement[];
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#eol = text.includes("\r\n") ? "\r\n" : "\n";
+    this.#statements = tomlStatements(text);
+  }
+
+  apply({ path: given, value }: Change): string {
+    const path = given.map(String);
+    const present = this.#statements.filter((statement) => isBelow(statement.path, path));
+    const [first] = present;
+    if (value === undefined) {
+      if (!first) throw new TypeError("nothing is there");
+      return this.#without(present);
+    }
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return this.#withPair(path, value);
+    if (!first) return this.#withTable(path, value);
+    // In the place of the table that was there; pairs are in the middle of another one.
+    if (first.kind === "table") return this.#without(present, this.#written(path, value));
+    return new TomlText(this.#without(present)).#withTable(path, value);
+  }
+
+  #written(path: readonly string[], value: object): string {
+    const content = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+    return `${stringify(content).trimEnd()}\n`.replaceAll("\n", this.#eol);
+  }
+
+  /** After what the file has of the same section, or at its end. */
+  #withTable(path: readonly string[], value: object): string {
+    const section = path.slice(0, -1);
+    const last = this.#statements.findLast((statement) => isBelow(statement.path, section));
+    const at = last?.end ?? this.#text.length;
+    const before = this.#text.slice(0, at);
+    const after = this.#text.slice(at);
+    const broken = before === "" || before.endsWith("\n") ? before : before + this.#eol;
+    const space = broken === "" || ENDS_BLANK.test(broken) ? "" : this.#eol;
+    const spaceAfter = STARTS_BLANK.test(after) ? "" : this.#eol;
+    return broken + space + this.#written(path, value) + spaceAfter + after;
+  }
+
+  #withPair(path: readonly string[], value: unknown): string {
+    const pair = this.#statements.find(({ kind, path: known }) => kind === "pair" && isSame(known, path));
+    const [, written = ""] = /^\w+ = ([^]*)\n$/.exec(stringify({ value })) ?? [];
+    if (pair) return this.#text.slice(0, pair.value[0]) + written + this.#text.slice(pair.value[1]);
+    const table = path.slice(0, -1);
+    const header = this.#statements.findIndex(({ kind, path: known }) => kind === "table" && isSame(known, table));
+    if (header === -1) throw new TypeError("no table of its own");
+    let last = this.#statements[header];
+    for (const statement of this.#statements.slice(header + 1)) {
+      if (statement.kind === "table") break;
+      last = statement;
+    }
+    const { start = 0, end = 0 } = last ?? {};
+    const [indent = ""] = /^[ \t]*/.exec(this.#text.slice(start)) ?? [];
+    const before = this.#text.slice(0, end);
+    const broken = before.endsWith("\n") ? before : before + this.#eol;
+    const line = stringify({ [path.at(-1) ?? ""]: value }).trimEnd();
+    return broken + indent + line + this.#eol + this.#text.slice(end);
+  }
+
+  /** Comments inside of a table go with it, those above it stay. What is given comes in the place of the first. */
+  #without(statements: readonly TomlStatement[], instead = ""): string {
+    let text = this.#text;
+    for (const [index, { start, end }] of [...this.#pieces(statements).entries()].toReversed()) {
+      const before = text.slice(0, start);
+      const after = text.slice(end);
+      const written = index === 0 ? instead : "";
+      const hasSpaceTwice = written === "" && ENDS_BLANK.test(before) && STARTS_BLANK.test(after);
+      text = (hasSpaceTwice ? before.replace(/\r?\n$/, "") : before) + written + after;
+    }
+    return text;
+  }
+
+  /** Statements that follow each other, with what is between them, are one piece of the text. */
+  #pieces(statements: readonly TomlStatement[]): { start: number; end: number }[] {
+    const found: { start: number; end: number }[] = [];
+    let isOpen = false;
+    for (const statement of this.#statements) {
+      const { kind, start, end } = statement;
+      const last = found.at(-1);
+      const isMeant = statements.includes(statement);
+      // A comment above another table is that one's own.
+      if (isMeant && isOpen && last && kind === "pair") last.end = end;
+      else if (isMeant) found.push({ start, end });
+      isOpen = isMeant;
+    }
+    return found;
+  }
+}
+
+const ENDS_BLANK = /(?:^|\n)\r?\n$/;
+const STARTS_BLANK = /^[ \t]*(?:$|\r?\n)/;
+
+function isBelow(path: readonly string[], above: readonly string[]): boolean {
+  return above.length <= path.length && above.every((key, index) => path[index] === key);
+}
+
+function isSame(path: readonly string[], other: readonly string[]): boolean {
+  return path.length === other.length && isBelow(path, other);
+}
