@@ -18,15 +18,22 @@ export function serve(options: ServeOptions): Promise<Gateway> {
   return Gateway.open(options);
 }
 
-export type StdioServeOptions = GatewayOptions & { input: Readable; output: Writable; signal: AbortSignal };
+export type StdioServeOptions = GatewayOptions & {
+  input: Readable;
+  output: Writable;
+  signal: AbortSignal;
+  /** This server alone, with its names as they are. */
+  server?: string | undefined;
+};
 
 /** Serves a host to one client on a pair of pipes, until the client ends or the signal fires. */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
-  const { input, output, signal } = options;
+  const { input, output, signal, server } = options;
+  const view = server === undefined ? EVERYTHING : ({ kind: "one", server } as const);
   const assembly = await Assembly.open(options);
   const { core, limits, logger } = assembly;
   try {
-    await serveOnPipes({ core, view: EVERYTHING, principal: ANYBODY, input, output, signal, limits, logger });
+    await serveOnPipes({ core, view, principal: ANYBODY, input, output, signal, limits, logger });
   } finally {
     await assembly.close();
   }

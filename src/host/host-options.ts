@@ -13,6 +13,8 @@ export interface HostOptions {
   servers?: HostServers | undefined;
   /** This file alone, which is trusted because it was named. Without it and `servers`, all layers are read. */
   config?: string | undefined;
+  /** Of the servers in the files, these alone, by id. */
+  only?: readonly string[] | undefined;
   /** Where the project is looked for; the working folder unless given. */
   cwd?: string | undefined;
   /** Trust the project's files for this run, as they are when it begins. */

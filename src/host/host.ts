@@ -263,7 +263,7 @@ export class Host implements AsyncDisposable {
 
   /** Reads the configuration and, if that is wanted, goes on reading it. */
   async #followFiles(): Promise<void> {
-    const { config, watch = false, trust = false } = this.#options;
+    const { config, only, watch = false, trust = false } = this.#options;
     this.#files = new WatchedConfiguration({
       load: { ...this.#load, explicit: config },
       trustsFirst: trust,
@@ -271,7 +271,7 @@ export class Host implements AsyncDisposable {
       logger: this.#logger,
       onChange: async (configuration) => {
         this.configuration = configuration;
-        await this.setServers(configuration.servers);
+        await this.setServers(configuration.servers.filter(({ id }) => only?.includes(id) ?? true));
       },
     });
     await this.#files.start();

@@ -54,7 +54,7 @@ describe("B2: nexus serve --demo", () => {
     expect(output.stdout).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
     expect(output.stdout).toMatch(/^ {2}demo +ready \(2026-07-28\)$/m);
     expect(output.stdout).toMatch(/^ {2}demo-legacy +ready \(2025-11-25\)$/m);
-    expect(output.stdout).toContain(`{"mcpServers":{"nexus":{"type":"http","url":"${url}"}}}`);
+    expect(output.stdout).toContain(`\n  nexus mcp install claude-code --url ${url}\n`);
 
     const line = /^ {2}curl -s .*$/m.exec(output.stdout)?.[0] ?? "";
     const headers = Object.fromEntries(
@@ -95,6 +95,26 @@ describe("B2: nexus serve --demo", () => {
     expect(await endOf(gateway, "SIGINT")).toBe(0);
     expect(gateway.output.stderr).toBe("");
   });
+});
+
+test("--server serves the named servers alone, and starts no others", async () => {
+  await world.configure({
+    one: stdioFixture(),
+    "Second Server": stdioFixture(),
+    third: { command: "no-such-command" },
+  });
+  const gateway = await serving(["--server", "one", "--server", "Second Server", "--json"]);
+  expect(JSON.parse(gateway.output.stdout)).toMatchObject({
+    servers: [
+      { id: "one", state: "ready" },
+      { id: "second-server", state: "ready" },
+    ],
+  });
+  const servers = new Set((await toolsAt(gateway.url)).map((name) => name.split("__")[0]));
+  expect(servers).toEqual(new Set(["one", "second-server"]));
+  expect(await endOf(gateway, "SIGTERM")).toBe(0);
+  const both = await world.run(["serve", "--demo", "--server", "one"]);
+  expect(both).toMatchObject({ code: 2 });
 });
 
 describe("with configured servers", () => {

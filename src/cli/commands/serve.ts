@@ -1,5 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "../../client/logger.ts";
+import { serverId } from "../../config/server-id.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
@@ -23,7 +26,7 @@ const SHORTEST_STREAM_MS = 1000;
 
 /** nexus serve */
 export const serve = defineCommand({
-  usage: "nexus serve [--port N] [--host H] [--stdio] [--demo]",
+  usage: "nexus serve [--port N] [--host H] [--stdio] [--server ID]… [--demo]",
   description: `Clients of every revision use all configured servers at /mcp, one of them at /servers/<id>/mcp, and over HTTP+SSE at
 /sse; /healthz, /readyz and /metrics tell how it does. Changed configuration files are followed while it runs.
 Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one ends at once. With --stdio the end of the
@@ -33,6 +36,12 @@ input does, and a signal ends at once.`,
     port: { type: "string", value: "N", help: `where to listen; ${DEFAULT_PORT} unless given, 0 for any free port` },
     host: { type: "string", value: "H", help: "the address to listen on; 127.0.0.1 unless given" },
     stdio: { type: "boolean", help: "serve one client on stdin and stdout instead" },
+    server: {
+      type: "string",
+      multiple: true,
+      value: "ID",
+      help: "serve this server alone; repeatable. With --stdio, one server has its names as they are",
+    },
     "max-stream": {
       type: "string",
       value: "25s",
@@ -56,6 +65,7 @@ input does, and a signal ends at once.`,
     ["nexus serve", "all configured servers at http://127.0.0.1:3210/mcp"],
     ["nexus serve --demo --port 0", "something to try a client with, on any free port"],
     ["nexus serve --stdio", "for the configuration of a client that starts its servers itself"],
+    ["nexus serve --stdio --server github", "the same with one server alone"],
   ],
   endsOnSignal: true,
 
@@ -77,11 +87,15 @@ input does, and a signal ends at once.`,
     const logger = loggerFor(flags, out);
     const servers = options.demo ? demoServers() : undefined;
     const limits = streamMs === undefined ? {} : { streamMs };
-    const watched = { openApi, config, trust, servers, watch: true, timeoutMs, stateFolder, logger };
+    const only = options.server?.map(serverId);
+    if (servers && only) throw wrongUsage("--demo serves nothing that is configured", "Leave out --server, or --demo.");
+    const watched = { openApi, config, only, trust, servers, watch: true, timeoutMs, stateFolder, logger };
     await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
     tellWarnings(host, out);
-    if (options.stdio) return await servePipes(host, logger, signal);
+    for (const id of only ?? []) requireServer(host, id);
+    const [server] = only?.length === 1 ? only : [];
+    if (options.stdio) return await servePipes(host, { logger, signal, server });
     await using gateway = await serveHttp({ host, port, ...reach, logger, limits });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
@@ -90,13 +104,32 @@ input does, and a signal ends at once.`,
   },
 });
 
-async function servePipes(host: Host, logger: Logger, signal: AbortSignal): Promise<void> {
+/** A name that is not there is a mistake on the command line, and would serve nothing. */
+function requireServer(host: Host, id: string): void {
+  if (host.find(id)) return;
+  const ids = host.configuration?.servers.map((server) => server.id) ?? [];
+  const near = nearestName(id, ids);
+  const known = ids.length === 0 ? "No servers are configured." : `Configured are: ${ids.join(", ")}.`;
+  throw new NexusError("NAME_UNKNOWN", `There is no server "${id}"`, {
+    hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
+    mayHaveReached: false,
+  });
+}
+
+interface Pipes {
+  logger: Logger;
+  signal: AbortSignal;
+  /** This one alone. */
+  server: string | undefined;
+}
+
+async function servePipes(host: Host, { logger, signal, server }: Pipes): Promise<void> {
   const ended = new AbortController();
   // A client that is gone is the end of it, and no reason to leave its servers running.
   process.stdout.removeAllListeners("error").on("error", () => ended.abort());
   try {
     const { stdin: input, stdout: output } = process;
-    await serveStdio({ host, input, output, logger, signal: AbortSignal.any([signal, ended.signal]) });
+    await serveStdio({ host, server, input, output, logger, signal: AbortSignal.any([signal, ended.signal]) });
   } finally {
     process.stdin.destroy();
   }
