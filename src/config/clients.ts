@@ -1,7 +1,7 @@
 import { pathOf, settingsFolder, type Surroundings } from "./places.ts";
 
 /** What is known of another program that uses MCP servers: where its files are, and how it writes an entry. */
-interface ClientFacts {
+export interface ClientFacts {
   /** As people know it. */
   title: string;
   /** Files of the user. An entry is written to the first that exists, or else to the first. */
@@ -30,7 +30,7 @@ interface ClientFolders {
   platform: NodeJS.Platform;
 }
 
-interface EntryShape {
+export interface EntryShape {
   /** What "type" is for each way to reach a server; absent: it is not written. */
   type?: Readonly<Partial<Record<"stdio" | "http" | "sse", string>>>;
   /** The key of an address; a transport without one cannot be used. */
@@ -45,6 +45,10 @@ interface EntryShape {
   variable?: (name: string) => string;
   /** `${NAME:-default}` is understood. */
   hasDefaults?: true;
+  /** `${workspaceFolder}` and `${userHome}` are understood. */
+  hasFolders?: true;
+  /** Keys that name variables instead: those of the child, the bearer token, further headers. */
+  passed?: { env: string; token: string; headers: string };
   /** Keys of the lists of tools that are offered and hidden. */
   tools?: { allow?: string; deny?: string };
   /** Members that every entry has. */
@@ -110,7 +114,7 @@ const FACTS = {
     user: ({ home }) => [home(".cursor", "mcp.json")],
     project: [".cursor/mcp.json"],
     section: ["mcpServers"],
-    shape: { ...COMMON, hasEnvFile: true, variable: envBraces },
+    shape: { ...COMMON, hasEnvFile: true, hasFolders: true, variable: envBraces },
     dialect: { startsAtHome: true },
   },
   vscode: {
@@ -127,6 +131,7 @@ const FACTS = {
       type: { stdio: "stdio", http: "http", sse: "sse" },
       hasCwd: true,
       hasEnvFile: true,
+      hasFolders: true,
       variable: envBraces,
     },
     dialect: { startsAtHome: true },
@@ -143,11 +148,11 @@ const FACTS = {
     user: ({ named, home }) => [named("CODEX_HOME", home(".codex"), "config.toml")],
     project: [".codex/config.toml"],
     section: ["mcp_servers"],
-    // Variables have keys of their own there: env_vars, bearer_token_env_var, env_http_headers.
     shape: {
       url: { http: "url" },
       headers: "http_headers",
       hasCwd: true,
+      passed: { env: "env_vars", token: "bearer_token_env_var", headers: "env_http_headers" },
       tools: { allow: "enabled_tools", deny: "disabled_tools" },
     },
   },
@@ -172,7 +177,13 @@ const FACTS = {
     // It reads .mcp.json, too, which is a file of Claude Code and of Nexus.
     project: [".github/mcp.json"],
     section: ["mcpServers"],
-    shape: { ...COMMON, type: { stdio: "local", http: "http", sse: "sse" }, hasCwd: true, always: { tools: ["*"] } },
+    shape: {
+      ...COMMON,
+      type: { stdio: "local", http: "http", sse: "sse" },
+      hasCwd: true,
+      tools: { allow: "tools" },
+      always: { tools: ["*"] },
+    },
   },
   qwen: {
     title: "Qwen Code",
@@ -184,17 +195,16 @@ const FACTS = {
   },
   cline: {
     title: "Cline",
-    user: ({ named, home }) => {
+    user: ({ named, home, applications }) => {
       const data = named("CLINE_DATA_DIR", home(".cline", "data"));
-      return [named("CLINE_MCP_SETTINGS_PATH", `${data}/settings/cline_mcp_settings.json`)];
+      const file = "settings/cline_mcp_settings.json";
+      return [
+        named("CLINE_MCP_SETTINGS_PATH", `${data}/${file}`),
+        // Of older versions, which know no other.
+        ...EDITORS.map((editor) => applications(editor, ...EXTENSION, "saoudrizwan.claude-dev", file)),
+      ];
     },
     project: [],
-    alsoRead: {
-      user: ({ applications }) =>
-        EDITORS.map((editor) => {
-          return applications(editor, ...EXTENSION, "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json");
-        }),
-    },
     section: ["mcpServers"],
     shape: {
       ...COMMON,
@@ -272,6 +282,9 @@ export const CLIENTS: Readonly<Record<ClientId, ClientFacts>> = FACTS;
 
 /** Programs whose servers can be imported. */
 export const CLIENT_IDS = Object.keys(FACTS) as ClientId[];
+
+/** Programs that Nexus can be written into. */
+export const INSTALL_CLIENTS = CLIENT_IDS.filter((id) => CLIENTS[id].shape !== undefined);
 
 /** Where the programs keep their files on this platform. */
 export function clientFolders(surroundings: Surroundings): ClientFolders {

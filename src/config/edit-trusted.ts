@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { editFileThen, type ServerEdit } from "./edit.ts";
+import { editFileThen, type ServerEdit, type TextEdit } from "./edit.ts";
 import { findServers, type FoundServers } from "./find-servers.ts";
 import { fingerprintOfFile } from "./fingerprint.ts";
 import { trustKeyOf } from "./load.ts";
@@ -13,7 +13,7 @@ import type { TrustStore } from "./trust-store.ts";
  */
 export async function editTrusted(
   given: string,
-  edits: readonly ServerEdit[],
+  edits: readonly ServerEdit[] | TextEdit,
   { trust, surroundings }: { trust: TrustStore; surroundings: Surroundings },
 ): Promise<void> {
   const file = resolve(surroundings.cwd, given);

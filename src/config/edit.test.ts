@@ -66,7 +66,7 @@ test("P0: switches and removes servers of JSON, with comments and order kept", a
   );
   const line = `{"servers": [{"id": "a", "command": "x"}, {"id": "b", "command": "y"}]}`;
   expect(await editText(line, "a.json", { kind: "remove", id: "b" })).toBe(
-    `{"servers": [{"id": "a", "command": "x"} ]}`,
+    `{"servers": [{"id": "a", "command": "x"}]}`,
   );
   expect(await editText(line, "a.json", { kind: "remove", id: "a" })).toBe(
     `{"servers": [ {"id": "b", "command": "y"}]}`,

@@ -25,20 +25,24 @@ export async function editFile(file: string, ...edits: readonly ServerEdit[]): P
   return editFileThen(file, edits, (edited) => Promise.resolve(edited));
 }
 
+/** Gives the text of a file as it is to be; throws where that cannot be. */
+export type TextEdit = (text: string) => Promise<string>;
+
 /** As `editFile`; nobody else edits the file before `then` has come to its end. */
 export async function editFileThen<T>(
   file: string,
-  edits: readonly ServerEdit[],
+  edits: readonly ServerEdit[] | TextEdit,
   then: (edited: EditedFile) => Promise<T>,
 ): Promise<T> {
+  const edit = typeof edits === "function" ? edits : (text: string) => editedText(text, file, edits);
   // A link, as people with dotfiles have, stays a link, also where it leads to nothing yet.
   const target = realPath(file);
   // What would be refused makes no folder for a file that is not there.
-  if (!existsSync(target)) await editedText("", file, edits);
+  if (!existsSync(target)) await edit("");
   return withLock(target, async ({ check }) => {
     // What cannot be decoded would be written as something else.
     const before = await loadText(file, { isStrict: true });
-    const after = await editedText(before ?? "", file, edits);
+    const after = await edit(before ?? "");
     if (after !== before) await writeWhole(target, encodedLike(target, after), await modeOf(target), check);
     return then({ before, after });
   });

@@ -17,7 +17,13 @@ interface Destination {
 export function withFixedPaths(server: ImportedServer, { cwd, home, isOfProject }: Destination): ImportedServer {
   const folder = folderOf(server, cwd);
   if (isOfProject && folder === cwd) return server;
-  return { ...server, entry: folder === undefined ? ofUser(server, home) : boundTo(folder, home, server) };
+  if (folder === undefined) return { ...server, entry: ofUser(server, home) };
+  const { client, entry } = server;
+  // A file that was named may be anywhere.
+  return {
+    ...server,
+    entry: entryBoundTo(folder, home, { entry, runsThere: client !== "file" || looksRelative(entry).length > 0 }),
+  };
 }
 
 /** The folder that an entry speaks about; undefined for one of the user, which speaks about wherever they are. */
@@ -36,12 +42,14 @@ function ofUser({ client, entry }: ImportedServer, home: string): ServerEntry {
   return withAbsolute(entry, startsAtHome ? PATHS : ["envFile"], { home, base: home });
 }
 
-function boundTo(folder: string, home: string, { client, entry }: ImportedServer): ServerEntry {
-  const filled = withFolder(entry, folder) as ServerEntry;
-  const bound = withAbsolute(filled, PATHS, { home, base: folder });
+/** An entry whose paths no longer depend on the folder it speaks about. A project's server runs there without saying so. */
+export function entryBoundTo(
+  folder: string,
+  home: string,
+  { entry, runsThere }: { entry: ServerEntry; runsThere: boolean },
+): ServerEntry {
+  const bound = withAbsolute(withFolder(entry, folder) as ServerEntry, PATHS, { home, base: folder });
   const { command, cwd = bound.workdir } = bound;
-  // A project's server runs in its folder without saying so. A file that was named may be anywhere.
-  const runsThere = client !== "file" || looksRelative(filled).length > 0;
   return command !== undefined && cwd === undefined && runsThere ? { ...bound, cwd: folder } : bound;
 }
 

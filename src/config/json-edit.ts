@@ -81,11 +81,14 @@ function without(text: string, value: Node): string {
 
   const end = node.offset + node.length;
   const comma = commaAfter(text, end);
-  const cuts = [wholeLines(text, node.offset, comma === undefined ? end : comma + 1)];
+  const [from, to] = wholeLines(text, node.offset, comma === undefined ? end : comma + 1);
+  const cuts: [number, number][] = [[from, to]];
   if (comma === undefined && before) {
     // The last one goes: what is last now must not end in a comma, which other programs refuse.
     const left = commaAfter(text, before.offset + before.length);
-    if (left !== undefined) cuts.unshift([left, left + 1]);
+    const isNear = left !== undefined && /^[ \t]*$/.test(text.slice(left + 1, from));
+    if (isNear) cuts.splice(0, 1, [left, to]);
+    else if (left !== undefined) cuts.unshift([left, left + 1]);
   }
   return cuts.toReversed().reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text);
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { isRecord } from "../protocol/json-rpc.ts";
 
 /** What the entry of a whole gateway is called in other programs' files. */
-const NEXUS = "nexus";
+export const NEXUS = "nexus";
 
 const PACKAGE = "nexus-mcp";
 
@@ -33,14 +33,16 @@ function isProgram(word: string): boolean {
   return /(?:^|[/\\])dist[/\\]cli[/\\]main\.js$/.test(word) && isOurs(word);
 }
 
-/** Whether an entry is one that `install` writes for Nexus as a whole: a pipe, or a gateway on this machine by its name. */
+/** Whether an entry is Nexus itself: started on a pipe, or a gateway on this machine as `install` writes it. */
 export function isNexusEntry(name: string, entry: unknown): boolean {
   if (startsGateway(entry)) return true;
-  if (name !== NEXUS || !isRecord(entry)) return false;
-  const { url } = entry;
+  const url = isRecord(entry) ? entry["url"] : undefined;
   if (typeof url !== "string" || !URL.canParse(url)) return false;
   const { hostname, pathname } = new URL(url);
-  return /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname) && /\/mcp\/?$/.test(pathname);
+  const isHere = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
+  return (
+    isHere && (/\/servers\/[a-z][a-z0-9-]*\/mcp$/.test(pathname) || (name === NEXUS && /\/mcp\/?$/.test(pathname)))
+  );
 }
 
 /** A checkout may be called anything: what it is says its package.json. */

@@ -111,3 +111,8 @@ test("whatever a file says, setting one table changes that table alone, and remo
     }),
   );
 });
+
+test("texts over several lines that end in quotes are one value", () => {
+  const text = `a = """x""""\nb = '''y'''''\n[s.old]\nc = ""\n`;
+  expect(editToml(text, [{ path: ["s", "old"], value: undefined }])).toBe(`a = """x""""\nb = '''y'''''\n`);
+});

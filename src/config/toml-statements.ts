@@ -84,9 +84,9 @@ function stringEnd(text: string, at: number): number {
   for (let here = at + mark.length; here < text.length; here++) {
     if (quote === '"' && text[here] === "\\") here++;
     else if (text.startsWith(mark, here)) {
-      let end = here + mark.length;
       // Up to two quotes may stand before the three that end it.
-      while (isLong && text[end] === quote) end++;
+      let end = here + mark.length;
+      if (isLong && text[end] === quote) end += text[end + 1] === quote ? 2 : 1;
       return end;
     }
   }
