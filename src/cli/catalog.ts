@@ -113,6 +113,21 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "take over servers that other programs have configured",
     load: async () => (await import("./commands/mcp-import.ts")).importServers,
   },
+  "mcp export": {
+    section: "Configure",
+    summary: "print entries of configured servers, also as other programs write them",
+    load: async () => (await import("./commands/mcp-export.ts")).exportServers,
+  },
+  "mcp install": {
+    section: "Configure",
+    summary: "write Nexus, or one server, into another program's configuration",
+    load: async () => (await import("./commands/mcp-install.ts")).install,
+  },
+  "mcp uninstall": {
+    section: "Configure",
+    summary: "remove what install wrote from another program's configuration",
+    load: async () => (await import("./commands/mcp-uninstall.ts")).uninstall,
+  },
   "mcp explain": {
     section: "Configure",
     summary: "which files were read, and where a server comes from",

@@ -61,7 +61,20 @@ test("tools and prompts that were seen are offered in the spelling that was begu
 });
 
 test("values of options, shells, secrets, files and folders", async () => {
-  expect(await offered("mcp", "import", "--from", "c")).toEqual(["claude-desktop", "claude-code", "cursor", "codex"]);
+  expect(await offered("mcp", "import", "--from", "cu")).toEqual(["cursor"]);
+  expect(await offered("mcp", "import", "--from", "am")).toEqual(["amp"]);
+  expect(await offered("mcp", "export", "--for", "c")).toEqual([
+    "claude-desktop",
+    "claude-code",
+    "cursor",
+    "codex",
+    "copilot",
+    "cline",
+  ]);
+  // Servers are imported from these, but nothing is written for them.
+  expect(await offered("mcp", "install", "am")).toEqual([]);
+  expect(await offered("mcp", "install", "--url", "http://127.0.0.1/mcp", "z")).toEqual(["zed"]);
+  expect(await offered("mcp", "uninstall", "w")).toEqual(["windsurf"]);
   expect(await offered("completion", "")).toEqual(["bash", "zsh", "fish", "powershell"]);
   expect(await offered("secrets", "remove", "")).toEqual(["token"]);
   expect(await offered("mcp", "tools", "--config", "")).toEqual([":files"]);

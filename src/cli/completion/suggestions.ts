@@ -1,7 +1,7 @@
-import { CLIENT_IDS } from "../../config/clients.ts";
+import { CLIENT_IDS, INSTALL_CLIENTS } from "../../config/clients.ts";
 import { CATALOG, findCommand, listedCommands } from "../catalog.ts";
 import { commandWords } from "../command-line.ts";
-import type { Option, Options } from "../command.ts";
+import type { Command, Option, Options } from "../command.ts";
 import { expectedWord } from "./expected-word.ts";
 import type { KnownNames } from "./known-names.ts";
 import { qualifiedNames } from "./qualified-names.ts";
@@ -22,6 +22,7 @@ type Kind =
   | "secret"
   | "shell"
   | "client"
+  | "install client"
   | "bare tool"
   | "bare prompt"
   | "files"
@@ -44,6 +45,9 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp remove": ["server"],
   "mcp enable": ["server"],
   "mcp disable": ["server"],
+  "mcp export": ["server"],
+  "mcp install": ["install client"],
+  "mcp uninstall": ["install client"],
   "mcp explain": ["server"],
   "mcp trust": ["folders"],
   "mcp doctor": ["server"],
@@ -68,7 +72,7 @@ export async function suggest(line: Line, namesFor: (config: string | undefined)
   const { current } = line;
   const spoken = commandWords(words);
   const name = findCommand(spoken);
-  const command = name === undefined ? { options: {} } : await CATALOG[name]?.load();
+  const command: Pick<Command, "options"> | undefined = name === undefined ? undefined : await CATALOG[name]?.load();
   const own = name?.split(" ").length ?? 0;
   const {
     expected,
@@ -80,7 +84,8 @@ export async function suggest(line: Line, namesFor: (config: string | undefined)
   if (expected.kind === "option") return matching(current, optionNames(expected.options));
   const prefix = expected.kind === "value" ? expected.prefix : "";
   if (expected.kind === "word" && name === undefined) return matching(current, commandNames(spoken));
-  const isInPlace = given.has("stdio") || given.has("url");
+  // Of commands that can be given a server instead of its name.
+  const isInPlace = command?.options["stdio"]?.type === "string" && (given.has("stdio") || given.has("url"));
   const kind =
     expected.kind === "value"
       ? kindOfValue(expected.name, expected.option)
@@ -109,6 +114,7 @@ function kindOfValue(name: string, { value }: Option): Kind | undefined {
   if (name === "server") return "server";
   if (name === "name") return "bare tool";
   if (name === "prompt") return "bare prompt";
+  if (name === "for") return "install client";
   return name === "from" ? "client" : undefined;
 }
 
@@ -138,6 +144,8 @@ async function namesOf(kind: Exclude<Kind, "files" | "folders">, search: Search)
       return plain(SHELLS);
     case "client":
       return plain(CLIENT_IDS);
+    case "install client":
+      return plain(INSTALL_CLIENTS);
   }
 }
 

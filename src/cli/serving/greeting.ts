@@ -1,3 +1,4 @@
+import { CLIENTS, INSTALL_CLIENTS } from "../../config/clients.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import { META } from "../../protocol/meta.ts";
 import { LATEST } from "../../protocol/revisions.ts";
@@ -7,13 +8,14 @@ export function greeting(url: string, servers: readonly ServerStatus[], platform
   const shown = servers.filter(({ state }) => state.kind !== "disabled");
   const width = Math.max(0, ...shown.map(({ id }) => id.length));
   const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
-  const configuration = { mcpServers: { nexus: { type: "http", url } } };
+  const others = INSTALL_CLIENTS.filter((client) => client !== "claude-code" && CLIENTS[client].shape?.url.http);
   return [
     "",
     ...(rows.length === 0 ? [NO_SERVERS] : ["Servers", ...rows]),
     "",
-    "For a client's configuration",
-    `  ${JSON.stringify(configuration)}`,
+    "To connect a client, such as Claude Code",
+    `  nexus mcp install claude-code --url ${url}`,
+    `  the same for ${others.join(", ")}`,
     "",
     "To try it",
     `  ${discoverCommand(url, platform)}`,

@@ -1,0 +1,68 @@
+import { Obstacle } from "../../config/client-variables.ts";
+import { INSTALL_CLIENTS, type ClientId } from "../../config/clients.ts";
+import { maskedUrl } from "../../errors/masked-secrets.ts";
+import { nearestName } from "../../errors/nearest-name.ts";
+import { wrongUsage } from "../command-line.ts";
+import type { Options } from "../command.ts";
+import type { Way } from "./client-entries.ts";
+
+/** Options of commands that are about another program's file. */
+export const CLIENT_OPTIONS = {
+  server: { type: "string", multiple: true, value: "ID", help: "this configured server, not all of Nexus; repeatable" },
+  project: { type: "boolean", help: "the program's file in this folder, which others may share; not the user's" },
+  as: {
+    type: "string",
+    value: "NAME",
+    help: "what the entry is called there: nexus, or the server's id, unless given",
+  },
+} as const satisfies Options;
+
+/** Options that say how another program reaches Nexus. */
+export const WAY_OPTIONS = {
+  stdio: { type: "boolean", help: "through Nexus on a pipe, which the program starts itself" },
+  url: { type: "string", value: "URL", help: "through a gateway that runs, at the address nexus serve prints" },
+} as const satisfies Options;
+
+/** The program that was named. */
+export function clientCalled(name: string): ClientId {
+  const client = INSTALL_CLIENTS.find((known) => known === name);
+  if (client) return client;
+  const near = nearestName(name, INSTALL_CLIENTS);
+  const known = `Known are: ${INSTALL_CLIENTS.join(", ")}.`;
+  throw wrongUsage(
+    `"${name}" is not a program that Nexus can write for`,
+    near ? `Did you mean ${near}? ${known}` : known,
+  );
+}
+
+/** How the other program is to reach Nexus; undefined where nothing says so. */
+export function wayGiven({ stdio, url }: { stdio?: boolean | undefined; url?: string | undefined }): Way | undefined {
+  if (stdio && url !== undefined) throw wrongUsage("--stdio and --url are given both", "Give one of them.");
+  if (url === undefined) return stdio ? { kind: "pipe" } : undefined;
+  return { kind: "gateway", url: gatewayUrl(url) };
+}
+
+/** As it is written into files of other programs, where no secret may be. */
+function gatewayUrl(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw wrongUsage(
+      `--url ${maskedUrl(given)} is not an http or https address`,
+      "Write --url http://127.0.0.1:3210/mcp.",
+    );
+  }
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    throw wrongUsage(
+      "--url has more than an address in it: a user, a query or a fragment",
+      "What may be a key is not written into files of other programs. Give the address alone.",
+    );
+  }
+  const path = url.pathname.replace(/\/$/, "");
+  return url.origin + (path === "" ? "/mcp" : path);
+}
+
+/** For a way that the user has asked for, and that the program does not have. */
+export function noSuchWay(error: unknown): unknown {
+  if (!(error instanceof Obstacle)) return error;
+  return wrongUsage(error.message, "Use --stdio: the program starts Nexus itself then.");
+}

@@ -1,0 +1,21 @@
+import type { TextEdit } from "../../config/edit.ts";
+import { loadText } from "../../config/read-source.ts";
+import type { CommandContext } from "../command.ts";
+import { placesOf } from "./configured-servers.ts";
+
+/** Edits a file of another program, or only finds out whether that can be done. */
+export async function editClientFile(
+  context: Omit<CommandContext, "options">,
+  file: string,
+  { edit, isDry }: { edit: TextEdit; isDry: boolean },
+): Promise<void> {
+  if (isDry) {
+    await edit((await loadText(file, { called: "The file", isStrict: true })) ?? "");
+    return;
+  }
+  const { surroundings, stateFolder } = context;
+  // .mcp.json is a file of Nexus, too: one that was trusted stays so.
+  const { editTrusted } = await import("../../config/edit-trusted.ts");
+  const { trustStore } = await import("../../host/load-options.ts");
+  await editTrusted(file, edit, { trust: trustStore(surroundings, stateFolder), surroundings: placesOf(context) });
+}
