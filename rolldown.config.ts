@@ -28,8 +28,8 @@ const published = defineConfig({
     // A short command spends more time on opening sixty small files than on reading three large ones.
     codeSplitting: {
       groups: [
-        // All that --version and --help load.
-        together("start", ["cli/overview"], 2),
+        // All that --version and --help load, and what comes before the rest is compiled.
+        together("start", ["cli/overview", "cli/compile-cache"], 2),
         // The library, which every command that reaches a server needs.
         together("core", ["index"], 1),
         // What most commands share besides.

@@ -4,10 +4,10 @@ import { SILENT } from "./client/logger.ts";
 import { openApi } from "./compose/open-api.ts";
 import { readEnvironment } from "./environment.ts";
 import { Host as RunningHost } from "./host/host.ts";
-import { defaultStateFolder } from "./host/state-folder.ts";
 import type { HostOptions } from "./host/host-options.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
 import type { Transport } from "./transport/transport.ts";
+import { userFolders } from "./transport/user-folders.ts";
 
 export type { KnownLists } from "./client/lists.ts";
 export type { NotificationListener } from "./client/inbox.ts";
@@ -83,9 +83,14 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
   if (isTransport(server)) return Client.open(server, options);
   const entry = resolveEntry(server);
   const surroundings = readEnvironment();
-  const stateFolder = defaultStateFolder(surroundings);
-  const api = { surroundings, stateFolder, logger: options.logger ?? SILENT, server: server.id };
-  return connectEntry(entry, surroundings, { openApi: (reach) => openApi(reach, api), ...options });
+  const { logger = SILENT } = options;
+  return connectEntry(entry, surroundings, {
+    openApi: (reach) => {
+      const { state: stateFolder } = userFolders(surroundings);
+      return openApi(reach, { surroundings, stateFolder, logger, server: server.id });
+    },
+    ...options,
+  });
 }
 
 function isTransport(server: ServerEntry | Transport): server is Transport {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { VERSION } from "../protocol/version.ts";
+import { useCompileCache } from "./compile-cache.ts";
 import { overview } from "./overview.ts";
 
 // Nothing else is loaded for the two questions that are asked most.
@@ -10,6 +11,7 @@ if (isAlone && (first === "--version" || first === "-v")) process.stdout.write(`
 else if (first === undefined || (isAlone && (first === "--help" || first === "-h" || first === "help")))
   process.stdout.write(overview());
 else {
+  await useCompileCache();
   const { run } = await import("./run.ts");
   process.exitCode = await run(args);
 }

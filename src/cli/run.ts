@@ -2,9 +2,9 @@ import { setMaxListeners } from "node:events";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { readEnvironment } from "../environment.ts";
-import { defaultStateFolder } from "../host/state-folder.ts";
 import { VERSION } from "../protocol/version.ts";
 import { parseDuration } from "../transport/duration.ts";
+import { userFolders } from "../transport/user-folders.ts";
 import { withSizeAdvice } from "./calling/size-limit.ts";
 import { CATALOG, findCommand, listedCommands } from "./catalog.ts";
 import type { Command, Flags } from "./command.ts";
@@ -76,7 +76,7 @@ async function load(name: string): Promise<Command> {
 /** The first Ctrl-C calls off what is going on, at the server too; the second ends at once. */
 async function runInterruptible(command: Command, { words, values }: ParsedOptions, out: Output): Promise<number> {
   const surroundings = readEnvironment();
-  const stateFolder = defaultStateFolder(surroundings);
+  const { state: stateFolder } = userFolders(surroundings);
   const flags = flagsOf(values);
   const interrupt = new AbortController();
   const interruption = new NexusError("CANCELLED", "Interrupted");

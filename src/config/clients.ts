@@ -1,4 +1,5 @@
-import { pathOf, settingsFolder, type Surroundings } from "./places.ts";
+import { isFullPath, userFolders } from "../transport/user-folders.ts";
+import { pathOf, type Surroundings } from "./places.ts";
 
 /** What is known of another program that uses MCP servers: where its files are, and how it writes an entry. */
 export interface ClientFacts {
@@ -290,9 +291,9 @@ export const INSTALL_CLIENTS = CLIENT_IDS.filter((id) => CLIENTS[id].shape !== u
 export function clientFolders(surroundings: Surroundings): ClientFolders {
   const { home, platform, variables } = surroundings;
   const path = pathOf(platform);
-  const settings = settingsFolder(surroundings);
-  const applications = platform === "darwin" ? path.join(home, "Library", "Application Support") : settings;
-  const xdg = platform === "win32" ? path.join(home, ".config") : settings;
+  const { config } = userFolders(surroundings);
+  const applications = platform === "darwin" ? path.join(home, "Library", "Application Support") : config;
+  const xdg = platform === "win32" ? path.join(home, ".config") : config;
   return {
     platform,
     home: (...parts) => path.join(home, ...parts),
@@ -300,7 +301,7 @@ export function clientFolders(surroundings: Surroundings): ClientFolders {
     xdg: (...parts) => path.join(xdg, ...parts),
     named: (variable, fallback, ...parts) => {
       const { [variable]: given } = variables;
-      return path.join(given !== undefined && path.isAbsolute(given) ? given : fallback, ...parts);
+      return path.join(isFullPath(given, platform) ? given : fallback, ...parts);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { posix, win32 } from "node:path";
+import { userFolders } from "../transport/user-folders.ts";
 import type { Layer } from "./server-definition.ts";
 
 /** What the places of configuration files depend on. */
@@ -23,7 +24,7 @@ const NAMES = ["mcp.json", "mcp.yaml", "mcp.yml"];
 export function candidates(surroundings: Surroundings): Candidate[] {
   const { cwd, home, platform } = surroundings;
   const path = pathOf(platform);
-  const users = [path.join(home, ".nexus"), path.join(settingsFolder(surroundings), "nexus")].flatMap((folder) => {
+  const users = [path.join(home, ".nexus"), path.join(userFolders(surroundings).config, "nexus")].flatMap((folder) => {
     return NAMES.map((name): Candidate => ({ file: path.join(folder, name), layer: "user", folder: cwd }));
   });
   const others = foldersUpFrom(path.resolve(cwd), path).flatMap((folder, index) => {
@@ -34,14 +35,6 @@ export function candidates(surroundings: Surroundings): Candidate[] {
   // Where the home folder is above the working folder, its files are the user's.
   const own = new Set(users.map(({ file }) => file));
   return [...others.filter(({ file }) => !own.has(file)), ...users];
-}
-
-/** Where programs keep their settings: XDG_CONFIG_HOME, APPDATA on Windows. */
-export function settingsFolder({ home, platform, variables }: Surroundings): string {
-  if (platform === "win32") return variables["APPDATA"] ?? win32.join(home, "AppData", "Roaming");
-  const { XDG_CONFIG_HOME: given } = variables;
-  // The specification: a relative path is to be ignored.
-  return given !== undefined && posix.isAbsolute(given) ? given : posix.join(home, ".config");
 }
 
 /** The folder that a project's file speaks about, wherever in it the file stands. */

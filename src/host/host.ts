@@ -17,6 +17,7 @@ import type {
   Tool,
 } from "../protocol/mcp.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
+import { userFolders } from "../transport/user-folders.ts";
 import { DEFAULT_BACKOFF } from "./backoff.ts";
 import { FileEraCache } from "./era-cache.ts";
 import { defineHostServers } from "./define-host-servers.ts";
@@ -29,7 +30,6 @@ import { ServerConnector } from "./server-connector.ts";
 import type { ServerState } from "./server-state.ts";
 import type { ServerSupervisor } from "./server-supervisor.ts";
 import { ServerSupervisors, type HostEvent } from "./server-supervisors.ts";
-import { defaultStateFolder } from "./state-folder.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
 
 /** A tool of some server, named for a model. */
@@ -75,7 +75,7 @@ export class Host implements AsyncDisposable {
   }
 
   private constructor(options: HostOptions, surroundings: Surroundings) {
-    const { cwd, askInput, stateFolder = defaultStateFolder(surroundings), timeoutMs } = options;
+    const { cwd, askInput, stateFolder = userFolders(surroundings).state, timeoutMs } = options;
     const logger = guardedLogger(options.logger ?? SILENT);
     const patience = timeoutMs === undefined ? {} : { timeoutMs, connectTimeoutMs: timeoutMs };
     this.#options = options;

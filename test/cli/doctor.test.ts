@@ -5,7 +5,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defaultStateFolder } from "../../src/host/state-folder.ts";
+import { userFolders } from "../../src/transport/user-folders.ts";
 import { HAS_TERMINAL, NexusWorld } from "../fixtures/nexus.ts";
 import { childrenOf, isRunning } from "../fixtures/processes.ts";
 import { selfSigned } from "../fixtures/self-signed.ts";
@@ -132,7 +132,7 @@ describe("a server that works", () => {
       expect(stdout).toMatch(line);
     }
     // What it saw can be completed from now on.
-    const state = defaultStateFolder({ ...SURROUNDINGS, home: world.home });
+    const state = userFolders({ ...SURROUNDINGS, home: world.home }).state;
     expect(await readFile(join(state, "seen", "good.json"), "utf8")).toContain(`"echo"`);
   });
 

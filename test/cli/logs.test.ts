@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defaultStateFolder } from "../../src/host/state-folder.ts";
+import { userFolders } from "../../src/transport/user-folders.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
     remote: { url: "http://127.0.0.1:9/mcp" },
   });
   const surroundings = { platform: process.platform, variables: {}, proxy: {}, extraCertificates: [] };
-  const folder = join(defaultStateFolder({ ...surroundings, home: world.home }), "logs");
+  const folder = join(userFolders({ ...surroundings, home: world.home }).state, "logs");
   file = join(folder, "notes.log");
   await mkdir(folder, { recursive: true });
 });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defaultStateFolder } from "../../src/host/state-folder.ts";
+import { userFolders } from "../../src/transport/user-folders.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
@@ -20,7 +20,7 @@ interface Remembered {
 
 async function eras(): Promise<Remembered[]> {
   const surroundings = { platform: process.platform, variables: {}, proxy: {}, extraCertificates: [] };
-  const file = join(defaultStateFolder({ ...surroundings, home: world.home }), "eras.json");
+  const file = join(userFolders({ ...surroundings, home: world.home }).state, "eras.json");
   return Object.values(JSON.parse(await readFile(file, "utf8")) as Record<string, Remembered>);
 }
 

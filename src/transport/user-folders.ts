@@ -1,0 +1,53 @@
+import { posix, win32 } from "node:path";
+import { NexusError } from "../errors/nexus-error.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Where the user's own files are: all absolute, and none of them depends on the working folder. */
+export interface UserFolders {
+  home: string;
+  /** Settings of programs, each in a folder of its own. */
+  config: string;
+  /** What Nexus itself keeps: logs of servers, trust, secrets, records of writes. */
+  state: string;
+}
+
+/**
+ * The user's folders. A variable that is not an absolute path is ignored, as the XDG specification demands: it would lead
+ * into the working folder, whose files others may have written.
+ */
+export function userFolders({
+  platform,
+  home,
+  variables,
+}: Pick<Surroundings, "platform" | "home" | "variables">): UserFolders {
+  const path = platform === "win32" ? win32 : posix;
+  const named = (variable: string, ...fallback: string[]) => {
+    const { [variable]: value } = variables;
+    return isFullPath(value, platform) ? value : path.join(home, ...fallback);
+  };
+  if (platform === "win32") {
+    const state = path.join(named("LOCALAPPDATA", "AppData", "Local"), "nexus");
+    return { home, config: named("APPDATA", "AppData", "Roaming"), state };
+  }
+  const config = named("XDG_CONFIG_HOME", ".config");
+  if (platform === "darwin") return { home, config, state: path.join(home, "Library", "Application Support", "nexus") };
+  return { home, config, state: path.join(named("XDG_STATE_HOME", ".local", "state"), "nexus") };
+}
+
+/** The first of these that can be a home folder. Throws where none can: a guess would be the working folder. */
+export function homeFolder(found: readonly (string | undefined)[], platform: NodeJS.Platform): string {
+  const home = found.find((path): path is string => isFullPath(path, platform));
+  if (home !== undefined) return home;
+  const variable = platform === "win32" ? "USERPROFILE" : "HOME";
+  throw new NexusError("CONFIG_INVALID", `There is no home folder: ${variable} is not an absolute path`, {
+    phase: "config",
+    hint: `Set ${variable} to the full path of a folder that is yours.`,
+    mayHaveReached: false,
+  });
+}
+
+/** Whether a path means the same in every working folder. On Windows `\folder` and `C:folder` do not. */
+export function isFullPath(path: string | undefined, platform: NodeJS.Platform): path is string {
+  if (path === undefined) return false;
+  return platform === "win32" ? /^(?:[a-z]:[\\/]|[\\/]{2}[^\\/])/i.test(path) : posix.isAbsolute(path);
+}
