@@ -296,6 +296,17 @@ describe("what the caller expects", () => {
     expect(textOf(await shop.runner.call("order_item", ORDER, { asking }))).toContain("already done");
   });
 
+  test("is asked with all words of the file, however long the values in it are", async () => {
+    await using shop = await openShop({}, (text) => text.replace("maxLength: 20,", ""));
+    const code = "t".repeat(5_000);
+    shop.replies["find"] = [found([code, 3.5])];
+    const asked: InputRequests[] = [];
+    const asking = answering({ action: "decline" }, asked);
+    await shop.runner.call("order_item", { ...ORDER, code }, { asking });
+    const message: unknown = expect.stringMatching(/^t{100,1000}… costs 3\.5, not 3\. Order it\?$/);
+    expect(asked).toMatchObject([{ "confirm-3.5": { params: { message } } }]);
+  });
+
   test("is asked again when it changes while people think, but not for ever", async () => {
     await using shop = await openShop();
     const asked: InputRequests[] = [];

@@ -28,11 +28,18 @@ export function parseTemplate(text: string): Template {
   return [...parts, plain].filter((part) => part !== "");
 }
 
-/** "Found {count} options from {input.arrival}" with what the scope says; nothing is written as nothing. */
-export function renderTemplate(text: string | Template, scope: Scope): string {
+/**
+ * "Found {count} options from {input.arrival}" with what the scope says; nothing is written as nothing. `shorten` is applied to
+ * each value.
+ */
+export function renderTemplate(
+  text: string | Template,
+  scope: Scope,
+  shorten: (value: string) => string = (value) => value,
+): string {
   if (typeof text === "string" && !/[{}]/.test(text)) return text;
   const parts = typeof text === "string" ? parseTemplate(text) : text;
-  return parts.map((part) => (typeof part === "string" ? part : textOf(evaluate(part, scope)))).join("");
+  return parts.map((part) => (typeof part === "string" ? part : shorten(textOf(evaluate(part, scope))))).join("");
 }
 
 function endOf(text: string, start: number): number {

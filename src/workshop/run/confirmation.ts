@@ -25,8 +25,8 @@ export interface ConfirmationOptions {
   show: (text: string) => string;
 }
 
-/** Of a question: upstream's words may stand in it. */
-const MAX_CHARACTERS = 2_000;
+/** Of each value in a question: those of callers and of upstream must not push the file's own words out of it. */
+const MAX_VALUE_CHARACTERS = 300;
 /** A price that changes faster than people can answer is not worth waiting for. */
 const MAX_QUESTIONS = 3;
 
@@ -54,7 +54,9 @@ export class Confirmation {
       const now = await this.#lookAgain(input, look);
       if (now instanceof Failure) return now;
       if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
-      const question = shortened(show(renderTemplate(this.#ask, { ...now, expected: agreed, input })), MAX_CHARACTERS);
+      // Secrets are taken out before anything is cut: half of one is not recognised.
+      const shorten = (value: string) => shortened(show(value), MAX_VALUE_CHARACTERS);
+      const question = show(renderTemplate(this.#ask, { ...now, expected: agreed, input }, shorten));
       if (!asking || asked === MAX_QUESTIONS) return unasked(question, field, now.actual);
       if (!(await agrees(asking, question, now.actual))) return declined();
       if (!asking.waits) return { ...input, [field]: now.actual };
