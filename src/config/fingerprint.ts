@@ -24,18 +24,40 @@ export async function fingerprintOfFile(
   place: ProjectPlace,
   surroundings: Surroundings,
 ): Promise<string> {
+  return (await trustedContent(found, place, surroundings)).fingerprint;
+}
+
+/** A file inside of the project that its servers lead to. */
+export interface ProjectText {
+  /** From the project's folder. */
+  path: string;
+  /** Null where there is none. */
+  text: string | null;
+  /** Lines of NAME=value for a server's environment. */
+  isEnvironment: boolean;
+}
+
+/** The same, with the files that it is about, for those who are to trust it. */
+export async function trustedContent(
+  found: FoundServers,
+  place: ProjectPlace,
+  surroundings: Surroundings,
+): Promise<{ fingerprint: string; files: ProjectText[] }> {
   const meant = found.servers.map(({ name, node, section: { dialect, enabled, autoStart } }) => {
     const understood = understand(node, dialect);
     return [name, plainValue(understood.node), understood.extra, { dialect, enabled, autoStart }];
   });
-  const files = await filesReadBy(found, place, surroundings);
-  return fingerprintOf(files.size === 0 ? [meant, found.inputs] : [meant, found.inputs, [...files]]);
+  const environments = new Set<string>();
+  const texts = await filesReadBy(found, { ...place, environments }, surroundings);
+  const files = [...texts].map(([path, text]) => ({ path, text, isEnvironment: environments.has(path) }));
+  const fingerprint = fingerprintOf(texts.size === 0 ? [meant, found.inputs] : [meant, found.inputs, [...texts]]);
+  return { fingerprint, files };
 }
 
 /** Files inside of the project that its entries refer to, with their text; null where there is none. */
 async function filesReadBy(
   { servers, inputs }: FoundServers,
-  { file, folder }: ProjectPlace,
+  { file, folder, environments }: ProjectPlace & { environments: Set<string> },
   { home, platform, variables }: Surroundings,
 ): Promise<Map<string, string | null>> {
   const texts = new Map<string, string | null>();
@@ -51,7 +73,11 @@ async function filesReadBy(
   for (const { name = "", node, section } of servers) {
     const filler = new VariableFiller({ sources, home, fileFolder: dirname(file), read }, name);
     const filled = await filler.fill(understand(node, section.dialect).node);
-    await loadEnvFile(filled, { home, base: folder, read });
+    const readEnvironment = (path: string) => {
+      environments.add(relative(folder, path));
+      return read(path);
+    };
+    await loadEnvFile(filled, { home, base: folder, read: readEnvironment });
     for (const path of apiFiles(filled, { home, base: folder })) await read(path);
   }
   return texts;

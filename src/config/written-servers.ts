@@ -2,7 +2,7 @@ import { isRecord } from "../protocol/json-rpc.ts";
 import { understand } from "./dialect.ts";
 import { idOf } from "./define-server.ts";
 import { findServers, type InputDefinition } from "./find-servers.ts";
-import { fingerprintOfFile } from "./fingerprint.ts";
+import { trustedContent, type ProjectText } from "./fingerprint.ts";
 import { pathOf, projectFolderOf, type Surroundings } from "./places.ts";
 import { loadText, parseSource } from "./read-source.ts";
 import { plainValue } from "./source-node.ts";
@@ -12,7 +12,9 @@ export interface WrittenServers {
   /** In our own words, and whatever it is: an entry may be no object at all. */
   servers: { id: string; name: string; entry: unknown }[];
   inputs: readonly InputDefinition[];
-  /** Of exactly these servers: what to hand to the trust store after they were shown. */
+  /** What the servers read in the project. */
+  files: readonly ProjectText[];
+  /** Of exactly these servers and files: what to hand to the trust store after they were shown. */
   fingerprint: string;
 }
 
@@ -22,6 +24,7 @@ export async function loadWritten(file: string, surroundings: Surroundings): Pro
   if (text === undefined) return undefined;
   const found = findServers(await parseSource(text, file), file);
   const folder = projectFolderOf(file, pathOf(surroundings.platform));
+  const { fingerprint, files } = await trustedContent(found, { file, folder }, surroundings);
   return {
     servers: found.servers.map((server) => {
       const { node, extra } = understand(server.node, server.section.dialect);
@@ -30,6 +33,7 @@ export async function loadWritten(file: string, surroundings: Surroundings): Pro
       return { id, name: server.name ?? id, entry: isRecord(entry) ? { ...entry, ...extra } : entry };
     }),
     inputs: found.inputs,
-    fingerprint: await fingerprintOfFile(found, { file, folder }, surroundings),
+    files,
+    fingerprint,
   };
 }

@@ -269,6 +269,14 @@ test("import lists what other programs have, takes over what is named, and skips
   expect(secret.stdout + secret.stderr).not.toContain("hunter2");
 });
 
+test.runIf(HAS_TERMINAL)("import lists commands in full, also on a narrow terminal", async () => {
+  const args = ["-y", "@example/docs", ...Array.from({ length: 20 }, (_, index) => `--flag${index}`), "--then=evil"];
+  await world.write("home/.cursor/mcp.json", { mcpServers: { docs: { command: "npx", args } } });
+  const { child, output } = world.inTerminal(["mcp", "import"], { columns: 60 });
+  await once(child, "close");
+  expect(output.stdout).toContain(`npx ${args.join(" ")}`);
+});
+
 test("import leaves out entries that start Nexus itself, and says so", async () => {
   await world.write("home/.claude.json", {
     mcpServers: {
@@ -371,6 +379,26 @@ test("trust shows exactly what would be started, and needs an answer", async () 
   expect((await world.run(["mcp", "trust"])).stdout).toContain("All of it is trusted already.");
   await world.run(["mcp", "trust", "--revoke"]);
   expect(await trusted()).toBe(false);
+});
+
+test("trust shows every member of an entry, and what the files set that come with the project", async () => {
+  const entry = {
+    command: "npx",
+    args: ["-y", "docs"],
+    envFile: ".env",
+    oauth: { scope: "x".repeat(300) },
+    isolation: "shared",
+  };
+  await world.write("home/work/project/.mcp.json", { mcpServers: { docs: entry } });
+  await world.write("home/work/project/.env", "NODE_OPTIONS=--import=./evil.mjs\nTOKEN=hunter2\n");
+  const { stdout } = await world.run(["mcp", "trust", "--show"]);
+  expect(stdout).toContain("with the variables of .env");
+  expect(stdout).toContain("  .env sets NODE_OPTIONS, TOKEN\n");
+  expect(stdout).toContain(`oauth: {"scope":"${"x".repeat(300)}"}\n`);
+  expect(stdout).toContain("isolation: shared\n");
+  expect(stdout).not.toContain("hunter2");
+  const { files } = JSON.parse((await world.run(["mcp", "trust", "--show", "--json"])).stdout) as { files: object[] };
+  expect(files).toMatchObject([{ files: [{ path: ".env", variables: ["NODE_OPTIONS", "TOKEN"] }] }]);
 });
 
 test.runIf(HAS_TERMINAL)("on a terminal trust asks, and what changed while it asked is not trusted", async () => {

@@ -12,10 +12,24 @@ export function reachAsWritten(entry: unknown): string {
   return words.map((word) => visible(quoteWord(word))).join(" ");
 }
 
-/** What else of an entry decides what is run or sent: its folder, its variables, its headers, one line each. */
+/** Members that say how the entry is reached, or whether it is switched on. */
+const REACH: ReadonlySet<string> = new Set(["command", "args", "url", "api", "enabled", "disabled", "id"]);
+/** Members that have words of their own. */
+const WORDED: ReadonlySet<string> = new Set([
+  "upstream",
+  "cwd",
+  "workdir",
+  "env",
+  "envFile",
+  "env_passthrough",
+  "headers",
+]);
+
+/** All else that an entry says, one line each: its folder, its variables, its headers first. */
 export function circumstancesAsWritten(entry: unknown): string[] {
   if (!isRecord(entry)) return [];
   const { cwd = entry["workdir"], env, envFile, env_passthrough: passed, headers, api, upstream } = entry;
+  const others = Object.entries(entry).filter(([name]) => !REACH.has(name) && !WORDED.has(name));
   return [
     ...(upstream === undefined
       ? []
@@ -26,6 +40,7 @@ export function circumstancesAsWritten(entry: unknown): string[] {
     ...(envFile === undefined ? [] : [`with the variables of ${plain(envFile)}`]),
     ...(Array.isArray(passed) && passed.length > 0 ? [`with your ${passed.map(plain).join(", ")}`] : []),
     ...pairs(headers).map(([name, value]) => `sends ${name}: ${value}`),
+    ...others.map(([name, value]) => `${name}: ${plain(value)}`),
   ].map(visible);
 }
 

@@ -60,12 +60,8 @@ function row(
       : "";
   const title = name === id ? "" : ` “${visible(name)}”`;
   const text = `${visible(reachText({ ...entry }) ?? "(neither command nor url)")}${title}`;
-  const room = out.columns === undefined ? Infinity : out.columns - width - 4 - state.length;
-  return `${id.padEnd(width)}  ${shortened(text, Math.max(room, 20))}${out.style("dim", state)}`;
-}
-
-function shortened(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+  // In full: whoever takes it over decides by what is shown here.
+  return `${id.padEnd(width)}  ${text}${out.style("dim", state)}`;
 }
 
 function byFile(servers: readonly ImportedServer[], home: string): Map<string, ImportedServer[]> {

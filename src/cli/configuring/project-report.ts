@@ -1,3 +1,4 @@
+import { parseEnv } from "node:util";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../errors/visible.ts";
@@ -22,6 +23,10 @@ export function showProjectFiles(out: Output, files: readonly ProjectFile[]): vo
     for (const { id, default: fallback } of written?.inputs ?? []) {
       if (fallback !== undefined) out.line(`  \${input:${visible(id)}} is ${visible(fallback)} where nobody answers`);
     }
+    for (const { path, variables } of textFacts(written)) {
+      const what = variables === undefined ? "is read" : `sets ${variables.join(", ") || "nothing"}`;
+      out.line(`  ${visible(`${path} ${what}`)}`);
+    }
     if (written && servers.length === 0) out.line("  no servers");
     out.line();
   }
@@ -35,8 +40,17 @@ export function projectFileFacts({ file, layer, trusted, written, problem }: Pro
     trusted,
     fingerprint: written?.fingerprint,
     servers: written?.servers.map(({ id, name, entry }) => ({ server: id, name, entry })) ?? [],
+    files: textFacts(written),
     ...(problem ? renderForPrograms(problem) : {}),
   };
+}
+
+/** Variables by name only: their values may be secret, but a name such as NODE_OPTIONS says that code is loaded. */
+function textFacts(written: ProjectFile["written"]): { path: string; variables?: string[] }[] {
+  return (written?.files ?? []).flatMap(({ path, text, isEnvironment }) => {
+    if (text === null) return [];
+    return [{ path, ...(isEnvironment ? { variables: Object.keys(parseEnv(text)) } : {}) }];
+  });
 }
 
 function isOff(entry: unknown): boolean {
