@@ -91,6 +91,8 @@ export interface ErrorDetails {
   input?: { continue?: string | undefined; questions: readonly OpenQuestion[] } | undefined;
   /** What the server sent, where it could not be used. */
   raw?: unknown;
+  /** Under which the log of a gateway tells what its caller is not told. */
+  correlationId?: string | undefined;
   /** False: the request certainly never left. True: the server may have acted on it. */
   mayHaveReached?: boolean | undefined;
 }

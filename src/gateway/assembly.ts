@@ -12,6 +12,7 @@ import { GuardedCore } from "./edge/guarded-core.ts";
 import { KnownServers } from "./edge/known-servers.ts";
 import { GATEWAY_INFO } from "./edge/modern-request.ts";
 import type { Core } from "./exchange.ts";
+import { FailureLog } from "./failure-log.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
 
@@ -48,6 +49,7 @@ export class Assembly {
   readonly servers: KnownServers;
   readonly limits: Limits;
   readonly logger: Logger;
+  readonly failures: FailureLog;
   readonly #core: GatewayCore;
 
   static async open(options: GatewayOptions): Promise<Assembly> {
@@ -62,7 +64,9 @@ export class Assembly {
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.servers = new KnownServers(host);
     this.calls = new Calls({ host, seal, limits, logger: this.logger });
+    const failures = (this.failures = new FailureLog(this.logger));
     this.#core = new GatewayCore({
+      failures,
       host,
       calls: this.calls,
       seal,
@@ -77,6 +81,7 @@ export class Assembly {
       metrics: this.metrics,
       audit: audit ?? (() => {}),
       logger: this.logger,
+      failures,
       knows: (server) => this.servers.has(server),
     });
   }

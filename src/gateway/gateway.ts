@@ -95,7 +95,7 @@ interface Parts {
 }
 
 function partsOf(assembly: Assembly, options: ServeOptions): Parts {
-  const { core, limits, logger, servers, host, metrics, gate, calls } = assembly;
+  const { core, limits, logger, failures, servers, host, metrics, gate, calls } = assembly;
   const { keepAliveMs, streamMs } = limits;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
@@ -113,7 +113,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     core,
     legacy,
     limits,
-    logger,
+    failures,
     authenticate: options.authenticate ?? admitEverybody,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],

@@ -35,7 +35,8 @@ export class Backoff {
 
   /** Throws what went wrong last while trying again would be hammering. */
   refuseIfHopeless(): void {
-    if (this.hopelessMs > 0 && this.#lastError) throw this.#lastError;
+    const retryAfterMs = Math.ceil(this.hopelessMs);
+    if (retryAfterMs > 0 && this.#lastError) throw this.#lastError.amended({ retryAfterMs });
   }
 
   /** How long trying again would still be hammering. */

@@ -15,6 +15,9 @@ export const HOST = "";
 /** Keys of connections for one lease alone begin so. */
 export const ONCE = "once ";
 
+/** After which a connection that is one too many may be asked for again. */
+const BUSY_MS = 1_000;
+
 export interface PoolOptions {
   server: string;
   connect: (options: Pick<ConnectOptions, "input" | "signal">) => Promise<Client>;
@@ -289,6 +292,7 @@ export class ConnectionPool {
     return new NexusError("CONNECTION_FAILED", `Server "${server}" has ${what} already`, {
       server,
       hint: "Give back what is not used, or raise the limit.",
+      retryAfterMs: BUSY_MS,
       mayHaveReached: false,
     });
   }

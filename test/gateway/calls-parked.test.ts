@@ -343,7 +343,7 @@ describe("bounds", () => {
     const sleeping = world.tool("sleep", { ms: 60_000 }, { signal: leaving.signal });
     expect(world.calls.inFlight).toBe(1);
     expect(await world.tool("echo", { text: "x" })).toMatchObject({ isError: true });
-    expect(await failure(world.run("resources/read", { uri: "x:y" }))).toMatchObject({ code: "CONNECTION_FAILED" });
+    expect(await failure(world.run("resources/read", { uri: "x:y" }))).toMatchObject({ code: "CLOSED" });
     expect(textOf(await world.tool("echo", { text: "y" }, { owner: "else" }))).toBe("y");
     leaving.abort();
     await sleeping.catch(() => {});

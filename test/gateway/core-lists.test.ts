@@ -134,7 +134,15 @@ describe("all servers together", () => {
     expect(names(tools)).toContain("good__echo");
     expect(ttlMs).toBe(0);
     expect(_meta).toEqual({
-      "dev.nexus/unavailable": [{ server: "dying", reason: expect.stringContaining("exited") as string }],
+      "dev.nexus/unavailable": [
+        {
+          server: "dying",
+          code: "SERVER_EXITED",
+          reason: `Server "dying" stopped`,
+          retryAfterMs: expect.any(Number) as number,
+          correlationId: expect.any(String) as string,
+        },
+      ],
     });
   });
 
@@ -148,7 +156,14 @@ describe("all servers together", () => {
     expect(firstMs).toBeLessThan(2000);
     expect(names(tools).some((name) => name.startsWith("slow__"))).toBe(false);
     expect(_meta).toEqual({
-      "dev.nexus/unavailable": [{ server: "slow", reason: "it has not answered within 0.3 s" }],
+      "dev.nexus/unavailable": [
+        {
+          server: "slow",
+          code: "TIMEOUT",
+          reason: `Server "slow" did not answer in time`,
+          correlationId: expect.any(String) as string,
+        },
+      ],
     });
     await partly.host.ready();
     await expect
@@ -167,7 +182,14 @@ describe("all servers together", () => {
     expect(ttlMs).toBe(0);
     expect(_meta).toEqual({
       "dev.nexus/unavailable": [
-        { server: "kit", reason: expect.any(String) as string, ageMs: expect.any(Number) as number },
+        {
+          server: "kit",
+          code: "SERVER_EXITED",
+          reason: `Server "kit" stopped`,
+          ageMs: expect.any(Number) as number,
+          retryAfterMs: expect.any(Number) as number,
+          correlationId: expect.any(String) as string,
+        },
       ],
     });
   });

@@ -1,8 +1,10 @@
 import { LISTS } from "../../client/lists.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
-import { rpcErrorOf } from "../rpc-error.ts";
+import type { FailureLog } from "../failure-log.ts";
+import { dataFor, wordsFor } from "../rpc-error.ts";
 import type { Access } from "./access.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { invalidCursor, type Cursors } from "./cursors.ts";
@@ -19,6 +21,7 @@ export interface AggregateOptions {
   cursors: Cursors;
   /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
   ownList: (kind: ListKind, server: string, exchange: Exchange) => Promise<KnownList> | undefined;
+  failures: FailureLog;
   /** How long a list waits for a server. */
   waitMs: number;
   /** Items on a page. */
@@ -28,9 +31,12 @@ export interface AggregateOptions {
 /** A server whose list is not there, or is an old one. */
 interface Unavailable {
   server: string;
+  /** In words that are the same for all failures of a kind; the log tells more. */
   reason: string;
   /** Of the list that is shown in its place. */
   ageMs?: number;
+  /** What errors about it say for programs. */
+  [fact: string]: unknown;
 }
 
 /** What one server brings to a list. */
@@ -104,29 +110,32 @@ export class AggregateLists {
   async #commonPart(status: ServerStatus, kind: ListKind): Promise<Part> {
     const catalog = this.#options.catalogs.of(status.id);
     const known = catalog.find(kind);
+    const { waitMs } = this.#options;
     const { state } = status;
     // The host tries again by itself; until then nobody has to wait for the same answer.
-    if (state.kind === "failed" && (state.retryAt ?? 0) > Date.now()) {
-      return without(status, known, rpcErrorOf(state.error).message);
+    if (state.kind === "failed" && state.retryAt !== undefined && state.retryAt > Date.now()) {
+      return this.#without(status, known, state.error.amended({ retryAfterMs: Math.ceil(state.retryAt - Date.now()) }));
     }
     if (known?.freshness.isFresh) return { status, list: known, missing: undefined };
     const { list, startedAt } = catalog.read(kind);
-    const patienceMs = startedAt + this.#options.waitMs - performance.now();
+    const patienceMs = startedAt + waitMs - performance.now();
     try {
       const read = await within(list, patienceMs);
       if (read) return { status, list: read, missing: undefined };
-      return without(status, known, `it has not answered within ${this.#options.waitMs / 1000} s`);
+      return this.#without(status, known, new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`));
     } catch (error) {
-      return without(status, known, rpcErrorOf(error).message);
+      return this.#without(status, known, error);
     }
   }
-}
 
-/** An old list is better than none, if it is said how old. */
-function without(status: ServerStatus, known: KnownList | undefined, reason: string): Part {
-  const missing: Unavailable = { server: status.id, reason };
-  if (known) missing.ageMs = Math.round(known.freshness.ageMs);
-  return { status, list: known, missing };
+  /** An old list is better than none, if it is said how old. */
+  #without(status: ServerStatus, known: KnownList | undefined, thrown: unknown): Part {
+    const error = this.#options.failures.report(thrown, { server: status.id });
+    const { mayHaveReached: _, ...facts } = dataFor(error);
+    const missing: Unavailable = { server: status.id, reason: wordsFor(error), ...facts };
+    if (known) missing.ageMs = Math.round(known.freshness.ageMs);
+    return { status, list: known, missing };
+  }
 }
 
 /** The least and the strictest of the parts. */

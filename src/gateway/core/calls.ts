@@ -250,5 +250,5 @@ function calledOff(error: NexusError, reason: unknown): NexusError {
 function tooMany(running: number, { server, method }: Call): Result {
   const message = `${running} calls of this client are running already; wait until some of them are done`;
   if (method === "tools/call") return toolFailure(message);
-  throw new NexusError("CONNECTION_FAILED", message, { server, method, mayHaveReached: false });
+  throw new NexusError("CLOSED", message, { server, method, mayHaveReached: false });
 }

@@ -6,6 +6,7 @@ import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { FailureLog } from "../failure-log.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import { Access, type Decide } from "./access.ts";
@@ -34,6 +35,8 @@ export interface GatewayCoreOptions {
   /** Narrows who may see and use what; without it everybody may use what the servers' entries allow. */
   decide?: Decide | undefined;
   logger?: Logger | undefined;
+  /** Where it is logged why a list lacks a server. */
+  failures?: FailureLog | undefined;
   /** How long a list of all servers waits for one of them: 2 seconds. */
   waitMs?: number | undefined;
   /** Items on a page of such a list: 500. */
@@ -71,7 +74,8 @@ export class GatewayCore implements Core {
     const owners = (this.#owners = new OwnerChanges(calls, logger));
     const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
       owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
-    this.#all = new AggregateLists({ host, catalogs, access, cursors, ownList, waitMs, pageSize });
+    const failures = options.failures ?? new FailureLog(logger);
+    this.#all = new AggregateLists({ host, catalogs, access, cursors, ownList, failures, waitMs, pageSize });
     this.#one = new PassedLists({ catalogs, run: (call) => this.#pass(call), access, cursors, logger });
     this.#names = { isServer: (id) => this.#find(id) !== undefined, candidates: (kind) => this.#candidates(kind) };
   }

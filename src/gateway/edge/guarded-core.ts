@@ -2,6 +2,7 @@ import type { Logger } from "../../client/logger.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Audit, Outcome } from "../audit.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
+import type { FailureLog } from "../failure-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Principal } from "../principal.ts";
 import type { CallGate } from "./call-gate.ts";
@@ -12,11 +13,15 @@ export interface GuardedCoreOptions {
   metrics: Metrics;
   audit: Audit;
   logger: Logger;
+  failures: FailureLog;
   /** Whether there is such a server. */
   knows: (server: string) => boolean;
 }
 
-/** What all edges have in common: each call passes the gate, is counted, and leaves one record. */
+/**
+ * What all edges have in common: each call passes the gate, is counted, and leaves one record; of a failure, what its
+ * caller is not told is logged.
+ */
 export class GuardedCore implements Core {
   readonly #options: GuardedCoreOptions;
 
@@ -27,7 +32,7 @@ export class GuardedCore implements Core {
   async offer(view: View, principal: Principal): Promise<Offer> {
     const { core, gate } = this.#options;
     gate.requireOpen();
-    return core.offer(view, principal);
+    return core.offer(view, principal).catch((error: unknown) => this.#fail(error, view, "initialize"));
   }
 
   async handle(exchange: Exchange): Promise<Result> {
@@ -47,7 +52,7 @@ export class GuardedCore implements Core {
       }
     } catch (error) {
       if (exchange.signal.aborted) outcome = "cancelled";
-      throw error;
+      return this.#fail(error, exchange.view, exchange.method);
     } finally {
       this.#record(exchange, outcome, performance.now() - startedAt);
     }
@@ -56,15 +61,22 @@ export class GuardedCore implements Core {
   async listen(request: ListenRequest): Promise<Listening> {
     const { core, gate } = this.#options;
     gate.requireOpen();
-    return core.listen(request);
+    return core.listen(request).catch((error: unknown) => this.#fail(error, request.view, "subscriptions/listen"));
   }
 
   paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    return this.#options.core.paramHeaders(view, principal, tool);
+    const headers = this.#options.core.paramHeaders(view, principal, tool);
+    return headers instanceof Promise
+      ? headers.catch((error: unknown) => this.#fail(error, view, "tools/call"))
+      : headers;
   }
 
   release(owner: string): void {
     this.#options.core.release(owner);
+  }
+
+  #fail(error: unknown, view: View, method: string): never {
+    throw this.#options.failures.report(error, { server: view.kind === "one" ? view.server : undefined, method });
   }
 
   #record(exchange: Exchange, outcome: Outcome, durationMs: number): void {

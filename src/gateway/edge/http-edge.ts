@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Logger } from "../../client/logger.ts";
-import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { asHost, OriginGuard } from "../../net/origin-guard.ts";
-import { INTERNAL_ERROR } from "../../protocol/json-rpc.ts";
 import type { Core } from "../exchange.ts";
+import type { FailureLog } from "../failure-log.ts";
 import type { Limits } from "../limits.ts";
 import type { Authenticate, Principal } from "../principal.ts";
+import { dataFor, rpcErrorOf } from "../rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
 import { refusalOf } from "./foreign-request.ts";
 import { invalidRequest, refuse, refuseUnread, sendJson, wrongMethod } from "./http-refusal.ts";
@@ -30,7 +30,7 @@ export interface HttpEdgeOptions {
   isReady: () => boolean;
   /** The text of `/metrics`. */
   metrics: () => string;
-  logger: Logger;
+  failures: FailureLog;
 }
 
 /** How long answers may take to be written when the gateway closes. */
@@ -102,10 +102,10 @@ export class HttpEdge {
       if (this.#closed) res.shouldKeepAlive = false;
       await this.#route(req, res);
     } catch (error) {
-      this.#options.logger.error("a request could not be served", { error, url: req.url });
-      const message = "The gateway failed; its log says why";
+      const failure = new NexusError("INTERNAL", messageOf(error), { cause: error });
+      const reported = this.#options.failures.report(failure, { method: `${req.method} ${req.url}` });
       if (res.headersSent) res.destroy();
-      else refuse(res, { status: 500, error: { code: INTERNAL_ERROR, message } });
+      else refuse(res, { status: 500, error: rpcErrorOf(reported) });
     }
   }
 
@@ -170,8 +170,9 @@ export class HttpEdge {
     try {
       sendJson(res, 200, await toolManifest({ core, principal, server, signal: left.signal }));
     } catch (thrown) {
-      const { code, message } = asNexusError(thrown);
-      sendJson(res, HTTP_STATUSES[code], { error: { code, message, server } });
+      const error = asNexusError(thrown);
+      const { message } = rpcErrorOf(error);
+      sendJson(res, HTTP_STATUSES[error.code], { error: { ...dataFor(error.with({ server })), message } });
     }
   }
 }

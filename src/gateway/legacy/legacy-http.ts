@@ -173,7 +173,6 @@ export class LegacyHttp implements LegacyEndpoint {
       sendText(response, 200, text, { "mcp-session-id": session.id });
     } catch (error) {
       void session.close();
-      this.#logger.warn("initialize failed", { error });
       sendJson(response, 200, { jsonrpc: "2.0", id, error: rpcErrorOf(error) });
     }
   }

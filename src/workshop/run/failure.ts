@@ -39,6 +39,10 @@ const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
     text: `${title} sent a larger answer than is read here.`,
     again: "Ask for less at once.",
   }),
+  ADDRESS_REFUSED: (title) => ({
+    text: `${title} has an address that may not be reached; nothing was sent.`,
+    hint: "Whoever maintains the tool file has to check its address.",
+  }),
   REDIRECT_REFUSED: (title) => ({
     text: `${title} answered with a redirect, which is not followed.`,
     hint: "Whoever maintains the tool file has to check its address.",

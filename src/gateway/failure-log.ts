@@ -1,0 +1,58 @@
+import { randomBytes } from "node:crypto";
+import type { Logger } from "../client/logger.ts";
+import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
+import { renderForPrograms } from "../errors/render.ts";
+import { isHeldBack } from "./rpc-error.ts";
+
+/** How long the same failure keeps its id, and is not logged again. */
+const SAME_MS = 600_000;
+const MAX_KNOWN = 256;
+/** Of what a program wrote last. */
+const MAX_LINES = 10;
+const MAX_LINE_LENGTH = 500;
+
+/** Logs what callers are not told about failures, under an id that they are told. A failure that repeats is logged once. */
+export class FailureLog {
+  readonly #logger: Logger;
+  /** By what happened; the oldest first. */
+  readonly #known = new Map<string, { correlationId: string; at: number }>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** The failure with the id of its line in the log; as it is where its caller is told all of it. */
+  report(thrown: unknown, about: { server?: string | undefined; method?: string | undefined } = {}): NexusError {
+    const error = asNexusError(thrown).with(about);
+    if (!isHeldBack(error) || error.details.correlationId !== undefined) return error;
+    return error.amended({ correlationId: this.#correlationOf(error) });
+  }
+
+  #correlationOf(error: NexusError): string {
+    const key = JSON.stringify([error.details.server, error.code, error.message]);
+    const known = this.#known.get(key);
+    if (known && performance.now() - known.at < SAME_MS) return known.correlationId;
+    const correlationId = randomBytes(8).toString("hex");
+    this.#known.delete(key);
+    this.#known.set(key, { correlationId, at: performance.now() });
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined && this.#known.size > MAX_KNOWN) this.#known.delete(oldest);
+    this.#write(error, correlationId);
+    return correlationId;
+  }
+
+  #write(error: NexusError, correlation: string): void {
+    const { server, method, stderr } = error.details;
+    const { message, ...facts } = renderForPrograms(error).error;
+    const lines = stderr?.slice(-MAX_LINES).map((line) => line.slice(0, MAX_LINE_LENGTH));
+    const { cause } = error;
+    const stack = error.code === "INTERNAL" ? (cause instanceof Error ? cause.stack : error.stack) : undefined;
+    const what = [server === undefined ? "" : `"${server}"`, method ?? ""].filter((part) => part !== "").join(", ");
+    this.#logger.warn(`${what === "" ? "a request" : what} failed: ${String(message)}`, {
+      correlation,
+      ...facts,
+      ...(lines ? { stderr: lines } : {}),
+      ...(stack === undefined ? {} : { stack }),
+    });
+  }
+}
