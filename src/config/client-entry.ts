@@ -1,7 +1,7 @@
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import { CLIENTS, type ClientFacts, type ClientId, type EntryShape } from "./clients.ts";
-import { ClientVariables, Obstacle } from "./client-variables.ts";
+import { ClientVariables, obstacle } from "./client-variables.ts";
 
 /** An entry in the words of another program. */
 export interface ClientEntry {
@@ -22,10 +22,10 @@ const SETTINGS = [
   "fail_if_no_tools",
 ];
 
-/** Writes an entry for another program; throws an `Obstacle` where that program would run another server than Nexus does. */
+/** Writes an entry for another program; throws the reason where that program would run another server than Nexus does. */
 export function entryForClient(client: ClientId, entry: ServerEntry): ClientEntry {
   const facts = CLIENTS[client];
-  if (!facts.shape) throw new Obstacle(`${facts.title} is not known well enough`);
+  if (!facts.shape) throw obstacle(`${facts.title} is not known well enough`);
   return new EntryWriter(facts, facts.shape, entry).write();
 }
 
@@ -45,8 +45,8 @@ class EntryWriter {
 
   write(): ClientEntry {
     const { api, command, oauth } = this.#entry;
-    if (api !== undefined) throw new Obstacle("it is made of a tool file, which only Nexus can serve");
-    if (oauth !== undefined) throw new Obstacle(`"oauth" of the entry means something to Nexus alone`);
+    if (api !== undefined) throw obstacle("it is made of a tool file, which only Nexus can serve");
+    if (oauth !== undefined) throw obstacle(`"oauth" of the entry means something to Nexus alone`);
     const reach = command === undefined ? this.#remote() : this.#local();
     const tools = this.#tools();
     this.#leftOut.push(...SETTINGS.filter((key) => this.#entry[key] !== undefined));
@@ -57,8 +57,8 @@ class EntryWriter {
   #local(): Record<string, unknown> {
     const { command, args, cwd = this.#entry["workdir"], envFile } = this.#entry;
     const { type, isList, hasCwd, hasEnvFile, env: envKey = "env" } = this.#shape;
-    if (cwd !== undefined && !hasCwd) throw new Obstacle(`${this.#title} cannot start it in a folder of its own`);
-    if (envFile !== undefined && !hasEnvFile) throw new Obstacle(`${this.#title} reads no "envFile"`);
+    if (cwd !== undefined && !hasCwd) throw obstacle(`${this.#title} cannot start it in a folder of its own`);
+    if (envFile !== undefined && !hasEnvFile) throw obstacle(`${this.#title} reads no "envFile"`);
     const [program, ...rest] = texts(command, args).map((word) => this.#variables.text(word));
     const env = this.#env();
     return {
@@ -87,7 +87,7 @@ class EntryWriter {
     const key = keys[kind];
     if (key === undefined) {
       const what = kind === "sse" && keys.http !== undefined ? "over HTTP+SSE" : "by its address";
-      throw new Obstacle(`${this.#title} cannot reach a server ${what}`);
+      throw obstacle(`${this.#title} cannot reach a server ${what}`);
     }
     const written = pairs(headers).map(([name, text]) => [name, this.#variables.inHeader(name, text)]);
     return {
@@ -109,7 +109,7 @@ class EntryWriter {
       ["deny", deny],
     ] as const) {
       if (tools[key] === undefined) continue;
-      if (theirs === undefined) throw new Obstacle(`${this.#title} has no list of tools to ${key}`);
+      if (theirs === undefined) throw obstacle(`${this.#title} has no list of tools to ${key}`);
       written[theirs] = tools[key];
     }
     return written;

@@ -1,9 +1,10 @@
+import { NexusError } from "../errors/nexus-error.ts";
 import type { ClientFacts, EntryShape } from "./clients.ts";
 import { endOf } from "./variables.ts";
 
-/** Why an entry cannot be written for another program, as the end of a sentence. */
-export class Obstacle extends Error {
-  override readonly name = "Obstacle";
+/** An entry cannot be written for another program; the message is a reason that can end a sentence. */
+export function obstacle(reason: string): NexusError {
+  return new NexusError("CONFIG_INVALID", reason, { phase: "config", mayHaveReached: false });
 }
 
 /** Names of ours that editors know, too. */
@@ -25,7 +26,7 @@ export class ClientVariables {
     const { title, dialect } = this.#facts;
     const plain = text.replaceAll(/\$\{[^{}]*\}/g, "");
     if (this.#readsMore(plain) || (dialect?.variables && plain.search(dialect.variables) !== -1)) {
-      throw new Obstacle(`${title} would fill in what is plain text here`);
+      throw obstacle(`${title} would fill in what is plain text here`);
     }
     let written = "";
     let rest = text;
@@ -33,7 +34,7 @@ export class ClientVariables {
       const start = rest.indexOf("${");
       const end = start === -1 ? -1 : endOf(rest, start + 2);
       if (end === -1) return written + rest;
-      if (rest[start - 1] === "$") throw new Obstacle(`${title} would fill in what is plain text here`);
+      if (rest[start - 1] === "$") throw obstacle(`${title} would fill in what is plain text here`);
       written += rest.slice(0, start) + this.#reference(rest.slice(start + 2, end));
       rest = rest.slice(end + 1);
     }
@@ -70,17 +71,17 @@ export class ClientVariables {
     const { title } = this.#facts;
     const { variable, hasDefaults, hasFolders } = this.#shape;
     const [, prefix, name = "", fallback] = /^(?:(env|secret|input|file):)?([^]+?)(?::-([^]*))?$/.exec(reference) ?? [];
-    if (prefix === "secret") throw new Obstacle(`it uses the secret "${name}", which only Nexus knows`);
-    if (prefix === "input") throw new Obstacle(`it asks for "${name}" when it starts, as only Nexus can`);
-    if (prefix === "file") throw new Obstacle(`it takes a value from the file ${name}, as only Nexus can`);
-    if (!/^[A-Za-z_]\w*$/.test(name)) throw new Obstacle(`${title} cannot fill in \${${reference}}`);
+    if (prefix === "secret") throw obstacle(`it uses the secret "${name}", which only Nexus knows`);
+    if (prefix === "input") throw obstacle(`it asks for "${name}" when it starts, as only Nexus can`);
+    if (prefix === "file") throw obstacle(`it takes a value from the file ${name}, as only Nexus can`);
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw obstacle(`${title} cannot fill in \${${reference}}`);
     if (prefix === undefined && FOLDERS.includes(name)) {
       if (hasFolders && fallback === undefined) return `\${${name}}`;
-      throw new Obstacle(`${title} cannot fill in \${${reference}}`);
+      throw obstacle(`${title} cannot fill in \${${reference}}`);
     }
-    if (!variable) throw new Obstacle(`${title} does not fill in variables`);
+    if (!variable) throw obstacle(`${title} does not fill in variables`);
     if (fallback === undefined) return variable(name);
-    if (!hasDefaults) throw new Obstacle(`${title} has no defaults of variables`);
+    if (!hasDefaults) throw obstacle(`${title} has no defaults of variables`);
     return `\${${name}:-${this.text(fallback)}}`;
   }
 

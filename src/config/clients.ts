@@ -63,6 +63,8 @@ interface ClientDialect {
   countsSeconds?: true;
   /** Relative paths in the user's files start in the home folder; otherwise in the one that the program is started in. */
   startsAtHome?: true;
+  /** A command without "args" is a whole line. */
+  hasCommandLines?: true;
   /** Keys under names that mean something else, or nothing, elsewhere. */
   renamed?: Readonly<Record<string, string>>;
   /** Keys that hold state of the program itself, such as tokens. */
@@ -267,7 +269,11 @@ const FACTS = {
     user: ({ home }) => ["mcporter.json", "mcporter.jsonc"].map((name) => home(".mcporter", name)),
     project: ["config/mcporter.json"],
     section: ["mcpServers"],
-    dialect: { variables: /\$env:([A-Za-z_]\w*)/g, dropped: ["tokenCacheDir", "token_cache_dir"] },
+    dialect: {
+      variables: /\$env:([A-Za-z_]\w*)/g,
+      hasCommandLines: true,
+      dropped: ["tokenCacheDir", "token_cache_dir"],
+    },
   },
   nexus3: {
     title: "NEXUS3",

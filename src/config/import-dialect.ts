@@ -5,21 +5,32 @@ import { nodeOf, type Member, type SourceNode } from "./source-node.ts";
 /** An entry of another program, with what means something else there written as Nexus understands it. */
 export function inOwnDialect(node: SourceNode, client: ImportPlace["client"]): SourceNode {
   const dialect = client === "file" ? {} : (CLIENTS[client].dialect ?? {});
-  const { variables, countsSeconds, renamed = {}, dropped = [] } = dialect;
+  const { variables, countsSeconds, hasCommandLines, renamed = {}, dropped = [] } = dialect;
   const written = variables ? withTexts(node, (text) => text.replaceAll(variables, "${$1}")) : node;
   if (written.kind !== "object") return written;
+  const splits = hasCommandLines && !written.members.some(({ key }) => key === "args");
   const members = written.members
     .filter(({ key }) => !dropped.includes(key))
-    .map((member) => ({
-      ...member,
-      key: (Object.hasOwn(renamed, member.key) ? renamed[member.key] : undefined) ?? member.key,
-    }));
-  return { ...written, members: countsSeconds ? members.map(inMilliseconds) : members };
+    .map((member): Member => {
+      const key = (Object.hasOwn(renamed, member.key) ? renamed[member.key] : undefined) ?? member.key;
+      if (key === "timeout" && countsSeconds) return inMilliseconds(member);
+      return key === "command" && splits ? inWords(member) : { ...member, key };
+    });
+  return { ...written, members };
+}
+
+/** A command line, as a list of its words. */
+function inWords(member: Member): Member {
+  const { node } = member;
+  if (node.kind !== "scalar" || typeof node.value !== "string" || !/\s/.test(node.value.trim())) return member;
+  const words = [...node.value.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
+  const texts = words.map(([, double, single, plain]) => double ?? single ?? plain ?? "");
+  return { ...member, node: nodeOf(texts, () => node.place) };
 }
 
 function inMilliseconds(member: Member): Member {
-  const { key, node } = member;
-  if (key !== "timeout" || node.kind !== "scalar" || typeof node.value !== "number") return member;
+  const { node } = member;
+  if (node.kind !== "scalar" || typeof node.value !== "number") return member;
   return { ...member, node: nodeOf(node.value * 1_000, () => node.place) };
 }
 

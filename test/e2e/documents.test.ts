@@ -31,6 +31,9 @@ const hasJq = run("jq", ["--version"]).then(
   () => false,
 );
 
+/** A guide may show fifty commands, each of which is a process. */
+const COMMANDS_MS = 180_000;
+
 describe.each(documents)("%s", (document) => {
   test("N14: its programs run, its commands exist, its links lead somewhere", async () => {
     const text = await readFile(join(root, document), "utf8");
@@ -61,7 +64,8 @@ describe.each(documents)("%s", (document) => {
     }
   });
 
-  test.runIf(process.platform !== "win32")("N14: its commands do what it shows, one after the other", async () => {
+  const posix = test.runIf(process.platform !== "win32");
+  posix("N14: its commands do what it shows, one after the other", { timeout: COMMANDS_MS }, async () => {
     const shown = shownCommands(await readFile(join(root, document), "utf8"));
     const home = await mkdtemp(join(tmpdir(), "nexus-documents-"));
     try {

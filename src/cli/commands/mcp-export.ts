@@ -4,7 +4,7 @@ import { visible } from "../../errors/visible.ts";
 import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { chosenServers, type ChosenServer } from "../configuring/chosen-servers.ts";
-import { clientCalled, noSuchWay, WAY_OPTIONS, wayGiven } from "../configuring/client-options.ts";
+import { clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "../configuring/client-options.ts";
 import { placesOf } from "../configuring/configured-servers.ts";
 import { entryWriter } from "../configuring/entry-writer.ts";
 import { secretIn } from "../configuring/entry-secrets.ts";
@@ -67,20 +67,16 @@ function exportFor(
   const writer = entryWriter(context, client);
   const way = wayGiven(context.options);
   const exported: Exported = { entries: {}, skipped: [], through: new Map() };
-  try {
-    for (const { definition, written } of servers) {
-      if (!way && !definition.trusted) {
-        exported.skipped.push({ server: definition.id, reason: UNTRUSTED });
-        continue;
-      }
-      const { name, value, reason } = writer.server(definition, written, way ?? { kind: "own" });
-      exported.entries[name] = value;
-      if (reason !== undefined) exported.through.set(name, reason);
+  for (const { definition, written } of servers) {
+    if (!way && !definition.trusted) {
+      exported.skipped.push({ server: definition.id, reason: UNTRUSTED });
+      continue;
     }
-    return exported;
-  } catch (error) {
-    throw noSuchWay(error);
+    const { name, value, reason } = inThisWay(() => writer.server(definition, written, way ?? { kind: "own" }));
+    exported.entries[name] = value;
+    if (reason !== undefined) exported.through.set(name, reason);
   }
+  return exported;
 }
 
 const UNTRUSTED = "it is in a file of a project that is not trusted; look at it: nexus mcp trust --show";

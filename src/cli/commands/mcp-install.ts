@@ -8,7 +8,7 @@ import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { chosenServers, untrusted } from "../configuring/chosen-servers.ts";
 import type { NamedEntry, Way } from "../configuring/client-entries.ts";
-import { CLIENT_OPTIONS, clientCalled, noSuchWay, WAY_OPTIONS, wayGiven } from "../configuring/client-options.ts";
+import { CLIENT_OPTIONS, clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "../configuring/client-options.ts";
 import { placesOf } from "../configuring/configured-servers.ts";
 import { entryWriter } from "../configuring/entry-writer.ts";
 import { editClientFile } from "../configuring/edit-client-file.ts";
@@ -78,16 +78,14 @@ type InstallContext = CommandContext<{
 async function entriesFor(context: InstallContext, client: ClientId, way: Way | undefined): Promise<NamedEntry[]> {
   const { options } = context;
   const writer = entryWriter(context, client, { isOfProject: options.project });
-  try {
-    if (!options.server) return [writer.nexus(way === undefined || way.kind === "own" ? { kind: "pipe" } : way)];
-    const servers = await chosenServers(context, options.server);
-    return servers.map(({ definition, written }) => {
-      if (!way && !definition.trusted) throw untrusted(definition);
-      return writer.server(definition, written, way ?? { kind: "own" });
-    });
-  } catch (error) {
-    throw noSuchWay(error);
+  if (!options.server) {
+    return [inThisWay(() => writer.nexus(way === undefined || way.kind === "own" ? { kind: "pipe" } : way))];
   }
+  const servers = await chosenServers(context, options.server);
+  return servers.map(({ definition, written }) => {
+    if (!way && !definition.trusted) throw untrusted(definition);
+    return inThisWay(() => writer.server(definition, written, way ?? { kind: "own" }));
+  });
 }
 
 function named(entries: NamedEntry[], name: string | undefined): NamedEntry[] {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { clientFiles, findClientEntry, withClientEntries, type PresentEntry } from "../../config/client-file.ts";
-import { Obstacle } from "../../config/client-variables.ts";
 import { CLIENTS, INSTALL_CLIENTS, type ClientId } from "../../config/clients.ts";
 import { isNexusEntry, NEXUS } from "../../config/nexus-entry.ts";
 import { serverId } from "../../config/server-id.ts";
@@ -124,11 +123,10 @@ async function isOwnEntry(
     const [chosen] = await chosenServers(context, [server]);
     if (!chosen) return false;
     const writer = entryWriter(context, client, { isOfProject: context.options.project });
-    const { value: own } = writer.own(chosen.definition, chosen.written);
-    return isDeepStrictEqual(own, value);
+    return isDeepStrictEqual(writer.own(chosen.definition, chosen.written).value, value);
   } catch (error) {
     // The server may be gone by now, or not be one that is written by itself.
-    if (error instanceof Obstacle || (error instanceof NexusError && error.code === "NAME_UNKNOWN")) return false;
+    if (error instanceof NexusError) return false;
     throw error;
   }
 }

@@ -1,12 +1,13 @@
 import { dirname, resolve } from "node:path";
 import { absolutePath } from "../../config/absolute-path.ts";
 import { entryForClient, type ClientEntry } from "../../config/client-entry.ts";
-import { Obstacle } from "../../config/client-variables.ts";
+import { obstacle } from "../../config/client-variables.ts";
 import type { ClientId } from "../../config/clients.ts";
 import { entryBoundTo } from "../../config/import-paths.ts";
 import { NEXUS } from "../../config/nexus-entry.ts";
 import { pathOf, projectFolderOf, type Surroundings } from "../../config/places.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { secretIn } from "./entry-secrets.ts";
 
@@ -41,7 +42,7 @@ export class ClientEntries {
     this.#situation = situation;
   }
 
-  /** All of Nexus. Throws an `Obstacle` where the program cannot reach it that way. */
+  /** All of Nexus. Throws where the program cannot reach it that way. */
   nexus(way: Exclude<Way, { kind: "own" }>): NamedEntry {
     const entry = way.kind === "pipe" ? this.#pipe([]) : { url: way.url };
     return { name: NEXUS, way: way.kind, ...entryForClient(this.#client, entry) };
@@ -60,15 +61,15 @@ export class ClientEntries {
     try {
       return { name: id, way: "own", ...this.own(definition, written) };
     } catch (error) {
-      if (error instanceof Obstacle) return through(error.message);
+      if (error instanceof NexusError) return through(error.message);
       throw error;
     }
   }
 
-  /** The entry of a server in the words of the program; throws an `Obstacle` where it would be another server there. */
+  /** The entry of a server in the words of the program; throws the reason where it would be another server there. */
   own(definition: ServerDefinition, written: unknown): ClientEntry {
     const secret = secretIn(written);
-    if (secret !== undefined) throw new Obstacle(secret);
+    if (secret !== undefined) throw obstacle(secret);
     return entryForClient(this.#client, this.#bound(definition, written as ServerEntry));
   }
 
@@ -79,7 +80,7 @@ export class ClientEntries {
     if (!origin) return entry;
     const { file, layer } = origin;
     if (layer === "user") {
-      if (isRelative(entry.cwd ?? entry.workdir)) throw new Obstacle("its folder depends on where Nexus is started");
+      if (isRelative(entry.cwd ?? entry.workdir)) throw obstacle("its folder depends on where Nexus is started");
       return withEnvFile(entry, dirname(file));
     }
     const folder = layer === "explicit" ? dirname(file) : projectFolderOf(file, pathOf(places.platform));

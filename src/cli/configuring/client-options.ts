@@ -1,7 +1,7 @@
-import { Obstacle } from "../../config/client-variables.ts";
 import { INSTALL_CLIENTS, type ClientId } from "../../config/clients.ts";
 import { maskedUrl } from "../../errors/masked-secrets.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Options } from "../command.ts";
 import type { Way } from "./client-entries.ts";
@@ -61,8 +61,12 @@ function gatewayUrl(given: string): string {
   return url.origin + (path === "" ? "/mcp" : path);
 }
 
-/** For a way that the user has asked for, and that the program does not have. */
-export function noSuchWay(error: unknown): unknown {
-  if (!(error instanceof Obstacle)) return error;
-  return wrongUsage(error.message, "Use --stdio: the program starts Nexus itself then.");
+/** Makes an entry in a way that the user has asked for, and that the program may not have. */
+export function inThisWay<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof NexusError)) throw error;
+    throw wrongUsage(error.message, "Use --stdio: the program starts Nexus itself then.");
+  }
 }
