@@ -1,6 +1,6 @@
 import { nearestName } from "../errors/nearest-name.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
-import type { Params, Result } from "../protocol/json-rpc.ts";
+import { INVALID_PARAMS, type Params, type Result } from "../protocol/json-rpc.ts";
 import { withContent } from "../protocol/legacy.ts";
 import {
   LOG_LEVELS,
@@ -263,7 +263,7 @@ export class Client implements AsyncDisposable {
 
   /** A server's refusal of a tool that it does not list is explained by the tools that it does. */
   #withToolHint(error: unknown, name: string): unknown {
-    const isRefused = error instanceof NexusError && error.code === "SERVER_ERROR";
+    const isRefused = error instanceof NexusError && error.details.rpc?.code === INVALID_PARAMS;
     const names = this.known.tools?.map((tool) => tool.name);
     if (!isRefused || names?.includes(name)) return error;
     const near = names && nearestName(name, names);
