@@ -53,7 +53,8 @@ export class Assembly {
   readonly #core: GatewayCore;
 
   static async open(options: GatewayOptions): Promise<Assembly> {
-    const host = options.surroundings ? await Host.start(options.host, options.surroundings) : options.host;
+    const { host: given, surroundings, limits } = options;
+    const host = surroundings ? await Host.start({ connectionShare: limits?.share, ...given }, surroundings) : given;
     return new Assembly(host, options);
   }
 

@@ -5,6 +5,7 @@ import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../net/origin-guard.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import { LegacyHttp } from "./legacy/legacy-http.ts";
+import { OpenStreams } from "./open-streams.ts";
 import { admitEverybody, type Authenticate } from "./principal.ts";
 
 export type ServeOptions = GatewayOptions & {
@@ -99,9 +100,12 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
   const { keepAliveMs, streamMs } = limits;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
+  const streams = new OpenStreams(limits);
   const legacy = new LegacyHttp({
     core,
     maxSessions: limits.sessions,
+    share: limits.share,
+    streams,
     idleMs: limits.sessionIdleMs,
     keepAliveMs,
     streamMs,
@@ -114,6 +118,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     legacy,
     limits,
     failures,
+    streams,
     authenticate: options.authenticate ?? admitEverybody,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
@@ -125,7 +130,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
         queued: gate.queued,
         parked: calls.parked,
         sessions: legacy.sessions,
-        streams: edge.streams,
+        streams: streams.size,
         connections: edge.traffic.connections,
         receivedBytes: edge.traffic.receivedBytes,
         sentBytes: edge.traffic.sentBytes,

@@ -1,5 +1,12 @@
+import { DEFAULT_SHARE } from "../host/fair-shares.ts";
+
 /** What one gateway takes on, so that nobody can make it take on everything. */
 export interface Limits {
+  /**
+   * What one principal gets while another one competes, from 0 to 1: of calls, queue, streams, sessions, parked calls and
+   * bytes. Alone it gets all of it.
+   */
+  share: number;
   /** Bytes of a request's body. */
   bodyBytes: number;
   /** Bytes of a request's headers. */
@@ -40,6 +47,7 @@ export interface Limits {
 export type BatchLimits = Pick<Limits, "batchMessages" | "batchBytes">;
 
 export const DEFAULT_LIMITS: Limits = {
+  share: DEFAULT_SHARE,
   bodyBytes: 4 * 1024 * 1024,
   headerBytes: 32 * 1024,
   jsonDepth: 128,

@@ -6,6 +6,16 @@ export interface Principal {
   tenant: string;
 }
 
+/** Names a principal among all; no two have the same, and none begins with that of another. */
+export function principalKey({ tenant, id }: Principal): string {
+  return `${tenant.length} ${id.length} ${tenant}${id}`;
+}
+
+/** Names an owner of connections: owners of different principals are different, whatever they are called. */
+export function ownerKey(principal: Principal, owner: string): string {
+  return principalKey(principal) + owner;
+}
+
 /** Tells who calls by what a request carries; throws AUTH_REQUIRED or FORBIDDEN. */
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Principal> | Principal;
 

@@ -5,9 +5,9 @@ import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Backoff } from "./backoff.ts";
+import { FairShares, type Share } from "./fair-shares.ts";
 import { GivenLease } from "./given-lease.ts";
 import type { Lease } from "./lease.ts";
-import { Places } from "./places.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** The key of the host's own connection: it is kept without users, and there is always room for it. */
@@ -24,6 +24,8 @@ export interface PoolOptions {
   /** How long a connection that nobody uses is kept. */
   idleMs: number;
   maxConnections: number;
+  /** What one principal gets of them while others compete, from 0 to 1. */
+  connectionShare: number;
   /** Those of one owner, which it has one of for each set of capabilities. */
   maxOwnerConnections: number;
   /** How long a connection that is one too many waits for another to end. */
@@ -36,6 +38,8 @@ export interface PoolOptions {
 export interface HoldOptions {
   /** Whose it is. */
   owner?: string;
+  /** Whose share it counts in; the owner's own where absent. */
+  principal?: string | undefined;
   input: InputProvider | undefined;
   /** Counts how often it could not be opened, or was lost at once; absent where the caller does. */
   backoff?: Backoff;
@@ -45,6 +49,8 @@ export interface HoldOptions {
 export interface Held {
   readonly key: string;
   readonly owner: string;
+  /** Undefined for the host's own. */
+  readonly share: Share | undefined;
   readonly client: Promise<Client>;
   readonly giveUp: AbortController;
   /** The same as `client`, once it is up. */
@@ -75,16 +81,16 @@ export class ConnectionPool {
   /** Those that are on their way out, too. */
   readonly #running = new Set<Held>();
   /** For all but the host's own. */
-  readonly #places: Places;
+  readonly #shares: FairShares;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#places = new Places(Math.max(1, options.maxConnections - 1));
+    this.#shares = new FairShares(Math.max(1, options.maxConnections - 1), options.connectionShare);
   }
 
   /** The host's own connection; opened now, if there is none. */
   holdHost(options: HoldOptions): Held {
-    return this.#byKey.get(HOST) ?? this.#open(HOST, options);
+    return this.#byKey.get(HOST) ?? this.#open(HOST, options, undefined);
   }
 
   /** A lease of the connection with this key, as soon as it is up. */
@@ -155,8 +161,9 @@ export class ConnectionPool {
   async #enter(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Held> {
     options.backoff?.refuseIfHopeless();
     if (!this.#coming.has(key)) this.#boundOwner(key, options.owner);
-    if (!this.#coming.has(key) && this.#places.tryTake()) return this.#use(this.#open(key, options));
-    const coming = this.#coming.get(key) ?? this.#wait(key, options);
+    const share = this.#shares.of(options.principal ?? options.owner ?? HOST);
+    if (!this.#coming.has(key) && this.#shares.tryTake(share)) return this.#use(this.#open(key, options, share));
+    const coming = this.#coming.get(key) ?? this.#wait(key, options, share);
     coming.users++;
     try {
       return await unlessAborted(coming.held, signal);
@@ -167,13 +174,14 @@ export class ConnectionPool {
     }
   }
 
-  #wait(key: string, options: HoldOptions): Coming {
+  #wait(key: string, options: HoldOptions, share: Share): Coming {
     const { waitMs } = this.#options;
     const giveUp = new AbortController();
     // Those that live for one call come and go: whoever wants one waits as long as the caller does.
-    const timer = key.startsWith(ONCE) ? undefined : setTimeout(() => giveUp.abort(this.#tooMany()), waitMs);
-    const entering = this.#places.take(giveUp.signal).then(() => {
-      const entered = this.#enterNow(key, options, giveUp.signal);
+    const refuse = () => giveUp.abort(this.#tooMany(this.#reachedLimit(share)));
+    const timer = key.startsWith(ONCE) ? undefined : setTimeout(refuse, waitMs);
+    const entering = this.#turn(share, giveUp.signal).then(() => {
+      const entered = this.#enterNow(key, options, { share, signal: giveUp.signal });
       entered.users = coming.users;
       return (coming.entered = entered);
     });
@@ -183,8 +191,24 @@ export class ConnectionPool {
     });
     const coming: Coming = { owner: options.owner ?? HOST, held, giveUp, users: 0 };
     this.#coming.set(key, coming);
-    this.#makeRoom();
+    this.#makeRoom(share);
     return coming;
+  }
+
+  /** Rejects with what the signal was aborted with. */
+  #turn(share: Share, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // At once: a place that is given to one that has left would be lost.
+      const leave = () => {
+        stopWaiting();
+        reject(signal.reason as Error);
+      };
+      const stopWaiting = this.#shares.wait(share, () => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      });
+      signal.addEventListener("abort", leave, { once: true });
+    });
   }
 
   /** Who declares something else with every call must not take everybody's places. */
@@ -195,36 +219,41 @@ export class ConnectionPool {
     const its = [...this.#byKey.values()].filter((one) => one.owner === owner && !one.key.startsWith(ONCE));
     if (coming + its.length < maxOwnerConnections) return;
     const spare = longestIdle(its);
-    if (!spare) throw this.#tooMany(`${maxOwnerConnections} connections of this client`);
+    if (!spare) throw this.#tooMany(`${maxOwnerConnections} for one client`);
     void this.end(spare);
   }
 
   /** It has its place; the last who wanted it may have left in the same moment. */
-  #enterNow(key: string, options: HoldOptions, signal: AbortSignal): Held {
+  #enterNow(key: string, options: HoldOptions, { share, signal }: { share: Share; signal: AbortSignal }): Held {
     this.#coming.delete(key);
-    if (!signal.aborted) return this.#open(key, options);
-    this.#places.leave();
+    if (!signal.aborted) return this.#open(key, options, share);
+    this.#shares.give(share);
     throw signal.reason;
   }
 
   #use(held: Held): Held {
     held.users++;
-    clearTimeout(held.idle);
-    held.idle = undefined;
+    this.#stir(held);
     return held;
   }
 
+  #stir(held: Held): void {
+    if (held.idle === undefined) return;
+    clearTimeout(held.idle);
+    held.idle = undefined;
+    if (held.share) this.#shares.stir(held.share);
+  }
+
   /** In a place that was taken for it. */
-  #open(key: string, { owner = HOST, input, backoff }: HoldOptions): Held {
+  #open(key: string, { owner = HOST, input, backoff }: HoldOptions, share: Share | undefined): Held {
     const giveUp = new AbortController();
     const client = this.#options.connect({ input, signal: giveUp.signal });
-    const held: Held = { key, owner, client, giveUp, users: 0, idleSince: 0, isRetired: false };
+    const held: Held = { key, owner, share, client, giveUp, users: 0, idleSince: 0, isRetired: false };
     this.#byKey.set(key, held);
     this.#running.add(held);
     client.then(
       (opened) => this.#opened(held, opened, backoff),
       (error: unknown) => {
-        clearTimeout(held.idle);
         this.#ended(held);
         if (this.#forget(held)) backoff?.failed(asNexusError(error));
       },
@@ -244,14 +273,17 @@ export class ConnectionPool {
 
   /** Its process is gone: its place is free. */
   #ended(held: Held): void {
-    if (this.#running.delete(held) && held.key !== HOST) this.#places.leave();
+    if (!this.#running.delete(held) || !held.share) return;
+    this.#stir(held);
+    this.#shares.give(held.share);
   }
 
   #endLater(held: Held): void {
-    const idleMs = held.key.startsWith(ONCE) || this.#isInTheWay() ? 0 : this.#options.idleMs;
+    const idleMs = held.key.startsWith(ONCE) || this.#isInTheWay(held) ? 0 : this.#options.idleMs;
     held.idleSince = performance.now();
     held.idle = setTimeout(() => void this.end(held), idleMs);
     if (idleMs > 0) held.idle.unref();
+    if (held.share) this.#shares.rest(held.share);
   }
 
   #opened(held: Held, client: Client, backoff: Backoff | undefined): void {
@@ -275,23 +307,38 @@ export class ConnectionPool {
   }
 
   /** Whether more are waiting than have been made room for. */
-  #isInTheWay(): boolean {
-    if (this.#places.waiting === 0) return false;
+  #isInTheWay({ share }: Held): boolean {
+    const waiting = share ? this.#shares.waitingFor(share) : 0;
+    if (waiting === 0) return false;
     const leaving = [...this.#running].filter(({ key, ending }) => key !== HOST && ending !== undefined);
-    return this.#places.waiting > leaving.length;
+    return waiting > leaving.length;
   }
 
-  /** The connection that nobody has used for longest makes way for one that is wanted. */
-  #makeRoom(): void {
-    const spare = longestIdle([...this.#byKey.values()]);
+  /** Connections that nobody uses make way for one that is wanted: those unused for longest, of who has too many. */
+  #makeRoom(wanting: Share): void {
+    const leaving = [...this.#running].filter(({ share, ending }) => share === wanting && ending !== undefined).length;
+    const tooMany = wanting.held - leaving + wanting.waiting.size - this.#shares.limitOf(wanting);
+    for (let count = 0; count < tooMany; count++) this.#endIdle(wanting);
+    if (tooMany <= 0) this.#shares.losersFor(wanting).some((loser) => this.#endIdle(loser));
+  }
+
+  /** False where it has none that nobody uses. */
+  #endIdle(of: Share): boolean {
+    const spare = longestIdle([...this.#byKey.values()].filter(({ share }) => share === of));
     if (spare) void this.end(spare);
+    return spare !== undefined;
   }
 
-  #tooMany(what = `${this.#options.maxConnections} connections`): NexusError {
+  #reachedLimit(share: Share): string {
+    const limit = this.#shares.limitOf(share);
+    return share.held < limit ? String(this.#options.maxConnections) : `${limit} for one caller while others use it`;
+  }
+
+  #tooMany(limit: string): NexusError {
     const { server } = this.#options;
-    return new NexusError("CONNECTION_FAILED", `Server "${server}" has ${what} already`, {
+    return new NexusError("CONNECTION_FAILED", `Connection limit of server "${server}" reached (${limit})`, {
       server,
-      hint: "Give back what is not used, or raise the limit.",
+      hint: "Close what is not used, or raise maxConnections, maxOwnerConnections or connectionShare.",
       retryAfterMs: BUSY_MS,
       mayHaveReached: false,
     });

@@ -41,6 +41,8 @@ export interface HostOptions {
   idleMs?: number | undefined;
   /** Connections of one server: 32, of which one is the host's own. */
   maxConnections?: number | undefined;
+  /** What one principal gets of them while others compete, from 0 to 1: a quarter. Alone it gets all. */
+  connectionShare?: number | undefined;
   /** How long a lease beyond that waits for another to end: 10 seconds. */
   connectionWaitMs?: number | undefined;
   /** How often a legacy server over HTTP is asked whether it is still there: every 30 seconds. */

@@ -20,6 +20,7 @@ import type { Surroundings } from "../transport/surroundings.ts";
 import { userFolders } from "../transport/user-folders.ts";
 import { DEFAULT_BACKOFF } from "./backoff.ts";
 import { FileEraCache } from "./era-cache.ts";
+import { DEFAULT_SHARE } from "./fair-shares.ts";
 import { defineHostServers } from "./define-host-servers.ts";
 import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./lease.ts";
@@ -97,6 +98,7 @@ export class Host implements AsyncDisposable {
       idleMs: options.idleMs ?? 300_000,
       maxConnections: options.maxConnections ?? 32,
       maxOwnerConnections: options.maxOwnerConnections ?? 8,
+      connectionShare: options.connectionShare ?? DEFAULT_SHARE,
       waitMs: options.connectionWaitMs ?? 10_000,
       healthCheckMs: options.healthCheckMs ?? 30_000,
       logger,

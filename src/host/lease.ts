@@ -14,6 +14,8 @@ export interface Lease extends Disposable {
 export interface LeaseRequest {
   /** The host's own where absent. */
   owner?: string;
+  /** On whose behalf: owners of one principal have one share of a server's connections. Each owner its own where absent. */
+  principal?: string;
   /**
    * Answers the server's questions, in place of the host's own provider. The same object is the same person: a
    * connection that keeps state stays with it, another one gets a connection of its own.

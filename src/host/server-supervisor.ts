@@ -24,6 +24,7 @@ export interface SupervisorOptions {
   idleMs: number;
   maxConnections: number;
   maxOwnerConnections: number;
+  connectionShare: number;
   /** How long a connection that is one too many waits for another to end. */
   waitMs: number;
   /** How often a legacy server over HTTP is asked whether it is still there. */
@@ -76,7 +77,7 @@ export class ServerSupervisor {
   readonly #suspects = new Map<Held, Promise<void>>();
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
-    const { connect, idleMs, maxConnections, maxOwnerConnections, waitMs, logger } = options;
+    const { connect, idleMs, maxConnections, maxOwnerConnections, connectionShare, waitMs, logger } = options;
     this.definition = definition;
     this.#options = options;
     this.#backoff = new Backoff(options.backoff);
@@ -89,6 +90,7 @@ export class ServerSupervisor {
       idleMs,
       maxConnections,
       maxOwnerConnections,
+      connectionShare,
       waitMs,
       logger,
       onReport: (held, error) => this.#reported(held, asNexusError(error)),
@@ -168,10 +170,12 @@ export class ServerSupervisor {
   }
 
   /** A connection for this owner; waits for this server only. */
-  async lease({ owner = HOST, input, signal }: LeaseRequest = {}): Promise<Lease> {
+  async lease({ owner = HOST, principal, input, signal }: LeaseRequest = {}): Promise<Lease> {
     this.#refuseIfUnable();
     const key = this.#keyFor(owner, input);
-    if (key !== HOST) return this.#pool.lease(key, { owner, input, backoff: this.#keys.backoffOf(owner) }, signal);
+    if (key !== HOST) {
+      return this.#pool.lease(key, { owner, principal, input, backoff: this.#keys.backoffOf(owner) }, signal);
+    }
     const { held, client } = this.#ready ?? (await unlessAborted(this.#ensureHost(), signal));
     return this.#pool.leaseNow(held, this.#asUsedBy(owner, input, client));
   }

@@ -126,7 +126,7 @@ describe("sessions", () => {
     const events = eventsOf(await wire.get({}, left.signal));
     expect((await events.next()).value).toMatchObject({ id: "0-0" });
     left.abort();
-    await expect.poll(() => world.legacy.streams).toBe(0);
+    await expect.poll(() => world.streams.size).toBe(0);
     for (let change = 1; change <= 1500; change++) {
       const params = { uri: "test://a", change };
       core.change({ jsonrpc: "2.0", method: "notifications/resources/updated", params });

@@ -29,7 +29,7 @@ export function asking(): { command: string; args: string[] } {
         const params = { message: message.params.arguments.message, requestedSchema };
         write({ jsonrpc: "2.0", id: "q" + message.id, method: "elicitation/create", params });
       } else if (message.result) {
-        const text = message.result.content.who;
+        const text = message.result.content?.who ?? "nobody";
         answer(waiting.get(message.id), { content: [{ type: "text", text }] });
       }
     });`);

@@ -112,8 +112,8 @@ export class FaultWorld implements AsyncDisposable {
   }
 
   /** One of the numbers at /metrics. */
-  metric(name: string): Promise<number> {
-    return metricAt(this.gateway.url, name);
+  metric(name: string, headers: Record<string, string> = {}): Promise<number> {
+    return metricAt(this.gateway.url, name, headers);
   }
 
   /** The calls of tools that a server got, over all its connections. */
@@ -153,8 +153,8 @@ async function messagesIn(folder: string, server: string, wanted: "in" | "out"):
     .map(({ message }) => message as WireMessage);
 }
 
-export async function metricAt(url: string, name: string): Promise<number> {
-  const text = await (await fetch(new URL("/metrics", url))).text();
+export async function metricAt(url: string, name: string, headers: Record<string, string> = {}): Promise<number> {
+  const text = await (await fetch(new URL("/metrics", url), { headers })).text();
   return Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1]);
 }
 

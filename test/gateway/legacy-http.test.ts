@@ -198,12 +198,12 @@ test("what changes is told on the session's own stream, also what came before it
   expect((await events.next()).value).toMatchObject({ id: "0-1", message: LIST_CHANGED });
   core.change(LIST_CHANGED);
   expect((await events.next()).value).toMatchObject({ id: "0-2", message: LIST_CHANGED });
-  expect(world.legacy.streams).toBe(1);
+  expect(world.streams.size).toBe(1);
 
   const second = eventsOf(await wire.get());
   expect((await events.next()).done).toBe(true);
   expect((await second.next()).value).toMatchObject({ id: "0-2", data: "" });
-  expect(world.legacy.streams).toBe(1);
+  expect(world.streams.size).toBe(1);
 });
 
 test("resources/subscribe is answered when it is accepted, and refused when it is not", async () => {

@@ -49,11 +49,11 @@ test("HTTP+SSE: everything comes on the one stream, and the session ends with it
 
   await tell({ id: 4, method: "tools/call", params: { name: "wait" } });
   await expect.poll(() => core.exchanges.length).toBe(2);
-  expect([world.legacy.sessions, world.legacy.streams]).toEqual([1, 1]);
+  expect([world.legacy.sessions, world.streams.size]).toEqual([1, 1]);
   gone.abort();
   await expect.poll(() => core.released).toEqual([core.exchanges[1]?.caller.owner]);
   expect(core.exchanges[1]?.signal.aborted).toBe(true);
-  expect([world.legacy.sessions, world.legacy.streams, core.listenings.size]).toEqual([0, 0, 0]);
+  expect([world.legacy.sessions, world.streams.size, core.listenings.size]).toEqual([0, 0, 0]);
   expect((await send(url, { jsonrpc: "2.0", id: 5, method: "ping" })).status).toBe(404);
   expect((await send(`${world.origin}/messages`, { jsonrpc: "2.0", id: 5, method: "ping" })).status).toBe(400);
 });
@@ -75,7 +75,7 @@ test("closing ends the sessions of both kinds", async () => {
   const own = eventsOf(await wire.get());
   expect(world.legacy.sessions).toBe(2);
   await world.legacy.close();
-  expect([world.legacy.sessions, world.legacy.streams]).toEqual([0, 0]);
+  expect([world.legacy.sessions, world.streams.size]).toEqual([0, 0]);
   expect((await stream.next()).done).toBe(true);
   expect((await own.next()).done).toBe(true);
   expect(core.released).toHaveLength(2);

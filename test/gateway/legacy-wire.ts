@@ -3,6 +3,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { json } from "node:stream/consumers";
 import type { Core, View } from "../../src/gateway/exchange.ts";
 import { LegacyHttp, type LegacyHttpOptions } from "../../src/gateway/legacy/legacy-http.ts";
+import { DEFAULT_LIMITS } from "../../src/gateway/limits.ts";
+import { OpenStreams } from "../../src/gateway/open-streams.ts";
 import { ANYBODY, type Principal } from "../../src/gateway/principal.ts";
 import type { Params } from "../../src/protocol/json-rpc.ts";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";
@@ -17,7 +19,8 @@ export interface WireEvent {
 
 /** The older clients' endpoint on a port of its own, and a bare client for it. */
 export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions> = {}) {
-  const legacy = new LegacyHttp({ core, maxSessions: 100, idleMs: 60_000, patienceMs: 60_000, ...options });
+  const streams = new OpenStreams(DEFAULT_LIMITS);
+  const legacy = new LegacyHttp({ core, streams, maxSessions: 100, idleMs: 60_000, patienceMs: 60_000, ...options });
   const resumed: string[] = [];
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? "/", "http://127.0.0.1");
@@ -48,6 +51,7 @@ export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     legacy,
+    streams,
     origin,
     sockets,
     /** Events after which clients wanted to go on. */
@@ -71,11 +75,17 @@ export class LegacyWire {
   readonly initialized: WireMessage;
   #lastId = 0;
 
-  static async open(url: string, protocolVersion: string, capabilities: object = {}): Promise<LegacyWire> {
+  static async open(
+    url: string,
+    protocolVersion: string,
+    capabilities: object = {},
+    headers: Record<string, string> = {},
+  ): Promise<LegacyWire> {
     const params = { protocolVersion, capabilities, clientInfo: { name: "wire", version: "1" } };
-    const response = await send(url, { jsonrpc: "2.0", id: "init", method: "initialize", params });
+    const response = await send(url, { jsonrpc: "2.0", id: "init", method: "initialize", params }, headers);
     const body = (await response.json()) as WireMessage;
-    const wire = new LegacyWire(url, { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" }, body);
+    const session = { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" };
+    const wire = new LegacyWire(url, { ...session, ...headers }, body);
     await wire.post({ method: "notifications/initialized" });
     return wire;
   }

@@ -118,7 +118,7 @@ test("an owner who declares ever more takes nobody else's places", async () => {
   const third = declaring(3);
   const refused = await failure(host.lease("pipe", { owner: "ada", input: third }));
   expect(refused).toMatchObject({ code: "CONNECTION_FAILED", details: { mayHaveReached: false } });
-  expect(refused.message).toContain("2 connections of this client");
+  expect(refused.message).toContain("(2 for one client)");
   using _bob = await host.lease("pipe", { owner: "bob" });
   const { closed } = second.client;
   second.release();

@@ -70,7 +70,7 @@ export class Calls implements CallRunner {
 
   constructor({ host, seal, limits, logger = SILENT }: CallsOptions) {
     this.#limits = { ...DEFAULT_CALL_LIMITS, ...limits };
-    this.#leases = new UpstreamLeases(host);
+    this.#leases = new UpstreamLeases(host, this.#limits.share);
     this.#states = new RequestStates(seal, this.#limits.parkedMs);
     this.#parked = new ParkedCalls(this.#limits, this.#states);
     this.#tasks = new TasksOfCallers(this.#leases, seal, this.#limits);

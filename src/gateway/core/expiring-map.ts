@@ -37,9 +37,9 @@ export class ExpiringMap<T> {
     return value;
   }
 
-  /** The one that would go next. */
-  dropOldest(): T | undefined {
-    for (const key of this.#entries.keys()) return this.take(key);
+  /** The first of these that would go; undefined where there is none. */
+  takeOldest(isMeant: (value: T) => boolean): T | undefined {
+    for (const [key, { value }] of this.#entries) if (isMeant(value)) return this.take(key);
     return undefined;
   }
 

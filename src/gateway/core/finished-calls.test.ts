@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { FinishedCalls, type Finished } from "./finished-calls.ts";
 
-const call = (id: string, bytes: number, owner = "me"): Finished => ({ id, owner, bytes, taken: [] });
+const call = (id: string, bytes: number, { owner = "me", principal = "somebody" } = {}): Finished => {
+  return { id, owner, principal, bytes, taken: [] };
+};
 const kept = (calls: FinishedCalls<Finished>, ...ids: string[]) => ids.filter((id) => calls.get(id) !== undefined);
 
 test("the oldest go when there are too many, or when they weigh too much; one that is too heavy is not kept", () => {
@@ -18,10 +20,19 @@ test("the oldest go when there are too many, or when they weigh too much; one th
   expect([kept(calls, "g"), calls.bytes]).toEqual([[], 0]);
 });
 
+test("Calls of one principal do not displace those of another that has its part or less", () => {
+  const calls = new FinishedCalls({ parked: 8, parkedMs: 60_000, keptBytes: 800 });
+  calls.keep(call("hers", 100, { principal: "alice" }));
+  for (const id of ["1", "2", "3", "4", "5", "6", "7", "8", "9"]) calls.keep(call(id, 100, { principal: "mallory" }));
+  expect(kept(calls, "hers", "7", "8", "9")).toEqual(["hers", "8", "9"]);
+  calls.keep(call("heavy", 300, { principal: "mallory" }));
+  expect(kept(calls, "hers", "8", "9", "heavy")).toEqual(["hers", "8", "9"]);
+});
+
 test("what was kept for one owner goes with that one", () => {
   const calls = new FinishedCalls({ parked: 9, parkedMs: 60_000, keptBytes: 100 });
   calls.keep(call("mine", 20));
-  calls.keep(call("yours", 30, "you"));
+  calls.keep(call("yours", 30, { owner: "you" }));
   calls.release("me");
   expect([kept(calls, "mine", "yours"), calls.bytes]).toEqual([["yours"], 30]);
 });

@@ -1,3 +1,4 @@
+import { FairShares, type Share } from "../../host/fair-shares.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { weightOf } from "./weight.ts";
@@ -9,12 +10,16 @@ export interface FinishedLimits {
   parkedMs: number;
   /** What the answers of calls that are over may weigh together: 32 MiB. */
   keptBytes: number;
+  /** What one principal gets of these while others compete, from 0 to 1. */
+  share?: number | undefined;
 }
 
 /** A call that is over, with every answer it was given. */
 export interface Finished {
   id: string;
   owner: string;
+  /** The key of the principal, in whose share it counts. */
+  principal: string;
   /** What was answered in each round, and what came of it. */
   taken: { answers: string; reply: Promise<Result> }[];
   /** What the replies weigh. */
@@ -26,18 +31,19 @@ export interface Finished {
  * so long at most: whoever comes back later than that is refused, and nothing is executed again for it.
  */
 export class FinishedCalls<T extends Finished> {
-  readonly #limits: FinishedLimits;
   readonly #calls: ExpiringMap<T>;
-  #bytes = 0;
+  readonly #places: FairShares;
+  readonly #bytes: FairShares;
 
-  constructor(limits: FinishedLimits) {
-    this.#limits = limits;
-    this.#calls = new ExpiringMap(limits.parkedMs, (call) => this.#gone(call));
+  constructor({ parked, parkedMs, keptBytes, share }: FinishedLimits) {
+    this.#calls = new ExpiringMap(parkedMs, (call) => this.#gone(call));
+    this.#places = new FairShares(parked, share);
+    this.#bytes = new FairShares(keptBytes, share);
   }
 
   /** What is kept weighs this. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes.used;
   }
 
   get(id: string): T | undefined {
@@ -45,13 +51,13 @@ export class FinishedCalls<T extends Finished> {
   }
 
   keep(call: T): void {
-    const { parked, keptBytes } = this.#limits;
-    if (call.bytes > keptBytes) return;
-    while (this.#calls.size >= parked || (this.#calls.size > 0 && this.#bytes + call.bytes > keptBytes)) {
-      this.#gone(this.#calls.dropOldest());
-    }
+    const [place, bytes] = [this.#places.of(call.principal), this.#bytes.of(call.principal)];
+    if (call.bytes > this.#bytes.limitOf(bytes)) return;
+    const dropOldest = ({ key }: Share) => this.#gone(this.#calls.takeOldest(({ principal }) => principal === key));
+    if (!this.#places.makeRoom(place, dropOldest) || !this.#bytes.makeRoom(bytes, dropOldest, call.bytes)) return;
     this.#calls.set(call.id, call);
-    this.#bytes += call.bytes;
+    this.#places.take(place);
+    this.#bytes.take(bytes, call.bytes);
   }
 
   release(owner: string): void {
@@ -62,8 +68,12 @@ export class FinishedCalls<T extends Finished> {
     for (const call of this.#calls.takeAll()) this.#gone(call);
   }
 
-  #gone(call: T | undefined): void {
-    this.#bytes -= call?.bytes ?? 0;
+  /** False where there was none. */
+  #gone(call: T | undefined): boolean {
+    if (!call) return false;
+    this.#places.give(this.#places.of(call.principal));
+    this.#bytes.give(this.#bytes.of(call.principal), call.bytes);
+    return true;
   }
 }
 

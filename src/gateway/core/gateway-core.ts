@@ -8,7 +8,7 @@ import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { FailureLog } from "../failure-log.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
-import type { Principal } from "../principal.ts";
+import { ownerKey, type Principal } from "../principal.ts";
 import { Access, type Decide } from "./access.ts";
 import { AggregateLists, type AggregateOptions } from "./aggregate-lists.ts";
 import type { CallRunner, UpstreamCall } from "./call-runner.ts";
@@ -204,9 +204,4 @@ function isOwned({ state, definition: { isolation, entry } }: ServerStatus): boo
   if (isolation !== "owner") return false;
   const isStateless = "era" in state && state.era === "modern" && entry?.reach.kind !== "stdio";
   return !isStateless;
-}
-
-/** Owners of different principals are different, whatever they are called. */
-function ownerKey({ tenant, id }: Principal, owner: string): string {
-  return `${tenant.length} ${id.length} ${tenant}${id}${owner}`;
 }

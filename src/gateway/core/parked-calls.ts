@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { Roster } from "../../client/roster.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { FairShares, type Share } from "../../host/fair-shares.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Exchange } from "../exchange.ts";
+import { principalKey } from "../principal.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
 import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
@@ -31,6 +33,8 @@ export class ParkedCalls {
   readonly #limits: ParkedLimits;
   readonly #states: RequestStates;
   readonly #waiting: ExpiringMap<Parked>;
+  /** Of the places for those that wait. */
+  readonly #shares: FairShares;
   /** Whose callers are back, and wait themselves. */
   readonly #attended = new Map<string, Parked>();
   /** Over, but somebody may ask again because an answer was lost. */
@@ -41,7 +45,10 @@ export class ParkedCalls {
   constructor(limits: ParkedLimits, states: RequestStates) {
     this.#limits = limits;
     this.#states = states;
-    this.#waiting = new ExpiringMap(limits.parkedMs, ({ call }) => call.giveUp("Nobody came back with an answer"));
+    this.#waiting = new ExpiringMap(limits.parkedMs, (parked) =>
+      this.#giveUp(parked, "Nobody came back with an answer"),
+    );
+    this.#shares = new FairShares(limits.parked, limits.share);
     this.#finished = new FinishedCalls(limits);
   }
 
@@ -64,18 +71,21 @@ export class ParkedCalls {
     void call.over.then(() => this.#running.leave(number));
     const reply = await call.next(exchange);
     if (reply.kind === "ended") return reply.result;
+    const principal = principalKey(exchange.principal);
+    const share = this.#shares.of(principal);
     // Those whose callers are back are calls like any other, and counted with them; they find their place again.
-    if (this.#waiting.size >= this.#limits.parked) {
+    if (!this.#shares.reclaim(share, (loser) => this.#giveUpOldest(loser))) {
       call.giveUp("Too many calls wait for answers");
+      const limit = this.#shares.limitOf(share);
       throw new NexusError(
         "INPUT_FAILED",
-        `The server asked for input, but ${this.#limits.parked} calls wait for answers already; try again later`,
+        `The server asked for input, but ${limit} calls wait for answers already; try again later`,
         { mayHaveReached: true },
       );
     }
+    const id = randomUUID();
     const { owner } = caller;
-    const parked: Parked = { id: randomUUID(), call, owner, binding: binding(), taken: [], bytes: 0, rounds: 0 };
-    return this.#tell(parked, reply);
+    return this.#tell({ id, call, owner, principal, binding: binding(), taken: [], bytes: 0, rounds: 0 }, reply);
   }
 
   /** Goes on with a call. The same answers to the same round get the same outcome; others are refused. */
@@ -90,7 +100,7 @@ export class ParkedCalls {
       if (state.round === parked.rounds) parked.call.attend(exchange);
       return taken.reply;
     }
-    this.#waiting.delete(id);
+    if (this.#waiting.take(id)) this.#shares.give(this.#shares.of(parked.principal));
     this.#attended.set(id, parked);
     const reply = this.#goOn(parked, responses, exchange);
     parked.taken[state.round] = { answers, reply };
@@ -99,9 +109,8 @@ export class ParkedCalls {
 
   /** Whoever they waited for is gone. */
   release(owner: string): void {
-    for (const { call } of this.#waiting.takeAll((one) => one.owner === owner)) {
-      call.giveUp("The caller's session is over");
-    }
+    const isTheirs = (one: Parked) => one.owner === owner;
+    for (const parked of this.#waiting.takeAll(isTheirs)) this.#giveUp(parked, "The caller's session is over");
     this.#finished.release(owner);
   }
 
@@ -140,6 +149,7 @@ export class ParkedCalls {
       });
     }
     this.#attended.delete(parked.id);
+    this.#shares.take(this.#shares.of(parked.principal));
     this.#waiting.set(parked.id, parked);
     const state = { kind: "parked", call: parked.id, round: parked.rounds } as const;
     return weighed(parked, {
@@ -147,6 +157,19 @@ export class ParkedCalls {
       inputRequests: reply.questions,
       requestState: this.#states.seal(state, parked.binding),
     });
+  }
+
+  /** It no longer waits, and nobody will answer. */
+  #giveUp({ call, principal }: Parked, reason: string): void {
+    this.#shares.give(this.#shares.of(principal));
+    call.giveUp(reason);
+  }
+
+  /** False where it has none that waits. */
+  #giveUpOldest({ key }: Share): boolean {
+    const parked = this.#waiting.takeOldest(({ principal }) => principal === key);
+    if (parked) this.#giveUp(parked, "Other callers need its place");
+    return parked !== undefined;
   }
 
   #finish(parked: Parked): void {

@@ -1,5 +1,7 @@
 import type { Client } from "../../client/client.ts";
+import { FairShares, type Share } from "../../host/fair-shares.ts";
 import type { Exchange } from "../exchange.ts";
+import { ownerKey, principalKey } from "../principal.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import type { TaskPlace } from "./task-ids.ts";
 import { LegacyTask } from "./task-legacy.ts";
@@ -12,6 +14,8 @@ export interface TaskLimits {
   /** How long after somebody last asked about the task: ten minutes. */
   parkedMs: number;
   gatherMs: number;
+  /** What one principal gets of the connections while others compete, from 0 to 1. */
+  share?: number | undefined;
 }
 
 /** Where a task is asked about. */
@@ -23,6 +27,7 @@ export interface TaskConnection {
 
 interface Kept extends TaskConnection {
   owner: string;
+  share: Share;
   release: () => void;
 }
 
@@ -31,11 +36,13 @@ export class TaskConnections {
   readonly #leases: UpstreamLeases;
   readonly #limits: TaskLimits;
   readonly #kept: ExpiringMap<Kept>;
+  readonly #shares: FairShares;
 
   constructor(leases: UpstreamLeases, limits: TaskLimits) {
     this.#leases = leases;
     this.#limits = limits;
-    this.#kept = new ExpiringMap<Kept>(limits.parkedMs, letGo);
+    this.#kept = new ExpiringMap<Kept>(limits.parkedMs, (kept) => this.#letGo(kept));
+    this.#shares = new FairShares(limits.tasks, limits.share);
   }
 
   /** Runs `ask` on the task's connection: the one it was made on while that is kept, or one of the same owner. */
@@ -63,29 +70,39 @@ export class TaskConnections {
     if (client.era === "modern" && client.pid === undefined) return { client, legacy: undefined };
     // A server may name the same task twice, and two may ask at once after its connection was lost.
     this.drop(place, exchange);
-    if (this.#kept.size >= this.#limits.tasks) letGo(this.#kept.dropOldest());
-    const { caller } = exchange;
-    const kept = {
-      client,
-      legacy: this.#legacyTask(place, client, exchange),
-      owner: caller.owner,
-      release: lease.keep(),
-    };
+    const { caller, principal } = exchange;
+    const legacy = this.#legacyTask(place, client, exchange);
+    const share = this.#shares.of(principalKey(principal));
+    const hasRoom = this.#shares.makeRoom(share, (loser) =>
+      this.#letGo(this.#kept.takeOldest((one) => one.share === loser)),
+    );
+    if (!hasRoom) return { client, legacy };
+    this.#shares.take(share);
+    const kept = { client, legacy, owner: caller.owner, share, release: lease.keep() };
     this.#kept.set(keyOf(place, exchange), kept);
     return kept;
   }
 
   /** The task is over. */
   drop(place: TaskPlace, exchange: Exchange): void {
-    letGo(this.#kept.take(keyOf(place, exchange)));
+    this.#letGo(this.#kept.take(keyOf(place, exchange)));
   }
 
   release(owner: string): void {
-    for (const kept of this.#kept.takeAll((one) => one.owner === owner)) letGo(kept);
+    for (const kept of this.#kept.takeAll((one) => one.owner === owner)) this.#letGo(kept);
   }
 
   close(): void {
-    for (const kept of this.#kept.takeAll()) letGo(kept);
+    for (const kept of this.#kept.takeAll()) this.#letGo(kept);
+  }
+
+  /** False where there was none. */
+  #letGo(kept: Kept | undefined): boolean {
+    if (!kept) return false;
+    kept.legacy?.close();
+    kept.release();
+    this.#shares.give(kept.share);
+    return true;
   }
 
   #legacyTask({ taskId }: TaskPlace, client: Client, { caller }: Exchange): LegacyTask | undefined {
@@ -95,11 +112,6 @@ export class TaskConnections {
   }
 }
 
-function letGo(kept: Kept | undefined): void {
-  kept?.legacy?.close();
-  kept?.release();
-}
-
-function keyOf({ server, taskId }: TaskPlace, { principal: { tenant, id } }: Exchange): string {
-  return JSON.stringify([tenant, id, server, taskId]);
+function keyOf({ server, taskId }: TaskPlace, { principal }: Exchange): string {
+  return ownerKey(principal, JSON.stringify([server, taskId]));
 }

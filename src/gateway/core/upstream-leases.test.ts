@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Client } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
+import type { LeaseRequest } from "../../host/lease.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { ANYBODY } from "../principal.ts";
 import { UpstreamLeases } from "./upstream-leases.ts";
@@ -8,13 +9,16 @@ import { UpstreamLeases } from "./upstream-leases.ts";
 /** A host whose connections are of these eras, one after the other, and what became of them. */
 function hostOf(...eras: Era[]) {
   const leases: { era: Era; isOpen: boolean }[] = [];
-  const lease = async () => {
+  const inputs: unknown[] = [];
+  const lease = async (_server: string, { input }: LeaseRequest) => {
+    inputs.push(input);
     const taken = { era: eras[leases.length % eras.length] ?? "modern", isOpen: true };
     leases.push(taken);
     const release = () => void (taken.isOpen = false);
     return { client: { era: taken.era } as Client, release, report() {}, [Symbol.dispose]: release };
   };
-  return { leases, host: { lease, find: () => undefined, release() {} } as unknown as Host };
+  const host = { lease, find: () => undefined, findLease: () => undefined, release() {} } as unknown as Host;
+  return { leases, inputs, host };
 }
 
 const WANTED = { principal: ANYBODY, owner: "me", capabilities: { sampling: {} } };
@@ -34,6 +38,21 @@ describe("connections for callers", () => {
     using lease = await new UpstreamLeases(host).take("up", WANTED);
     expect(lease.client.era).toBe("legacy");
     expect(leases.map(({ isOpen }) => isOpen)).toEqual([false, false, true]);
+  });
+
+  test("are those of the same principal as before, whatever another principal declares", async () => {
+    const { host, inputs } = hostOf("legacy");
+    const leases = new UpstreamLeases(host);
+    const take = async (id: string, note: string) => {
+      const capabilities = { sampling: { tools: { note } } };
+      (await leases.take("up", { ...WANTED, principal: { ...ANYBODY, id }, capabilities })).release();
+    };
+    await take("alice", "hers");
+    for (let count = 0; count < 1001; count++) await take("mallory", String(count));
+    await take("alice", "hers");
+    const [, hers] = inputs;
+    expect(hers).toBeDefined();
+    expect(inputs.at(-1)).toBe(hers);
   });
 
   test("are not told apart by megabytes of declarations", async () => {

@@ -2,11 +2,12 @@ import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { FairShares, type Share } from "../../host/fair-shares.ts";
 import type { Host } from "../../host/host.ts";
 import type { Lease, LeaseRequest } from "../../host/lease.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import type { Principal } from "../principal.ts";
+import { principalKey, type Principal } from "../principal.ts";
 import { legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
 
 /** For whom a connection is wanted. */
@@ -61,13 +62,16 @@ export class UpstreamLease implements Lease {
 export class UpstreamLeases {
   readonly #host: Host;
   readonly #eras = new Map<string, Era>();
-  /** The host takes the same provider for the same person: those who declare the same have one. */
-  readonly #providers = new Map<string, InputProvider>();
+  /** By principal and what it declares: the host takes the same provider for the same person. */
+  readonly #providers = new Map<string, { provider: InputProvider; share: Share }>();
+  readonly #shares: FairShares;
   /** What owners are called at the host, to let go of what is theirs. */
   readonly #keys = new Map<string, Set<string>>();
 
-  constructor(host: Host) {
+  /** `share`: what one principal gets of what is kept here while others compete, from 0 to 1. */
+  constructor(host: Host, share?: number) {
     this.#host = host;
+    this.#shares = new FairShares(MAX_PROVIDERS, share);
   }
 
   /** A promise only where the connection has to be waited for. */
@@ -100,30 +104,42 @@ export class UpstreamLeases {
   #requestFor(wanted: LeaseFor, era: Era): LeaseRequest {
     const { principal, owner, signal } = wanted;
     const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
-    const request: LeaseRequest = { owner: this.#keyOf(principal, owner) };
+    const by = principalKey(principal);
+    const request: LeaseRequest = { owner: this.#ownerKey(by, owner), principal: by };
     if (signal) request.signal = signal;
-    if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(capabilities);
+    if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(by, capabilities);
     return request;
   }
 
-  #keyOf(principal: Principal, owner: string): string {
-    const key = ownerKey(principal, owner);
+  #ownerKey(principal: string, owner: string): string {
+    const key = principal + owner;
     const keys = this.#keys.get(owner);
     if (keys) keys.add(key);
     else this.#keys.set(owner, new Set([key]));
     return key;
   }
 
-  #providerFor(capabilities: ClientCapabilities): InputProvider {
-    const key = JSON.stringify(capabilities);
-    if (key.length > MAX_DECLARED) throw new NexusError("ARGUMENTS_INVALID", TOO_MUCH, { mayHaveReached: false });
+  #providerFor(principal: string, capabilities: ClientCapabilities): InputProvider {
+    const declared = JSON.stringify(capabilities);
+    if (declared.length > MAX_DECLARED) throw new NexusError("ARGUMENTS_INVALID", TOO_MUCH, { mayHaveReached: false });
+    const key = principal + declared;
     const known = this.#providers.get(key);
-    if (known) return known;
-    const [oldest] = this.#providers.keys();
-    if (oldest !== undefined && this.#providers.size >= MAX_PROVIDERS) this.#providers.delete(oldest);
+    if (known) return known.provider;
     const provider = refusing(capabilities);
-    this.#providers.set(key, provider);
+    const share = this.#shares.of(principal);
+    this.#shares.makeRoom(share, (loser) => this.#forgetProvider(loser));
+    this.#shares.take(share);
+    this.#providers.set(key, { provider, share });
     return provider;
+  }
+
+  /** False where it has none. */
+  #forgetProvider(of: Share): boolean {
+    const [key] = [...this.#providers].find(([, { share }]) => share === of) ?? [];
+    if (key === undefined) return false;
+    this.#providers.delete(key);
+    this.#shares.give(of);
+    return true;
   }
 
   /** Known from the host's own connection, which everything else about the server is read from, too. */
@@ -144,11 +160,6 @@ const MAX_PROVIDERS = 1_000;
 /** Connections are told apart by it, and every one of them keeps it. */
 const MAX_DECLARED = 16_384;
 const TOO_MUCH = `What this client declares takes more than ${MAX_DECLARED} characters`;
-
-/** Owners of different principals are different, whatever they are called. */
-function ownerKey({ tenant, id }: Principal, owner: string): string {
-  return `${tenant.length} ${id.length} ${tenant}${id}${owner}`;
-}
 
 /** A connection declares what its calls can be asked; outside of them nobody is there to answer. */
 function refusing(capabilities: ClientCapabilities): InputProvider {

@@ -1,5 +1,6 @@
 import type { CancelSignal } from "../../client/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { FairShares, type Share } from "../../host/fair-shares.ts";
 import { INTERNAL_ERROR, type ErrorObject } from "../../protocol/json-rpc.ts";
 import type { Limits } from "../limits.ts";
 
@@ -7,48 +8,58 @@ import type { Limits } from "../limits.ts";
 const COME_AGAIN_MS = 1000;
 
 interface Waiting {
-  admit: () => void;
+  /** Its place in the queue. */
+  share: Share;
   refuse: (error: NexusError) => void;
   until: number;
 }
 
-/** Lets only so many calls in at a time; some wait, the rest are turned away. */
+type GateLimits = Pick<Limits, "calls" | "queue" | "queueMs" | "share">;
+
+/** Limits concurrent calls; queues some, rejects the rest. Principals take turns, so that a busy one delays no other. */
 export class CallGate {
-  readonly #limits: Pick<Limits, "calls" | "queue" | "queueMs">;
-  readonly #queue: Waiting[] = [];
-  #running = 0;
+  readonly #limits: GateLimits;
+  readonly #calls: FairShares;
+  readonly #queue: FairShares;
+  /** Those in the queue, the oldest first. */
+  readonly #waiting = new Set<Waiting>();
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
   #whenIdle: (() => void) | undefined;
 
-  constructor(limits: Pick<Limits, "calls" | "queue" | "queueMs">) {
+  constructor(limits: GateLimits) {
     this.#limits = limits;
+    this.#calls = new FairShares(limits.calls, limits.share);
+    this.#queue = new FairShares(limits.queue, limits.share);
   }
 
   get running(): number {
-    return this.#running;
+    return this.#calls.used;
   }
 
   get queued(): number {
-    return this.#queue.length;
+    return this.#waiting.size;
+  }
+
+  /** What calls of a principal enter and leave with. */
+  shareOf(principal: string): Share {
+    return this.#calls.of(principal);
   }
 
   /** A promise only where the call has to wait. Throws, or rejects, where it cannot be taken on. */
-  enter(signal: CancelSignal): Promise<void> | undefined {
+  enter(share: Share, signal: CancelSignal): Promise<void> | undefined {
     this.requireOpen();
-    if (this.#running < this.#limits.calls) {
-      this.#running++;
-      return undefined;
-    }
-    if (this.#queue.length >= this.#limits.queue) throw turnedAway("The gateway has too many calls to do");
-    return this.#wait(signal);
+    if (this.#calls.tryTake(share)) return undefined;
+    const place = this.#queue.of(share.key);
+    // One that has more than its part in the queue makes room: it was not begun, and can be called again.
+    const hasRoom = this.#queue.reclaim(place, (loser) => this.#refuseNewest(loser));
+    if (!hasRoom) throw turnedAway("The gateway has too many calls to do");
+    return this.#wait(share, place, signal);
   }
 
-  leave(): void {
-    // The next in the queue takes over the place.
-    const next = this.#queue.shift();
-    if (next) next.admit();
-    else if (--this.#running === 0) this.#whenIdle?.();
+  leave(share: Share): void {
+    this.#calls.give(share);
+    if (this.#calls.used === 0) this.#whenIdle?.();
   }
 
   requireOpen(): void {
@@ -58,47 +69,61 @@ export class CallGate {
   /** Nobody is let in any more; resolves when those inside and in the queue are done. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    if (this.running > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
-  #wait(signal: CancelSignal): Promise<void> {
+  #wait(share: Share, place: Share, signal: CancelSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        admit: () => {
-          signal.removeEventListener("abort", onAbort);
-          resolve();
-        },
-        refuse: (error) => {
-          signal.removeEventListener("abort", onAbort);
-          reject(error);
-        },
-        until: performance.now() + this.#limits.queueMs,
+      let stopWaiting = () => {};
+      const leaveQueue = () => {
+        signal.removeEventListener("abort", onAbort);
+        this.#waiting.delete(waiting);
+        this.#queue.give(place);
       };
-      const onAbort = () => {
-        this.#queue.splice(this.#queue.indexOf(waiting), 1);
-        reject(new NexusError("CANCELLED", "The call was cancelled", { mayHaveReached: false }));
+      const refuse = (error: NexusError) => {
+        stopWaiting();
+        leaveQueue();
+        reject(error);
       };
+      const onAbort = () => refuse(cancelled());
+      const waiting: Waiting = { share: place, refuse, until: performance.now() + this.#limits.queueMs };
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#queue.push(waiting);
+      this.#queue.take(place);
+      this.#waiting.add(waiting);
       if (!this.#timer) this.#expireIn(this.#limits.queueMs);
+      stopWaiting = this.#calls.wait(share, () => {
+        leaveQueue();
+        resolve();
+      });
     });
+  }
+
+  /** False where it has none in the queue. */
+  #refuseNewest(loser: Share): boolean {
+    const newest = [...this.#waiting].findLast(({ share }) => share === loser);
+    newest?.refuse(turnedAway("The gateway has too many calls to do, and other callers need the queue"));
+    return newest !== undefined;
   }
 
   /** One timer for all: everybody waits equally long, so the first in the queue is the first to go. */
   #expire(): void {
     this.#timer = undefined;
     const now = performance.now();
-    while (this.#queue[0] && this.#queue[0].until <= now) {
-      this.#queue.shift()?.refuse(turnedAway("The gateway has too many calls to do, and none ended in time"));
+    for (const { until, refuse } of this.#waiting) {
+      if (until > now) return this.#expireIn(Math.max(1, Math.ceil(until - now)));
+      refuse(turnedAway("The gateway has too many calls to do, and none ended in time"));
     }
-    const [first] = this.#queue;
-    if (first) this.#expireIn(Math.max(1, Math.ceil(first.until - now)));
   }
 
   #expireIn(ms: number): void {
     this.#timer = setTimeout(() => this.#expire(), ms);
     this.#timer.unref();
   }
+}
+
+function cancelled(): NexusError {
+  return new NexusError("CANCELLED", "The call was cancelled", { mayHaveReached: false });
 }
 
 /** The call was not made; the caller may make it again later. */

@@ -4,7 +4,7 @@ import type { Audit, Outcome } from "../audit.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { Principal } from "../principal.ts";
+import { principalKey, type Principal } from "../principal.ts";
 import type { CallGate } from "./call-gate.ts";
 
 export interface GuardedCoreOptions {
@@ -40,7 +40,8 @@ export class GuardedCore implements Core {
     const startedAt = performance.now();
     let outcome: Outcome = "refused";
     try {
-      const turn = gate.enter(exchange.signal);
+      const share = gate.shareOf(principalKey(exchange.principal));
+      const turn = gate.enter(share, exchange.signal);
       if (turn) await turn;
       outcome = "error";
       try {
@@ -48,7 +49,7 @@ export class GuardedCore implements Core {
         outcome = outcomeOf(result);
         return result;
       } finally {
-        gate.leave();
+        gate.leave(share);
       }
     } catch (error) {
       if (exchange.signal.aborted) outcome = "cancelled";

@@ -5,6 +5,7 @@ import { asHost, OriginGuard } from "../../net/origin-guard.ts";
 import type { Core } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Limits } from "../limits.ts";
+import type { OpenStreams } from "../open-streams.ts";
 import type { Authenticate, Principal } from "../principal.ts";
 import { dataFor, rpcErrorOf } from "../rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
@@ -23,6 +24,7 @@ export interface HttpEdgeOptions {
   legacy: LegacyEndpoint;
   authenticate: Authenticate;
   limits: Limits;
+  streams: OpenStreams;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   /** Whether there is such a server. */
@@ -61,10 +63,6 @@ export class HttpEdge {
     this.#server.maxConnections = limits.connections;
     this.#server.on("connection", (socket) => this.traffic.add(socket));
     this.#server.on("clientError", answerBroken);
-  }
-
-  get streams(): number {
-    return this.#mcp.streams;
   }
 
   /** Resolves with the address as it stands in a URL. */

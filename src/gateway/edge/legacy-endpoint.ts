@@ -17,6 +17,5 @@ export interface LegacyEndpoint {
   openSse(req: IncomingMessage, res: ServerResponse, r: Visitor): void;
   postSse(req: IncomingMessage, res: ServerResponse, r: Visitor & { body: unknown; url: URL }): Promise<void>;
   readonly sessions: number;
-  readonly streams: number;
   close(): Promise<void>;
 }

@@ -1,12 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Core } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
+import type { OpenStreams } from "../open-streams.ts";
 import { accepts } from "./accepts.ts";
-import { invalidRequest, overloaded, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
+import { invalidRequest, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
 import { ModernHttp } from "./modern-http.ts";
 import { sortPosted } from "./posted-message.ts";
 import { readJson } from "./read-json.ts";
+
+export interface McpEndpointOptions {
+  core: Core;
+  legacy: LegacyEndpoint;
+  limits: Limits;
+  streams: OpenStreams;
+}
 
 /** The paths on which MCP is spoken: tells clients of both eras apart, and hands each to its own. */
 export class McpEndpoint {
@@ -14,15 +22,10 @@ export class McpEndpoint {
   readonly #limits: Limits;
   readonly #modern: ModernHttp;
 
-  constructor({ core, legacy, limits }: { core: Core; legacy: LegacyEndpoint; limits: Limits }) {
+  constructor({ core, legacy, limits, streams }: McpEndpointOptions) {
     this.#legacy = legacy;
     this.#limits = limits;
-    this.#modern = new ModernHttp({ core, limits, hasRoom: () => this.streams <= limits.streams });
-  }
-
-  /** Open streams that wait for changes. */
-  get streams(): number {
-    return this.#modern.streams + this.#legacy.streams;
+    this.#modern = new ModernHttp({ core, limits, streams });
   }
 
   /** `/mcp` and `/servers/<id>/mcp`. */
@@ -35,14 +38,12 @@ export class McpEndpoint {
     if (!hasSession || method !== "GET") {
       return refuseUnread(req, res, wrongMethod(hasSession ? "POST, GET, DELETE" : "POST"));
     }
-    if (this.#isFull) return refuse(res, overloaded(TOO_MANY_STREAMS));
     this.#legacy.get(req, res, visitor);
   }
 
   /** `/sse`. */
   openSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): void {
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
-    if (this.#isFull) return refuse(res, overloaded(TOO_MANY_STREAMS));
     this.#legacy.openSse(req, res, visitor);
   }
 
@@ -62,10 +63,6 @@ export class McpEndpoint {
   /** Calls off what is left. */
   close(): void {
     this.#modern.close();
-  }
-
-  get #isFull(): boolean {
-    return this.streams >= this.#limits.streams;
   }
 
   async #post(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
@@ -89,8 +86,6 @@ export class McpEndpoint {
     return undefined;
   }
 }
-
-const TOO_MANY_STREAMS = "The gateway has too many open streams";
 
 /** A caller must be ready for both kinds of answer; one that says nothing takes anything. */
 function acceptsBoth(accept: string | undefined): boolean {

@@ -11,7 +11,8 @@ import {
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { Core, View } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
-import type { Principal } from "../principal.ts";
+import { TOO_MANY_STREAMS, type OpenStreams } from "../open-streams.ts";
+import { principalKey, type Principal } from "../principal.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import { retryAfter, turnedAway } from "./call-gate.ts";
@@ -24,8 +25,7 @@ import { claimedVersion, readSender, versionProblem } from "./modern-sender.ts";
 export interface ModernHttpOptions {
   core: Core;
   limits: Limits;
-  /** Whether one more stream that stays open may be opened. */
-  hasRoom: () => boolean;
+  streams: OpenStreams;
 }
 
 export interface Posted {
@@ -39,17 +39,11 @@ export class ModernHttp {
   readonly #options: ModernHttpOptions;
   readonly #open = new Roster<ModernAnswer>();
   readonly #heart: NodeJS.Timeout;
-  #subscriptions = 0;
 
   constructor(options: ModernHttpOptions) {
     this.#options = options;
     this.#heart = setInterval(() => this.#beat(), options.limits.keepAliveMs);
     this.#heart.unref();
-  }
-
-  /** Subscriptions that are open. */
-  get streams(): number {
-    return this.#subscriptions;
   }
 
   async post(req: IncomingMessage, res: ServerResponse, { view, principal, message }: Posted): Promise<void> {
@@ -69,7 +63,8 @@ export class ModernHttp {
     const answer = this.#answer(res, message.method === "subscriptions/listen");
     const { signal } = answer;
     const checked = this.#targetProblem(req, { view, principal, message });
-    const error = checked instanceof Promise ? await checked : checked;
+    const mismatched = checked instanceof Promise ? await checked : checked;
+    const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
     const response = error
       ? failed(message, error)
       : await answerFrom(read.sender, {
@@ -102,12 +97,19 @@ export class ModernHttp {
       bufferedBytes: this.#options.limits.bufferedBytes,
       onClose: () => {
         this.#open.leave(number);
-        if (isSubscription) this.#subscriptions--;
       },
     });
     const number = this.#open.enter(answer);
-    if (isSubscription) this.#subscriptions++;
     return answer;
+  }
+
+  /** Why there is no room for one more stream. */
+  #countStream(answer: ModernAnswer, res: ServerResponse, principal: Principal): ErrorObject | undefined {
+    const end = () => answer.cancel("Other callers need the stream");
+    const leave = this.#options.streams.open(principalKey(principal), end);
+    if (!leave) return rpcErrorOf(turnedAway(TOO_MANY_STREAMS));
+    res.once("close", leave);
+    return undefined;
   }
 
   /** Why the headers do not go with what the request is about, or why it cannot be told. */
@@ -119,9 +121,6 @@ export class ModernHttp {
     const { method, params } = message;
     const differs = targetMismatch(req.headers, message);
     if (differs !== undefined) return mismatch(differs);
-    if (method === "subscriptions/listen" && !this.#options.hasRoom()) {
-      return rpcErrorOf(turnedAway("The gateway has too many open streams"));
-    }
     const name = params?.["name"];
     if (method !== "tools/call" || typeof name !== "string") return undefined;
     const compare = (wanted: readonly ParamHeader[]) => {

@@ -3,7 +3,8 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { INVALID_PARAMS, isRecord, type Notification, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { META, MISSING_CLIENT_CAPABILITY, TASKS_EXTENSION } from "../../protocol/meta.ts";
-import { ownerOf, type ModernRequest, type ModernSender } from "./modern-sender.ts";
+import { principalKey } from "../principal.ts";
+import type { ModernRequest, ModernSender } from "./modern-sender.ts";
 
 const LISTS: Readonly<Record<ChangingList, string>> = {
   tools: "toolsListChanged",
@@ -27,7 +28,7 @@ export async function listenModern({ params, capabilities }: ModernSender, r: Mo
   await using listening = await core.listen({
     view,
     principal,
-    owner: ownerOf(principal),
+    owner: principalKey(principal),
     capabilities,
     interests: interestsIn(params, capabilities),
     onChange: (notification) => (early ? early.push(notification) : send(notification)),

@@ -11,9 +11,10 @@ import { META } from "../../protocol/meta.ts";
 import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Offer } from "../exchange.ts";
+import { principalKey } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import { listenModern } from "./modern-listen.ts";
-import { ownerOf, readSender, type ModernRequest, type ModernSender } from "./modern-sender.ts";
+import { readSender, type ModernRequest, type ModernSender } from "./modern-sender.ts";
 
 /** What the gateway calls itself in every answer. */
 export const GATEWAY_INFO: Implementation = { name: "nexus", title: "Nexus", version: VERSION };
@@ -70,7 +71,7 @@ async function resultOf(sender: ModernSender, r: ModernRequest): Promise<Result>
     caller: {
       era: "modern",
       version,
-      owner: ownerOf(principal),
+      owner: principalKey(principal),
       capabilities,
       logLevel,
       progressToken,

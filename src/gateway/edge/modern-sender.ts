@@ -37,11 +37,6 @@ export interface ModernRequest {
   send: (message: Notification) => void;
 }
 
-/** Owners of connections are named after the principal: modern callers have no session. */
-export function ownerOf({ tenant, id }: Principal): string {
-  return `${tenant}\n${id}`;
-}
-
 /** The version that a message claims for itself; any claim at all makes it modern. */
 export function claimedVersion(params: unknown): unknown {
   if (!isRecord(params)) return undefined;

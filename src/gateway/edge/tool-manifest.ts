@@ -1,8 +1,7 @@
 import type { Result } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import type { Core } from "../exchange.ts";
-import type { Principal } from "../principal.ts";
-import { ownerOf } from "./modern-sender.ts";
+import { principalKey, type Principal } from "../principal.ts";
 
 /** More pages than any list has: a server that never says "last" must not be read for ever. */
 const MAX_PAGES = 1000;
@@ -18,7 +17,7 @@ export async function toolManifest(r: {
   const caller = {
     era: "modern",
     version: LATEST,
-    owner: ownerOf(principal),
+    owner: principalKey(principal),
     capabilities: {},
     logLevel: undefined,
     progressToken: undefined,

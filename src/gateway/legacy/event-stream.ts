@@ -2,13 +2,14 @@ import type { ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
+import type { OpenStreams } from "../open-streams.ts";
 import { KeptEvents, type EventStore } from "./kept-events.ts";
 
 /** What all event streams of an endpoint share. */
 export interface StreamSurroundings {
   deadlines: Deadlines;
   /** Those that belong to no call, with somebody at the other end. */
-  open: Set<unknown>;
+  open: OpenStreams;
   kept: EventStore;
   keepAliveMs: number;
   /** How long one response lasts where its client comes back for the rest. */
@@ -39,7 +40,9 @@ export class EventStream implements Timed {
   readonly #around: StreamSurroundings;
   /** 2025-11-25: an event without data gives the client an id before anything has happened. Older clients fail on it. */
   readonly #isPrimed: boolean;
+  readonly #principal: string;
   readonly #kept: KeptEvents;
+  #leaveOpen: (() => void) | undefined;
   /** Of the newest event, and of the newest that was written. */
   #newest = 0;
   #written = 0;
@@ -49,11 +52,16 @@ export class EventStream implements Timed {
   #wasOpened = false;
   #isOver = false;
 
-  constructor(number: number, around: StreamSurroundings, { isPrimed }: { isPrimed: boolean }) {
+  constructor(
+    number: number,
+    around: StreamSurroundings,
+    { isPrimed, principal }: { isPrimed: boolean; principal: string },
+  ) {
     this.number = number;
     this.#around = around;
     this.#isPrimed = isPrimed;
-    this.#kept = new KeptEvents(around.kept);
+    this.#principal = principal;
+    this.#kept = new KeptEvents(around.kept, principal);
   }
 
   get isOpen(): boolean {
@@ -77,13 +85,19 @@ export class EventStream implements Timed {
     return sequence <= this.#newest && (this.number === OWN_STREAM || this.#kept.hasAllAfter(sequence));
   }
 
-  /** Writes to `response` from now on, first what came after the event; without one, what nobody has been sent. */
-  open(response: ServerResponse, after = this.#written): void {
+  /**
+   * Writes to `response` from now on, first what came after the event; without one, what nobody has been sent. False
+   * where there is no room for one more stream.
+   */
+  open(response: ServerResponse, after = this.#written): boolean {
     this.#response?.end();
     this.#leave();
+    if (this.number === OWN_STREAM) {
+      this.#leaveOpen = this.#around.open.open(this.#principal, () => this.#letGo());
+      if (!this.#leaveOpen) return false;
+    }
     this.#wasOpened = true;
     this.#response = response;
-    if (this.number === OWN_STREAM) this.#around.open.add(this);
     response.writeHead(200, EVENT_STREAM_HEADERS);
     response.once("close", () => {
       if (this.#response === response) this.#leave();
@@ -95,6 +109,7 @@ export class EventStream implements Timed {
     for (const text of this.#kept.after(after)) response.write(text);
     this.#written = this.#newest;
     if (this.#isOver) this.#finish();
+    return true;
   }
 
   /** One message, or a batch of them, as JSON. */
@@ -177,9 +192,18 @@ export class EventStream implements Timed {
     this.#leave();
   }
 
+  /** Another principal needs the stream; the client can come back. */
+  #letGo(): void {
+    if (this.#isPrimed) return this.pause();
+    const response = this.#response;
+    this.#leave();
+    response?.end();
+  }
+
   #leave(): void {
     this.#response = undefined;
-    this.#around.open.delete(this);
+    this.#leaveOpen?.();
+    this.#leaveOpen = undefined;
     this.#around.deadlines.remove(this);
   }
 }

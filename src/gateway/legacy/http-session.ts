@@ -4,9 +4,11 @@ import type { Timed } from "../../client/deadlines.ts";
 import { Roster } from "../../client/roster.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
+import { invalidRequest, overloaded, type HttpRefusal } from "../edge/http-refusal.ts";
 import { STUCK_BEATS } from "../edge/stuck-readers.ts";
 import type { View } from "../exchange.ts";
-import type { Principal } from "../principal.ts";
+import { TOO_MANY_STREAMS } from "../open-streams.ts";
+import { principalKey, type Principal } from "../principal.ts";
 import { BatchAnswers } from "./batch-answers.ts";
 import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
 import { jsonText } from "../json-text.ts";
@@ -32,6 +34,8 @@ export class HttpSession implements Timed {
   readonly conversation: LegacySession;
   readonly view: View;
   readonly principal: Principal;
+  /** Of the principal. */
+  readonly principalKey: string;
   readonly #options: HttpSessionOptions;
   readonly #answers = new Roster<PostAnswer>();
   readonly #streams = new Map<number, EventStream>();
@@ -43,6 +47,7 @@ export class HttpSession implements Timed {
     this.#options = options;
     this.view = options.view;
     this.principal = options.principal;
+    this.principalKey = principalKey(options.principal);
     this.conversation = new LegacySession({
       ...options,
       outside: (notification) => {
@@ -93,22 +98,21 @@ export class HttpSession implements Timed {
     if (!answer) response.writeHead(202).end();
   }
 
-  /** The session's own stream; the latest to ask for it has it, since an earlier connection may be dead unnoticed. */
-  openOwnStream(response: ServerResponse): void {
-    this.touch();
-    this.#ownStream.open(response);
-    this.#touchAtEnd(response);
+  /**
+   * The session's own stream; the latest to ask for it has it, since an earlier connection may be dead unnoticed. Like
+   * `resume`, it returns why it is refused.
+   */
+  openOwnStream(response: ServerResponse): HttpRefusal | undefined {
+    return this.#open(this.#ownStream, response);
   }
 
-  /** Goes on with a stream after the event that its client saw last. False where that cannot be done without a gap. */
-  resume(response: ServerResponse, lastEventId: string): boolean {
-    this.touch();
+  /** Goes on with a stream after the event that its client saw last, where that can be done without a gap. */
+  resume(response: ServerResponse, lastEventId: string): HttpRefusal | undefined {
     const [, number, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(lastEventId) ?? [];
     const stream = number === undefined ? undefined : this.#streams.get(Number(number));
-    if (!stream?.canGoOnAfter(Number(sequence))) return false;
-    stream.open(response, Number(sequence));
-    this.#touchAtEnd(response);
-    return true;
+    if (stream?.canGoOnAfter(Number(sequence))) return this.#open(stream, response, Number(sequence));
+    this.touch();
+    return invalidRequest("Last-Event-ID names no event from which this session can go on");
   }
 
   /** What is in flight is answered with `why`, where there is somebody to tell. */
@@ -118,6 +122,13 @@ export class HttpSession implements Timed {
     for (const answer of this.#answers.values()) answer.abandon();
     for (const stream of this.#streams.values()) stream.discard();
     await closed;
+  }
+
+  #open(stream: EventStream, response: ServerResponse, after?: number): HttpRefusal | undefined {
+    this.touch();
+    if (!stream.open(response, after)) return overloaded(TOO_MANY_STREAMS);
+    this.#touchAtEnd(response);
+    return undefined;
   }
 
   get #isPrimed(): boolean {
@@ -162,7 +173,8 @@ export class HttpSession implements Timed {
 
   #newStream(number: number): EventStream {
     this.#forgetEndedStreams();
-    const stream = new EventStream(number, this.#options.streams, { isPrimed: this.#isPrimed });
+    const { principalKey: principal } = this;
+    const stream = new EventStream(number, this.#options.streams, { isPrimed: this.#isPrimed, principal });
     this.#streams.set(number, stream);
     return stream;
   }

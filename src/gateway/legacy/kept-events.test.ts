@@ -1,9 +1,22 @@
 import { expect, test } from "vitest";
 import { EventStore, KeptEvents } from "./kept-events.ts";
 
+const keptIn = (store: EventStore, principal = "somebody") => new KeptEvents(store, principal);
+
+test("Streams of one principal do not displace those of another that has its part or less", () => {
+  const store = new EventStore(400);
+  const [hers, ...theirs] = [keptIn(store, "alice"), ...Array.from({ length: 9 }, () => keptIn(store, "mallory"))];
+  for (const ended of [hers, ...theirs]) {
+    ended.add(1, "x".repeat(50));
+    ended.end();
+  }
+  expect(hers.hasAllAfter(0)).toBe(true);
+  expect(theirs.map((events) => events.hasAllAfter(0)).slice(-3)).toEqual([false, true, true]);
+});
+
 test("where there is no room, those go first that have ended, the oldest of them before others", () => {
   const store = new EventStore(100);
-  const [first, second, running] = [new KeptEvents(store), new KeptEvents(store), new KeptEvents(store)];
+  const [first, second, running] = [keptIn(store), keptIn(store), keptIn(store)];
   for (const ended of [first, second]) {
     ended.add(1, "x".repeat(40));
     ended.end();
@@ -22,7 +35,7 @@ test("where there is no room, those go first that have ended, the oldest of them
 });
 
 test("a stream keeps a thousand events, and tells which are gone", () => {
-  const events = new KeptEvents(new EventStore());
+  const events = keptIn(new EventStore());
   for (let sequence = 1; sequence <= 1200; sequence++) events.add(sequence, "x");
   expect(events.hasAllAfter(199)).toBe(false);
   expect(events.hasAllAfter(200)).toBe(true);

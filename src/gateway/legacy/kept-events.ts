@@ -1,3 +1,5 @@
+import { FairShares, type Share } from "../../host/fair-shares.ts";
+
 /** Bounds of what is kept: for one stream, and for all of an endpoint. */
 const MAX_KEPT_EVENTS = 1000;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
@@ -10,30 +12,32 @@ interface KeptEvent {
 
 /** What all streams of an endpoint keep together. */
 export class EventStore {
-  readonly #maxBytes: number;
+  readonly #shares: FairShares;
   /** Of streams that have ended, oldest first: these are the first to go. */
   readonly #ended = new Set<KeptEvents>();
-  #bytes = 0;
 
-  constructor(maxBytes = MAX_ALL_KEPT_BYTES) {
-    this.#maxBytes = maxBytes;
+  /** `share`: what one principal gets of it while others compete, from 0 to 1. */
+  constructor(maxBytes = MAX_ALL_KEPT_BYTES, share?: number) {
+    this.#shares = new FairShares(maxBytes, share);
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#shares.used;
   }
 
   /** Whether there is room, if need be after those were let go that nobody has come back for longest. */
-  hasRoom(): boolean {
-    for (const events of this.#ended) {
-      if (this.#bytes <= this.#maxBytes) break;
-      events.discard();
+  hasRoom(principal: string): boolean {
+    const share = this.#shares.of(principal);
+    while (this.#shares.isOver(share)) {
+      if (!this.#shares.losersFor(share, 0).some((loser) => this.#discardOldest(loser))) return false;
     }
-    return this.#bytes <= this.#maxBytes;
+    return true;
   }
 
-  add(bytes: number): void {
-    this.#bytes += bytes;
+  add(principal: string, bytes: number): void {
+    const share = this.#shares.of(principal);
+    if (bytes > 0) this.#shares.take(share, bytes);
+    else this.#shares.give(share, -bytes);
   }
 
   ended(events: KeptEvents): void {
@@ -43,18 +47,31 @@ export class EventStore {
   forget(events: KeptEvents): void {
     this.#ended.delete(events);
   }
+
+  /** False where it has no stream that has ended. */
+  #discardOldest({ key }: Share): boolean {
+    for (const events of this.#ended) {
+      if (events.principal !== key) continue;
+      events.discard();
+      return true;
+    }
+    return false;
+  }
 }
 
 /** The events of one stream that its client may still come back for. */
 export class KeptEvents {
+  /** In whose share they count. */
+  readonly principal: string;
   readonly #store: EventStore;
   #events: KeptEvent[] = [];
   #bytes = 0;
   /** Of the newest event that is no longer kept. */
   #dropped = 0;
 
-  constructor(store: EventStore) {
+  constructor(store: EventStore, principal: string) {
     this.#store = store;
+    this.principal = principal;
   }
 
   add(sequence: number, text: string): void {
@@ -85,7 +102,7 @@ export class KeptEvents {
   }
 
   get #isTooMuch(): boolean {
-    if (this.#events.length > MAX_KEPT_EVENTS || !this.#store.hasRoom()) return true;
+    if (this.#events.length > MAX_KEPT_EVENTS || !this.#store.hasRoom(this.principal)) return true;
     // A single answer over the bound is kept as long as there is room: without it the call would be lost.
     return this.#bytes > MAX_KEPT_BYTES && this.#events.length > 1;
   }
@@ -99,6 +116,6 @@ export class KeptEvents {
 
   #count(bytes: number): void {
     this.#bytes += bytes;
-    this.#store.add(bytes);
+    this.#store.add(this.principal, bytes);
   }
 }

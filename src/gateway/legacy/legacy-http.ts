@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Deadlines } from "../../client/deadlines.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { FairShares, type Share } from "../../host/fair-shares.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
 import { accepts } from "../edge/accepts.ts";
@@ -17,6 +18,8 @@ import {
 import type { LegacyEndpoint, Visitor } from "../edge/legacy-endpoint.ts";
 import type { Core } from "../exchange.ts";
 import { DEFAULT_LIMITS, type BatchLimits } from "../limits.ts";
+import { OpenStreams, TOO_MANY_STREAMS } from "../open-streams.ts";
+import { principalKey } from "../principal.ts";
 import { receivedBatch } from "../received-message.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
@@ -27,6 +30,10 @@ import { SseSession } from "./sse-session.ts";
 export interface LegacyHttpOptions {
   core: Core;
   maxSessions: number;
+  /** What one principal gets of sessions and of what is kept for them while others compete, from 0 to 1. */
+  share?: number | undefined;
+  /** Where streams that belong to no call are counted. */
+  streams?: OpenStreams | undefined;
   /** After so long without a request or an open stream a session ends. */
   idleMs: number;
   logger?: Logger | undefined;
@@ -54,6 +61,7 @@ export class LegacyHttp implements LegacyEndpoint {
   readonly #logger: Logger;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #sseSessions = new Map<string, SseSession>();
+  readonly #shares: FairShares;
   readonly #deadlines = new Deadlines();
   readonly #streams: StreamSurroundings;
   readonly #batch: BatchLimits;
@@ -63,17 +71,14 @@ export class LegacyHttp implements LegacyEndpoint {
     this.#logger = options.logger ?? SILENT;
     this.#batch = options.batch ?? DEFAULT_LIMITS;
     const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES, streamMs = Infinity } = options;
-    const [deadlines, kept] = [this.#deadlines, new EventStore()];
-    this.#streams = { deadlines, open: new Set(), kept, keepAliveMs, streamMs, unreadBytes };
+    const [deadlines, kept] = [this.#deadlines, new EventStore(undefined, options.share)];
+    const open = options.streams ?? new OpenStreams(DEFAULT_LIMITS);
+    this.#streams = { deadlines, open, kept, keepAliveMs, streamMs, unreadBytes };
+    this.#shares = new FairShares(options.maxSessions, options.share);
   }
 
   get sessions(): number {
     return this.#sessions.size + this.#sseSessions.size;
-  }
-
-  /** Open streams that belong to no call. */
-  get streams(): number {
-    return this.#streams.open.size;
   }
 
   /** `body` is parsed JSON: one message, or a batch of 2025-03-26. */
@@ -104,9 +109,9 @@ export class LegacyHttp implements LegacyEndpoint {
       return refuse(response, invalidRequest("Accept must list text/event-stream", 406));
     }
     const lastEventId = request.headers["last-event-id"];
-    if (typeof lastEventId !== "string") return session.openOwnStream(response);
-    if (session.resume(response, lastEventId)) return;
-    refuse(response, invalidRequest("Last-Event-ID names no event from which this session can go on"));
+    const isResumed = typeof lastEventId === "string";
+    const refusal = isResumed ? session.resume(response, lastEventId) : session.openOwnStream(response);
+    if (refusal) refuse(response, refusal);
   }
 
   delete(request: IncomingMessage, response: ServerResponse, r: Visitor): void {
@@ -118,12 +123,20 @@ export class LegacyHttp implements LegacyEndpoint {
 
   /** GET /sse: opens a session of HTTP+SSE. */
   openSse(_request: IncomingMessage, response: ServerResponse, r: Visitor): void {
-    if (!this.#makeRoom()) return refuse(response, FULL);
+    const share = this.#shares.of(principalKey(r.principal));
+    if (!this.#makeRoom(share)) return refuse(response, this.#full(share));
+    // The session is its stream, so it is not ended for another one.
+    const leaveOpen = this.#streams.open.open(share.key);
+    if (!leaveOpen) return refuse(response, overloaded(TOO_MANY_STREAMS));
     const session = new SseSession(response, {
       ...this.#sessionOptions(r),
       messagesPath: this.#options.messagesPath ?? "/messages",
-      onEnd: ({ id }) => this.#sseSessions.delete(id),
+      onEnd: ({ id }) => {
+        leaveOpen();
+        if (this.#sseSessions.delete(id)) this.#shares.give(share);
+      },
     });
+    this.#shares.take(share);
     this.#sseSessions.set(session.id, session);
   }
 
@@ -165,10 +178,12 @@ export class LegacyHttp implements LegacyEndpoint {
       const text = JSON.stringify({ jsonrpc: "2.0", id, result });
       // Nobody would ever use it.
       if (response.destroyed) return void session.close();
-      if (!this.#makeRoom()) {
+      const share = this.#shares.of(session.principalKey);
+      if (!this.#makeRoom(share)) {
         void session.close();
-        return refuse(response, FULL, id);
+        return refuse(response, this.#full(share), id);
       }
+      this.#shares.take(share);
       this.#sessions.set(session.id, session);
       sendText(response, 200, text, { "mcp-session-id": session.id });
     } catch (error) {
@@ -196,12 +211,17 @@ export class LegacyHttp implements LegacyEndpoint {
     return invalidRequest(`MCP-Protocol-Version ${String(version)} is not the version of this session`);
   }
 
-  /** For one more session the one goes that nobody has used for longest. False where all are in use. */
-  #makeRoom(): boolean {
-    if (this.sessions < this.#options.maxSessions) return true;
+  /** For one more session one that is not in use ends. False where all are. */
+  #makeRoom(share: Share): boolean {
+    return this.#shares.makeRoom(share, (loser) => this.#endUnused(loser));
+  }
+
+  /** The one that was not used for longest. False where all of them are in use. */
+  #endUnused({ key }: Share): boolean {
     let oldest: HttpSession | undefined;
     for (const session of this.#sessions.values()) {
-      if (!session.isBusy && (!oldest || session.usedAt < oldest.usedAt)) oldest = session;
+      if (session.principalKey !== key || session.isBusy) continue;
+      if (!oldest || session.usedAt < oldest.usedAt) oldest = session;
     }
     if (!oldest) return false;
     this.#logger.info("a session was ended to make room for another", { sessions: this.sessions });
@@ -209,8 +229,15 @@ export class LegacyHttp implements LegacyEndpoint {
     return true;
   }
 
+  #full(share: Share): HttpRefusal {
+    const limit = this.#shares.limitOf(share);
+    const what =
+      share.held < limit ? String(this.#options.maxSessions) : `${limit} for one caller while others use the gateway`;
+    return overloaded(`Session limit reached (${what}). Retry later or raise limits.sessions.`, 30);
+  }
+
   #end(session: HttpSession): void {
-    this.#sessions.delete(session.id);
+    if (this.#sessions.delete(session.id)) this.#shares.give(this.#shares.of(session.principalKey));
     void session.close();
   }
 
@@ -226,12 +253,11 @@ const SHUTTING_DOWN = new NexusError("CLOSED", "The gateway is shutting down", {
 const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
 const UNKNOWN_SESSION = invalidRequest("There is no such session: send initialize", 404);
 const NO_BATCHES = invalidRequest("Batches exist in sessions of 2025-03-26 alone");
-const FULL = overloaded("There are as many sessions as this gateway allows, all in use", 30);
 
 function isTheirs(session: Visitor, { view, principal }: Visitor): boolean {
   const isSameView =
     session.view.kind === "one" ? view.kind === "one" && view.server === session.view.server : view.kind === "all";
-  return isSameView && session.principal.id === principal.id && session.principal.tenant === principal.tenant;
+  return isSameView && principalKey(session.principal) === principalKey(principal);
 }
 
 function isInitialize(message: Message): boolean {

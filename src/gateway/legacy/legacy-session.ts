@@ -17,7 +17,7 @@ import {
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
 import { isLegacyRevision, LEGACY_REVISIONS, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Core, View } from "../exchange.ts";
-import type { Principal } from "../principal.ts";
+import { ownerKey, type Principal } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import { changingLists, isAskable, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
 import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
@@ -71,8 +71,7 @@ export class LegacySession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { tenant, id } = options.principal;
-    this.owner = `${tenant}/${id}/session-${randomUUID()}`;
+    this.owner = ownerKey(options.principal, `session-${randomUUID()}`);
     this.#questions = new OpenQuestions(options.deadlines, options.answerMs ?? ANSWER_MS);
   }
 

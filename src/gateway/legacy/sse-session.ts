@@ -37,7 +37,6 @@ export class SseSession implements Timed {
     this.view = options.view;
     this.principal = options.principal;
     this.conversation = new LegacySession({ ...options, outside: (notification) => this.#send(notification) });
-    options.streams.open.add(this);
     options.deadlines.add(this);
     response.writeHead(200, EVENT_STREAM_HEADERS);
     response.write(`event: endpoint\ndata: ${options.messagesPath}?sessionId=${this.id}\n\n`);
@@ -71,7 +70,6 @@ export class SseSession implements Timed {
   }
 
   close(why?: NexusError): Promise<void> {
-    this.#options.streams.open.delete(this);
     this.#options.deadlines.remove(this);
     this.#options.onEnd(this);
     const closed = this.conversation.close(why);
