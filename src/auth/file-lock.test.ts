@@ -157,6 +157,6 @@ test("work that has lost its lock is told so before it writes, and leaves the ot
 
 test("a folder in the place of the lock is reported, and left alone", async () => {
   await mkdir(lock(), { recursive: true });
-  await expect(count()).rejects.toThrow("A folder is where the lock of the file has to be");
+  await expect(count()).rejects.toThrow("A folder, a pipe or a device is where the lock of the file has to be");
   expect(await readdir(join(folder, "new"))).toEqual(["count.lock"]);
 });

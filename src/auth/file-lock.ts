@@ -1,8 +1,9 @@
-import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, open, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { holderState, newToken, processIn } from "./lock-holder.ts";
+import { findRegularText } from "./regular-file.ts";
 
 /** Without a sign of life for this long, a holder on another machine counts as dead. */
 const STALE_MS = 5_000;
@@ -13,6 +14,7 @@ const WAIT_MS = 15;
 /** Between two looks at a lock: whoever was stopped itself has not watched the lock meanwhile. */
 const MAX_STEP_MS = 1_000;
 const GIVE_UP_MS = 30_000;
+const MAX_TOKEN_BYTES = 4_096;
 
 /** The lock while the work under it runs. */
 export interface HeldLock {
@@ -89,7 +91,7 @@ interface SeenLock {
 
 async function lookAt(lock: string, before?: SeenLock): Promise<SeenLock | undefined> {
   const facts = await stat(lock).catch(() => undefined);
-  if (facts?.isDirectory()) throw inTheWay(lock);
+  if (facts && !facts.isFile()) throw inTheWay(lock);
   const token = await holderOf(lock);
   if (!facts || token === undefined) return undefined;
   const { mtimeMs } = facts;
@@ -143,7 +145,7 @@ async function discard(lock: string, { dead, token, turn: before }: Discarding):
 }
 
 async function holderOf(lock: string): Promise<string | undefined> {
-  return readFile(lock, "utf8").catch(() => undefined);
+  return findRegularText(lock, MAX_TOKEN_BYTES);
 }
 
 function busy(lock: string, seen: SeenLock | undefined): NexusError {
@@ -167,12 +169,16 @@ function lost(lock: string): NexusError {
 }
 
 function inTheWay(lock: string): NexusError {
-  return new NexusError("PERMISSION_DENIED", `A folder is where the lock of the file has to be: ${lock}`, {
-    phase: "config",
-    source: { file: lock },
-    hint: "Move it away, or delete it if it is empty.",
-    mayHaveReached: false,
-  });
+  return new NexusError(
+    "PERMISSION_DENIED",
+    `A folder, a pipe or a device is where the lock of the file has to be: ${lock}`,
+    {
+      phase: "config",
+      source: { file: lock },
+      hint: "Move it away, or delete it if it is empty.",
+      mayHaveReached: false,
+    },
+  );
 }
 
 function unwritable(folder: string, cause: unknown): NexusError {

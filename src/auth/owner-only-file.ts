@@ -1,7 +1,10 @@
 // Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
 import { promises as fs } from "node:fs";
 import { NexusError } from "../errors/nexus-error.ts";
+import { readRegularFile } from "./regular-file.ts";
 import { writeWhole, type FileContent } from "./whole-file.ts";
+
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** As `writeWhole`; nobody but its owner may read the file. */
 export async function writeOwnerOnly(path: string, data: FileContent, ready?: () => Promise<void>): Promise<void> {
@@ -12,7 +15,10 @@ export async function writeOwnerOnly(path: string, data: FileContent, ready?: ()
 export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Promise<Buffer | undefined> {
   try {
     checkOwnerOnly(path, await fs.stat(path), platform);
-    return await fs.readFile(path);
+    const found = readRegularFile(path, MAX_BYTES);
+    if (found.kind === "missing") return undefined;
+    if (found.kind === "read") return found.bytes;
+    throw unusable(path, found.kind === "too-large" ? `is larger than ${MAX_BYTES} bytes` : "is not a regular file");
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;
@@ -27,6 +33,15 @@ export function checkOwnerOnly(path: string, { mode }: { mode: number }, platfor
     phase: "config",
     source: { file: path },
     hint: `Make sure that nobody changed it, then: chmod 600 ${path}`,
+    mayHaveReached: false,
+  });
+}
+
+function unusable(path: string, problem: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `${path} ${problem}, so it is not used`, {
+    phase: "config",
+    source: { file: path },
+    hint: "Nexus wrote it itself: move it away, and Nexus starts with a new one.",
     mayHaveReached: false,
   });
 }

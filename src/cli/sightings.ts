@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findRegularText } from "../auth/regular-file.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { eraKey } from "../host/era-cache.ts";
 import { writeNow } from "../host/write-now.ts";
@@ -22,6 +22,7 @@ export interface Sighting {
 
 /** A script that runs a command again and again need not have it written each time. */
 const STILL_TRUE_MS = 60_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** What commands have seen of servers, a file for each, so that they never write over one another's. */
 export class Sightings {
@@ -39,7 +40,7 @@ export class Sightings {
   /** What was last seen under an id, whichever server that was: good enough for suggestions, which look nothing up. */
   async last(id: string): Promise<Partial<Sighting> | undefined> {
     try {
-      const seen: unknown = JSON.parse(readFileSync(this.#file(id), "utf8"));
+      const seen: unknown = JSON.parse(findRegularText(this.#file(id), MAX_BYTES) ?? "null");
       return isRecord(seen) ? seen : undefined;
     } catch {
       return undefined;

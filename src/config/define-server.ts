@@ -46,7 +46,7 @@ export interface Defined {
 
 const EXAMPLE = `Write { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
 
-/** Of what is missing. */
+/** Of what is missing, or unknown. */
 const MAX_NAMED = 10;
 
 /** Makes a definition of an entry; whatever is wrong with it becomes its problem and nobody else's. */
@@ -232,13 +232,15 @@ function asWritten(node: SourceNode): NonNullable<ServerDefinition["written"]> {
 }
 
 function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; file: string }): ConfigWarning[] {
-  const warnings = unknown.map(({ key, place }): ConfigWarning => {
+  const warnings = unknown.slice(0, MAX_NAMED).map(({ key, place }): ConfigWarning => {
     const meant = nearestName(key, OWN_KEYS);
     const advice = meant === undefined ? "it has no effect" : `did you mean "${meant}"?`;
     return { message: `Server "${id}": unknown key "${key}"; ${advice}`, server: id, source: { file, ...place } };
   });
   const warn = (message: string, place: Place) =>
     warnings.push({ message: `Server "${id}": ${message}`, server: id, source: { file, ...place } });
+  const [more] = unknown.slice(MAX_NAMED);
+  if (more) warn(`${unknown.length - MAX_NAMED} more unknown keys`, more.place);
   for (const [key, shortMs] of Object.entries(SHORT_MS)) {
     const member = findMember(node, key);
     const value = member && plainValue(member.node);

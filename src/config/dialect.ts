@@ -1,5 +1,5 @@
 import type { Section } from "./find-servers.ts";
-import { nodeOf, plainValue, type Member, type Place, type SourceNode } from "./source-node.ts";
+import { allAt, nodeOf, plainValue, type Member, type Place, type SourceNode } from "./source-node.ts";
 
 /** Keys of an entry that mean something here. */
 export const OWN_KEYS = [
@@ -185,7 +185,7 @@ class Translation {
   }
 
   #put(member: Member, key: string, value: unknown): void {
-    this.#take({ ...member, node: nodeOf(value, () => member.node.place) }, key);
+    this.#take({ ...member, node: nodeOf(value, allAt(member.node.place)) }, key);
   }
 
   #take(member: Member, key = member.key): void {
@@ -196,7 +196,7 @@ class Translation {
   }
 
   #header(member: Member, name: string, value: string): void {
-    this.#headers.push({ ...member, key: name, node: nodeOf(value, () => member.node.place) });
+    this.#headers.push({ ...member, key: name, node: nodeOf(value, allAt(member.node.place)) });
   }
 
   #leave(member: Member): void {

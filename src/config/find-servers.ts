@@ -47,9 +47,14 @@ export interface FoundServers {
 const PLAIN_SECTIONS = ["mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers"];
 const SECTIONS = [...PLAIN_SECTIONS, "mcp"];
 
+/** Servers of one file, and inputs: each costs time and a line of output, also before the file is trusted. */
+const MAX_ENTRIES = 1_000;
+
+const MAX_WARNINGS = 20;
+
 /** Finds the servers in a file, whichever program's file it is. */
-export function findServers(root: SourceNode, file: string): FoundServers {
-  const finder = new Finder(file);
+export function findServers(root: SourceNode, file: string, { maxEntries = MAX_ENTRIES } = {}): FoundServers {
+  const finder = new Finder(file, maxEntries);
   if (root.kind !== "object") throw finder.wrong("The file", root.place, `is no object`);
   for (const key of PLAIN_SECTIONS) {
     const member = findMember(root, key);
@@ -71,11 +76,13 @@ function section(given: Pick<Section, "name" | "path"> & Partial<Section>): Sect
 class Finder {
   readonly found: FoundServers = { servers: [], inputs: [], warnings: [] };
   readonly #file: string;
+  readonly #maxEntries: number;
   #hasSection = false;
   readonly #wrong: NexusError[] = [];
 
-  constructor(file: string) {
+  constructor(file: string, maxEntries: number) {
     this.#file = file;
+    this.#maxEntries = maxEntries;
   }
 
   section({ node, place }: Pick<Member, "node" | "place">, section: Section): void {
@@ -119,6 +126,7 @@ class Finder {
     for (const item of node.items) {
       const id = plainText(findMember(item, "id"));
       if (id === undefined) continue;
+      if (this.found.inputs.length === this.#maxEntries) throw this.#tooMany("inputs", item.place);
       this.found.inputs.push({
         id,
         description: plainText(findMember(item, "description")),
@@ -142,6 +150,7 @@ class Finder {
   misspelt(root: SourceNode): void {
     if (root.kind !== "object") return;
     for (const { key, place } of root.members) {
+      if (this.found.warnings.length > MAX_WARNINGS) return;
       const meant = SECTIONS.includes(key) ? undefined : nearestName(key, SECTIONS);
       if (meant) this.#warn(`Unknown key "${key}"; did you mean "${meant}"?`, place);
     }
@@ -169,7 +178,17 @@ class Finder {
   }
 
   #add(server: FoundServer): void {
+    if (this.found.servers.length === this.#maxEntries) throw this.#tooMany("servers", server.place);
     this.found.servers.push(server);
+  }
+
+  #tooMany(what: string, place: Place): NexusError {
+    return new NexusError("CONFIG_INVALID", `The file has more than ${this.#maxEntries} ${what}, which is the limit`, {
+      phase: "config",
+      source: { file: this.#file, ...place },
+      hint: "Remove those that are not used, or split the file.",
+      mayHaveReached: false,
+    });
   }
 
   #warn(message: string, place: Place): void {

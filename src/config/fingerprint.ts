@@ -1,4 +1,5 @@
 import { dirname, relative } from "node:path";
+import { NexusError } from "../errors/nexus-error.ts";
 import { absolutePath } from "./absolute-path.ts";
 import { understand } from "./dialect.ts";
 import { loadEnvFile } from "./env-file.ts";
@@ -11,6 +12,10 @@ import { realPath } from "./real-path.ts";
 import { findMember, plainValue, type SourceNode } from "./source-node.ts";
 import { fingerprintOf } from "./trust-store.ts";
 import { VariableFiller } from "./variables.ts";
+
+/** All of it is read before anybody trusts the project. */
+const MAX_TOTAL_LENGTH = 16 * 1024 * 1024;
+const MAX_FILES = 1_000;
 
 type ProjectPlace = Pick<Candidate, "file" | "folder">;
 
@@ -62,11 +67,18 @@ async function filesReadBy(
 ): Promise<Map<string, string | null>> {
   const texts = new Map<string, string | null>();
   const project = realPath(folder);
+  let length = 0;
   const read = async (path: string): Promise<string | undefined> => {
     const isOwn = isInside(path, folder) || isInside(realPath(path), project);
     if (!isOwn) return undefined;
-    const text = await loadText(path).catch(() => undefined);
-    texts.set(relative(folder, path), text ?? null);
+    const name = relative(folder, path);
+    const known = texts.get(name);
+    if (known !== undefined) return known ?? undefined;
+    // No reader of these files takes more than that: nothing is used that was not part of what was trusted.
+    const text = await loadText(path, { maxBytes: MAX_TOTAL_LENGTH }).catch(() => undefined);
+    texts.set(name, text ?? null);
+    length += text?.length ?? 0;
+    if (length > MAX_TOTAL_LENGTH || texts.size > MAX_FILES) throw tooMuch(file);
     return text;
   };
   const sources = { variables, platform, folders: { workspaceFolder: folder, userHome: home }, inputs };
@@ -81,6 +93,20 @@ async function filesReadBy(
     for (const path of apiFiles(filled, { home, base: folder })) await read(path);
   }
   return texts;
+}
+
+function tooMuch(file: string): NexusError {
+  const limit = `${MAX_FILES} files or ${MAX_TOTAL_LENGTH} characters`;
+  return new NexusError(
+    "CONFIG_INVALID",
+    `The files that its servers refer to are more than ${limit}, which is the limit`,
+    {
+      phase: "config",
+      source: { file },
+      hint: "Refer to fewer files with ${file:…}, envFile and api, or to smaller ones.",
+      mayHaveReached: false,
+    },
+  );
 }
 
 /** A tool file says where requests go, with which secrets; its lock says that somebody agreed. */

@@ -1,6 +1,6 @@
 import { CLIENTS } from "./clients.ts";
 import type { ImportPlace } from "./import-places.ts";
-import { nodeOf, type Member, type SourceNode } from "./source-node.ts";
+import { allAt, nodeOf, type Member, type SourceNode } from "./source-node.ts";
 
 /** An entry of another program, with what means something else there written as Nexus understands it. */
 export function inOwnDialect(node: SourceNode, client: ImportPlace["client"]): SourceNode {
@@ -25,13 +25,13 @@ function inWords(member: Member): Member {
   if (node.kind !== "scalar" || typeof node.value !== "string" || !/\s/.test(node.value.trim())) return member;
   const words = [...node.value.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
   const texts = words.map(([, double, single, plain]) => double ?? single ?? plain ?? "");
-  return { ...member, node: nodeOf(texts, () => node.place) };
+  return { ...member, node: nodeOf(texts, allAt(node.place)) };
 }
 
 function inMilliseconds(member: Member): Member {
   const { node } = member;
   if (node.kind !== "scalar" || typeof node.value !== "number") return member;
-  return { ...member, node: nodeOf(node.value * 1_000, () => node.place) };
+  return { ...member, node: nodeOf(node.value * 1_000, allAt(node.place)) };
 }
 
 function withTexts(node: SourceNode, change: (text: string) => string): SourceNode {

@@ -82,7 +82,9 @@ test("P0: a file that is nested without end costs its own servers only", async (
   await world.write("home/work/project/.vscode/mcp.json", { servers: { v: { command: "x" } } });
   const { servers, problems } = await findImports(world.options());
   expect(servers.map(({ id }) => id)).toEqual(["v"]);
-  expect(problems.map(({ message }) => message)).toEqual(["The configuration file is nested too deeply"]);
+  expect(problems.map(({ message }) => message)).toEqual([
+    "The configuration file is nested too deeply, or has too many values: the limits are 100 levels and 200000 values",
+  ]);
 });
 
 test("P0: the places of other programs on macOS and Windows", () => {

@@ -35,6 +35,9 @@ export interface Import {
   problems: NexusError[];
 }
 
+/** Of the user's own files: some programs keep their history in the same file as their servers. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
 /**
  * All servers that other programs have configured here, or those of one file. Nothing is started, no variable looked up.
  */
@@ -43,7 +46,7 @@ export async function findImports(surroundings: Surroundings, only?: ImportPlace
   if (only && !existsSync(only.file)) throw missing(only.file);
   for (const place of only ? [only] : importPlaces(surroundings)) {
     try {
-      const text = await loadText(place.file);
+      const text = await loadText(place.file, place.scope === "user" ? { maxBytes: MAX_BYTES } : {});
       if (text !== undefined) result.servers.push(...serversIn(await parseSource(text, place.file), place));
     } catch (error) {
       const problem = asNexusError(error).with({ source: { file: place.file } });

@@ -1,12 +1,19 @@
 // The package's main file is UMD, which bundlers cannot see through.
-import { parseTree, printParseErrorCode, type Node, type ParseError } from "jsonc-parser/lib/esm/main.js";
+import {
+  createScanner,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from "jsonc-parser/lib/esm/main.js";
 import { JSON_MISTAKES } from "./json-mistakes.ts";
-import type { Member, SourceNode } from "./source-node.ts";
+import { MAX_SOURCE_DEPTH, MAX_SOURCE_VALUES, type Member, type SourceNode } from "./source-node.ts";
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
 /** JSON, also with comments and trailing commas. */
 export function parseJson(content: string, file: string): SourceNode {
+  checkLimits(content);
   const text = new SourceText(content);
   const errors: ParseError[] = [];
   const root = parseTree(content, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -22,6 +29,31 @@ export function parseJson(content: string, file: string): SourceNode {
     });
   }
   return root ? sourceNode(root, text) : { kind: "object", place: { line: 1, column: 1 }, members: [] };
+}
+
+/** Of the scanner's tokens; the library exports them as types only. */
+const OPEN_BRACE = 1;
+const CLOSE_BRACE = 2;
+const OPEN_BRACKET = 3;
+const CLOSE_BRACKET = 4;
+const END = 17;
+
+/** Itself, and a comma. */
+const TOKENS_OF_VALUE = 2;
+
+/** The parser recurses, and keeps much for each value: its scanner, which does neither, finds what is too large for it. */
+function checkLimits(content: string): void {
+  const scanner = createScanner(content, true);
+  const open: number[] = [];
+  let tokens = 0;
+  for (let token: number = scanner.scan(); token !== END; token = scanner.scan()) {
+    if (token === OPEN_BRACE || token === OPEN_BRACKET) open.push(token);
+    // A bracket that closes something else closes nothing for the parser either.
+    else if (token === CLOSE_BRACE && open.at(-1) === OPEN_BRACE) open.pop();
+    else if (token === CLOSE_BRACKET && open.at(-1) === OPEN_BRACKET) open.pop();
+    if (open.length > MAX_SOURCE_DEPTH) throw new RangeError("nested too deeply");
+    if (++tokens > MAX_SOURCE_VALUES * TOKENS_OF_VALUE) throw new RangeError("too many values");
+  }
 }
 
 /** What is missing at the end of the file is missing after its last visible character, not after empty lines. */

@@ -63,7 +63,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
     if (!read) continue;
     configuration.files.push(read.file);
     if (place.layer === "ancestor" || place.layer === "project") foreign.add(place.folder, read.file.trusted);
-    configuration.warnings.push(...read.warnings);
+    for (const warning of read.warnings) configuration.warnings.push(warning);
     for (const server of read.servers) {
       const stronger = servers.get(server.id);
       if (!stronger) servers.set(server.id, server);
@@ -85,7 +85,7 @@ export async function defineServers(
   options: Omit<LoadOptions, "trust" | "explicit">,
 ): Promise<ServerDefinition[]> {
   if (typeof servers !== "object" || servers === null) throw noServers();
-  const found = findServers(nodeOf({ servers }), "servers.json");
+  const found = findServers(nodeOf({ servers }), "servers.json", { maxEntries: Infinity });
   const context = contextOf({ file: undefined, layer: "explicit", folder: options.cwd }, options, found);
   return (await defineAll(found, { ...context, trusted: true })).servers;
 }
@@ -156,7 +156,7 @@ async function defineAll(found: FoundServers, context: FileContext): Promise<Omi
       delete defined.server.entry;
     }
     servers.push(defined.server);
-    warnings.push(...defined.warnings);
+    for (const warning of defined.warnings) warnings.push(warning);
   }
   return { servers, warnings };
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { findRegularText } from "../auth/regular-file.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 
 /** What the entry of a whole gateway is called in other programs' files. */
@@ -45,11 +45,13 @@ export function isNexusEntry(name: string, entry: unknown): boolean {
   );
 }
 
+const MAX_BYTES = 1024 * 1024;
+
 /** A checkout may be called anything: what it is says its package.json. */
 function isOurs(main: string): boolean {
   if (/[/\\]nexus-mcp[/\\]dist[/\\]cli[/\\]main\.js$/.test(main)) return true;
   try {
-    const facts: unknown = JSON.parse(readFileSync(resolve(main, "../../../package.json"), "utf8"));
+    const facts: unknown = JSON.parse(findRegularText(resolve(main, "../../../package.json"), MAX_BYTES) ?? "");
     return isRecord(facts) && facts["name"] === PACKAGE;
   } catch {
     return false;

@@ -1,7 +1,7 @@
-import { readFileSync, statSync, type Stats } from "node:fs";
+import { readRegularFile, type FileRead } from "../auth/regular-file.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { parseJson } from "./json-source.ts";
-import { isTooDeep, type SourceNode } from "./source-node.ts";
+import { isTooDeep, MAX_SOURCE_DEPTH, MAX_SOURCE_VALUES, type SourceNode } from "./source-node.ts";
 
 export type Format = "json" | "yaml" | "toml";
 
@@ -12,8 +12,14 @@ const PARSERS: Record<Format, () => Promise<(text: string, file: string) => Sour
   toml: async () => (await import("./toml-source.ts")).parseToml,
 };
 
-const TOO_DEEP = "The configuration file is nested too deeply";
-const MAX_BYTES = 32 * 1024 * 1024;
+const SMALLER = "Remove from it what is not an entry of a server, or split it into several files.";
+
+const TOO_MUCH =
+  "The configuration file is nested too deeply, or has too many values: " +
+  `the limits are ${MAX_SOURCE_DEPTH} levels and ${MAX_SOURCE_VALUES} values`;
+
+/** Files of a project are read before anybody trusts them, and by every command. */
+const MAX_BYTES = 1024 * 1024;
 
 export function formatOf(file: string): Format {
   if (/\.ya?ml$/i.test(file)) return "yaml";
@@ -25,6 +31,7 @@ interface TextOptions {
   called?: string;
   /** Refuses what is neither UTF-8 nor UTF-16; else what cannot be decoded becomes a sign that says so. */
   isStrict?: boolean;
+  maxBytes?: number;
 }
 
 /**
@@ -33,33 +40,30 @@ interface TextOptions {
  */
 export async function loadText(
   file: string,
-  { called = "The configuration file", isStrict = false }: TextOptions = {},
+  { called = "The configuration file", isStrict = false, maxBytes = MAX_BYTES }: TextOptions = {},
 ): Promise<string | undefined> {
-  const facts = factsOf(file);
-  if (!facts) return undefined;
   try {
-    // A pipe in a project's folder would be waited for without end.
-    if (!facts.isFile()) throw unreadable(file, `${called} is no file`);
-    if (facts.size > MAX_BYTES)
-      throw unreadable(file, `${called} has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
-    return decode(readFileSync(file), isStrict);
+    const found = readRegularFile(file, maxBytes);
+    switch (found.kind) {
+      case "read":
+        return decode(found.bytes, isStrict);
+      case "missing":
+        return undefined;
+      case "not-a-file":
+        throw unreadable(file, `${called} is a folder, a pipe or a device`, {
+          hint: "Put a regular file in its place.",
+        });
+      case "too-large":
+        throw unreadable(file, `${called} is larger than the limit of ${maxBytes} bytes`, { hint: SMALLER });
+    }
   } catch (error) {
     if (error instanceof NexusError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-      throw unreadable(file, `${called} is not written in UTF-8: save it so in an editor, then change it`, error);
+    if ((error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+      throw unreadable(file, `${called} is not written in UTF-8: save it so in an editor, then change it`, {
+        cause: error,
+      });
     }
-    throw unreadable(file, `${called} cannot be read: ${messageOf(error)}`, error);
-  }
-}
-
-/** Undefined also where a folder on the way may not be entered: what cannot be seen is not there. */
-function factsOf(file: string): Stats | undefined {
-  try {
-    return statSync(file, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
+    throw unreadable(file, `${called} cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -68,20 +72,20 @@ export async function parseSource(text: string, file: string): Promise<SourceNod
   const parse = await PARSERS[formatOf(file)]();
   try {
     const root = parse(text, file);
-    if (isTooDeep(root)) throw unreadable(file, TOO_DEEP);
+    if (isTooDeep(root)) throw new RangeError("nested too deeply");
     return root;
   } catch (error) {
     if (error instanceof NexusError) throw error;
     // A parser at its limits costs this file, not the others.
-    const what =
-      error instanceof RangeError ? TOO_DEEP : `The configuration file cannot be understood: ${messageOf(error)}`;
-    throw unreadable(file, what, error);
+    if (error instanceof RangeError) throw unreadable(file, TOO_MUCH, { hint: SMALLER, cause: error });
+    throw unreadable(file, `The configuration file cannot be understood: ${messageOf(error)}`, { cause: error });
   }
 }
 
 /** A text in the encoding that a file has, with the byte order mark that it has; UTF-8 where there is no file. */
 export function encodedLike(file: string, text: string): Buffer {
-  const bytes = factsOf(file)?.isFile() ? readFileSync(file) : Buffer.alloc(0);
+  const found: FileRead = readRegularFile(file, MAX_BYTES);
+  const bytes = found.kind === "read" ? found.bytes : Buffer.alloc(0);
   if (isUtf16(bytes)) return Buffer.from(`\uFEFF${text}`, "utf16le");
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return Buffer.from(hasMark ? `\uFEFF${text}` : text, "utf8");
@@ -96,11 +100,16 @@ function isUtf16(bytes: Buffer): boolean {
   return bytes[0] === 0xff && bytes[1] === 0xfe;
 }
 
-function unreadable(file: string, message: string, cause?: unknown): NexusError {
+function unreadable(
+  file: string,
+  message: string,
+  { hint, cause }: { hint?: string; cause?: unknown } = {},
+): NexusError {
   const permission = ["EACCES", "EPERM"].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "");
   return new NexusError(permission ? "PERMISSION_DENIED" : "CONFIG_INVALID", message, {
     phase: "config",
     source: { file },
+    hint,
     cause,
     mayHaveReached: false,
   });

@@ -27,9 +27,11 @@ export function plainValue(node: SourceNode): unknown {
 }
 
 /** Configuration is flat; what is deeper than this is meant to break whoever walks through it. */
-const MAX_DEPTH = 100;
+export const MAX_SOURCE_DEPTH = 100;
+/** Of one file. Each costs time before anybody trusts the file. */
+export const MAX_SOURCE_VALUES = 200_000;
 
-export function isTooDeep(node: SourceNode, left = MAX_DEPTH): boolean {
+export function isTooDeep(node: SourceNode, left = MAX_SOURCE_DEPTH): boolean {
   if (left === 0) return true;
   if (node.kind === "list") return node.items.some((item) => isTooDeep(item, left - 1));
   return node.kind === "object" && node.members.some((member) => isTooDeep(member.node, left - 1));
@@ -40,24 +42,34 @@ export function findMember(node: SourceNode | undefined, key: string): Member | 
   return node?.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
 }
 
-/** A value that a program gave; `placeOf` knows where it was written, if it was. */
-export function nodeOf(value: unknown, placeOf: (path: readonly string[]) => Place = () => NOWHERE): SourceNode {
-  return nodeAt(value, [], placeOf);
-}
-
 const NOWHERE: Place = { line: 1, column: 1 };
 
-function nodeAt(value: unknown, path: readonly string[], placeOf: (path: readonly string[]) => Place): SourceNode {
-  const place = placeOf(path);
+/** Finds where the part of a value that has this key was written. */
+export interface PlaceFinder {
+  readonly place: Place;
+  inner(key: string): PlaceFinder;
+}
+
+/** A value that a program gave; `finder` knows where it was written, if it was. */
+export function nodeOf(value: unknown, finder: PlaceFinder = allAt(NOWHERE), depth = 0): SourceNode {
+  const { place } = finder;
+  if (depth > MAX_SOURCE_DEPTH) throw new RangeError("nested too deeply");
   if (Array.isArray(value)) {
-    return { kind: "list", place, items: value.map((item, index) => nodeAt(item, [...path, String(index)], placeOf)) };
+    const items = value.map((item, index) => nodeOf(item, finder.inner(String(index)), depth + 1));
+    return { kind: "list", place, items };
   }
   if (typeof value !== "object" || value === null || !isPlain(value)) return { kind: "scalar", place, value };
   const members = Object.entries(value).map(([key, item]): Member => {
-    const inner = [...path, key];
-    return { key, place: placeOf(inner), node: nodeAt(item, inner, placeOf) };
+    const inner = finder.inner(key);
+    return { key, place: inner.place, node: nodeOf(item, inner, depth + 1) };
   });
   return { kind: "object", place, members };
+}
+
+/** All of a value was written in one place. */
+export function allAt(place: Place): PlaceFinder {
+  const finder: PlaceFinder = { place, inner: () => finder };
+  return finder;
 }
 
 /** URL objects and dates are values, not objects with members. */

@@ -1,19 +1,18 @@
 import { parse, TomlError } from "smol-toml";
-import { nodeOf, type Place, type SourceNode } from "./source-node.ts";
+import { allAt, MAX_SOURCE_DEPTH, nodeOf, type Place, type PlaceFinder, type SourceNode } from "./source-node.ts";
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
-/** Deeper than any setting that is read; each step costs a lookup. */
-const MAX_PATH = 10;
 const KEY = /(?:[\w-]+|"[^"]*"|'[^']*')/.source;
 /** Any text may stand in a line, also of a long string: no two parts of this may match the same letters. */
 const TABLE_OR_KEY = new RegExp(String.raw`^(\s*)(?:\[{1,2}([^[\]]+)\]|(${KEY}(?:\s*\.\s*${KEY})*)\s*=)`);
 
+const STEP = /[\w-]+|"([^"]*)"|'([^']*)'/g;
+
 export function parseToml(content: string, file: string): SourceNode {
   const text = new SourceText(content);
   try {
-    const places = placesOf(content);
-    return nodeOf(parse(content), (path) => nearest(places, path));
+    return nodeOf(parse(content, { maxDepth: MAX_SOURCE_DEPTH }), placesOf(content));
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const what = cause.message.split("\n")[0]?.replace("Invalid TOML document: ", "") ?? "";
@@ -21,30 +20,42 @@ export function parseToml(content: string, file: string): SourceNode {
   }
 }
 
+/** Where a table or key was written, and what was written inside of it. */
+class WrittenPlace implements PlaceFinder {
+  readonly place: Place;
+  readonly #inner = new Map<string, WrittenPlace>();
+
+  constructor(place: Place) {
+    this.place = place;
+  }
+
+  /** What has no place of its own is where the thing around it is. */
+  inner(key: string): PlaceFinder {
+    return this.#inner.get(key) ?? allAt(this.place);
+  }
+
+  /** The first time that it is written counts. */
+  add(key: string, place: Place): WrittenPlace {
+    const known = this.#inner.get(key);
+    if (known) return known;
+    const added = new WrittenPlace(place);
+    this.#inner.set(key, added);
+    return added;
+  }
+}
+
 /** The parser tells no places: tables and keys are found line by line, which is where people write them. */
-function placesOf(content: string): Map<string, Place> {
-  const places = new Map<string, Place>();
-  let table: string[] = [];
+function placesOf(content: string): WrittenPlace {
+  const root = new WrittenPlace({ line: 1, column: 1 });
+  let table = root;
   for (const [index, line] of content.split("\n").entries()) {
     const [, indent = "", header, key] = TABLE_OR_KEY.exec(line) ?? [];
     const name = header ?? key;
     if (name === undefined) continue;
-    const path = [...name.matchAll(/[\w-]+|"([^"]*)"|'([^']*)'/g)].map(([bare, double, single]) => {
-      return double ?? single ?? bare;
-    });
-    if (header !== undefined) table = path;
-    const full = header === undefined ? [...table, ...path] : path;
-    const id = JSON.stringify(full);
-    if (!places.has(id)) places.set(id, { line: index + 1, column: indent.length + 1 });
+    const place: Place = { line: index + 1, column: indent.length + 1 };
+    let at = header === undefined ? table : root;
+    for (const [bare, double, single] of name.matchAll(STEP)) at = at.add(double ?? single ?? bare, place);
+    if (header !== undefined) table = at;
   }
-  return places;
-}
-
-/** Of the thing itself, or of what it stands in. */
-function nearest(places: Map<string, Place>, path: readonly string[]): Place {
-  for (let length = Math.min(path.length, MAX_PATH); length > 0; length--) {
-    const place = places.get(JSON.stringify(path.slice(0, length)));
-    if (place) return place;
-  }
-  return { line: 1, column: 1 };
+  return root;
 }

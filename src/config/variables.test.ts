@@ -143,7 +143,7 @@ test("P0: ${file:path}, and opencode's {file:path}, are the text of a file besid
   const headers = servers.map(({ entry }) => (entry?.reach.kind === "http" ? entry.reach.headers["A"] : undefined));
   expect(headers).toEqual(["Bearer from a file", "from home", undefined, undefined, "default"]);
   expect(world.told(servers[2]?.problem)).toContain(`Server "c": there is no file none`);
-  expect(servers[3]?.problem?.message).toContain(`file "home": It is no file`);
+  expect(servers[3]?.problem?.message).toContain(`file "home": It is a folder, a pipe or a device`);
 });
 
 test("P0: an envFile gives variables below env; one that is not there is a problem of its server alone", async () => {

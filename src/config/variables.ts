@@ -28,6 +28,9 @@ interface FillContext {
   read?: ((path: string) => Promise<string | undefined>) | undefined;
 }
 
+/** Defaults inside of defaults: each level reads all that is inside of it once more. */
+const MAX_NESTED = 20;
+
 /** Fills in the variables of an entry: every string in it, never a key, and never what was filled in. */
 export class VariableFiller {
   /** References that lead nowhere. */
@@ -63,7 +66,8 @@ export class VariableFiller {
     return typeof node.value === "string" ? { ...node, value: await this.#text(node.value, node.place) } : node;
   }
 
-  async #text(text: string, place: Place): Promise<string> {
+  async #text(text: string, place: Place, nested = 0): Promise<string> {
+    if (nested > MAX_NESTED) return this.#tooNested(place);
     let filled = "";
     let rest = text;
     for (;;) {
@@ -73,12 +77,12 @@ export class VariableFiller {
       // $${ is how to write ${ itself.
       const escaped = rest[start - 1] === "$";
       filled += escaped ? rest.slice(0, start - 1) : rest.slice(0, start);
-      filled += escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), place);
+      filled += escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), place, nested);
       rest = rest.slice(end + 1);
     }
   }
 
-  async #value(reference: string, place: Place): Promise<string> {
+  async #value(reference: string, place: Place, nested: number): Promise<string> {
     const [, prefix, name = "", , fallback] =
       /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(reference) ??
       /^(file):([^\n]+?)(:-([\s\S]*))?$/.exec(reference) ??
@@ -91,7 +95,7 @@ export class VariableFiller {
       return "";
     });
     // As in a shell: a default stands in for nothing, too.
-    if (fallback !== undefined && (value === undefined || value === "")) return this.#text(fallback, place);
+    if (fallback !== undefined && (value === undefined || value === "")) return this.#text(fallback, place, nested + 1);
     if (value !== undefined) return value;
     this.unresolved.push({ place, ...this.#explain(prefix, name) });
     return "";
@@ -151,13 +155,20 @@ export class VariableFiller {
         hint: `Give it a "default" in "inputs", or write \${env:NAME} or \${secret:${name}} in place of \${input:${name}}.`,
       };
     }
-    const near = nearestName(name, Object.keys(this.#sources.variables));
+    // The advice for the first is all that is shown: to search for each of very many would take long.
+    const near = this.unresolved.length > 0 ? undefined : nearestName(name, Object.keys(this.#sources.variables));
     const set = this.#sources.platform === "win32" ? `$env:${name} = "value"` : `export ${name}=value`;
     const meant = near === undefined ? "" : ` ${near} is set: did you mean that?`;
     return {
       what: `the variable ${name} is not set`,
       hint: `Set it (${set}), or write a default: \${${name}:-value}.${meant}`,
     };
+  }
+
+  #tooNested(place: Place): string {
+    const what = `defaults of variables are nested deeper than ${MAX_NESTED} levels`;
+    this.unresolved.push({ place, what, hint: "Write fewer inside of each other: ${A:-${B:-value}} has two levels." });
+    return "";
   }
 
   /** `${command:…}` and its like belong to other programs; what is no reference at all is text. */

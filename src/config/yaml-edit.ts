@@ -1,11 +1,12 @@
-import { isMap, isScalar, isSeq, parseDocument, type Document, type Node } from "yaml";
+import { isMap, isScalar, isSeq, type Document, type Node } from "yaml";
+import { parseBoundedYaml } from "../protocol/bounded-yaml.ts";
 import type { Change } from "./change.ts";
 import { keyOf } from "./yaml-source.ts";
 import { yamlStyle } from "./yaml-style.ts";
 
 /** Changes a YAML text, and writes all of it anew; comments, order and blank lines stay, as do indentation and line ends. */
 export function editYaml(text: string, changes: readonly Change[]): string {
-  const document = parseDocument(text, { merge: true });
+  const document = parseBoundedYaml(text, { merge: true });
   for (const { path, value } of changes) change(document, path, value);
   const edited = document.toString(yamlStyle(text));
   return text.includes("\r\n") ? edited.replaceAll(/\r?\n/g, "\r\n") : edited;

@@ -1,14 +1,5 @@
-import {
-  isMap,
-  isScalar,
-  isSeq,
-  parseDocument,
-  stringify,
-  type Node,
-  type Pair,
-  type YAMLMap,
-  type YAMLSeq,
-} from "yaml";
+import { isMap, isScalar, isSeq, stringify, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
+import { parseBoundedYaml } from "../protocol/bounded-yaml.ts";
 import type { Change } from "./change.ts";
 import { keyOf } from "./yaml-source.ts";
 import { yamlStyle } from "./yaml-style.ts";
@@ -31,7 +22,7 @@ class Splice {
 
   apply({ path, value }: Change): string {
     const [last, ...above] = path.toReversed();
-    let node: unknown = parseDocument(this.#text, { merge: true }).contents;
+    let node: unknown = parseBoundedYaml(this.#text, { merge: true }).contents;
     for (const key of above.toReversed()) node = valueOf(itemAt(blockOf(node), key));
     const block = blockOf(node);
     const item = last === undefined ? undefined : itemAt(block, last);
@@ -68,14 +59,24 @@ class Splice {
     let start = this.#lineStart(rangeOf(startOf(item))[0]);
     const indent = this.#columnOf(block, item);
     // A comment right above the first one may be about all of them.
-    const above = /(?:(?<=^|\n)[ \t]*#[^\n]*\n)+$/.exec(this.#text.slice(0, start))?.[0] ?? "";
+    const above = this.#commentsAbove(start);
     const isAboutIt = above.search(/#/) === indent;
     if (!isFirst && isAboutIt) start -= above.length;
     const rest = this.#text.slice(this.#lineEnd(endOf(item)));
     const before = this.#text.slice(0, start);
     // The space between two goes with the one that goes.
     const hasSpace = !isFirst && /^[ \t]*(?:\r?\n|$)/.test(rest);
-    return (hasSpace ? before.replace(/(?<=\n)(?:[ \t]*\r?\n)+$/, "") : before) + rest;
+    return (hasSpace ? withoutBlankLines(before) : before) + rest;
+  }
+
+  /** The lines right above a line that are comments and nothing else. */
+  #commentsAbove(start: number): string {
+    let from = start;
+    for (let line = this.#lineStart(from - 1); from > 0; line = this.#lineStart(from - 1)) {
+      if (!/^[ \t]*#/.test(this.#text.slice(line, from))) break;
+      from = line;
+    }
+    return this.#text.slice(from, start);
   }
 
   /** Where a key or a dash stands, if it is the first in its line. */
@@ -101,6 +102,14 @@ class Splice {
     if (rest === undefined) throw new TypeError("something else stands in the line");
     return offset + rest.length;
   }
+}
+
+/** Without the empty lines at its end. */
+function withoutBlankLines(text: string): string {
+  let end = text.length;
+  while (end > 0 && " \t\r\n".includes(text[end - 1] ?? "x")) end--;
+  const line = text.indexOf("\n", end);
+  return line === -1 ? text : text.slice(0, line + 1);
 }
 
 function blockOf(node: unknown): Block {

@@ -1,11 +1,10 @@
 /** What stands in the place of a secret. */
 export const MASK = "•••";
-const SECRET = "(?:token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential|auth)";
-const SECRET_OPTION = new RegExp(`^--?[\\w-]*${SECRET}[\\w-]*$`, "i");
-const SECRET_PAIR = new RegExp(`^((?:--?)?[\\w.-]*${SECRET}[\\w.-]*\\s*[=:]\\s*)(.+)$`, "is");
-const SECRET_HEADER = new RegExp(`^["']?[\\w.-]*${SECRET}[\\w.-]*:$`, "i");
-
-const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"]|['"])+/g;
+/** Patterns here run on files that nobody trusts yet: no two parts of one may match the same letters. */
+const SECRET = /token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential|auth/i;
+const OPTION = /^--?[\w-]+$/;
+const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
+const HEADER = /^["']?[\w.-]+:$/;
 
 /** The words of a command; what looks secret among them is masked, variables stay by their names. */
 export function maskedWords(words: readonly string[]): string[] {
@@ -13,9 +12,9 @@ export function maskedWords(words: readonly string[]): string[] {
   return words.map((word, index) => {
     const before = words[index - 1] ?? "";
     // "Authorization: Bearer abc" without its quotes: secret as far as the next option.
-    isHeader = (isHeader && !word.startsWith("-")) || SECRET_HEADER.test(before);
+    isHeader = (isHeader && !word.startsWith("-")) || isSecret(HEADER, before);
     if (isHeader && word.trim() !== "") return masked(word);
-    return SECRET_OPTION.test(before) && !word.startsWith("-") ? masked(word) : maskedPair(word);
+    return isSecret(OPTION, before) && !word.startsWith("-") ? masked(word) : maskedPair(word);
   });
 }
 
@@ -33,19 +32,18 @@ function leftOut(text: string, shown: string): string[] {
 
 /** The same for a command in one line, quotes and all. */
 export function maskedCommand(line: string): string {
-  const words = line.match(WORD) ?? [];
+  const words = wordsIn(line);
+  const written = words.map(({ start, end }) => line.slice(start, end));
   // Nothing to take apart, as in a text with quotes around all of it.
-  if (words.length === 1 && words[0] === line && unquoted(line) === line) return withoutDefaults(maskedUrl(line));
-  const shown = maskedWords(words.map(unquoted)).map((word, index) => {
-    const written = words[index] ?? "";
-    return word === unquoted(written)
-      ? written
-      : /\s/.test(word)
-        ? `${quoteOf(written)}${word}${quoteOf(written)}`
-        : word;
-  });
-  let next = 0;
-  return line.replaceAll(WORD, () => shown[next++] ?? "");
+  if (written.length === 1 && written[0] === line && unquoted(line) === line) return withoutDefaults(maskedUrl(line));
+  const shown = maskedWords(written.map(unquoted));
+  let masked = "";
+  let at = 0;
+  for (const [index, { start, end }] of words.entries()) {
+    masked += line.slice(at, start) + requoted(shown[index] ?? "", written[index] ?? "");
+    at = end;
+  }
+  return masked + line.slice(at);
 }
 
 /** Without user, password and what stands in the query: people put keys there. */
@@ -53,7 +51,7 @@ export function maskedUrl(text: string): string {
   if (!/^(?:https?|wss?):\/\//i.test(text)) return text;
   return withoutDefaults(text)
     .replace(/^(\w+:\/\/)[^/?#]*@/, `$1${MASK}@`)
-    .replaceAll(/([?&][^=&#]+=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${masked(value)}`);
+    .replaceAll(/([?&][^=&#?]*=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${masked(value)}`);
 }
 
 /** Names of variables stay, all else goes. */
@@ -64,14 +62,66 @@ export function masked(value: string): string {
 
 /** What a variable is worth where it is not set may be secret, too. */
 export function withoutDefaults(text: string): string {
-  return text.replaceAll(/(\$\{[\w:.-]+?:-)[^{}]*\}/g, `$1${MASK}}`);
+  return text.replaceAll(/\$\{([^{}]*)\}/g, (reference, inside: string) => {
+    const [name] = /^[\w:.-]+?:-/.exec(inside) ?? [];
+    return name === undefined ? reference : `\${${name}${MASK}}`;
+  });
 }
 
 function maskedPair(word: string): string {
-  const [, name, value] = SECRET_PAIR.exec(word) ?? [];
-  if (name !== undefined && value !== undefined) return `${name}${masked(value)}`;
+  const [, name = "", sign = "", value = ""] = PAIR.exec(word) ?? [];
+  if (SECRET.test(name)) return `${name}${sign}${masked(value)}`;
   // A command may hold another one: sh -c "server --token abc".
   return /\s/.test(word) ? maskedCommand(word) : withoutDefaults(maskedUrl(word));
+}
+
+function isSecret(form: RegExp, word: string): boolean {
+  return form.test(word) && SECRET.test(word);
+}
+
+interface WordPlace {
+  start: number;
+  end: number;
+}
+
+/** Where the words of a line are. A quote that is not closed is a letter like others. */
+function wordsIn(line: string): WordPlace[] {
+  const words: WordPlace[] = [];
+  const parts = /\s+|[^\s'"]+|['"]/y;
+  let start: number | undefined;
+  // Where one is not closed, none after it is: looking for each would take the square of their number.
+  const isOpen = { "'": false, '"': false };
+  while (parts.lastIndex < line.length) {
+    const at = parts.lastIndex;
+    const [part = ""] = parts.exec(line) ?? [];
+    if (part.trim() === "") {
+      if (start !== undefined) words.push({ start, end: at });
+      start = undefined;
+      continue;
+    }
+    start ??= at;
+    if ((part !== "'" && part !== '"') || isOpen[part]) continue;
+    const end = closingQuote(line, at, part);
+    if (end === -1) isOpen[part] = true;
+    else parts.lastIndex = end + 1;
+  }
+  if (start !== undefined) words.push({ start, end: line.length });
+  return words;
+}
+
+/** In double quotes, a backslash takes the meaning from what follows it. */
+function closingQuote(line: string, start: number, quote: string): number {
+  if (quote === "'") return line.indexOf("'", start + 1);
+  for (let at = start + 1; at < line.length; at++) {
+    if (line[at] === "\\") at++;
+    else if (line[at] === '"') return at;
+  }
+  return -1;
+}
+
+function requoted(word: string, written: string): string {
+  if (word === unquoted(written)) return written;
+  return /\s/.test(word) ? `${quoteOf(written)}${word}${quoteOf(written)}` : word;
 }
 
 function unquoted(word: string): string {

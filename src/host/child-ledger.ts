@@ -1,6 +1,7 @@
 // Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
 import { unlinkSync, promises as fs } from "node:fs";
 import { join } from "node:path";
+import { findRegularText } from "../auth/regular-file.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import { signalTree } from "../transport/process-tree.ts";
 import { writeNow } from "./write-now.ts";
@@ -18,6 +19,7 @@ interface Page {
 const DRAFT = ".draft";
 /** What is written in one go is not half done after this. */
 const DRAFT_MS = 60_000;
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 /**
  * What this host has started, written down, so that the next one can end what a killed one left behind: only a process
@@ -67,7 +69,7 @@ export class ChildLedger {
 
   /** Housekeeping: whatever goes wrong with one page keeps no host from starting. */
   async #sweepPage(file: string): Promise<void> {
-    const page = await loadPage(file);
+    const page = loadPage(file);
     if (!page) return;
     if (await this.#isSame(page.host)) return;
     for (const child of page.children) if (await this.#isSame(child)) signalTree(child.pid, "SIGKILL", this.#platform);
@@ -118,9 +120,9 @@ async function sweepDraft(file: string): Promise<void> {
 }
 
 /** A page that cannot be read accuses nobody. */
-async function loadPage(file: string): Promise<Page | undefined> {
+function loadPage(file: string): Page | undefined {
   try {
-    const page: unknown = JSON.parse(await fs.readFile(file, "utf8"));
+    const page: unknown = JSON.parse(findRegularText(file, MAX_PAGE_BYTES) ?? "null");
     return isPage(page) ? page : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { findRegularText } from "../auth/regular-file.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { shortName } from "../protocol/digest.ts";
@@ -12,6 +12,7 @@ export interface EraCache {
   remember(key: string, era: Era | undefined): Promise<void>;
 }
 
+const MAX_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 /** A stale "modern" fails loudly and is asked again; a stale "legacy" would succeed silently for ever. */
 const LIFE_MS: Record<Era, number> = { modern: 30 * DAY_MS, legacy: DAY_MS };
@@ -57,7 +58,7 @@ export class FileEraCache implements EraCache {
 
   #load(): Record<string, Entry> {
     try {
-      const value: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
+      const value: unknown = JSON.parse(findRegularText(this.#file, MAX_BYTES) ?? "{}");
       if (!isRecord(value)) return {};
       return Object.fromEntries(
         Object.entries(value).filter((member): member is [string, Entry] => isEntry(member[1])),

@@ -1,4 +1,5 @@
-import { access, readFile } from "node:fs/promises";
+import { access } from "node:fs/promises";
+import { findRegularText } from "../auth/regular-file.ts";
 import type { Logger } from "../client/logger.ts";
 import { loadConfiguration, type ConfigFile, type Configuration, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -19,6 +20,8 @@ export interface WatchedOptions {
 
 /** How long a file may be missing before its servers are. */
 const MISSING_MS = 1_500;
+/** A file with more than this in it is not empty, whatever it is. */
+const BLANK_BYTES = 64 * 1024;
 
 /** The configuration as the files have it, now and whenever they change. */
 export class WatchedConfiguration implements Disposable {
@@ -99,7 +102,7 @@ export class WatchedConfiguration implements Disposable {
   ): Promise<Set<string>> {
     const broken = new Set<string>();
     for (const { file, problem, servers } of files) {
-      const isEmptied = !problem && servers === 0 && before.has(file) && (await isBlank(file));
+      const isEmptied = !problem && servers === 0 && before.has(file) && isBlank(file);
       if (missing.has(file) || (!problem && !isEmptied)) continue;
       if (isEmptied || (await isThere(file))) broken.add(file);
       const outcome = this.#current && broken.has(file) ? "its servers stay as they were" : "it has no servers";
@@ -144,11 +147,8 @@ export class WatchedConfiguration implements Disposable {
   }
 }
 
-async function isBlank(file: string): Promise<boolean> {
-  return readFile(file, "utf8").then(
-    (text) => text.trim() === "",
-    () => false,
-  );
+function isBlank(file: string): boolean {
+  return findRegularText(file, BLANK_BYTES)?.trim() === "";
 }
 
 async function isThere(file: string): Promise<boolean> {

@@ -132,6 +132,8 @@ function isFolder(path: string): boolean {
 
 function firstLine(path: string): string | undefined {
   try {
+    // Opening a pipe would wait until somebody writes into it.
+    if (!statSync(path).isFile()) return undefined;
     const file = openSync(path, "r");
     try {
       const start = Buffer.alloc(256);

@@ -76,7 +76,7 @@ test("P1.9: a path that leads to no file says what to write", async () => {
     details: { hint },
   });
   await expect(loadApi(folder)).rejects.toMatchObject({
-    message: `${folder} is a folder, not a tool file`,
+    message: `${folder} is a folder, a pipe or a device, not a tool file`,
     details: { hint },
   });
 });

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative } from "node:path";
+import { findRegularText, readRegularFile } from "../auth/regular-file.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
 import { Problems, type Problem } from "./file/problem.ts";
@@ -7,6 +7,11 @@ import { readToolFile } from "./file/read-tool-file.ts";
 import type { ToolFile } from "./file/tool-file.ts";
 import { readYaml } from "./file/yaml-tree.ts";
 import { isApproved, readLock, type Lock } from "./review/lock.ts";
+
+/** Reading it says the same of what is a little smaller; what is far larger is not read at all. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+const MAX_DOCUMENTS_LENGTH = 64 * 1024 * 1024;
 
 /** A tool file as it lies on disk, with everything that belongs to it. */
 export interface LoadedApi {
@@ -30,26 +35,36 @@ export interface ApprovedApi {
 
 /** Reads a tool file, its documents and its lock. Mistakes in it are told, not thrown. */
 export async function loadApi(path: string): Promise<LoadedApi> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
+  const text = loadText(path);
   const { file, problems } = readToolFile(text, path);
   if (!file) return { path, text, problems, documents: {} };
-  const documents = await loadDocuments(file, dirname(path));
+  const documents = loadDocuments(file, dirname(path));
   const { api, problems: more } = compileApi(file, documents);
   const lock = await readLock(path);
   const all = [...problems, ...placed(more, text)].sort(byPlace);
   return { path, text, file, api, documents, problems: all, ...(lock ? { lock } : {}) };
 }
 
-function unreadable(path: string, error: unknown): NexusError {
-  const { code } = error as NodeJS.ErrnoException;
-  const message =
-    code === "ENOENT"
-      ? `There is no tool file ${path}`
-      : code === "EISDIR"
-        ? `${path} is a folder, not a tool file`
-        : `The tool file ${path} cannot be read: ${messageOf(error)}`;
+function loadText(path: string): string {
+  try {
+    const found = readRegularFile(path, MAX_BYTES);
+    switch (found.kind) {
+      case "read":
+        return found.bytes.toString("utf8");
+      case "missing":
+        throw unreadable(`There is no tool file ${path}`);
+      case "not-a-file":
+        throw unreadable(`${path} is a folder, a pipe or a device, not a tool file`);
+      case "too-large":
+        throw unreadable(`The tool file ${path} is larger than the limit of ${MAX_BYTES} bytes`);
+    }
+  } catch (error) {
+    if (error instanceof NexusError) throw error;
+    throw unreadable(`The tool file ${path} cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+function unreadable(message: string, error?: unknown): NexusError {
   return new NexusError("CONFIG_INVALID", message, {
     phase: "config",
     hint: `Give the path of the file itself, such as "api/shop/shop.nexus.yaml".`,
@@ -82,13 +97,18 @@ export async function loadApproved(path: string): Promise<ApprovedApi> {
 }
 
 /** Documents stand beside the file: a path that leads elsewhere is as good as none. */
-async function loadDocuments(file: ToolFile, folder: string): Promise<Record<string, string>> {
+function loadDocuments(file: ToolFile, folder: string): Record<string, string> {
   const texts: Record<string, string> = {};
+  let length = 0;
   for (const [name, { file: written }] of Object.entries(file.documents)) {
     const path = join(folder, written);
     const way = relative(folder, path);
     if (isAbsolute(written) || way.startsWith("..")) continue;
-    const text = await readFile(path, "utf8").catch(() => undefined);
+    const text = findRegularText(path, MAX_DOCUMENT_BYTES);
+    length += text?.length ?? 0;
+    if (length > MAX_DOCUMENTS_LENGTH) {
+      throw unreadable(`The documents of a tool file have more than ${MAX_DOCUMENTS_LENGTH} characters, the limit`);
+    }
     // Git may check texts out with CRLF: they still say the same, and have the same hash.
     if (text !== undefined) texts[name] = text.replaceAll("\r\n", "\n");
   }

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command-line.ts";
+import { loadNamedFile } from "./named-file.ts";
 
 export interface KeyValue {
   key: string;
@@ -28,7 +28,7 @@ export async function keyValueFromFile(text: string, option: string): Promise<Ke
   if (!value.startsWith("@")) return { key, value };
   if (value.startsWith("@@")) return { key, value: value.slice(1) };
   try {
-    return { key, value: (await readFile(value.slice(1), "utf8")).replace(/^\uFEFF/, "") };
+    return { key, value: (await loadNamedFile(value.slice(1))).replace(/^\uFEFF/, "") };
   } catch (error) {
     const literal = `If it is no file, write ${option} ${key}=@${value}.`;
     throw wrongUsage(`${option} ${text}: the file cannot be read (${messageOf(error)})`, literal);

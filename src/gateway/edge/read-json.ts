@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Limits } from "../limits.ts";
 import { invalidRequest, unreadable, type HttpRefusal } from "./http-refusal.ts";
-import { isDeeperThan } from "./json-depth.ts";
+import { isDeeperThan } from "../../protocol/json-depth.ts";
 
 export type ReadJson =
   | { kind: "read"; value: unknown }

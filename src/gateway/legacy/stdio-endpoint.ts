@@ -18,7 +18,7 @@ import {
   type Response,
 } from "../../protocol/json-rpc.ts";
 import { LineReader } from "../../transport/line-reader.ts";
-import { isDeeperThan } from "../edge/json-depth.ts";
+import { isDeeperThan } from "../../protocol/json-depth.ts";
 import { answerModern } from "../edge/modern-request.ts";
 import { claimedVersion } from "../edge/modern-sender.ts";
 import type { Core, View } from "../exchange.ts";

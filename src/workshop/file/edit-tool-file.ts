@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { isCollection, isMap, isScalar, isSeq, parseDocument, stringify, type YAMLMap, type YAMLSeq } from "yaml";
+import { isCollection, isMap, isScalar, isSeq, stringify, type YAMLMap, type YAMLSeq } from "yaml";
 import { changed, type Change } from "../../config/change.ts";
 import { editYaml } from "../../config/yaml-edit.ts";
 import { keyOf } from "../../config/yaml-source.ts";
 import { spliceYaml } from "../../config/yaml-splice.ts";
+import { parseBoundedYaml } from "../../protocol/bounded-yaml.ts";
 import { addToFlow, inFlow, rangeOf, removeFromFlow } from "./edit-flow.ts";
 
 /** What is to stand at a path; `remove` takes it away. What is above it is made where it is missing. */
@@ -30,7 +31,7 @@ export function editToolFile(text: string, changes: readonly ToolFileChange[]): 
 /** A single value in the place of another, or a member of a map or list that is written with brackets. */
 function inPlace(text: string, { path, value }: Change): string {
   const [last, ...above] = path.toReversed();
-  let node: unknown = parseDocument(text).contents;
+  let node: unknown = parseBoundedYaml(text).contents;
   for (const key of above.toReversed()) node = memberOf(node, key);
   if (last === undefined || !(isMap(node) || isSeq(node))) throw new TypeError("nothing to change");
   const index = indexOf(node, last);
@@ -67,7 +68,7 @@ function indexOf(node: YAMLMap | YAMLSeq, key: string | number): number {
 }
 
 function valueOf(text: string): unknown {
-  const document = parseDocument(text);
+  const document = parseBoundedYaml(text);
   if (document.errors.length > 0) return document.errors;
   return document.toJS({ maxAliasCount: 100 });
 }

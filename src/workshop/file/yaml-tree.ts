@@ -1,17 +1,8 @@
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  parseDocument,
-  type Document,
-  type ErrorCode,
-  type Node,
-  type Pair,
-} from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type Alias, type Document, type ErrorCode, type Node, type Pair } from "yaml";
 import type { Place } from "../../config/source-node.ts";
 import { SourceText } from "../../config/source-text.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
+import { aliasTargets, parseBoundedYaml } from "../../protocol/bounded-yaml.ts";
 import type { Problem } from "./problem.ts";
 
 /** A value of a YAML text with the place of each of its parts. */
@@ -45,7 +36,7 @@ export function readYaml(text: string): { tree: Tree | undefined; problems: Prob
   }
   const source = new SourceText(text);
   try {
-    const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false, merge: false, schema: "core" });
+    const document = parseBoundedYaml(text, { uniqueKeys: false, merge: false, schema: "core" });
     if (document.errors.length > 0) return { tree: undefined, problems: syntaxProblems(document, source, mistake) };
     const reader = new TreeReader(document, source, mistake);
     const tree = reader.tree(document.contents, start, []);
@@ -91,14 +82,14 @@ export function plainTree(node: Tree): unknown {
 }
 
 class TreeReader {
-  readonly #document: Document;
+  readonly #targets: ReadonlyMap<Alias, Node | undefined>;
   readonly #source: SourceText;
   readonly #mistake: Mistake;
   readonly problems: Problem[] = [];
   #nodes = 0;
 
   constructor(document: Document, source: SourceText, mistake: Mistake) {
-    this.#document = document;
+    this.#targets = aliasTargets(document);
     this.#source = source;
     this.#mistake = mistake;
   }
@@ -107,7 +98,7 @@ class TreeReader {
   tree(given: unknown, fallback: Place, above: readonly unknown[]): Tree {
     this.#nodes += 1;
     const place = this.#placeOf(given) ?? fallback;
-    const node: unknown = isAlias(given) ? given.resolve(this.#document) : given;
+    const node: unknown = isAlias(given) ? this.#targets.get(given) : given;
     if (isAlias(given) && node === undefined) this.#add(place, `nothing is called *${given.source}`);
     const tooMuch = this.#nodes > MAX_NODES || above.length > MAX_DEPTH || above.includes(node);
     if (tooMuch) throw new RangeError("it is too large or too deep, or repeats itself");

@@ -1,9 +1,14 @@
-import { readFile } from "node:fs/promises";
+import { readRegularFile, type FileRead } from "../../auth/regular-file.ts";
 import { writeWhole } from "../../auth/whole-file.ts";
 import { lockPath } from "../../config/lock-path.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { isDeeperThan } from "../../protocol/json-depth.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { hashOf, type CompiledApi } from "../compile/compile.ts";
+
+/** A lock has all that was compiled. What a project's trust covers is not larger either (config/fingerprint.ts). */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_DEPTH = 200;
 
 /** Who agreed with what, and when. */
 export interface Approval {
@@ -24,16 +29,31 @@ export interface Lock {
 /** Undefined where nothing was approved yet. */
 export async function readLock(toolFile: string): Promise<Lock | undefined> {
   const path = lockPath(toolFile);
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw unusable(path, messageOf(error), error);
-  });
+  const text = textOf(path);
   if (text === undefined) return undefined;
+  // Whoever can write the file can nest it: hashing it recurses.
+  if (isDeeperThan(text, MAX_DEPTH)) throw unusable(path, `it is nested deeper than ${MAX_DEPTH} levels`);
   const lock = parse(path, text);
   const newest = lock.approvals.at(-1);
   // What was approved is what the reviewer saw; a lock whose parts do not belong together proves nothing.
   if (newest && newest.hash === lock.compiled.hash && hashOf(lock.compiled) === newest.hash) return lock;
   throw unusable(path, "its approval and what it is about do not belong together");
+}
+
+/** Undefined where there is none. */
+function textOf(path: string): string | undefined {
+  let found: FileRead;
+  try {
+    found = readRegularFile(path, MAX_BYTES);
+  } catch (error) {
+    throw unusable(path, messageOf(error), error);
+  }
+  if (found.kind === "read") return found.bytes.toString("utf8");
+  if (found.kind === "missing") return undefined;
+  throw unusable(
+    path,
+    found.kind === "too-large" ? `it is larger than ${MAX_BYTES} bytes` : "it is not a regular file",
+  );
 }
 
 export function isApproved(lock: Lock | undefined, api: CompiledApi): boolean {
