@@ -256,3 +256,20 @@ test("P0: servers of a program are checked in the same way, and have no file", a
   const listed = await defineServers([{ id: "a", url: new URL("http://127.0.0.1:1/mcp") }], options);
   expect(listed).toMatchObject([{ id: "a", entry: { reach: { url: "http://127.0.0.1:1/mcp" } } }]);
 });
+
+test("an entry that starts Nexus itself is left out with a warning; one with a file of its own is a server like others", async () => {
+  await using world = await ConfigWorld.open();
+  const nexus = { command: "nexus", args: ["serve", "--stdio"] };
+  const other = { command: "nexus", args: ["serve", "--stdio", "--config", "/srv/mcp.json"] };
+  await world.write("home/.nexus/mcp.json", { mcpServers: { nexus, other } });
+  await world.write("home/work/project/.mcp.json", { mcpServers: { gateway: nexus, team: { command: "team" } } });
+  const { servers, warnings } = await world.load();
+  expect(servers.map(({ id }) => id)).toEqual(["other", "team"]);
+  expect(warnings.map(({ message, source }) => [message, source.line])).toEqual([
+    [`Server "gateway" is left out: it starts Nexus itself, which would start itself again`, 1],
+    [`Server "nexus" is left out: it starts Nexus itself, which would start itself again`, 1],
+  ]);
+  // The file that is named is not one that the started Nexus reads by itself.
+  const named = await world.loadText("named.json", { mcpServers: { nexus } });
+  expect(named.servers.map(({ id }) => id)).toEqual(["nexus"]);
+});

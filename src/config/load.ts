@@ -3,14 +3,16 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { SecretStore } from "../auth/secrets.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { defineServer, idOf, type FileContext } from "./define-server.ts";
+import { understand } from "./dialect.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./find-servers.ts";
 import { fingerprintOfFile } from "./fingerprint.ts";
 import { ForeignFolders } from "./foreign-folders.ts";
 import { candidates, type Candidate, type Surroundings } from "./places.ts";
+import { servesItself } from "./nexus-entry.ts";
 import { realPath } from "./real-path.ts";
 import { loadText, parseSource } from "./read-source.ts";
 import type { Layer, ServerDefinition } from "./server-definition.ts";
-import { nodeOf } from "./source-node.ts";
+import { nodeOf, plainValue } from "./source-node.ts";
 import type { TrustStore } from "./trust-store.ts";
 import type { ConfigWarning } from "./warning.ts";
 
@@ -147,7 +149,13 @@ export function trustKeyOf({ file, folder }: Omit<Candidate, "layer">): string {
 async function defineAll(found: FoundServers, context: FileContext): Promise<Omit<ReadFile, "file">> {
   const servers: ServerDefinition[] = [];
   const warnings = [...found.warnings];
-  for (const [id, same] of byId(found.servers)) {
+  const others = found.servers.filter((server) => {
+    const isSelf =
+      context.layer !== "explicit" && servesItself(plainValue(understand(server.node, server.section.dialect).node));
+    if (isSelf && context.file !== undefined) warnings.push(leftOut(server, context.file));
+    return !isSelf;
+  });
+  for (const [id, same] of byId(others)) {
     const [first] = same;
     if (!first) continue;
     const defined = await defineServer(first, context);
@@ -159,6 +167,13 @@ async function defineAll(found: FoundServers, context: FileContext): Promise<Omi
     for (const warning of defined.warnings) warnings.push(warning);
   }
   return { servers, warnings };
+}
+
+/** Other programs may share the file, and mean it: Nexus as their server is right there, and would start itself here. */
+function leftOut(found: FoundServer, file: string): ConfigWarning {
+  const id = idOf(found);
+  const message = `Server "${id}" is left out: it starts Nexus itself, which would start itself again`;
+  return { message, server: id, source: { file, ...found.place } };
 }
 
 function byId(servers: readonly FoundServer[]): Map<string, FoundServer[]> {

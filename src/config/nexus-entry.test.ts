@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isNexusEntry, startsGateway } from "./nexus-entry.ts";
+import { isNexusEntry, servesItself, startsGateway } from "./nexus-entry.ts";
 
 test.for([
   { command: "nexus", args: ["serve", "--stdio"] },
@@ -55,4 +55,13 @@ test("a gateway on this machine is recognised by its name and address; another a
   expect(isNexusEntry("nexus", { url: "https://nexus.example.com/mcp" })).toBe(false);
   expect(isNexusEntry("nexus", { url: "http://127.0.0.1:8081/repository" })).toBe(false);
   expect(isNexusEntry("docs", { url: "http://127.0.0.1:3210/mcp" })).toBe(false);
+});
+
+test("a gateway with a file or a server of its own does not serve itself", () => {
+  const entry = (...args: string[]) => ({ command: "nexus", args: ["serve", "--stdio", ...args] });
+  expect(servesItself(entry())).toBe(true);
+  expect(servesItself(entry("--verbose"))).toBe(true);
+  expect(servesItself(entry("--config", "/srv/other.json"))).toBe(false);
+  expect(servesItself(entry("--config=/srv/other.json"))).toBe(false);
+  expect(servesItself(entry("--server", "github"))).toBe(false);
 });

@@ -33,6 +33,11 @@ function isProgram(word: string): boolean {
   return /(?:^|[/\\])dist[/\\]cli[/\\]main\.js$/.test(word) && isOurs(word);
 }
 
+/** Whether Nexus would find the same entry again where the entry starts it: with a file of its own, or for one server, it does not. */
+export function servesItself(entry: unknown): boolean {
+  return startsGateway(entry) && !wordsOf(entry).some((word) => /^--(?:config|server|demo)(?:=|$)/.test(word));
+}
+
 /** Whether an entry is Nexus itself: started on a pipe, or a gateway on this machine as `install` writes it. */
 export function isNexusEntry(name: string, entry: unknown): boolean {
   if (startsGateway(entry)) return true;
