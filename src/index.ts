@@ -4,6 +4,7 @@ import { SILENT } from "./client/logger.ts";
 import { openApi } from "./compose/open-api.ts";
 import { readEnvironment } from "./environment.ts";
 import { Host as RunningHost } from "./host/host.ts";
+import { trustFor } from "./host/load-options.ts";
 import type { HostOptions } from "./host/host-options.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -87,7 +88,8 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
   return connectEntry(entry, surroundings, {
     openApi: (reach) => {
       const { state: stateFolder } = userFolders(surroundings);
-      return openApi(reach, { surroundings, stateFolder, logger, server: server.id });
+      const trust = trustFor({ surroundings, stateFolder, trust: options.trust });
+      return openApi(reach, { surroundings, stateFolder, logger, server: server.id, trust });
     },
     ...options,
   });

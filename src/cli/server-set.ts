@@ -10,7 +10,7 @@ import { nearNames } from "../errors/nearest-name.ts";
 import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { visible } from "../errors/visible.ts";
 import { eraKey, FileEraCache } from "../host/era-cache.ts";
-import { loadOptions } from "../host/load-options.ts";
+import { loadOptions, trustFor } from "../host/load-options.ts";
 import { ServerConnector } from "../host/server-connector.ts";
 import { unableToRun } from "../host/unable-to-run.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
@@ -84,6 +84,7 @@ export class ServerSet implements AsyncDisposable {
     this.#connector = new ServerConnector({
       surroundings,
       stateFolder,
+      trust: trustFor({ surroundings, stateFolder, trust: flags.trust }),
       eras: this.#eras,
       atOnce: AT_ONCE,
       logger: this.#logger,

@@ -20,6 +20,8 @@ export interface ConnectOptions extends ClientOptions {
   onStderr?: ((text: string) => void) | undefined;
   /** Hears of a child process as soon as it runs. */
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
+  /** Of a tool file: take the approval in its lock as it is, whoever gave it. */
+  trust?: boolean | undefined;
   /** Makes a server of a tool file, in this process. */
   openApi?: ((reach: ApiReach) => Promise<Transport>) | undefined;
   /** What errors name as command or address: an entry may have secrets filled in. */

@@ -17,7 +17,7 @@ export interface HostOptions {
   only?: readonly string[] | undefined;
   /** Where the project is looked for; the working folder unless given. */
   cwd?: string | undefined;
-  /** Trust the project's files for this run, as they are when it begins. */
+  /** Trust the project's files, and approvals of tool files by others, for this run: as they are when it begins. */
   trust?: boolean | undefined;
   /** Go on reading the files when they change. */
   watch?: boolean | undefined;

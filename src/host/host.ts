@@ -31,6 +31,7 @@ import { ServerConnector } from "./server-connector.ts";
 import type { ServerState } from "./server-state.ts";
 import type { ServerSupervisor } from "./server-supervisor.ts";
 import { ServerSupervisors, type HostEvent } from "./server-supervisors.ts";
+import { trustOnce } from "./trust-at-first-sight.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
 
 /** A tool of some server, named for a model. */
@@ -90,6 +91,7 @@ export class Host implements AsyncDisposable {
       atOnce: options.startAtOnce ?? 8,
       logger,
       openApi: options.openApi,
+      trust: options.trust ? trustOnce(this.#load.trust) : this.#load.trust,
     });
     this.#supervisors = new ServerSupervisors({
       connect: (definition, settings) => this.#connector.connect(definition, { ...patience, ...settings }),

@@ -8,7 +8,7 @@ export interface StateOptions {
   surroundings: Surroundings;
   stateFolder: string;
   cwd?: string | undefined;
-  /** Trust the project's files for this run. */
+  /** Trust the project's files, and approvals of tool files by others, for this run. */
   trust?: boolean | undefined;
   askInput?: LoadOptions["askInput"];
 }
@@ -21,10 +21,15 @@ export function loadOptions({ surroundings, stateFolder, cwd, trust, askInput }:
     platform,
     home,
     variables,
-    trust: trust ? TRUST_EVERYTHING : trustStore(surroundings, stateFolder),
+    trust: trustFor({ surroundings, stateFolder, trust }),
     secrets: secretStore(surroundings, stateFolder),
     askInput,
   };
+}
+
+/** What this user trusts; everything, where that is asked for. */
+export function trustFor({ surroundings, stateFolder, trust }: StateOptions): TrustStore {
+  return trust ? TRUST_EVERYTHING : trustStore(surroundings, stateFolder);
 }
 
 export function trustStore({ platform }: Surroundings, folder: string): TrustStore {

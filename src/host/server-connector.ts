@@ -4,6 +4,7 @@ import { Client } from "../client/client.ts";
 import { connectEntry, type ConnectOptions } from "../client/connect-entry.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
+import type { TrustStore } from "../config/trust-store.ts";
 import { messageOf, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { ApiReach, ResolvedEntry } from "../transport/server-entry.ts";
@@ -25,6 +26,8 @@ export interface ApiSurroundings {
   logger: Logger;
   /** The server's id, under which all that is kept; the name of the API unless given. */
   server?: string | undefined;
+  /** Which tool files may be opened; what this user has accepted unless given. */
+  trust?: TrustStore | undefined;
 }
 
 export interface ConnectorOptions {
@@ -35,6 +38,8 @@ export interface ConnectorOptions {
   atOnce: number;
   logger: Logger;
   openApi?: OpenApi | undefined;
+  /** Which tool files may be opened. */
+  trust: TrustStore;
 }
 
 /** Opens connections for a host: so many at a time, with what is remembered of a server, and written down. */

@@ -38,3 +38,17 @@ export class TrustAtFirstSight {
     };
   }
 }
+
+/** What is seen first of a file is trusted for this run; another version of it only if the store says so. */
+export function trustOnce(store: TrustStore): TrustStore {
+  const seen = new Map<string, string>();
+  return {
+    async isTrusted(file, fingerprint) {
+      const first = seen.get(file) ?? fingerprint;
+      seen.set(file, first);
+      return first === fingerprint || store.isTrusted(file, fingerprint);
+    },
+    trust: (file, fingerprint) => store.trust(file, fingerprint),
+    revoke: (file) => store.revoke(file),
+  };
+}

@@ -1,6 +1,8 @@
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { findRegularText, readRegularFile } from "../auth/regular-file.ts";
+import type { TrustStore } from "../config/trust-store.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { isAccepted } from "./acceptance.ts";
 import { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
 import { Problems, type Problem } from "./file/problem.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
@@ -73,8 +75,13 @@ function unreadable(message: string, error?: unknown): NexusError {
   });
 }
 
-/** What may be served: without an error, and exactly as somebody approved it. */
-export async function loadApproved(path: string): Promise<ApprovedApi> {
+export interface LoadApprovedOptions {
+  /** What this user has accepted; without it, that is what comes with the package. */
+  trust?: TrustStore | undefined;
+}
+
+/** What may be served: without an error, exactly as it was approved, and accepted by this user. */
+export async function loadApproved(path: string, { trust }: LoadApprovedOptions = {}): Promise<ApprovedApi> {
   const { file, api, lock, documents, problems } = await loadApi(path);
   const mistakes = problems.filter(({ severity }) => severity === "error");
   const [first] = mistakes;
@@ -87,11 +94,17 @@ export async function loadApproved(path: string): Promise<ApprovedApi> {
       mayHaveReached: false,
     });
   }
-  if (isApproved(lock, api)) return { api, documents, file };
-  const why = lock ? "has changed since it was approved" : "was never approved";
+  const isLocked = isApproved(lock, api);
+  if (isLocked && (await isAccepted(path, api, trust))) return { api, documents, file };
+  const why = isLocked
+    ? "was approved, but not by you"
+    : lock
+      ? "has changed since it was approved"
+      : "was never approved";
+  const once = isLocked ? ". For one run, take the approval as it is: --trust" : "";
   throw new NexusError("UNTRUSTED", `The tool file ${path} ${why}`, {
     phase: "config",
-    hint: `Look at it and agree: nexus api diff ${path}, then nexus api approve ${path}`,
+    hint: `Look at it and agree: nexus api diff ${path}, then nexus api approve ${path}${once}`,
     mayHaveReached: false,
   });
 }

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SILENT } from "../client/logger.ts";
 import type { ApiSurroundings } from "../host/server-connector.ts";
 import type { Receiver } from "../transport/transport.ts";
+import { FileTrustStore } from "../config/trust-store.ts";
+import { accept } from "./acceptance.ts";
 import { loadApi } from "./load-api.ts";
 import { openApi } from "./open-api.ts";
 import { approve } from "./review/lock.ts";
@@ -21,6 +23,7 @@ async function approved(edit: (text: string) => string): Promise<string> {
   const { api } = await loadApi(path);
   if (!api) throw new Error("no file");
   await approve(path, api, { by: "Ada", at: new Date(0) });
+  await accept(path, api, new FileTrustStore({ folder, platform: process.platform }));
   return path;
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { defaultInstance, instanceFileName, type ServerInstance } from "../auth/server-instance.ts";
-import { secretStore } from "../host/load-options.ts";
+import { secretStore, trustStore } from "../host/load-options.ts";
 import type { ApiSurroundings } from "../host/server-connector.ts";
 import { serveInMemory } from "../server/memory-connection.ts";
 import { MemoryTransport } from "../transport/memory.ts";
@@ -19,7 +19,8 @@ import { loadStateKey } from "./serve/state-key.ts";
  * with each connection: one that is called off before it is made leaves nothing behind.
  */
 export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurroundings): Promise<Transport> {
-  const approved = await loadApproved(path);
+  const trust = given.trust ?? trustStore(given.surroundings, given.stateFolder);
+  const approved = await loadApproved(path, { trust });
   return {
     kind: "memory",
     target: {},

@@ -369,6 +369,8 @@ test("trust shows exactly what would be started, and needs an answer", async () 
       "          sends requests to http://127.0.0.1:9000/ instead",
       "          where it sends what: nexus api show shop.nexus.yaml",
       "",
+      `${join(world.project, "shop.nexus.yaml")} (server shop) is not served before it is approved: nexus api approve`,
+      "",
       "",
     ].join("\n"),
   );

@@ -2,11 +2,21 @@ import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { isApproved, type Lock } from "../../workshop/review/lock.ts";
 
-/** Whether it is served, and if not, what to do about that; `name` is what commands find it by. */
-export function approvalText(api: CompiledApi, lock: Lock | undefined, name: string): string {
+export interface ApprovalTextOptions {
+  /** What commands find it by. */
+  name: string;
+  /** Whether this user has accepted what the lock says. */
+  isMine: boolean;
+}
+
+/** Whether it is served, and if not, what to do about that. */
+export function approvalText(api: CompiledApi, lock: Lock | undefined, { name, isMine }: ApprovalTextOptions): string {
   const approval = lock?.approvals.at(-1);
   if (!approval) return `Not approved: it is not served before "nexus api approve ${name}".`;
   const who = visible(`by ${approval.by} on ${approval.at.slice(0, 10)}`);
-  if (isApproved(lock, api)) return `Approved ${who}: ${api.hash.slice(0, 19)}…`;
+  if (isApproved(lock, api) && isMine) return `Approved ${who}: ${api.hash.slice(0, 19)}…`;
+  if (isApproved(lock, api)) {
+    return `Approved ${who}, but not by you: it is not served before "nexus api approve ${name}".`;
+  }
   return `Changed since it was approved ${who}: "nexus api diff ${name}" shows how; until it is approved it is not served.`;
 }

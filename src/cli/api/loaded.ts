@@ -1,8 +1,11 @@
 import { sep } from "node:path";
+import type { TrustStore } from "../../config/trust-store.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
+import { isAccepted } from "../../workshop/acceptance.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
+import type { Lock } from "../../workshop/review/lock.ts";
 import type { Problem } from "../../workshop/file/problem.ts";
 import type { Output } from "../output.ts";
 import { counted } from "../text/amounts.ts";
@@ -22,6 +25,11 @@ export async function loadNamed(given: string, home: string): Promise<NamedApi> 
   const cwd = process.cwd();
   const path = await findToolFile(given, { cwd });
   return { ...(await loadApi(path)), shown: nearPath(path, { cwd, home }), again: typed(given, home) };
+}
+
+/** The lock, if this user has accepted what it says. Any other is no measure for what has changed. */
+export async function ownLock({ path, lock }: LoadedApi, trust: TrustStore): Promise<Lock | undefined> {
+  return lock && (await isAccepted(path, lock.compiled, trust)) ? lock : undefined;
 }
 
 /** For commands that have something to say only about a file without mistakes: those are shown, and it ends there. */

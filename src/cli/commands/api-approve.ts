@@ -2,17 +2,16 @@ import { userInfo } from "node:os";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
-import type { Change } from "../../workshop/review/change.ts";
 import { differences } from "../../workshop/review/differences.ts";
+import { trustStore } from "../../host/load-options.ts";
 import { lockPath } from "../../config/lock-path.ts";
+import { accept } from "../../workshop/acceptance.ts";
 import { approve, isApproved } from "../../workshop/review/lock.ts";
-import { showChanges } from "../api/change-rows.ts";
-import { neededSecrets } from "../api/needed-secrets.ts";
-import { loadNamed, loadSound, type NamedApi } from "../api/loaded.ts";
+import { loadNamed, loadSound, ownLock, type NamedApi } from "../api/loaded.ts";
+import { showForApproval } from "../api/show-for-approval.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Output } from "../output.ts";
-import { counted } from "../text/amounts.ts";
 
 /** nexus api approve capcorn */
 export const apiApprove = defineCommand({
@@ -20,7 +19,10 @@ export const apiApprove = defineCommand({
   description: `
 Shows everything that would be served and was not approved yet, asks, and writes the approval into <api>.nexus.lock, with who
 and when. What is approved is the hash of everything that is compiled: any change of the file has to be approved again. A file
-that changes while you look at it is not approved.`,
+that changes while you look at it is not approved.
+
+That you have approved it is also remembered for your account. A lock that others wrote is not enough to serve a file to you: of
+such a file everything is shown, and the lock stays as it is.`,
   words: { min: 1, max: 1 },
   options: {
     by: { type: "string", value: "NAME", help: "who approves; the name of your account unless given" },
@@ -32,9 +34,11 @@ that changes while you look at it is not approved.`,
     ['nexus api approve capcorn --by "Ada, API team" --yes --hash sha256:…', "for a pipeline, after a review"],
   ],
 
-  async run({ words: [given = ""], options, out, signal, surroundings }) {
+  async run({ words: [given = ""], options, out, signal, surroundings, stateFolder }) {
     const loaded = await loadSound(given, out, surroundings.home);
-    const { api, lock, path, shown, again } = loaded;
+    const { api, path, shown, again } = loaded;
+    const trust = trustStore(surroundings, stateFolder);
+    const lock = await ownLock(loaded, trust);
     const by = (options.by ?? accountName()).trim();
     if (by === "") throw wrongUsage("Nobody is named", 'Say who approves: --by "Ada, API team".');
     if (options.hash !== undefined && options.hash !== api.hash) throw notReviewed(shown, api.hash, options.hash);
@@ -44,43 +48,26 @@ that changes while you look at it is not approved.`,
       return 0;
     }
     const changes = differences(lock?.compiled, api, loaded.documents);
-    if (!out.json) show(out, loaded, changes);
+    if (!out.json) showForApproval(out, { api, lock, changes });
     if (!options.yes && !(await isAgreed(loaded, out, signal))) {
       out.line("Nothing was approved.");
       return 8;
     }
     await requireUnchanged(given, loaded, surroundings.home);
-    const approval = await approve(path, api, { by, at: new Date() });
+    const others = isApproved(loaded.lock, api) ? loaded.lock?.approvals.at(-1) : undefined;
+    const approval = others ?? (await approve(path, api, { by, at: new Date() }));
+    await accept(path, api, trust);
     if (out.json) out.value({ file: path, approval, changes });
-    else out.line(`Approved by ${visible(by)}: ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
+    else {
+      const where = others ? `for you; ${visible(others.by)} had approved it before,` : `by ${visible(by)}:`;
+      out.line(`Approved ${where} ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
+    }
     if (!out.json && !lock) out.line(`To have it served: nexus mcp add ${api.file.api} --api ${again}`);
     return 0;
   },
 });
 
 type Shown = Pick<NamedApi, "lock" | "again" | "shown"> & { api: CompiledApi };
-
-/** The whole first and the gist last, where it is still on the screen when the question comes. */
-function show(out: Output, { api, lock }: Shown, changes: readonly Change[]): void {
-  const { title, version, upstream } = api.file;
-  out.line(lock ? "Changes since the last approval" : visible(`${title} ${version}, new`));
-  showChanges(out, changes);
-  out.line();
-  out.line(`${counted(changes.length, "change")}: ${countsOf(changes)}`);
-  for (const { kind, path, message } of changes) {
-    if (kind === "tool added") out.line(`  ${kind}  ${visible(`${path}: ${message}`)}`);
-  }
-  out.line(visible(`  requests go to ${upstream.allow.join(", ")}`));
-  const secrets = neededSecrets(api.file);
-  if (secrets.length > 0) out.line(visible(`  with the secrets ${secrets.join(", ")}`));
-  out.line();
-}
-
-/** `2 × tool added, 1 × description changed`, in the order of their weight. */
-function countsOf(changes: readonly Change[]): string {
-  const kinds = [...new Set(changes.map(({ kind }) => kind))];
-  return kinds.map((kind) => `${changes.filter((change) => change.kind === kind).length} × ${kind}`).join(", ");
-}
 
 /** What is approved is what was shown: a file or a lock that became another one meanwhile was not. */
 async function requireUnchanged(given: string, { api, lock, shown }: Shown, home: string): Promise<void> {

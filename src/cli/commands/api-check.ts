@@ -1,5 +1,6 @@
-import { problemText, loadNamed } from "../api/loaded.ts";
+import { problemText, loadNamed, ownLock } from "../api/loaded.ts";
 import { approvalText } from "../api/approval-text.ts";
+import { trustFor } from "../../host/load-options.ts";
 import { defineCommand } from "../command.ts";
 import { counted } from "../text/amounts.ts";
 
@@ -17,13 +18,15 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
     ["nexus api check ./shop.nexus.yaml --json", "for an editor or a pipeline"],
   ],
 
-  async run({ words: [given = ""], options, out, surroundings }) {
-    const { path, shown, again, problems, api, lock } = await loadNamed(given, surroundings.home);
+  async run({ words: [given = ""], options, out, surroundings, stateFolder, flags }) {
+    const loaded = await loadNamed(given, surroundings.home);
+    const { path, shown, again, problems, api, lock } = loaded;
+    const isMine = (await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }))) !== undefined;
     const errors = problems.filter(({ severity }) => severity === "error").length;
     const warnings = problems.length - errors;
     const exit = errors > 0 || (options.strict && warnings > 0) ? 3 : 0;
     if (out.json) {
-      const approved = api !== undefined && lock?.compiled.hash === api.hash;
+      const approved = isMine && api !== undefined && lock?.compiled.hash === api.hash;
       out.value({ file: path, problems, hash: api?.hash, approved, tools: Object.keys(api?.tools ?? {}) });
       return exit;
     }
@@ -32,7 +35,7 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
     const found = [counted(errors, "mistake"), counted(warnings, "warning")].join(", ");
     const tools = Object.keys(api?.tools ?? {});
     out.line(`${shown}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
-    if (api && errors === 0) out.line(approvalText(api, lock, again));
+    if (api && errors === 0) out.line(approvalText(api, lock, { name: again, isMine }));
     return exit;
   },
 });

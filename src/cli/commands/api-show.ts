@@ -4,8 +4,9 @@ import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import type { ToolSpec } from "../../workshop/file/tool-file.ts";
 import { approvalText } from "../api/approval-text.ts";
-import { loadSound } from "../api/loaded.ts";
+import { loadSound, ownLock } from "../api/loaded.ts";
 import { neededSecrets } from "../api/needed-secrets.ts";
+import { trustFor } from "../../host/load-options.ts";
 import { defineCommand } from "../command.ts";
 import { toolDetails } from "../looking/tool-details.ts";
 import { signatureLines, toolSignature } from "../looking/tool-signature.ts";
@@ -25,8 +26,9 @@ approved. With --tool, one tool in full; with --json, everything that is compile
     ["nexus api show capcorn --tool availability_search", "one tool with its schemas"],
   ],
 
-  async run({ words: [given = ""], options, out, surroundings }) {
-    const { api, lock, shown, again } = await loadSound(given, out, surroundings.home);
+  async run({ words: [given = ""], options, out, surroundings, stateFolder, flags }) {
+    const loaded = await loadSound(given, out, surroundings.home);
+    const { api, lock, shown, again } = loaded;
     if (options.tool !== undefined) return showTool(out, api, options.tool);
     if (out.json) return out.value(api);
     const { file } = api;
@@ -39,7 +41,15 @@ approved. With --tool, one tool in full; with --json, everything that is compile
         "documents",
         Object.values(file.documents).map(({ file: name, title }) => (title ? `${title} (${name})` : name)),
       ],
-      ["approval", [approvalText(api, lock, again)]],
+      [
+        "approval",
+        [
+          approvalText(api, lock, {
+            name: again,
+            isMine: (await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }))) !== undefined,
+          }),
+        ],
+      ],
     ])) {
       out.line(line);
     }

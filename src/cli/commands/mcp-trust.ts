@@ -6,6 +6,15 @@ import { wrongUsage } from "../command-line.ts";
 import { placesOf } from "../configuring/configured-servers.ts";
 import type { Output } from "../output.ts";
 import type { ProjectFile } from "../configuring/project-files.ts";
+import {
+  acceptToolFiles,
+  isOpen,
+  loadToolFiles,
+  revokeToolFiles,
+  showToolFiles,
+  toolFileFacts,
+  type ProjectToolFile,
+} from "../configuring/project-tool-files.ts";
 import { projectFileFacts, showProjectFiles } from "../configuring/project-report.ts";
 
 /** nexus mcp trust */
@@ -14,7 +23,8 @@ export const trust = defineCommand({
   description: `
 A project's configuration names programs to run, and comes with the project: nothing of it is started before you trust it.
 This shows what the files of this folder, and of the folders above it, would start and send, as it is written there, and
-asks. What is trusted is exactly what was shown: a file whose servers change has to be trusted again.`,
+asks. What is trusted is exactly what was shown: a file whose servers change has to be trusted again. Tool files that others
+approved are shown as a whole, and count as approved by you from then on.`,
   words: { min: 0, max: 1 },
   options: {
     show: { type: "boolean", help: "only show it" },
@@ -36,14 +46,16 @@ asks. What is trusted is exactly what was shown: a file whose servers change has
     const { loadProjectFiles } = await import("../configuring/project-files.ts");
     const store = trustStore(surroundings, stateFolder);
     const files = await loadProjectFiles(places, store);
+    const project: Project = { files, toolFiles: await loadToolFiles(files, places, store) };
     if (!out.json) {
       showProjectFiles(out, files);
+      showToolFiles(out, project.toolFiles);
       if (files.length === 0)
         out.line(`Nothing to trust: no project file configures servers in ${places.cwd} or above it.`);
     }
-    if (options.show || files.length === 0) return finish(out, files);
-    if (options.revoke) return revoke(out, files, store);
-    return accept(context, files, { store, isSure: options.yes === true });
+    if (options.show || files.length === 0) return finish(out, project);
+    if (options.revoke) return revoke(out, project, store);
+    return accept(context, project, { store, isSure: options.yes === true });
   },
 });
 
@@ -54,33 +66,41 @@ async function folderCalled(word: string | undefined): Promise<string | undefine
   return word;
 }
 
-async function revoke(out: Output, files: readonly ProjectFile[], store: TrustStore): Promise<number> {
+interface Project {
+  files: readonly ProjectFile[];
+  toolFiles: readonly ProjectToolFile[];
+}
+
+async function revoke(out: Output, { files, toolFiles }: Project, store: TrustStore): Promise<number> {
   for (const { trustKey } of files) await store.revoke(trustKey);
+  await revokeToolFiles(toolFiles, store);
   if (!out.json) out.line(`${files.length === 1 ? "This file is" : "These files are"} trusted no longer.`);
-  return finish(
-    out,
-    files.map((file) => ({ ...file, trusted: false })),
-  );
+  return finish(out, {
+    files: files.map((file) => ({ ...file, trusted: false })),
+    toolFiles: toolFiles.map((file) => ({ ...file, isAccepted: false })),
+  });
 }
 
 async function accept(
   { out, signal }: Pick<CommandContext, "out" | "signal">,
-  files: readonly ProjectFile[],
+  { files, toolFiles }: Project,
   { store, isSure }: { store: TrustStore; isSure: boolean },
 ): Promise<number> {
   const open = files.filter(({ trusted, written }) => !trusted && written);
-  if (open.length > 0 && !isSure && !(await isAgreed(out, open.length, signal))) {
+  const count = open.length + toolFiles.filter(isOpen).length;
+  if (count > 0 && !isSure && !(await isAgreed(out, count, signal))) {
     out.line("Nothing was trusted.");
     return 8;
   }
   for (const { trustKey, written } of open) if (written) await store.trust(trustKey, written.fingerprint);
+  await acceptToolFiles(toolFiles, store);
   const [problem] = files.flatMap((file) => file.problem ?? []);
-  if (problem && open.length === 0) throw problem;
-  if (!out.json) out.line(open.length === 0 ? "All of it is trusted already." : "Trusted, as shown.");
-  return finish(
-    out,
-    files.map((file) => ({ ...file, trusted: file.written !== undefined })),
-  );
+  if (problem && count === 0) throw problem;
+  if (!out.json) out.line(count === 0 ? "All of it is trusted already." : "Trusted, as shown.");
+  return finish(out, {
+    files: files.map((file) => ({ ...file, trusted: file.written !== undefined })),
+    toolFiles: toolFiles.map((file) => ({ ...file, isAccepted: file.isAccepted || file.isLocked })),
+  });
 }
 
 async function isAgreed(out: Output, count: number, signal: AbortSignal): Promise<boolean> {
@@ -100,7 +120,7 @@ async function isAgreed(out: Output, count: number, signal: AbortSignal): Promis
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
-function finish(out: Output, files: readonly ProjectFile[]): number {
-  if (out.json) out.value({ files: files.map(projectFileFacts) });
+function finish(out: Output, { files, toolFiles }: Project): number {
+  if (out.json) out.value({ files: files.map(projectFileFacts), toolFiles: toolFiles.map(toolFileFacts) });
   return 0;
 }

@@ -13,7 +13,7 @@ export interface SecretDestination {
  */
 export async function destinationOf(
   name: string,
-  { openServers }: Pick<CommandContext, "openServers">,
+  { openServers, surroundings, stateFolder, flags }: CommandContext,
 ): Promise<SecretDestination | undefined> {
   const { server } = ownedName(name).of;
   if (server === "") return undefined;
@@ -22,7 +22,9 @@ export async function destinationOf(
     const { entry, trusted } = servers.get(server);
     if (!trusted || entry?.reach.kind !== "api") return undefined;
     const { loadApproved } = await import("../../workshop/load-api.ts");
-    const { file } = await loadApproved(entry.reach.file);
+    const { trustFor } = await import("../../host/load-options.ts");
+    const trust = trustFor({ surroundings, stateFolder, trust: flags.trust });
+    const { file } = await loadApproved(entry.reach.file, { trust });
     const { upstream } = entry.reach;
     // A fake gets placeholders, never what is stored.
     const address = upstream === undefined || upstream === "fake" ? file.upstream.base : upstream;

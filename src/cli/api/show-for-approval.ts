@@ -1,0 +1,38 @@
+import { visible } from "../../errors/visible.ts";
+import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import type { Change } from "../../workshop/review/change.ts";
+import type { Lock } from "../../workshop/review/lock.ts";
+import type { Output } from "../output.ts";
+import { counted } from "../text/amounts.ts";
+import { showChanges } from "./change-rows.ts";
+import { neededSecrets } from "./needed-secrets.ts";
+
+export interface ForApproval {
+  api: CompiledApi;
+  /** What this user has approved before. */
+  lock: Lock | undefined;
+  /** Everything that is different from that. */
+  changes: readonly Change[];
+}
+
+/** The whole first and the gist last, where it is still on the screen when the question comes. */
+export function showForApproval(out: Output, { api, lock, changes }: ForApproval): void {
+  const { title, version, upstream } = api.file;
+  out.line(lock ? "Changes since the last approval" : visible(`${title} ${version}, new`));
+  showChanges(out, changes);
+  out.line();
+  out.line(`${counted(changes.length, "change")}: ${countsOf(changes)}`);
+  for (const { kind, path, message } of changes) {
+    if (kind === "tool added") out.line(`  ${kind}  ${visible(`${path}: ${message}`)}`);
+  }
+  out.line(visible(`  requests go to ${upstream.allow.join(", ")}`));
+  const secrets = neededSecrets(api.file);
+  if (secrets.length > 0) out.line(visible(`  with the secrets ${secrets.join(", ")}`));
+  out.line();
+}
+
+/** `2 × tool added, 1 × description changed`, in the order of their weight. */
+function countsOf(changes: readonly Change[]): string {
+  const kinds = [...new Set(changes.map(({ kind }) => kind))];
+  return kinds.map((kind) => `${changes.filter((change) => change.kind === kind).length} × ${kind}`).join(", ");
+}

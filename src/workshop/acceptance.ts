@@ -1,0 +1,29 @@
+import { fileURLToPath } from "node:url";
+import { realPath } from "../config/real-path.ts";
+import type { TrustStore } from "../config/trust-store.ts";
+import type { CompiledApi } from "./compile/compile.ts";
+import { readLock } from "./review/lock.ts";
+
+/**
+ * Whether this user has accepted what a tool file compiles to. Its lock does not tell: whoever writes the file can write the
+ * lock as well. What comes with the package is accepted like the program itself.
+ */
+export async function isAccepted(toolFile: string, api: CompiledApi, trust?: TrustStore): Promise<boolean> {
+  return (await trust?.isTrusted(realPath(toolFile), api.hash)) === true || isPackaged(api);
+}
+
+/** From now on this is what the file may be; another version has to be accepted again. */
+export function accept(toolFile: string, { hash }: Pick<CompiledApi, "hash">, trust: TrustStore): Promise<void> {
+  return trust.trust(realPath(toolFile), hash);
+}
+
+export function revokeAcceptance(toolFile: string, trust: TrustStore): Promise<void> {
+  return trust.revoke(realPath(toolFile));
+}
+
+/** The folder `api` is beside `src` as well as beside `dist`, in which this file is two folders down, too. */
+async function isPackaged({ file: { api }, hash }: CompiledApi): Promise<boolean> {
+  const example = fileURLToPath(new URL(`../../api/${api}/${api}.nexus.yaml`, import.meta.url));
+  const lock = await readLock(example).catch(() => undefined);
+  return lock?.compiled.hash === hash;
+}
