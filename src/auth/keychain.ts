@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { findProgram } from "../transport/find-program.ts";
 
 /** Where the key that encrypts the secrets can be kept instead of in a file. */
 export interface KeyHolder {
@@ -50,7 +51,10 @@ export class SystemKeychain implements KeyHolder {
 
   async #run(call: Call | undefined): Promise<string | undefined> {
     if (!call) return undefined;
-    const { program, args, input } = call;
+    const { args, input } = call;
+    // By its full path: a folder of PATH may be a relative one, and then it is any folder that the user is in.
+    const program = findProgram(call.program, { env: this.#variables, platform: this.#platform });
+    if (program === undefined) return undefined;
     return new Promise((resolve) => {
       const child = execFile(program, args, { env: this.#variables, timeout: TIMEOUT_MS }, (error, stdout) => {
         resolve(error ? undefined : stdout);

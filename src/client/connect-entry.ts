@@ -93,6 +93,7 @@ function stdioTransport(
     env: childEnvironment({ variables, platform, env, passthrough }),
     maxLineBytes: maxMessageBytes,
     platform,
+    variables,
     hidden,
     onStderr,
     onSpawn,

@@ -72,7 +72,8 @@ export class ChildLedger {
     const page = loadPage(file);
     if (!page) return;
     if (await this.#isSame(page.host)) return;
-    for (const child of page.children) if (await this.#isSame(child)) signalTree(child.pid, "SIGKILL", this.#platform);
+    for (const child of page.children)
+      if (await this.#isSame(child)) signalTree(child.pid, "SIGKILL", { platform: this.#platform });
     await fs.rm(file, { force: true });
   }
 

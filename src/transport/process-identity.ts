@@ -40,7 +40,7 @@ function fromProc(pid: number): ProcessIdentity | undefined {
 }
 
 async function fromPs(pid: number): Promise<ProcessIdentity | undefined> {
-  const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=,command=", "-p", String(pid)]);
+  const { stdout } = await promisify(execFile)("/bin/ps", ["-o", "lstart=,command=", "-p", String(pid)]);
   const [, startedAt, command] = /^(\S+ +\S+ +\S+ +\S+ +\S+) +(.*)$/.exec(stdout.trim()) ?? [];
   return startedAt === undefined || command === undefined ? undefined : { startedAt, command: shortName(command) };
 }

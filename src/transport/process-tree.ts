@@ -1,10 +1,23 @@
 import { spawn } from "node:child_process";
+import { windowsProgram } from "./windows-programs.ts";
+
+/** What ending a process depends on. */
+export interface ProcessSystem {
+  platform: NodeJS.Platform;
+  /** Variables of this process; those of the child may be anybody's. */
+  variables?: Readonly<Record<string, string | undefined>> | undefined;
+}
 
 /** Sends a signal to a child and everything it started. On Windows every signal ends the tree. */
-export function signalTree(pid: number, signal: NodeJS.Signals, platform: NodeJS.Platform = process.platform): boolean {
+export function signalTree(
+  pid: number,
+  signal: NodeJS.Signals,
+  { platform, variables }: ProcessSystem = { platform: process.platform },
+): boolean {
   if (platform === "win32") {
     // There is no group to signal: taskkill walks the tree of parents and children.
-    spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true }).on("error", () => {});
+    const options = { stdio: "ignore", windowsHide: true } as const;
+    spawn(windowsProgram("taskkill.exe", variables), ["/pid", String(pid), "/T", "/F"], options).on("error", () => {});
     return true;
   }
   try {
@@ -44,29 +57,29 @@ const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * they are in groups of their own, so the terminal's Ctrl-C does not reach them. Listens only while there are children.
  */
 class LiveChildren {
-  readonly #pids = new Set<number>();
+  readonly #children = new Map<number, ProcessSystem>();
 
-  add(pid: number): void {
-    if (this.#pids.size === 0) {
+  add(pid: number, system: ProcessSystem): void {
+    if (this.#children.size === 0) {
       process.on("exit", this.#onExit);
       for (const signal of ENDING_SIGNALS) process.on(signal, this.#onSignal);
     }
-    this.#pids.add(pid);
+    this.#children.set(pid, system);
   }
 
   remove(pid: number): void {
-    this.#pids.delete(pid);
-    if (this.#pids.size === 0) this.#stopListening();
+    this.#children.delete(pid);
+    if (this.#children.size === 0) this.#stopListening();
   }
 
   readonly #onExit = () => {
-    for (const pid of this.#pids) signalTree(pid, "SIGKILL");
+    for (const [pid, system] of this.#children) signalTree(pid, "SIGKILL", system);
   };
 
   /** A program with a handler of its own decides; otherwise the signal does what it would have done without us. */
   readonly #onSignal = (signal: NodeJS.Signals) => {
     if (process.listenerCount(signal) > 1) return;
-    for (const pid of this.#pids) signalTree(pid, "SIGTERM");
+    for (const [pid, system] of this.#children) signalTree(pid, "SIGTERM", system);
     this.#stopListening();
     process.kill(process.pid, signal);
   };

@@ -5,7 +5,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../protocol/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
 import { LineReader } from "./line-reader.ts";
-import { endGroup, liveChildren, signalTree } from "./process-tree.ts";
+import { endGroup, liveChildren, signalTree, type ProcessSystem } from "./process-tree.ts";
 import { startFailure } from "./start-failure.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import { tooLarge } from "./too-large.ts";
@@ -29,6 +29,8 @@ export interface StdioOptions {
   env: Record<string, string>;
   maxLineBytes: number;
   platform: NodeJS.Platform;
+  /** Variables of this process: they say where Windows keeps its own programs. */
+  variables?: Readonly<Record<string, string | undefined>> | undefined;
   /** What must not be seen of what the child writes to stderr. */
   hidden?: HiddenValues | undefined;
   /** Hears what the child writes to stderr, as it comes. */
@@ -54,7 +56,8 @@ const FIRST_BATCH_LENGTH = 2_048;
 /** What may wait for a server that does not read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
-type Start = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
+type Start = (command: string, args: readonly string[], options: StartOptions) => ChildProcess;
+type StartOptions = SpawnOptions & Pick<StdioOptions, "cwd" | "env">;
 
 /** A server as a child process: one JSON message a line on stdin and stdout. */
 export class StdioTransport implements Transport {
@@ -105,7 +108,7 @@ class StdioConnection implements Connection {
   readonly closed: Promise<CloseReason>;
   readonly child: ChildView;
   readonly #process: ChildProcess;
-  readonly #platform: NodeJS.Platform;
+  readonly #system: ProcessSystem;
   readonly #exited: Promise<void>;
   #settle: (reason: CloseReason) => void = () => {};
   #outbox = "";
@@ -116,9 +119,10 @@ class StdioConnection implements Connection {
   #closing: Promise<void> | undefined;
   #swept: Promise<void> | undefined;
 
-  constructor(child: ChildProcess, { platform, maxLineBytes, onStderr, hidden }: StdioOptions, receiver: Receiver) {
+  constructor(child: ChildProcess, options: StdioOptions, receiver: Receiver) {
+    const { platform, variables, maxLineBytes, onStderr, hidden } = options;
     this.#process = child;
-    this.#platform = platform;
+    this.#system = { platform, variables };
     this.closed = new Promise((resolve) => (this.#settle = resolve));
     this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
     this.child = watchStderr(child, { onStderr, hidden });
@@ -187,7 +191,7 @@ class StdioConnection implements Connection {
   }
 
   #superviseExit(pid: number): void {
-    liveChildren.add(pid);
+    liveChildren.add(pid, this.#system);
     const child = this.#process;
     let drain: NodeJS.Timeout | undefined;
     /** A pipe that ends alone is a fault; usually the exit follows at once, and says more. */
@@ -211,7 +215,7 @@ class StdioConnection implements Connection {
     });
     child.once("exit", () => {
       // What the server started must not outlive it; this also closes pipes that grandchildren hold open.
-      if (this.#platform !== "win32") this.#swept = endGroup(pid, DRAIN_MS / 2);
+      if (this.#system.platform !== "win32") this.#swept = endGroup(pid, DRAIN_MS / 2);
       clearTimeout(drain);
       drain = setTimeout(() => {
         child.stdout?.destroy();
@@ -233,9 +237,9 @@ class StdioConnection implements Connection {
     this.#flush();
     this.#process.stdin?.end();
     if (!(await this.#exitsWithin(this.#spoke ? GRACE_MS.stdinEnd : HURRIED_MS))) {
-      signalTree(pid, "SIGTERM", this.#platform);
+      signalTree(pid, "SIGTERM", this.#system);
       if (!(await this.#exitsWithin(GRACE_MS.terminate))) {
-        signalTree(pid, "SIGKILL", this.#platform);
+        signalTree(pid, "SIGKILL", this.#system);
         await this.#exitsWithin(GRACE_MS.kill);
       }
     }

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -41,7 +42,13 @@ test("npx is found as npx.cmd through PATHEXT, started by the command interprete
     "comspec",
     `printf '%s\\n' "$@" > '${folder}/cmd.log'\n/usr/bin/env > '${folder}/env.log'\nexec ${server}`,
   );
-  await script("taskkill", `echo "$@" >> '${folder}/kill.log'\nkill -9 "$2"`);
+  // A full path of Windows is a plain name here, so that it can be found.
+  await script("C:\\Windows\\System32\\taskkill.exe", `echo "$@" >> '${folder}/kill.log'\nkill -9 "$2"`);
+  // What a cloned project could bring along.
+  const project = await mkdtemp(join(folder, "project-"));
+  for (const name of ["taskkill", "taskkill.exe", "npx", "npx.CMD", "npx.cmd", "npx.EXE"]) {
+    await script(join(relative(folder, project), name), `echo "${name} $*" >> '${folder}/planted.log'\nexit 1`);
+  }
 
   const env = {
     Path: folder,
@@ -49,10 +56,10 @@ test("npx is found as npx.cmd through PATHEXT, started by the command interprete
     SystemRoot: "C:\\Windows",
     SECRET: "s",
     comspec,
-    // Node itself looks for taskkill in here, on this platform.
-    PATH: folder,
+    // Node itself looks for taskkill in here, on this platform; the working folder comes first, as on Windows.
+    PATH: `:${folder}`,
   };
-  const { stdout } = await promisify(execFile)(process.execPath, [program], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { env, cwd: project });
   const { text, pid } = JSON.parse(stdout) as { text: string; pid: number };
 
   expect(text).toBe("from windows");
@@ -67,5 +74,6 @@ test("npx is found as npx.cmd through PATHEXT, started by the command interprete
   expect(variables).not.toContain("SECRET");
 
   expect(await readFile(join(folder, "kill.log"), "utf8")).toBe(`/pid ${pid} /T /F\n`);
+  expect(existsSync(join(folder, "planted.log"))).toBe(false);
   expect(isRunning(pid)).toBe(false);
 });

@@ -73,7 +73,8 @@ export class AttendedCall {
     const parked = options.continue === undefined ? undefined : await calls.get(options.continue);
     const answers = new GivenAnswers([...(options.answer ?? []), ...(parked?.given ?? [])]);
     const line = options["sample-with"];
-    const sampler = line === undefined ? undefined : new (await import("./sampling-program.ts")).SamplingProgram(line);
+    const sampler =
+      line === undefined ? undefined : new (await import("./sampling-program.ts")).SamplingProgram(line, surroundings);
     const stage: Stage = {};
     const aside: InterviewOptions["aside"] = (run) => (stage.progress ? stage.progress.aside(run) : run());
     const interview = new Interview({ out, answers, sampler, aside });

@@ -1,10 +1,9 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { text } from "node:stream/consumers";
-import spawn from "cross-spawn";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";
-import { liveChildren, signalTree } from "../../transport/process-tree.ts";
+import { liveChildren, signalTree, type ProcessSystem } from "../../transport/process-tree.ts";
 import { wrongUsage } from "../command-line.ts";
 import { splitWords } from "../text/split-words.ts";
 
@@ -12,24 +11,28 @@ import { splitWords } from "../text/split-words.ts";
 export class SamplingProgram {
   readonly #command: string;
   readonly #args: readonly string[];
+  readonly #system: ProcessSystem;
 
-  constructor(line: string) {
+  constructor(line: string, system: ProcessSystem) {
     const [command, ...args] = splitWords(line);
     if (command === undefined)
       throw wrongUsage("--sample-with names no program", `Write --sample-with "node model.js".`);
     this.#command = command;
     this.#args = args;
+    this.#system = system;
   }
 
   /** What it refuses (any exit code but 0) is refused with the words it wrote to stderr. */
   async answer({ params }: CreateMessageRequest, signal: AbortSignal): Promise<CreateMessageResult> {
     // A group of its own, so that what it started ends with it; Windows has no groups.
-    const detached = process.platform !== "win32";
-    const options = { stdio: ["pipe", "pipe", "pipe"] as "pipe"[], detached, windowsHide: true };
-    const child = spawn(this.#command, [...this.#args], options) as ChildProcessWithoutNullStreams;
+    const detached = this.#system.platform !== "win32";
+    const env = { ...this.#system.variables };
+    const options = { env, stdio: ["pipe", "pipe", "pipe"] as "pipe"[], detached, windowsHide: true };
+    const start = detached ? spawn : (await import("../../transport/spawn-on-windows.ts")).spawnOnWindows;
+    const child = start(this.#command, [...this.#args], options) as ChildProcessWithoutNullStreams;
     const { pid } = child;
-    const end = () => pid !== undefined && signalTree(pid, "SIGKILL");
-    if (pid !== undefined) liveChildren.add(pid);
+    const end = () => pid !== undefined && signalTree(pid, "SIGKILL", this.#system);
+    if (pid !== undefined) liveChildren.add(pid, this.#system);
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
     try {

@@ -2,10 +2,10 @@ import { realpathSync, statSync } from "node:fs";
 import { maskedCommand, withoutDefaults } from "../../errors/masked-secrets.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { childEnvironment } from "../../transport/child-environment.ts";
+import { findProgram } from "../../transport/find-program.ts";
 import type { StdioReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import { ok, type Finding } from "./check.ts";
-import { findProgram } from "./find-program.ts";
 
 /** Which file the command is. That it cannot be found is proved by starting it, which says more. */
 export function commandFinding(reach: StdioReach, { variables, platform }: Surroundings, written: unknown): Finding {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findProgram } from "./find-program.ts";
+import { windowsProgram } from "./windows-programs.ts";
 
 let folder: string;
 
@@ -29,4 +30,30 @@ test.skipIf(process.platform === "win32")("a path starts at the working folder, 
   expect(findProgram("./second/tool", search)).toBe(join(folder, "second", "tool"));
   expect(findProgram("./first/plain", search)).toBeUndefined();
   expect(findProgram(join(folder, "second", "tool"), search)).toBe(join(folder, "second", "tool"));
+});
+
+test.skipIf(process.platform === "win32")(
+  "on Windows a program is found by its endings, and not in the working folder",
+  async () => {
+    const path = join(folder, "nodejs");
+    await mkdir(path);
+    for (const name of ["npx", "npx.CMD", "odd"]) await writeFile(join(path, name), "");
+    await writeFile(join(folder, "npx.CMD"), "");
+    const search = {
+      env: { Path: `.;;relative;${path}`, pathext: ".EXE;.CMD" },
+      platform: "win32",
+      cwd: folder,
+    } as const;
+    expect(findProgram("npx", search)).toBe(join(path, "npx.CMD"));
+    expect(findProgram("npx.CMD", search)).toBe(join(path, "npx.CMD"));
+    expect(findProgram("odd", search)).toBe(join(path, "odd"));
+    expect(findProgram("./npx", search)).toBe(join(folder, "npx.CMD"));
+  },
+);
+
+test("a program of Windows is in the folder of the system, unless that is not a full path", () => {
+  expect(windowsProgram("taskkill.exe", { systemroot: "D:\\Win" })).toBe("D:\\Win\\System32\\taskkill.exe");
+  for (const root of ["", ".", "Windows", "\\Windows", "C:Windows", undefined]) {
+    expect(windowsProgram("taskkill.exe", { SystemRoot: root })).toBe("C:\\Windows\\System32\\taskkill.exe");
+  }
 });
