@@ -59,12 +59,13 @@ export type { ConnectOptions } from "./client/connect-entry.ts";
 export type { Layer, Origin, ServerDefinition } from "./config/server-definition.ts";
 export type { BackoffSettings } from "./host/backoff.ts";
 export type { EraCache } from "./host/era-cache.ts";
-export type { ForAgent, HostTool, ServerStatus } from "./host/host.ts";
+export type { AccessTarget, RequestTarget } from "./host/access-target.ts";
+export type { ForAgent, HostTool, OfferedThings, ServerStatus } from "./host/host.ts";
 export type { HostEntry, HostOptions, HostServers } from "./host/host-options.ts";
 export type { ApiSurroundings, OpenApi } from "./host/server-connector.ts";
 export type { ApiReach } from "./transport/server-entry.ts";
 export type { Lease, LeaseRequest } from "./host/lease.ts";
-export type { ConsentRequest, PolicySettings } from "./host/policy.ts";
+export type { ConsentRequest, Decision, Policy, PolicySettings, ToolRules, WantedUse } from "./host/policy.ts";
 export {
   agentTools,
   contextBlocks,

@@ -11,6 +11,7 @@ import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.
 import { visible } from "../errors/visible.ts";
 import { eraKey, FileEraCache } from "../host/era-cache.ts";
 import { loadOptions, trustFor } from "../host/load-options.ts";
+import { Policy } from "../host/policy.ts";
 import { ServerConnector } from "../host/server-connector.ts";
 import { unableToRun } from "../host/unable-to-run.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
@@ -47,6 +48,8 @@ export class ServerSet implements AsyncDisposable {
   readonly configuration: Configuration;
   /** The server stands on the command line: names need not say which one is meant. */
   readonly inPlace: ServerDefinition | undefined;
+  /** What the servers' entries allow: the command line has no rules beside them. */
+  readonly policy: Policy;
   readonly sightings: Sightings;
   readonly #setting: Setting;
   readonly #connector: ServerConnector;
@@ -77,6 +80,7 @@ export class ServerSet implements AsyncDisposable {
     const { surroundings, stateFolder, flags, out } = setting;
     this.configuration = configuration;
     this.inPlace = inPlace;
+    this.policy = new Policy({}, (server) => configuration.servers.find(({ id }) => id === server)?.tools);
     this.#setting = setting;
     this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
     this.#eras = new FileEraCache(join(stateFolder, "eras.json"));
@@ -236,9 +240,12 @@ export class ServerSet implements AsyncDisposable {
     if (entry) await this.#eras.remember(eraKey(entry), undefined);
   }
 
-  /** Keeps what was seen of a configured server, for `servers` and for completion. */
+  /** Keeps what was seen of a configured server, for `servers` and for completion, which suggests what can be used. */
   saw(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): void {
-    if (!this.inPlace) this.#seen.set(definition, { ...this.#seen.get(definition), ...seen });
+    if (this.inPlace) return;
+    const { id: server } = definition;
+    const tools = seen.tools?.filter((name) => this.policy.allows(undefined, { kind: "tool", server, name }));
+    this.#seen.set(definition, { ...this.#seen.get(definition), ...seen, ...(tools ? { tools } : {}) });
   }
 
   /** Ends what hosts that were killed left running. */

@@ -3,13 +3,12 @@ import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Audit } from "./audit.ts";
-import type { Decide } from "./core/access.ts";
 import { Calls, type CallLimits } from "./core/calls.ts";
 import { GatewayCore } from "./core/gateway-core.ts";
+import type { Decide } from "./core/principal-access.ts";
 import { Seal } from "./core/seal.ts";
 import { CallGate } from "./edge/call-gate.ts";
 import { GuardedCore } from "./edge/guarded-core.ts";
-import { KnownServers } from "./edge/known-servers.ts";
 import { GATEWAY_INFO } from "./edge/modern-request.ts";
 import type { Core } from "./exchange.ts";
 import { FailureLog } from "./failure-log.ts";
@@ -29,7 +28,7 @@ export type GatewayHost =
 
 export interface GatewaySettings {
   limits?: Partial<Limits & CallLimits> | undefined;
-  /** Narrows who may see and use what; without it everybody may use what the servers' entries allow. */
+  /** Narrows who may see and use what, beside the host's policy, for which a principal's id is the agent. */
   decide?: Decide | undefined;
   /** Hears of every call once. */
   audit?: Audit | undefined;
@@ -46,7 +45,6 @@ export class Assembly {
   readonly calls: Calls;
   readonly gate: CallGate;
   readonly metrics = new Metrics();
-  readonly servers: KnownServers;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly failures: FailureLog;
@@ -63,7 +61,6 @@ export class Assembly {
     this.host = host;
     this.logger = guardedLogger(logger);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
-    this.servers = new KnownServers(host);
     this.calls = new Calls({ host, seal, limits, logger: this.logger });
     const failures = (this.failures = new FailureLog(this.logger));
     this.#core = new GatewayCore({
@@ -83,7 +80,6 @@ export class Assembly {
       audit: audit ?? (() => {}),
       logger: this.logger,
       failures,
-      knows: (server) => this.servers.has(server),
     });
   }
 

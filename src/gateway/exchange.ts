@@ -83,6 +83,8 @@ export interface Listening extends AsyncDisposable {
 
 /** What stands behind the edges: every server of a host, as one. */
 export interface Core {
+  /** Whether there is such a server, as far as the principal may know. */
+  sees(principal: Principal, server: string): boolean;
   offer(view: View, principal: Principal): Promise<Offer>;
   /**
    * Answers a request with a result in the form of the newest specification (`resultType`, `ttlMs` and `cacheScope`

@@ -96,7 +96,7 @@ interface Parts {
 }
 
 function partsOf(assembly: Assembly, options: ServeOptions): Parts {
-  const { core, limits, logger, failures, servers, host, metrics, gate, calls } = assembly;
+  const { core, limits, logger, failures, host, metrics, gate, calls } = assembly;
   const { keepAliveMs, streamMs } = limits;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
@@ -122,10 +122,10 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     authenticate: options.authenticate ?? admitEverybody,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
-    knows: (server) => servers.has(server),
     isReady: () => isReady,
-    metrics: () =>
+    metrics: (principal) =>
       metrics.render({
+        shows: (server) => core.sees(principal, server),
         inFlight: gate.running,
         queued: gate.queued,
         parked: calls.parked,

@@ -21,6 +21,8 @@ const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 
 /** What holds at the moment of asking. */
 export interface Gauges {
+  /** Whether the reader may know of a server; of others nothing is written. */
+  shows: (server: string) => boolean;
   inFlight: number;
   queued: number;
   parked: number;
@@ -59,7 +61,7 @@ export class Metrics {
     const lines = [
       ...head("nexus_info", "gauge", "The version that runs."),
       `nexus_info{version="${VERSION}"} 1`,
-      ...this.#calls(),
+      ...this.#calls(gauges.shows),
       ...simple("nexus_calls_in_flight", "gauge", "Calls being worked on.", gauges.inFlight),
       ...simple("nexus_calls_queued", "gauge", "Calls waiting for their turn.", gauges.queued),
       ...simple("nexus_calls_parked", "gauge", "Calls that wait for an answer of their caller.", gauges.parked),
@@ -69,7 +71,9 @@ export class Metrics {
       ...simple("nexus_received_bytes_total", "counter", "Bytes read from clients.", gauges.receivedBytes),
       ...simple("nexus_sent_bytes_total", "counter", "Bytes written to clients.", gauges.sentBytes),
       ...head("nexus_server_state", "gauge", "What each configured server is doing; 1 for the state it is in."),
-      ...gauges.servers.map(({ id, state }) => `nexus_server_state{server="${id}",state="${state}"} 1`),
+      ...gauges.servers
+        .filter(({ id }) => gauges.shows(id))
+        .map(({ id, state }) => `nexus_server_state{server="${id}",state="${state}"} 1`),
       ...simple("process_resident_memory_bytes", "gauge", "Memory of the process.", process.memoryUsage.rss()),
       ...simple("process_cpu_seconds_total", "counter", "CPU time of the process.", cpuSeconds()),
     ];
@@ -84,10 +88,12 @@ export class Metrics {
     return series;
   }
 
-  #calls(): string[] {
-    const all = [...this.#series].flatMap(([server, byMethod]) =>
-      [...byMethod].map(([method, series]) => [`server="${server}",method="${method}"`, series] as const),
-    );
+  #calls(shows: Gauges["shows"]): string[] {
+    const all = [...this.#series]
+      .filter(([server]) => server === "" || shows(server))
+      .flatMap(([server, byMethod]) =>
+        [...byMethod].map(([method, series]) => [`server="${server}",method="${method}"`, series] as const),
+      );
     return [
       ...head("nexus_calls_total", "counter", "Calls, by how they ended."),
       ...all.flatMap(([labels, { outcomes }]) =>

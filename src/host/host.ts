@@ -26,7 +26,8 @@ import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./lease.ts";
 import { loadOptions } from "./load-options.ts";
 import { modelName, resolveName } from "./names.ts";
-import { PolicyGuard } from "./policy-guard.ts";
+import { serverTarget, type AccessTarget } from "./access-target.ts";
+import { Policy } from "./policy.ts";
 import { ServerConnector } from "./server-connector.ts";
 import type { ServerState } from "./server-state.ts";
 import type { ServerSupervisor } from "./server-supervisor.ts";
@@ -47,6 +48,16 @@ export interface ForAgent {
   agent?: string | undefined;
 }
 
+/** What one server lists. */
+export interface OfferedThings {
+  readonly tools: readonly Tool[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+  readonly prompts: readonly Prompt[];
+}
+
+const NOTHING: OfferedThings = { tools: [], resources: [], templates: [], prompts: [] };
+
 export interface ServerStatus {
   id: string;
   state: ServerState;
@@ -55,11 +66,12 @@ export interface ServerStatus {
 
 /** Many servers, kept running, as one set. One that fails concerns nobody but its own callers. */
 export class Host implements AsyncDisposable {
+  /** Who may see and use what: its own settings and the servers' entries together. */
+  readonly policy: Policy;
   readonly #options: HostOptions;
   readonly #load: LoadOptions;
   readonly #connector: ServerConnector;
   readonly #supervisors: ServerSupervisors;
-  readonly #policy: PolicyGuard;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #logger: Logger;
   /** What was read, with warnings; undefined for servers given by a program. */
@@ -83,7 +95,7 @@ export class Host implements AsyncDisposable {
     this.#options = options;
     this.#logger = logger;
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput });
-    this.#policy = new PolicyGuard(options.policy);
+    this.policy = new Policy(options.policy ?? {}, (server) => this.#supervisors.find(server)?.definition.tools);
     this.#connector = new ServerConnector({
       surroundings,
       stateFolder,
@@ -125,29 +137,39 @@ export class Host implements AsyncDisposable {
 
   /** What is known now, in the order of the configuration, as far as this agent may use it. */
   tools({ agent }: ForAgent = {}): HostTool[] {
-    return this.#running(agent).flatMap(({ definition, lists }) =>
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
       lists.tools
-        .filter((tool) => this.#policy.isListed(definition, tool, agent))
-        .map((tool) => ({ name: modelName(definition.id, tool.name), server: definition.id, tool })),
+        .filter((tool) => this.policy.allows(agent, toolTarget(server, tool)))
+        .map((tool) => ({ name: modelName(server, tool.name), server, tool })),
     );
   }
 
   resources({ agent }: ForAgent = {}): { server: string; resource: Resource }[] {
     return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
-      lists.resources.map((resource) => ({ server, resource })),
+      lists.resources
+        .filter(({ uri }) => this.policy.allows(agent, { kind: "resource", server, name: uri }))
+        .map((resource) => ({ server, resource })),
     );
   }
 
   templates({ agent }: ForAgent = {}): { server: string; template: ResourceTemplate }[] {
     return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
-      lists.templates.map((template) => ({ server, template })),
+      lists.templates
+        .filter(({ uriTemplate }) => this.policy.allows(agent, { kind: "resource", server, name: uriTemplate }))
+        .map((template) => ({ server, template })),
     );
   }
 
   prompts({ agent }: ForAgent = {}): { server: string; name: string; prompt: Prompt }[] {
-    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
-      lists.prompts.map((prompt) => ({ server, name: prompt.name, prompt })),
+    return this.#allPrompts(agent).filter(({ server, name }) =>
+      this.policy.allows(agent, { kind: "prompt", server, name }),
     );
+  }
+
+  /** What a server that is switched on offers, whoever may use it: for those who ask the policy themselves. */
+  offered(server: string): OfferedThings {
+    const { enabled, lists } = this.#supervisors.find(server) ?? { enabled: false, lists: NOTHING };
+    return enabled ? lists : NOTHING;
   }
 
   /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
@@ -170,15 +192,12 @@ export class Host implements AsyncDisposable {
   ): Promise<CallToolResult<T>> {
     const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
     const supervisor = this.#supervisors.get(server);
-    const { definition, lists } = supervisor;
-    // Policy judges by what the server said of its tool, never by what a caller says of it.
-    const tool = lists.findTool(wanted.name) ?? { name: wanted.name, inputSchema: {} };
-    const { agent, signal } = options;
-    const asking = this.#policy.permit({ definition, tool, args, agent, signal });
-    if (asking) await asking;
+    const { name } = wanted;
+    // Rules name servers by their ids, callers may name them otherwise.
+    if (!this.policy.isOpen("tool", supervisor.definition.id)) await this.#permitTool(supervisor, name, args, options);
     const lease = await supervisor.lease(requestFor(options));
     try {
-      return await lease.client.callTool<T>(tool.name, args, options);
+      return await lease.client.callTool<T>(name, args, options);
     } catch (error) {
       lease.report(error);
       throw error;
@@ -188,8 +207,10 @@ export class Host implements AsyncDisposable {
   }
 
   async readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
-    this.#policy.requireVisible(server, options.agent);
-    return this.#using(server, options, (lease) => lease.client.readResource(uri, options));
+    const { agent, signal } = options;
+    const { id } = this.#supervisors.get(server).definition;
+    await this.policy.permit({ agent, target: { kind: "resource", server: id, name: uri }, signal });
+    return this.#using(id, options, (lease) => lease.client.readResource(uri, options));
   }
 
   async getPrompt(
@@ -198,12 +219,14 @@ export class Host implements AsyncDisposable {
     options: CallOptions & ForAgent = {},
   ): Promise<GetPromptResult> {
     name = this.#withServerId(name);
+    const { agent, signal } = options;
     await this.#wake(name, options);
-    const { server, prompt } = resolveName(name, this.prompts(options), "prompt");
+    const { server, prompt } = resolveName(name, this.#allPrompts(agent), "prompt");
+    await this.policy.permit({ agent, target: { kind: "prompt", server, name: prompt.name }, arguments: args, signal });
     return this.#using(server, options, (lease) => lease.client.getPrompt(prompt.name, args, options));
   }
 
-  /** A connection to one server, to be given back. */
+  /** A connection to one server, to be given back. What goes over it the policy is not asked about: ask it first. */
   lease(server: string, request: LeaseRequest = {}): Promise<Lease> {
     return this.#supervisors.get(server).lease(request);
   }
@@ -295,7 +318,28 @@ export class Host implements AsyncDisposable {
   #running(agent: string | undefined): ServerSupervisor[] {
     return this.#supervisors
       .all()
-      .filter(({ enabled, definition }) => enabled && this.#policy.isVisible(definition.id, agent));
+      .filter(({ enabled, definition: { id } }) => enabled && this.policy.allows(agent, serverTarget(id)));
+  }
+
+  #allPrompts(agent: string | undefined): { server: string; name: string; prompt: Prompt }[] {
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
+      lists.prompts.map((prompt) => ({ server, name: prompt.name, prompt })),
+    );
+  }
+
+  /** Judged by what the server said of its tool, never by what a caller says of it. */
+  async #permitTool(
+    supervisor: ServerSupervisor,
+    name: string,
+    args: unknown,
+    { agent, signal }: ForAgent & { signal?: CancelSignal | undefined },
+  ): Promise<void> {
+    const { definition, lists, state } = supervisor;
+    const { id } = definition;
+    await this.policy.permit({ agent, target: serverTarget(id), signal });
+    if (!lists.findTool(name) && !isRunning(state)) await supervisor.wake(signal);
+    const target = toolTarget(id, lists.findTool(name) ?? { name });
+    await this.policy.permit({ agent, target, arguments: args, signal });
   }
 
   #withServerId(name: string): string {
@@ -309,8 +353,8 @@ export class Host implements AsyncDisposable {
       const { id } = definition;
       const isNamed = [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
       if (!isNamed || !enabled) continue;
-      this.#policy.requireVisible(id, agent);
-      if (state.kind !== "ready" && state.kind !== "degraded") await supervisor.wake(signal);
+      await this.policy.permit({ agent, target: serverTarget(id), signal });
+      if (!isRunning(state)) await supervisor.wake(signal);
     }
   }
 
@@ -327,6 +371,14 @@ export class Host implements AsyncDisposable {
 
 function statusOf({ definition, state }: ServerSupervisor): ServerStatus {
   return { id: definition.id, state, definition };
+}
+
+function toolTarget(server: string, { name, annotations }: Pick<Tool, "name" | "annotations">): AccessTarget {
+  return { kind: "tool", server, name, annotations };
+}
+
+function isRunning({ kind }: ServerState): boolean {
+  return kind === "ready" || kind === "degraded";
 }
 
 const NO_REQUEST: LeaseRequest = {};

@@ -104,9 +104,9 @@ export interface PromptCommand {
   expand(values?: Record<string, string> | readonly string[], options?: ExecuteOptions): Promise<GetPromptResult>;
 }
 
-/** The prompts of all servers, for people to call. */
-export function promptCommands(host: Host): PromptCommand[] {
-  return host.prompts().map(({ server, prompt }) => {
+/** The prompts of all servers, for people to call, as far as this agent may use them. */
+export function promptCommands(host: Host, scope: ForAgent = {}): PromptCommand[] {
+  return host.prompts(scope).map(({ server, prompt }) => {
     const parameters = prompt.arguments ?? [];
     return {
       name: `${server}:${prompt.name}`,
@@ -125,7 +125,7 @@ export function promptCommands(host: Host): PromptCommand[] {
           const message = `The prompt ${server}:${prompt.name} needs ${missing.join(", ")}`;
           throw new NexusError("ARGUMENTS_INVALID", message, { server, mayHaveReached: false });
         }
-        return host.getPrompt(`${server}.${prompt.name}`, given, { signal, input });
+        return host.getPrompt(`${server}.${prompt.name}`, given, { signal, input, ...scope });
       },
     };
   });
@@ -138,7 +138,7 @@ export interface ContextBlock {
   text: string;
 }
 
-export interface ContextOptions {
+export interface ContextOptions extends ForAgent {
   /** Characters that all blocks together may have. */
   budget: number;
   /** Resources of at least this priority (`annotations.priority`) are taken, the most important first. */
@@ -148,21 +148,22 @@ export interface ContextOptions {
 /** The important resources as context, as many as fit. One that cannot be read is left out. */
 export async function contextBlocks(
   host: Host,
-  { budget, minPriority = 0.8 }: ContextOptions,
+  { budget, minPriority = 0.8, agent }: ContextOptions,
 ): Promise<ContextBlock[]> {
+  const scope = { agent };
   const priorityOf = (annotations: Record<string, unknown> | undefined) => {
     const priority = annotations?.["priority"];
     return typeof priority === "number" ? priority : 0;
   };
   const wanted = host
-    .resources()
+    .resources(scope)
     .map(({ server, resource }) => ({ server, uri: resource.uri, priority: priorityOf(resource.annotations) }))
     .filter(({ priority }) => priority >= minPriority)
     .sort((a, b) => b.priority - a.priority);
   const blocks: ContextBlock[] = [];
   let left = budget;
   for (const { server, uri } of wanted) {
-    const contents = await host.readResource(server, uri).then(
+    const contents = await host.readResource(server, uri, scope).then(
       (result) => result.contents,
       (): ResourceContents[] => [],
     );

@@ -22,7 +22,7 @@ const CASES: [exit: number, means: string, args: readonly string[], code: string
   [3, "a configuration file that is not there", ["mcp", "servers", "--config", "nowhere.json"], "CONFIG_INVALID"],
   [4, "a server that cannot be started", ["mcp", "ping", "gone"], "COMMAND_NOT_FOUND"],
   [4, "a server that goes away in a call", ["mcp", "call", "all.crash"], "SERVER_EXITED"],
-  [5, "an error of the server", ["mcp", "request", "all", "no/such/method"], "SERVER_ERROR"],
+  [5, "an error of the server", ["mcp", "request", "demo", "no/such/method"], "SERVER_ERROR"],
   [6, "no such server", ["mcp", "connect", "nobody"], "NAME_UNKNOWN"],
   [6, "no such tool", ["mcp", "call", "demo.nothing"], "NAME_UNKNOWN"],
   [6, "no such prompt", ["mcp", "prompt", "demo.nothing"], "NAME_UNKNOWN"],

@@ -22,6 +22,10 @@ export class StandInCore implements Core {
   };
   readonly results: Record<string, Result> = {};
 
+  sees(): boolean {
+    return true;
+  }
+
   async offer(): Promise<Offer> {
     return {
       serverInfo: { name: "stand-in", version: "1.0.0" },

@@ -13,7 +13,7 @@ import {
   type PolicySettings,
 } from "../../src/index.ts";
 import { ScriptedServer } from "../../src/testing/index.ts";
-import { decide } from "../../src/host/policy.ts";
+import { Policy, type ToolRules } from "../../src/host/policy.ts";
 import { modelName, resolveName } from "../../src/host/names.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
@@ -132,17 +132,22 @@ test("a forged tool object gains nothing, and hidden servers hide their resource
   expect(await host.readResource("kit", "test://static-text", { agent: "ada" })).toMatchObject({ contents: [{}] });
 });
 
+/** How a policy decides about a tool. */
+function decided(settings: PolicySettings, name: string, own: ToolRules = {}, server = "s"): string {
+  return new Policy(settings, () => own).decide(undefined, { kind: "tool", server, name }).kind;
+}
+
 test("no name of a tool slips past a pattern (R8)", () => {
-  for (const tool of ["a", "a\nb", "\r\n", "a\u2028b"]) {
-    expect(decide({ deny: ["*"] }, { server: "s", tool, own: {} }, undefined).kind).toBe("denied");
-    expect(decide({}, { server: "s", tool, own: { deny: ["*"] } }, undefined).kind).toBe("denied");
+  for (const name of ["a", "a\nb", "\r\n", "a\u2028b"]) {
+    for (const pattern of ["*", "s", "s.*", "*.*", "s*"]) expect(decided({ deny: [pattern] }, name)).toBe("denied");
+    expect(decided({ deny: [`s.${name}`] }, name)).toBe("denied");
+    expect(decided({}, name, { deny: ["*"] })).toBe("denied");
   }
-  expect(decide({ visibleTo: {} }, { server: "constructor", tool: "x", own: {} }, undefined).kind).toBe("allowed");
+  expect(decided({ visibleTo: {} }, "x", {}, "constructor")).toBe("allowed");
 });
 
 test("patterns mean what they say, and a long name takes no time (R8)", () => {
-  const isDenied = (pattern: string, tool: string) =>
-    decide({}, { server: "s", tool, own: { deny: [pattern] } }, undefined).kind === "denied";
+  const isDenied = (pattern: string, tool: string) => decided({}, tool, { deny: [pattern] }) === "denied";
   const matching = ["a", "a*", "*a", "*a*", "**", "a**", "*"];
   expect(matching.filter((pattern) => isDenied(pattern, "a"))).toEqual(matching);
   expect(isDenied("get_*_by_*", "get_user_by_id")).toBe(true);
@@ -216,4 +221,62 @@ test("prompts are commands, with values by name or in order (R2)", async () => {
     code: "ARGUMENTS_INVALID",
     message: expect.stringContaining("arg2") as string,
   });
+});
+
+test("an allow list leaves no resources and prompts that it does not name, for listing and using alike (R8)", async () => {
+  await using host = await open({ allow: ["kit.echo", "kit/prompts"] });
+  expect([host.resources(), host.templates()]).toEqual([[], []]);
+  expect(host.prompts()).not.toEqual([]);
+  expect(await failure(host.readResource("kit", "test://static-text"))).toMatchObject({ code: "DENIED" });
+  expect(await host.getPrompt("kit.test_simple_prompt")).toMatchObject({ messages: [{}] });
+  expect(agentTools(host).map(({ name }) => name)).toEqual(["mcp__kit__echo"]);
+  expect(await contextBlocks(host, { budget: 10_000, minPriority: 0 })).toEqual([]);
+});
+
+test("prompts that are denied are refused as denied, and are no commands (R8)", async () => {
+  await using host = await open({ deny: ["kit/prompts"] });
+  expect([host.prompts(), promptCommands(host)]).toEqual([[], []]);
+  expect(await failure(host.getPrompt("kit.test_simple_prompt"))).toMatchObject({
+    code: "DENIED",
+    message: `"test_simple_prompt" of "kit" may not be used: it is on the deny list`,
+  });
+  expect(await failure(host.getPrompt("kit.no_such_prompt"))).toMatchObject({ code: "NAME_UNKNOWN" });
+});
+
+test("commands and context are those of the agent for which they are asked (R8)", async () => {
+  await using host = await open({ visibleTo: { kit: ["ada"] } });
+  expect([promptCommands(host), await contextBlocks(host, { budget: 10_000, minPriority: 0 })]).toEqual([[], []]);
+  const [command] = promptCommands(host, { agent: "ada" });
+  expect(await command?.expand()).toMatchObject({ messages: [{}] });
+  expect(await contextBlocks(host, { budget: 10_000, minPriority: 0, agent: "ada" })).not.toEqual([]);
+});
+
+test("a tool object of a server that has not started yet is judged by what the server lists (R8)", async () => {
+  const servers = { kit: { ...stdioFixture(), auto_start: false } };
+  const tool = (name: string) => ({ name: `mcp__kit__${name}`, server: "kit", tool: { name, inputSchema: {} } });
+  await using host = await open({ readOnly: true }, { servers });
+  expect(await host.callTool(tool("echo"), { text: "x" })).toMatchObject({ content: [{ text: "x" }] });
+  await using other = await open({ readOnly: true }, { servers });
+  expect(await failure(other.callTool(tool("sleep"), { ms: 1 }))).toMatchObject({ code: "DENIED" });
+});
+
+test("a server that is named as in its file is under the same rules as by its id (R8)", async () => {
+  const servers = { My_Kit: stdioFixture() };
+  await using host = await open({ deny: ["my-kit.echo", "my-kit/resources"] }, { servers });
+  const tool = { name: "echo", inputSchema: {} };
+  for (const attempt of [
+    host.callTool("My_Kit.echo", { text: "x" }),
+    host.callTool({ name: "mcp__my-kit__echo", server: "My_Kit", tool }, { text: "x" }),
+    host.readResource("My_Kit", "test://static-text"),
+  ]) {
+    expect(await failure(attempt)).toMatchObject({ code: "DENIED" });
+  }
+  await using shared = await open({ visibleTo: { My_Kit: ["ada"] } }, { servers });
+  expect(shared.tools({ agent: "bob" })).toEqual([]);
+  expect(await failure(shared.readResource("My_Kit", "test://static-text"))).toMatchObject({ code: "DENIED" });
+  expect(shared.tools({ agent: "ada" })).not.toEqual([]);
+});
+
+test("a host with a rule that cannot be understood does not open", async () => {
+  expect(await failure(open({ deny: ["*delete*"] }))).toMatchObject({ code: "CONFIG_INVALID" });
 });

@@ -1,20 +1,18 @@
 import type { CallToolOptions } from "../../client/client.ts";
 import { checkResult } from "../../client/schema-check.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
-import { decide } from "../../host/policy.ts";
 import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
 import { requireFitting } from "../calling/argument-check.ts";
 import { ATTENDING, AttendedCall } from "../calling/attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { ContentPrinter, type Printing } from "../calling/content.ts";
+import { requireAllowed } from "../calling/entry-rules.ts";
 import { findNamed } from "../calling/find-named.ts";
 import { requirePairs } from "../calling/key-value.ts";
 import type { Output } from "../output.ts";
 import { measure } from "../calling/repeat.ts";
 import { SavedFiles } from "../calling/saved-files.ts";
-import type { ServerDefinition } from "../../config/server-definition.ts";
 import { quoteWord } from "../text/split-words.ts";
 import { toolArguments } from "../calling/tool-arguments.ts";
 
@@ -70,9 +68,10 @@ export const call = defineCommand({
     const attended = await AttendedCall.open({ command: "mcp call", context, servers, definition });
     const { client, parked } = attended;
     const tools = await client.listTools({ signal });
+    const { id: server } = definition;
     servers.saw(definition, { tools: tools.map((each) => each.name) });
     const tool = findNamed(name, tools, { servers, definition, kind: "tool" });
-    requireAllowed(tool, definition);
+    await requireAllowed(servers, server, { kind: "tool", server, name: tool.name, annotations: tool.annotations });
     attended.requireSame("tools/call", { name: tool.name });
     const args = parked ? parked.params["arguments"] : await toolArguments(given, tool.inputSchema);
     if (!parked && !options["no-validate"]) {
@@ -120,17 +119,6 @@ async function show(result: CallToolResult, tool: Tool, { out, options }: Showin
   out.note(
     `${out.onStderr("yellow", "warning:")} the result is not what the tool's output schema promises: ${visible(wrong)}`,
   );
-}
-
-function requireAllowed(tool: Tool, { id, tools: own, origin }: ServerDefinition): void {
-  const decision = decide({}, { server: id, tool: tool.name, annotations: tool.annotations, own }, undefined);
-  if (decision.kind !== "denied") return;
-  throw new NexusError("DENIED", `"${tool.name}" may not be called: ${decision.reason}`, {
-    server: id,
-    source: origin,
-    hint: `Change "tools.allow" or "tools.deny" of the server's entry.`,
-    mayHaveReached: false,
-  });
 }
 
 function repetitions(text: string | undefined): number | undefined {

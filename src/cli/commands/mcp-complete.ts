@@ -3,9 +3,11 @@ import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
+import { requestTarget } from "../../host/access-target.ts";
 import type { CompletionReference } from "../../protocol/mcp.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
+import { requireAllowed } from "../calling/entry-rules.ts";
 import { keyValue } from "../calling/key-value.ts";
 
 /** nexus mcp complete demo --prompt postcard --arg place=L */
@@ -34,6 +36,7 @@ export const complete = defineCommand({
     const context = { arguments: Object.fromEntries(settled.map((pair) => [pair.key, pair.value])) };
     await using servers = await openServers(asksAnyone);
     const definition = servers.pickOnly(words);
+    await requireAllowed(servers, definition.id, requestTarget(definition.id, "completion/complete", { ref }));
     const client = await servers.connect(definition, { signal });
     const { completion } = await client
       .complete(ref, { name, value }, settled.length === 0 ? { signal } : { signal, context })

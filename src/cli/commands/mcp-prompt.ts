@@ -5,6 +5,7 @@ import { ATTENDING, AttendedCall } from "../calling/attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { ContentPrinter } from "../calling/content.ts";
+import { requireAllowed } from "../calling/entry-rules.ts";
 import { findNamed } from "../calling/find-named.ts";
 import { keyValueFromFile, requirePairs } from "../calling/key-value.ts";
 import type { Output } from "../output.ts";
@@ -50,6 +51,8 @@ Shows the messages, each with the role that says it. Arguments of prompts are te
     const prompts = await client.listPrompts({ signal });
     servers.saw(definition, { prompts: prompts.map((each) => each.name) });
     const found = findNamed(name, prompts, { servers, definition, kind: "prompt" });
+    const { id: server } = definition;
+    await requireAllowed(servers, server, { kind: "prompt", server, name: found.name });
     attended.requireSame("prompts/get", { name: found.name });
     const args = parked
       ? (parked.params["arguments"] as Record<string, string> | undefined)

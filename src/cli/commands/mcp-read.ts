@@ -10,6 +10,7 @@ import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { ContentPrinter, isBase64 } from "../calling/content.ts";
 import type { Output } from "../output.ts";
+import { requireAllowed } from "../calling/entry-rules.ts";
 import { SavedFiles } from "../calling/saved-files.ts";
 
 /** nexus mcp read docs file:///readme.md */
@@ -40,6 +41,8 @@ it is. "nexus mcp resources" and "nexus mcp templates" list what there is to rea
     if (uri === undefined) {
       throw wrongUsage("No resource is named", `Write its URI: nexus mcp read ${definition.id} URI.`);
     }
+    const { id: server } = definition;
+    await requireAllowed(servers, server, { kind: "resource", server, name: uri });
     const attended = await AttendedCall.open({ command: "mcp read", context, servers, definition });
     const { client } = attended;
     const call = { method: "resources/read", params: { uri } };

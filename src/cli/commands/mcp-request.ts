@@ -1,11 +1,13 @@
 import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visibleLines } from "../../errors/visible.ts";
+import { requestTarget } from "../../host/access-target.ts";
 import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import { withCapabilityAdvice } from "../calling/capability-advice.ts";
+import { requireAllowed, withAllowedTools } from "../calling/entry-rules.ts";
 import { jsonGiven } from "../calling/json-given.ts";
 import { sizeLimit, SIZE_LIMIT } from "../calling/size-limit.ts";
 
@@ -21,7 +23,8 @@ const METHODS =
 export const request = defineCommand({
   usage: "nexus mcp request <server> <method> [JSON | @file | -]",
   description: `One exchange, without anything done for you: one page of a list, a question of the server (input_required) as
-the result. The last word is the request's params: JSON, the name of a file with it, or - for stdin.`,
+the result. The last word is the request's params: JSON, the name of a file with it, or - for stdin. Tools that the server's
+entry denies ("tools") are left out and refused; where it has such rules, methods that MCP does not define are refused too.`,
   words: { min: 1, max: 3 },
   options: { ...SIZE_LIMIT, ...IN_PLACE },
   examples: [
@@ -42,10 +45,13 @@ the result. The last word is the request's params: JSON, the name of a file with
     if (more !== undefined)
       throw wrongUsage(`"nexus mcp request" takes no "${more}"`, "Quote the JSON: it is one word.");
     const params = json === undefined ? undefined : paramsIn(await jsonGiven(json, "JSON"));
+    const { id: server } = definition;
+    await requireAllowed(servers, server, requestTarget(server, method, params));
     const client = await servers.connect(definition, { signal, maxMessageBytes });
-    const result = await client.request(method, params, { signal }).catch((error: unknown) => {
-      throw error instanceof NexusError ? advised(error, method).with({ server: definition.id }) : error;
+    const answer = await client.request(method, params, { signal }).catch((error: unknown) => {
+      throw error instanceof NexusError ? advised(error, method).with({ server }) : error;
     });
+    const result = method === "tools/list" ? withAllowedTools(servers, server, answer) : answer;
     if (out.json) out.value(result);
     else out.line(visibleLines(JSON.stringify(result, undefined, 2)));
     // A tool that failed: the same code as for an error of the protocol.

@@ -1,6 +1,5 @@
-import type { ServerDefinition } from "../../config/server-definition.ts";
-import { decide } from "../../host/policy.ts";
 import type { Tool } from "../../protocol/mcp.ts";
+import { allowedTools } from "../calling/entry-rules.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { LIST_OPTIONS, listFromServers, summaryLines, type Listing } from "../looking/list-command.ts";
@@ -41,10 +40,7 @@ what it costs a model, and a call to copy.`,
 const TOOLS: Listing<Tool> = {
   one: "tool",
   list: (client, options) => client.listTools(options),
-  allowed: (all, { id, tools: own }: ServerDefinition) =>
-    all.filter(({ name, annotations }) => {
-      return decide({}, { server: id, tool: name, annotations, own }, undefined).kind !== "denied";
-    }),
+  allowed: (all, server, servers) => allowedTools(servers, server, all),
   lines: (tool, out, width) => [
     ...headLines(tool, out, width),
     ...summaryLines(tool.description ?? tool.title, out, width),

@@ -3,6 +3,7 @@ import { asksAnyone, defineCommand, IN_PLACE } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { ChangeWatcher } from "../looking/change-watcher.ts";
 import { changeLines } from "../looking/change-lines.ts";
+import { allowedTools, requireAllowed } from "../calling/entry-rules.ts";
 
 /** nexus mcp watch docs file:///notes.txt */
 export const watch = defineCommand({
@@ -27,8 +28,15 @@ until Ctrl-C or until the server goes away. With --json, one object a line.`,
     const count = countOf(options.count);
     await using servers = await context.openServers(asksAnyone);
     const { definition, rest: uris } = servers.pickFirst(words);
+    const { id: server } = definition;
+    for (const uri of uris) await requireAllowed(servers, server, { kind: "subscription", server, uri });
     const client = await servers.connect(definition, { signal });
-    await using watcher = new ChangeWatcher(client, { uris, reads: options.read === true, signal });
+    await using watcher = new ChangeWatcher(client, {
+      uris,
+      reads: options.read === true,
+      allowed: (tools) => allowedTools(servers, server, tools),
+      signal,
+    });
     const accepted = await watcher.open();
     out.note(`Watching ${definition.id}: ${accepted.join(", ")}. Ctrl-C ends.`);
     let seen = 0;

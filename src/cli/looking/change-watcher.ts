@@ -2,7 +2,7 @@ import type { Client } from "../../client/client.ts";
 import type { Change, ChangingList } from "../../client/feed.ts";
 import type { Subscription } from "../../client/subscriptions.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import type { ResourceContents } from "../../protocol/mcp.ts";
+import type { ResourceContents, Tool } from "../../protocol/mcp.ts";
 
 /** A change as `watch` shows it. */
 export type SeenChange = { time: string } & (
@@ -18,6 +18,8 @@ export interface WatchOptions {
   uris: readonly string[];
   /** Read resources that were updated. */
   reads: boolean;
+  /** Those of the tools that may be shown. */
+  allowed: (tools: readonly Tool[]) => readonly Tool[];
   signal: AbortSignal;
 }
 
@@ -132,7 +134,10 @@ export class ChangeWatcher implements AsyncDisposable {
 
   async #names(list: ChangingList): Promise<ReadonlySet<string>> {
     const options = { signal: this.#options.signal, fresh: true };
-    if (list === "tools") return new Set((await this.#client.listTools(options)).map(({ name }) => name));
+    if (list === "tools") {
+      const tools = await this.#client.listTools(options);
+      return new Set(this.#options.allowed(tools).map(({ name }) => name));
+    }
     if (list === "prompts") return new Set((await this.#client.listPrompts(options)).map(({ name }) => name));
     return new Set((await this.#client.listResources(options)).map(({ uri }) => uri));
   }

@@ -1,6 +1,5 @@
 import type { Client } from "../../client/client.ts";
 import type { CallOptions } from "../../client/call-scope.ts";
-import type { ServerDefinition } from "../../config/server-definition.ts";
 import { visible } from "../../errors/visible.ts";
 import { counted, durationText } from "../text/amounts.ts";
 import { askServers, exitCodeFor, failuresForPrograms, reportFailures, type Answers } from "../ask-servers.ts";
@@ -27,7 +26,7 @@ export interface Listing<T> {
   one: string;
   list: (client: Client, options: CallOptions) => Promise<T[]>;
   /** Those that may be used, where an entry forbids some. */
-  allowed?: (items: readonly T[], definition: ServerDefinition) => T[];
+  allowed?: (items: readonly T[], server: string, servers: ServerSet) => readonly T[];
   /** Those that were asked for. */
   matches?: (item: T) => boolean;
   /** An item as people read it: lines that fit into the width. */
@@ -40,7 +39,7 @@ export interface Listing<T> {
 export interface Listed<T> {
   /** The server's id; of one in place, what it calls itself. */
   title: string;
-  shown: T[];
+  shown: readonly T[];
   /** How many there are beside the shown ones. */
   denied: number;
   unmatched: number;
@@ -100,7 +99,7 @@ export async function collect<T>(
     ask: async (client, definition, connectMs): Promise<Listed<T>> => {
       const startedAt = performance.now();
       const all = await listing.list(client, { signal });
-      const allowed = listing.allowed?.(all, definition) ?? all;
+      const allowed = listing.allowed?.(all, definition.id, servers) ?? all;
       if (listing.seen) servers.saw(definition, listing.seen(allowed));
       const shown = listing.matches ? allowed.filter(listing.matches) : allowed;
       return {

@@ -34,7 +34,7 @@ export async function showTool(
       answers.flatMap(({ server, value }) => value.shown.map((tool) => ({ server, name: tool.name }))),
     );
   }
-  const permitted = found.filter(({ server, tool }) => listing.allowed?.([tool], servers.get(server)).length !== 0);
+  const permitted = found.filter(({ server, tool }) => listing.allowed?.([tool], server, servers).length !== 0);
   const [denied] = found;
   if (denied && permitted.length === 0) throw forbidden(denied.server, name);
   if (out.json) {

@@ -4,20 +4,21 @@ import type { Host, ServerStatus } from "../../host/host.ts";
 import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
+import type { Principal } from "../principal.ts";
 import { dataFor, wordsFor } from "../rpc-error.ts";
-import type { Access } from "./access.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { invalidCursor, type Cursors } from "./cursors.ts";
 import type { CacheScope } from "./freshness.ts";
 import type { ListKind } from "./list-kind.ts";
-import { narrowed } from "./narrowed.ts";
 import type { KnownList } from "./known-list.ts";
+import { narrowed } from "./narrowed.ts";
+import type { PrincipalAccess } from "./principal-access.ts";
 import { within } from "./within.ts";
 
 export interface AggregateOptions {
   host: Host;
   catalogs: Catalogs;
-  access: Access;
+  access: PrincipalAccess;
   cursors: Cursors;
   /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
   ownList: (kind: ListKind, server: string, exchange: Exchange) => Promise<KnownList> | undefined;
@@ -41,11 +42,13 @@ interface Unavailable {
 
 /** What one server brings to a list. */
 interface Part {
-  status: ServerStatus;
+  server: string;
   list: KnownList | undefined;
   missing: Unavailable | undefined;
   /** Of the caller's own process: nobody else's. */
   isOwn?: boolean;
+  /** The same list as everybody else's process has it. */
+  common?: readonly Params[] | undefined;
 }
 
 /** How far into which server's items a page reached. */
@@ -68,17 +71,17 @@ export class AggregateLists {
   async page(kind: ListKind, exchange: Exchange): Promise<Result> {
     const { access, cursors, pageSize } = this.#options;
     const position = positionIn(cursors.open(exchange));
-    const parts = await Promise.all(this.shown().map((status) => this.#part(status, kind, exchange)));
+    const { principal } = exchange;
+    const parts = await Promise.all(this.shownTo(principal).map((status) => this.#part(status, kind, exchange)));
     const items: Params[] = [];
     let start = position ? -1 : 0;
     const starts: { server: string; at: number }[] = [];
-    for (const { status, list } of parts) {
+    for (const { server, list, common } of parts) {
       const at = items.length;
-      starts.push({ server: status.id, at });
-      const { principal } = exchange;
-      for (const item of list ? narrowed(kind, list, { access, principal, status }) : []) items.push(item);
+      starts.push({ server, at });
+      for (const item of list ? narrowed(kind, list, { access, principal, server, common }) : []) items.push(item);
       // Fewer than there were: what follows belongs to the next server, and must not be skipped.
-      if (position?.server === status.id) start = Math.min(at + position.taken, items.length);
+      if (position?.server === server) start = Math.min(at + position.taken, items.length);
     }
     // The server it had come to is gone: what follows cannot be told.
     if (start < 0) throw invalidCursor();
@@ -87,64 +90,73 @@ export class AggregateLists {
     if (end < items.length) result["nextCursor"] = cursors.seal(positionAt(end, starts), exchange);
     const missing = parts.flatMap((part) => part.missing ?? []);
     if (missing.length > 0) result._meta = { [UNAVAILABLE]: missing };
-    return Object.assign(result, freshnessOf(parts, access.isCommon));
+    return Object.assign(result, freshnessOf(parts, access.isSameForAll));
   }
 
-  /** What there is now, without waiting for anybody. */
-  known(kind: ListKind): Params[] {
-    const { catalogs } = this.#options;
-    return this.shown().flatMap(({ id }) => catalogs.of(id).find(kind)?.outward ?? []);
+  /** What is known now of what a principal may see, without waiting for any server. */
+  known(kind: ListKind, principal: Principal): Params[] {
+    const { catalogs, access } = this.#options;
+    return this.shownTo(principal).flatMap(({ id: server }) => {
+      const list = catalogs.of(server).find(kind);
+      return list ? narrowed(kind, list, { access, principal, server }) : [];
+    });
   }
 
-  /** The servers whose things are shown: those that are switched on. */
-  shown(): ServerStatus[] {
-    return this.#options.host.servers().filter(({ state: { kind } }) => kind !== "disabled" && kind !== "stopped");
+  /** The servers whose things a principal is shown: those that are switched on, and that it may know of. */
+  shownTo(principal: Principal): ServerStatus[] {
+    const { host, access } = this.#options;
+    return host
+      .servers()
+      .filter(({ id, state: { kind } }) => kind !== "disabled" && kind !== "stopped" && access.sees(principal, id));
   }
 
   async #part(status: ServerStatus, kind: ListKind, exchange: Exchange): Promise<Part> {
-    const own = this.#options.ownList(kind, status.id, exchange);
-    const list = own && (await within(own, this.#options.waitMs).catch(() => undefined));
-    return list ? { status, list, missing: undefined, isOwn: true } : this.#commonPart(status, kind);
+    const { ownList, catalogs, waitMs } = this.#options;
+    const { id: server } = status;
+    const own = ownList(kind, server, exchange);
+    const list = own && (await within(own, waitMs).catch(() => undefined));
+    if (!list) return this.#commonPart(status, kind);
+    return { server, list, missing: undefined, isOwn: true, common: catalogs.of(server).find(kind)?.items };
   }
 
   async #commonPart(status: ServerStatus, kind: ListKind): Promise<Part> {
-    const catalog = this.#options.catalogs.of(status.id);
+    const { id: server, state } = status;
+    const catalog = this.#options.catalogs.of(server);
     const known = catalog.find(kind);
     const { waitMs } = this.#options;
-    const { state } = status;
     // The host tries again by itself; until then nobody has to wait for the same answer.
     if (state.kind === "failed" && state.retryAt !== undefined && state.retryAt > Date.now()) {
-      return this.#without(status, known, state.error.amended({ retryAfterMs: Math.ceil(state.retryAt - Date.now()) }));
+      return this.#without(server, known, state.error.amended({ retryAfterMs: Math.ceil(state.retryAt - Date.now()) }));
     }
-    if (known?.freshness.isFresh) return { status, list: known, missing: undefined };
+    if (known?.freshness.isFresh) return { server, list: known, missing: undefined };
     const { list, startedAt } = catalog.read(kind);
     const patienceMs = startedAt + waitMs - performance.now();
     try {
       const read = await within(list, patienceMs);
-      if (read) return { status, list: read, missing: undefined };
-      return this.#without(status, known, new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`));
+      if (read) return { server, list: read, missing: undefined };
+      return this.#without(server, known, new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`));
     } catch (error) {
-      return this.#without(status, known, error);
+      return this.#without(server, known, error);
     }
   }
 
   /** An old list is better than none, if it is said how old. */
-  #without(status: ServerStatus, known: KnownList | undefined, thrown: unknown): Part {
-    const error = this.#options.failures.report(thrown, { server: status.id });
+  #without(server: string, known: KnownList | undefined, thrown: unknown): Part {
+    const error = this.#options.failures.report(thrown, { server });
     const { mayHaveReached: _, ...facts } = dataFor(error);
-    const missing: Unavailable = { server: status.id, reason: wordsFor(error), ...facts };
+    const missing: Unavailable = { server, reason: wordsFor(error), ...facts };
     if (known) missing.ageMs = Math.round(known.freshness.ageMs);
-    return { status, list: known, missing };
+    return { server, list: known, missing };
   }
 }
 
 /** The least and the strictest of the parts. */
-function freshnessOf(parts: readonly Part[], isCommon: boolean): { ttlMs: number; cacheScope: CacheScope } {
+function freshnessOf(parts: readonly Part[], isSameForAll: boolean): { ttlMs: number; cacheScope: CacheScope } {
   const isComplete = parts.length > 0 && parts.every(({ list, missing }) => list && !missing);
   if (!isComplete) return { ttlMs: 0, cacheScope: "private" };
   const all = parts.flatMap(({ list }) => list?.freshness ?? []);
   const ttlMs = Math.floor(Math.min(...all.map(({ remainingMs }) => remainingMs)));
-  const isPublic = isCommon && !parts.some(({ isOwn }) => isOwn) && all.every(({ scope }) => scope === "public");
+  const isPublic = isSameForAll && !parts.some(({ isOwn }) => isOwn) && all.every(({ scope }) => scope === "public");
   // No server has such a list: nothing says for how long.
   return { ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope: isPublic ? "public" : "private" };
 }

@@ -3,6 +3,7 @@ import type { Client } from "../../client/client.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Caller, Exchange } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
+import type { TaskPlace } from "./task-ids.ts";
 
 /** A connection that somebody uses, until it is given back. */
 export interface Lease extends Disposable {
@@ -23,15 +24,19 @@ export interface UpstreamCall {
   method: string;
   params: Params;
   exchange: Exchange;
+  /** Somebody agreed to it: its further rounds need no consent of their own. */
+  isConsented?: boolean | undefined;
 }
 
 /** What names, lists and listening need of the calls. */
 export interface CallRunner {
   /** The result in the form of the newest specification, in the server's own names. */
   run(call: UpstreamCall): Promise<Result>;
+  /** Whether a call brings back the state of one that was consented to: then it is the same call, in a further round. */
+  takeConsent(call: UpstreamCall): boolean;
   /** The very connection that calls of this owner go over: a process keeps its state, and tells of it, there alone. */
   lease(server: string, owner: ConnectionOwner, signal?: CancelSignal): Promise<Lease>;
   /** What a task id that was given to this caller stands for; undefined where it is none of the caller's. */
-  findTask(taskId: string, principal: Principal): { server: string; taskId: string } | undefined;
+  findTask(taskId: unknown, principal: Principal): TaskPlace | undefined;
   release(owner: string): void;
 }

@@ -104,6 +104,16 @@ export class Calls implements CallRunner {
     }
   }
 
+  takeConsent(call: Call): boolean {
+    try {
+      const state = this.#stateOf(call);
+      return state !== undefined && this.#states.takeConsent(state);
+    } catch {
+      // Nobody has to be asked: the call will be refused.
+      return true;
+    }
+  }
+
   /** The very connection that calls of this owner go over; to be given back. */
   async lease(
     server: string,
@@ -117,11 +127,6 @@ export class Calls implements CallRunner {
   /** What a task id that was given to this principal stands for; undefined where it is none of its own. */
   findTask(id: unknown, principal: Principal): TaskPlace | undefined {
     return this.#tasks.find(id, principal);
-  }
-
-  /** What a server's task is called to this principal. */
-  taskIdFor(place: TaskPlace, principal: Principal): string {
-    return this.#tasks.idFor(place, principal);
   }
 
   /** A caller's session is over: what was kept for it alone ends. */
@@ -164,7 +169,8 @@ export class Calls implements CallRunner {
     try {
       const isLegacy = lease.client.era === "legacy";
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
-      const prepared = { server, method, params: paramsFor(call, lease), exchange, lease, capabilities };
+      const { isConsented } = call;
+      const prepared = { server, method, params: paramsFor(call, lease), exchange, lease, capabilities, isConsented };
       if (isLegacy && caller.logLevel) await this.#logLevels.ensure(lease.client, caller.logLevel);
       if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
       return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
@@ -184,13 +190,12 @@ export class Calls implements CallRunner {
   }
 
   async #callModern(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
-    const { server, exchange, lease } = call;
     const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
-    return result.resultType === "task" ? this.#tasks.adopt(server, result, { exchange, lease }) : result;
+    return result.resultType === "task" ? this.#tasks.adopt(result, call) : result;
   }
 
   async #callLegacy(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
-    const { server, method, params, capabilities, exchange, lease } = call;
+    const { method, params, capabilities, exchange, lease } = call;
     const { client } = lease;
     // Answers to questions that nobody here asked: made anew, the call might run a second time.
     if (state || (INTERACTIVE.has(method) && params["inputResponses"] !== undefined)) throw invalidState();
@@ -202,7 +207,7 @@ export class Calls implements CallRunner {
         );
       return this.#park(call, async (options) => {
         const started = await client.tasks.startCall(toolCall(call), options);
-        return this.#tasks.adoptLegacy(server, started, { exchange, lease });
+        return this.#tasks.adoptLegacy(started, call);
       });
     }
     if (INTERACTIVE.has(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));

@@ -83,11 +83,13 @@ export class Catalogs {
   }
 
   #look(server: string): Snapshot {
-    const isIts = (thing: { server: string }) => thing.server === server;
+    const { tools, prompts, resources, templates } = this.#host.offered(server);
+    // What the entry says about tools changes the list that callers see.
+    const rules = this.#host.find(server)?.definition.tools;
     return {
-      tools: this.#host.tools().filter(isIts),
-      prompts: this.#host.prompts().filter(isIts),
-      resources: [...this.#host.resources().filter(isIts), ...this.#host.templates().filter(isIts)],
+      tools: tools.length === 0 ? [] : [tools, rules],
+      prompts,
+      resources: [...resources, ...templates],
     };
   }
 

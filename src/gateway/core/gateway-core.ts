@@ -8,22 +8,26 @@ import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { FailureLog } from "../failure-log.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
-import { ownerKey, type Principal } from "../principal.ts";
-import { Access, type Decide } from "./access.ts";
+import { ANYBODY, ownerKey, type Principal } from "../principal.ts";
 import { AggregateLists, type AggregateOptions } from "./aggregate-lists.ts";
 import type { CallRunner, UpstreamCall } from "./call-runner.ts";
 import { Catalogs } from "./catalogs.ts";
 import { Cursors } from "./cursors.ts";
 import { isOfOneHop, methodUnknown } from "./hop-methods.ts";
+import type { KnownList } from "./known-list.ts";
 import { listAskedBy, type ListKind } from "./list-kind.ts";
+import { ListedThings } from "./listed-things.ts";
 import { ServersListening } from "./listening.ts";
 import { resolveFullName } from "./names.ts";
+import { listedTarget, nameOf } from "./narrowed.ts";
 import { offerOfAll, offerOfOne } from "./offer.ts";
 import { outwardResult } from "./outward.ts";
 import { OwnerChanges } from "./owner-changes.ts";
 import { PassedLists } from "./passed-lists.ts";
+import { Permits } from "./permits.ts";
+import { PrincipalAccess, type Decide } from "./principal-access.ts";
 import type { Seal } from "./seal.ts";
-import { targetOf, type KnownNames, type Target, type ThingKind } from "./target.ts";
+import { targetOf, type KnownNames, type NamedThing, type ThingKind } from "./target.ts";
 import { within } from "./within.ts";
 
 export interface GatewayCoreOptions {
@@ -32,7 +36,7 @@ export interface GatewayCoreOptions {
   seal: Seal;
   /** As callers are told who they talk to. */
   serverInfo?: Implementation | undefined;
-  /** Narrows who may see and use what; without it everybody may use what the servers' entries allow. */
+  /** Narrows who may see and use what, beside the host's policy. */
   decide?: Decide | undefined;
   logger?: Logger | undefined;
   /** Where it is logged why a list lacks a server. */
@@ -44,6 +48,7 @@ export interface GatewayCoreOptions {
 }
 
 const NO_HEADERS: readonly ParamHeader[] = [];
+const EVERYTHING: View = { kind: "all" };
 const LIST_OF: Record<ThingKind, ListKind> = { tool: "tools", prompt: "prompts", resource: "resources" };
 
 /** All servers of a host, behind the edges: which one is meant, who may, and what it is called for whom. */
@@ -53,13 +58,20 @@ export class GatewayCore implements Core {
   readonly #logger: Logger;
   readonly #serverInfo: Implementation;
   readonly #waitMs: number;
-  readonly #access: Access;
+  readonly #access: PrincipalAccess;
   readonly #catalogs: Catalogs;
   readonly #all: AggregateLists;
   readonly #one: PassedLists;
   readonly #owners: OwnerChanges;
-  readonly #names: KnownNames;
+  readonly #listed: ListedThings;
+  readonly #permits: Permits;
   readonly #listenings = new Set<ServersListening>();
+  readonly #passing = (call: UpstreamCall) => this.#pass(call);
+  /** For callers who may know of every server. */
+  readonly #names: KnownNames = {
+    isServer: (id) => this.#host.find(id) !== undefined,
+    candidates: (kind) => this.#candidates(kind, { view: EVERYTHING, principal: ANYBODY }),
+  };
 
   constructor(options: GatewayCoreOptions) {
     const { host, calls, logger = SILENT, waitMs = 2_000, pageSize = 500 } = options;
@@ -68,7 +80,7 @@ export class GatewayCore implements Core {
     this.#logger = logger;
     this.#waitMs = waitMs;
     this.#serverInfo = options.serverInfo ?? { name: "nexus", title: "Nexus", version: VERSION };
-    const access = (this.#access = new Access(options.decide));
+    const access = (this.#access = new PrincipalAccess(host.policy, options.decide));
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
     const owners = (this.#owners = new OwnerChanges(calls, logger));
@@ -76,16 +88,23 @@ export class GatewayCore implements Core {
       owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
     const failures = options.failures ?? new FailureLog(logger);
     this.#all = new AggregateLists({ host, catalogs, access, cursors, ownList, failures, waitMs, pageSize });
-    this.#one = new PassedLists({ catalogs, run: (call) => this.#pass(call), access, cursors, logger });
-    this.#names = { isServer: (id) => this.#find(id) !== undefined, candidates: (kind) => this.#candidates(kind) };
+    const run = this.#passing;
+    const listed = (this.#listed = new ListedThings({ catalogs, run, ownList }));
+    this.#one = new PassedLists({ catalogs, run, access, listed, cursors, logger });
+    const candidates = (kind: ThingKind, exchange: Exchange) => this.#candidates(kind, exchange);
+    this.#permits = new Permits({ access, listed, calls, candidates, logger });
   }
 
-  async offer(view: View, _principal: Principal): Promise<Offer> {
+  sees(principal: Principal, server: string): boolean {
+    return this.#find(server, principal) !== undefined;
+  }
+
+  async offer(view: View, principal: Principal): Promise<Offer> {
     if (view.kind === "one") {
-      const nature = await this.#catalogs.of(view.server).nature();
-      return offerOfOne(this.#serverInfo, this.#get(view.server), nature);
+      const status = this.#get(view.server, principal);
+      return offerOfOne(this.#serverInfo, status, await this.#catalogs.of(view.server).nature());
     }
-    const shown = this.#all.shown();
+    const shown = this.#all.shownTo(principal);
     // Nobody is started for it: a server that is not there yet adds nothing that could not be told later.
     const running = shown.filter(({ state }) => state.kind === "starting" || "era" in state);
     const natures = running.map(({ id }) =>
@@ -105,21 +124,24 @@ export class GatewayCore implements Core {
     const list = listAskedBy(method);
     if (list) return this.#page(list, exchange);
     if (method.startsWith("tasks/")) return this.#askTask(exchange);
-    const target = targetOf(method, params, view, this.#names);
-    if (target) return this.#use(target, exchange);
+    const thing = targetOf(method, params, view, this.#namesFor(exchange));
+    if (thing) return this.#use(thing, exchange);
     if (view.kind === "all") throw methodUnknown(method);
     // What is not known here may be an extension of the server's.
-    return this.#pass({ server: this.#get(view.server).id, method, params, exchange });
+    const { id: server } = this.#get(view.server, exchange.principal);
+    const call = { server, method, params, exchange };
+    return this.#access.isOpen("method", server) ? this.#pass(call) : this.#permits.useMethod(call, this.#passing);
   }
 
   async listen(request: ListenRequest): Promise<Listening> {
     const { view, principal, owner } = request;
-    if (view.kind === "one") this.#get(view.server);
+    if (view.kind === "one") this.#get(view.server, principal);
     const listening = await ServersListening.open(request, {
       host: this.#host,
       calls: this.#calls,
       catalogs: this.#catalogs,
       access: this.#access,
+      mayFollow: (task) => this.#permits.mayFollow(task, principal),
       owners: this.#owners,
       ownerKey: ownerKey(principal, owner),
       logger: this.#logger,
@@ -129,11 +151,15 @@ export class GatewayCore implements Core {
     return listening;
   }
 
-  paramHeaders(view: View, _principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, this.#names.isServer);
-    if (!own || !this.#find(own.server)) return NO_HEADERS;
+  paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
+    const isServer = this.#access.showsAllServers ? this.#names.isServer : (id: string) => this.sees(principal, id);
+    const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, isServer);
+    if (!own || !isServer(own.server)) return NO_HEADERS;
+    const { server, own: name } = own;
     // Where they cannot be read the call is refused: a header that was not compared must not pass for one that was.
-    return this.#catalogs.of(own.server).paramHeaders(own.own);
+    const tools = this.#catalogs.of(server).current("tools");
+    if (!this.#access.isOpen("tool", server)) return this.#headersSeen(name, { server, principal, tools });
+    return tools instanceof Promise ? tools.then((list) => headersIn(list, name)) : headersIn(tools, name);
   }
 
   release(owner: string): void {
@@ -141,30 +167,45 @@ export class GatewayCore implements Core {
   }
 
   async close(): Promise<void> {
+    this.#listed.close();
     this.#catalogs.close();
     await Promise.all([...this.#listenings].map((listening) => listening.close()));
   }
 
   #page(list: ListKind, exchange: Exchange): Promise<Result> {
-    const { view } = exchange;
+    const { view, principal } = exchange;
     return view.kind === "all"
       ? this.#all.page(list, exchange)
-      : this.#one.page(list, this.#get(view.server), exchange);
+      : this.#one.page(list, this.#get(view.server, principal), exchange);
   }
 
-  async #use(target: Target, exchange: Exchange): Promise<Result> {
-    const { server, params } = target;
+  async #use(thing: NamedThing, exchange: Exchange): Promise<Result> {
+    const { kind, params } = thing;
     const { method, view, principal } = exchange;
-    this.#access.require(principal, { server, kind: target.kind, name: target.name }, this.#get(server));
-    const result = await this.#pass({ server, method, params, exchange });
-    return view.kind === "one" ? result : outwardResult(server, method, result);
+    const { id: server } = this.#get(thing.server, principal);
+    const result = await (this.#access.isOpen(kind, server)
+      ? this.#pass({ server, method, params, exchange })
+      : this.#permits.use(thing, exchange, this.#passing));
+    const own = this.#access.isSameForAll ? result : asPrivate(result);
+    return view.kind === "one" ? own : outwardResult(server, method, own);
+  }
+
+  /** A header that is compared shows that there is such a tool: none of one that the principal may not see is. */
+  async #headersSeen(
+    name: string,
+    { server, principal, tools }: { server: string; principal: Principal; tools: KnownList | Promise<KnownList> },
+  ): Promise<readonly ParamHeader[]> {
+    const list = await tools;
+    const item = list.items.find((tool) => nameOf("tools", tool) === name);
+    const isSeen = item && this.#access.allows(principal, listedTarget("tools", server, item));
+    return isSeen ? headersIn(list, name) : NO_HEADERS;
   }
 
   /** Over the caller's own connection, which is heard from then on if the caller listens. */
   async #pass(call: UpstreamCall): Promise<Result> {
     const { principal, caller, signal } = call.exchange;
     const key = ownerKey(principal, caller.owner);
-    if (this.#owners.isListening(key) && isOwned(this.#get(call.server))) {
+    if (this.#owners.isListening(key) && isOwned(this.#get(call.server, principal))) {
       await this.#owners.hear(key, call.server, { principal, caller }, signal);
     }
     return this.#calls.run(call);
@@ -173,30 +214,51 @@ export class GatewayCore implements Core {
   /** The id of a task tells whose it is. */
   async #askTask(exchange: Exchange): Promise<Result> {
     const { view, method, params, principal } = exchange;
-    const result = await this.#calls.run({ server: "", method, params, exchange });
-    if (view.kind === "one") return result;
-    const task = this.#calls.findTask(String(params["taskId"]), principal);
-    return task ? outwardResult(task.server, method, result) : result;
+    const task = this.#calls.findTask(params["taskId"], principal);
+    const isHidden = task && !(await this.#permits.mayFollow(task, principal));
+    // A hidden one takes the way of an id that means nothing.
+    const asked = isHidden ? { ...params, taskId: "" } : params;
+    const result = await this.#calls.run({ server: "", method, params: asked, exchange });
+    return task && view.kind === "all" ? outwardResult(task.server, method, result) : result;
   }
 
-  #candidates(kind: ThingKind): string[] {
-    return this.#all.known(LIST_OF[kind]).map(({ name, uri }) => String(kind === "resource" ? uri : name));
+  #namesFor(exchange: Exchange): KnownNames {
+    if (this.#access.showsAllServers) return this.#names;
+    return {
+      isServer: (id) => this.sees(exchange.principal, id),
+      candidates: (kind) => this.#candidates(kind, exchange),
+    };
   }
 
-  #find(server: string): ServerStatus | undefined {
-    return this.#host.find(server);
+  /** One server's names need not be guessed: it was listed to the caller under no others. */
+  #candidates(kind: ThingKind, { view, principal }: Pick<Exchange, "view" | "principal">): string[] {
+    if (view.kind === "one") return [];
+    return this.#all.known(LIST_OF[kind], principal).map(({ name, uri }) => String(kind === "resource" ? uri : name));
   }
 
-  #get(server: string): ServerStatus {
-    const found = this.#find(server);
+  #find(server: string, principal: Principal): ServerStatus | undefined {
+    return this.#access.sees(principal, server) ? this.#host.find(server) : undefined;
+  }
+
+  #get(server: string, principal: Principal): ServerStatus {
+    const found = this.#find(server, principal);
     if (found) return found;
     const near = nearestName(
       server,
-      this.#all.shown().map(({ id }) => id),
+      this.#all.shownTo(principal).map(({ id }) => id),
     );
     const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
     throw new NexusError("NAME_UNKNOWN", `There is no server "${server}"${advice}`, { server, mayHaveReached: false });
   }
+}
+
+/** What one principal may read, another may not. */
+function asPrivate(result: Result): Result {
+  return result["cacheScope"] === "public" ? { ...result, cacheScope: "private" } : result;
+}
+
+function headersIn({ headers }: KnownList, tool: string): readonly ParamHeader[] {
+  return headers.get(tool) ?? NO_HEADERS;
 }
 
 /** Whether callers have connections of their own to this server, as far as that is known. */

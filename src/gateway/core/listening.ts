@@ -5,23 +5,23 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Listening, ListenRequest } from "../exchange.ts";
-import type { Access } from "./access.ts";
 import type { CallRunner } from "./call-runner.ts";
 import type { Catalogs, ListsChanged } from "./catalogs.ts";
 import { ListChanges } from "./list-changes.ts";
 import { CHANGING_LISTS } from "./list-kind.ts";
 import { fullUri } from "./names.ts";
 import type { OwnerChanges } from "./owner-changes.ts";
+import type { PrincipalAccess } from "./principal-access.ts";
 import { renamed } from "./renamed.ts";
 import { ServerWatch } from "./server-watch.ts";
 import { taskNotice } from "./notice-of-task.ts";
-import { wantedByServer, type Wanted } from "./wanted-by-server.ts";
+import { wantedByServer, type Wanted, type WantingParts } from "./wanted-by-server.ts";
 
-export interface ListeningParts {
+export interface ListeningParts extends WantingParts {
   host: Host;
   calls: CallRunner;
   catalogs: Catalogs;
-  access: Access;
+  access: PrincipalAccess;
   owners: OwnerChanges;
   /** Names the caller's connections among all owners'. */
   ownerKey: string;
@@ -98,7 +98,7 @@ export class ServersListening implements Listening {
     // Told from now on, so that nothing is lost while the servers are asked.
     const lists = await this.#offeredLists(interests.lists ?? []);
     this.#accepted = { ...this.#accepted, lists };
-    const wanted = wantedByServer(interests, this.#request, this.#parts);
+    const wanted = await wantedByServer(interests, this.#request, this.#parts);
     const gone = [...this.#watches.keys()].filter((server) => !wanted.has(server));
     const agreed = await Promise.all([...wanted].map(([server, its]) => this.#watch(server, its)));
     await Promise.all(gone.map((server) => this.#unwatch(server)));
@@ -160,14 +160,16 @@ export class ServersListening implements Listening {
   }
 
   #listsChanged({ server, lists }: ListsChanged): void {
-    const { view } = this.#request;
+    const { view, principal } = this.#request;
     if (view.kind === "one" && view.server !== server) return;
+    if (!this.#parts.access.sees(principal, server)) return;
     this.#listChanges.add(lists.filter((list) => this.#accepted.lists?.includes(list)));
   }
 
   #changed(server: string, change: Change): void {
     switch (change.kind) {
       case "resource-updated":
+        if (!this.#hears(server, change.uri)) return;
         return this.#tell(renamed(change.notification, { uri: this.#outward(server, change.uri) }));
       case "task-changed":
         return this.#taskChanged(server, change);
@@ -181,20 +183,29 @@ export class ServersListening implements Listening {
   }
 
   #taskChanged(server: string, { taskId, notification }: TaskChanged): void {
-    const { calls, logger } = this.#parts;
+    const { calls, mayFollow, logger } = this.#parts;
     const known = this.#watches.get(server)?.wanted.tasks.get(taskId);
-    if (known === undefined) return;
-    const notice = taskNotice(notification, { server, taskId: known, request: this.#request, calls });
-    guarded(async () => this.#tell(await notice), logger);
+    const task = calls.findTask(known, this.#request.principal);
+    if (known === undefined || !task) return;
+    guarded(async () => {
+      if (!(await mayFollow(task))) return;
+      this.#tell(await taskNotice(notification, { server, taskId: known, request: this.#request, calls }));
+    }, logger);
   }
 
   /** What happened in between is not known: whatever was listened to may be another. */
   #restored(server: string): void {
     this.#listsChanged({ server, lists: CHANGING_LISTS });
     for (const uri of this.#watches.get(server)?.wanted.resources ?? []) {
+      if (!this.#hears(server, uri)) continue;
       const params = { uri: this.#outward(server, uri) };
       this.#tell({ jsonrpc: "2.0", method: "notifications/resources/updated", params });
     }
+  }
+
+  /** Who may read what can change while somebody listens. */
+  #hears(server: string, uri: string): boolean {
+    return this.#parts.access.hears(this.#request.principal, server, uri);
   }
 
   #outward(server: string, uri: string): string {

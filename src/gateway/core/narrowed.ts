@@ -1,8 +1,9 @@
-import type { ServerStatus } from "../../host/host.ts";
+import type { AccessTarget } from "../../host/access-target.ts";
+import { stricter, type Decision } from "../../host/policy.ts";
 import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../principal.ts";
-import type { Access } from "./access.ts";
 import type { ListKind } from "./list-kind.ts";
+import type { PrincipalAccess } from "./principal-access.ts";
 import type { ThingKind } from "./target.ts";
 
 const THINGS: Record<ListKind, { kind: ThingKind; member: string }> = {
@@ -12,18 +13,57 @@ const THINGS: Record<ListKind, { kind: ThingKind; member: string }> = {
   resourceTemplates: { kind: "resource", member: "uriTemplate" },
 };
 
-/** Those of a server's items that somebody may see. `shown` are the same items in the caller's names. */
+export interface Narrowing {
+  access: PrincipalAccess;
+  principal: Principal;
+  server: string;
+  /** How the server lists the same to the host, where it may list it differently to this caller. */
+  common?: readonly Params[] | undefined;
+}
+
+/** What a list is a list of. */
+export function thingOf(kind: ListKind): ThingKind {
+  return THINGS[kind].kind;
+}
+
+/** Those of a server's items that a principal may see. `outward` are the same items in the caller's names. */
 export function narrowed(
   kind: ListKind,
-  { items, outward: shown }: { items: readonly Params[]; outward: readonly Params[] },
-  { access, principal, status }: { access: Access; principal: Principal; status: ServerStatus },
+  { items, outward }: { items: readonly Params[]; outward: readonly Params[] },
+  { access, principal, server, common = [] }: Narrowing,
 ): readonly Params[] {
-  const thing = THINGS[kind];
-  if (access.isOpen(thing.kind, status)) return shown;
-  return shown.filter((_, index) => {
+  if (access.isOpen(thingOf(kind), server)) return outward;
+  const others = new Map(common.map((item) => [nameOf(kind, item), item]));
+  return outward.filter((_, index) => {
     const item = items[index] ?? {};
-    const annotations = isRecord(item["annotations"]) ? item["annotations"] : undefined;
-    const target = { server: status.id, kind: thing.kind, name: String(item[thing.member]), annotations };
-    return access.decide(principal, "list", target, status).kind !== "denied";
+    const versions = [item, others.get(nameOf(kind, item)) ?? item];
+    return (
+      decideListed(
+        access,
+        principal,
+        versions.map((version) => listedTarget(kind, server, version)),
+      ).kind !== "denied"
+    );
   });
+}
+
+/** A server that lists a thing in several ways is held to the strictest; what it does not list at all is denied. */
+export function decideListed(
+  access: PrincipalAccess,
+  principal: Principal,
+  versions: readonly AccessTarget[],
+): Decision {
+  const decisions = versions.map((version) => access.decide(principal, version));
+  return decisions.length === 0
+    ? { kind: "denied", reason: "the server does not list it" }
+    : decisions.reduce(stricter);
+}
+
+export function listedTarget(kind: ListKind, server: string, item: Params): AccessTarget {
+  const annotations = kind === "tools" && isRecord(item["annotations"]) ? item["annotations"] : undefined;
+  return { kind: thingOf(kind), server, name: nameOf(kind, item), annotations };
+}
+
+export function nameOf(kind: ListKind, item: Params): string {
+  return String(item[THINGS[kind].member]);
 }

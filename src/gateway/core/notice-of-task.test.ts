@@ -13,6 +13,7 @@ const calls: CallRunner = {
   },
   lease: () => Promise.reject(new Error("not needed")),
   findTask: () => undefined,
+  takeConsent: () => false,
   release() {},
 };
 

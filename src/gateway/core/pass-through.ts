@@ -39,12 +39,13 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
     const passed: RequestState = { kind: "passed" };
     if (requestState !== undefined) passed.state = requestState;
     if (own.length > 0) passed.roots = own;
+    if (call.isConsented && questions.size > 0) passed.consent = states.keepConsent();
     if (own.length > 0 && questions.size === 0) {
       params = withState(call.params, passed, roots);
       continue;
     }
     const asked = inputRequests === undefined ? rest : { ...rest, inputRequests: asOurs(questions) };
-    if (passed.state === undefined && !passed.roots) return asked;
+    if (passed.state === undefined && !passed.roots && passed.consent === undefined) return asked;
     const binding = bindingOf(principal, { server, method, params: call.params });
     return { ...asked, requestState: states.seal(passed, binding) };
   }

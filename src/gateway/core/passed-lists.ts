@@ -4,18 +4,20 @@ import type { ServerStatus } from "../../host/host.ts";
 import type { Logger } from "../../client/logger.ts";
 import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Access } from "./access.ts";
 import type { CallRunner } from "./call-runner.ts";
 import type { Catalogs } from "./catalogs.ts";
 import type { Cursors } from "./cursors.ts";
 import type { ListKind } from "./list-kind.ts";
-import { narrowed } from "./narrowed.ts";
+import type { ListedThings, NotedPage } from "./listed-things.ts";
+import { narrowed, thingOf } from "./narrowed.ts";
 import { offeredTools, withoutExecution } from "./offered-tools.ts";
+import type { PrincipalAccess } from "./principal-access.ts";
 
 export interface PassedListsOptions {
   catalogs: Catalogs;
   run: CallRunner["run"];
-  access: Access;
+  access: PrincipalAccess;
+  listed: ListedThings;
   cursors: Cursors;
   logger: Logger;
 }
@@ -29,32 +31,38 @@ export class PassedLists {
   }
 
   async page(kind: ListKind, status: ServerStatus, exchange: Exchange): Promise<Result> {
-    const { cursors, run, catalogs } = this.#options;
+    const { cursors, run, catalogs, access } = this.#options;
     const position = cursors.open(exchange);
-    const { method, capability } = LISTS[kind];
+    const { method, member, capability } = LISTS[kind];
     const { capabilities, era } = await catalogs.of(status.id).nature(exchange.signal);
     if (!capabilities[capability]) throw notOffered(status.id, method);
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });
-    return this.#page(kind, result, { status, exchange, isLegacy: era === "legacy" });
-  }
-
-  #page(kind: ListKind, result: Result, { status, exchange, isLegacy }: PageContext): Result {
-    const { access, cursors } = this.#options;
-    const { member } = LISTS[kind];
     const listed = Array.isArray(result[member]) ? result[member].filter(isRecord) : [];
-    const items = kind === "tools" ? this.#tools(listed, status.id, isLegacy) : listed;
-    const shown = narrowed(kind, { items, outward: items }, { access, principal: exchange.principal, status });
+    const items = kind === "tools" ? this.#tools(listed, status.id, era === "legacy") : listed;
     const { ttlMs, cacheScope, nextCursor } = result;
+    const isLast = typeof nextCursor !== "string";
     const page: Result = {
       ...result,
       resultType: "complete",
-      [member]: shown,
+      [member]: access.isOpen(thingOf(kind), status.id)
+        ? items
+        : await this.#narrowed(kind, status.id, { items, isLast }, exchange),
       ttlMs: typeof ttlMs === "number" && ttlMs > 0 ? ttlMs : 0,
-      cacheScope: cacheScope === "public" && access.isCommon ? "public" : "private",
+      cacheScope: cacheScope === "public" && access.isSameForAll ? "public" : "private",
     };
-    if (typeof nextCursor === "string") page["nextCursor"] = cursors.seal(nextCursor, exchange);
+    if (!isLast) page["nextCursor"] = cursors.seal(nextCursor, exchange);
     return page;
+  }
+
+  /** Tools are judged as the host sees them listed as well: a server may show them to a caller in a milder light. */
+  async #narrowed(kind: ListKind, server: string, page: NotedPage, exchange: Exchange): Promise<readonly Params[]> {
+    const { access, catalogs, listed } = this.#options;
+    const { items } = page;
+    listed.note(kind, server, page, exchange);
+    const reading = kind === "tools" ? Promise.resolve(catalogs.of(server).current(kind)) : undefined;
+    const common = (await reading?.catch(() => undefined))?.items;
+    return narrowed(kind, { items, outward: items }, { access, principal: exchange.principal, server, common });
   }
 
   #tools(listed: readonly Params[], server: string, isLegacy: boolean): readonly Params[] {
@@ -63,12 +71,6 @@ export class PassedLists {
     );
     return isLegacy ? tools.map(withoutExecution) : tools;
   }
-}
-
-interface PageContext {
-  status: ServerStatus;
-  exchange: Exchange;
-  isLegacy: boolean;
 }
 
 function notOffered(server: string, method: string): NexusError {

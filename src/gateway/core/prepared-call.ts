@@ -15,6 +15,8 @@ export interface Call {
   method: string;
   params: Params;
   exchange: Exchange;
+  /** Somebody agreed to it. */
+  isConsented?: boolean | undefined;
 }
 
 /** A call with what it is made with. */

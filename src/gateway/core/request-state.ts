@@ -1,24 +1,48 @@
+import { randomUUID } from "node:crypto";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../protocol/digest.ts";
 import { INVALID_PARAMS, isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../principal.ts";
+import { ExpiringMap } from "./expiring-map.ts";
 import type { Seal } from "./seal.ts";
 
 /** What a caller carries between the rounds of its call. */
 export type RequestState =
-  /** A modern server's own state, none where none came; `roots` are the questions that the gateway answers itself. */
-  | { kind: "passed"; state?: unknown; roots?: string[] }
+  /**
+   * A modern server's own state, none where none came; `roots` are the questions that the gateway answers itself, `consent`
+   * the ticket of a call that was consented to.
+   */
+  | { kind: "passed"; state?: unknown; roots?: string[]; consent?: string }
   /** A call that waits here. */
   | { kind: "parked"; call: string; round: number };
+
+const MAX_CONSENTS = 10_000;
 
 /** Seals the states of calls: each is good for a while, for the one who made the call, and for that call alone. */
 export class RequestStates {
   readonly #seal: Seal;
   readonly #lifeMs: number;
+  /** Tickets of consent that were not used yet: each is good for one further round. */
+  readonly #consents: ExpiringMap<true>;
 
   constructor(seal: Seal, lifeMs: number) {
     this.#seal = seal;
     this.#lifeMs = lifeMs;
+    this.#consents = new ExpiringMap(lifeMs, () => {});
+  }
+
+  /** The call was consented to: its next round need not be, once. */
+  keepConsent(): string {
+    const ticket = randomUUID();
+    if (this.#consents.size >= MAX_CONSENTS) this.#consents.takeOldest(() => true);
+    this.#consents.set(ticket, true);
+    return ticket;
+  }
+
+  takeConsent(state: RequestState): boolean {
+    // A call that waits here is never made again, however often its caller comes back.
+    if (state.kind === "parked") return true;
+    return state.consent !== undefined && this.#consents.take(state.consent) === true;
   }
 
   seal(state: RequestState, binding: string): string {

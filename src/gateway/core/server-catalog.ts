@@ -1,7 +1,6 @@
 import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Logger } from "../../client/logger.ts";
 import type { Host } from "../../host/host.ts";
-import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { LIST_KINDS, type ListKind } from "./list-kind.ts";
 import { natureOf, type ServerNature } from "./server-nature.ts";
@@ -10,8 +9,6 @@ interface Reading {
   list: Promise<KnownList>;
   startedAt: number;
 }
-
-const NO_HEADERS: readonly ParamHeader[] = [];
 
 /** What one server offers, read over the host's own connection when it is asked for, and kept while it is good. */
 export class ServerCatalog {
@@ -72,19 +69,16 @@ export class ServerCatalog {
   }
 
   /**
-   * Which arguments of a tool travel as headers too. Read once, and again when the server says that it changed; while
-   * that cannot be read, what was known before counts.
+   * Good enough to judge a call by: read once, and again when the server says that it changed; while that cannot be read,
+   * what was known before counts.
    */
-  paramHeaders(tool: string): readonly ParamHeader[] | Promise<readonly ParamHeader[]> {
-    const known = this.#known.get("tools");
-    if (known && !known.freshness.isOutdated) return headersOf(known, tool);
-    return this.read("tools").list.then(
-      (list) => headersOf(list, tool),
-      (error: unknown) => {
-        if (!known) throw error;
-        return headersOf(known, tool);
-      },
-    );
+  current(kind: ListKind): KnownList | Promise<KnownList> {
+    const known = this.#known.get(kind);
+    if (known && !known.freshness.isOutdated) return known;
+    return this.read(kind).list.catch((error: unknown) => {
+      if (!known) throw error;
+      return known;
+    });
   }
 
   async #read(kind: ListKind): Promise<KnownList> {
@@ -92,8 +86,4 @@ export class ServerCatalog {
     this.#nature ??= natureOf(lease.client);
     return await readKnownList(lease.client, kind, { server: this.#server, logger: this.#logger });
   }
-}
-
-function headersOf({ headers }: KnownList, tool: string): readonly ParamHeader[] {
-  return headers.get(tool) ?? NO_HEADERS;
 }

@@ -6,12 +6,14 @@ import { resolveFullName, resolveFullUri } from "./names.ts";
 
 export type ThingKind = "tool" | "prompt" | "resource";
 
-/** What a request is about, in the names of the server that has it. */
-export interface Target {
+/** What a request names, in the names of the server that has it. */
+export interface NamedThing {
   server: string;
   kind: ThingKind;
   /** Its name or URI. */
   name: string;
+  /** The same as the caller wrote it. */
+  given: string;
   /** The parameters as that server knows them. */
   params: Params;
 }
@@ -23,7 +25,7 @@ export interface KnownNames {
 }
 
 /** Undefined for methods that name nothing. */
-export function targetOf(method: string, params: Params, view: View, known: KnownNames): Target | undefined {
+export function targetOf(method: string, params: Params, view: View, known: KnownNames): NamedThing | undefined {
   switch (method) {
     case "tools/call":
       return found("tool", params, "name", { view, known });
@@ -44,7 +46,7 @@ interface Place {
 }
 
 /** A reference stands one level deeper. */
-function completed(params: Params, place: Place): Target {
+function completed(params: Params, place: Place): NamedThing {
   const { ref } = params;
   const kind = isRecord(ref) ? REFERENCES.get(ref["type"]) : undefined;
   if (!isRecord(ref) || !kind) throw invalid(`"ref" names neither a prompt nor a resource`);
@@ -57,14 +59,14 @@ const REFERENCES = new Map<unknown, "prompt" | "resource">([
   ["ref/resource", "resource"],
 ]);
 
-function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, known }: Place): Target {
+function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, known }: Place): NamedThing {
   const given = params[member];
   if (typeof given !== "string") throw invalid(`"${member}" is needed, as text`);
-  if (view.kind === "one") return { server: view.server, kind, name: given, params };
+  if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
   const resolve = member === "name" ? resolveFullName : resolveFullUri;
   const own = resolve(given, known.isServer);
   if (!own) throw unknownName(kind, given, known.candidates(kind));
-  return { server: own.server, kind, name: own.own, params: { ...params, [member]: own.own } };
+  return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
 }
 
 function invalid(message: string): NexusError {
@@ -75,7 +77,7 @@ function invalid(message: string): NexusError {
 const MAX_SHOWN = 128;
 
 /** A caller sees the message alone: what was meant stands in it. */
-function unknownName(kind: ThingKind, given: string, candidates: readonly string[]): NexusError {
+export function unknownName(kind: ThingKind, given: string, candidates: readonly string[]): NexusError {
   const isShort = given.length <= MAX_SHOWN;
   const near = isShort ? nearestName(given, candidates) : undefined;
   const advice = near === undefined ? "" : `. Did you mean "${near}"?`;

@@ -7,6 +7,8 @@ import type { Seal } from "./seal.ts";
 export interface TaskPlace {
   server: string;
   taskId: string;
+  /** The tool whose call became the task. */
+  tool: string;
 }
 
 /** Ids of tasks as callers know them: they name server and task, and are good for their principal alone. */
@@ -17,15 +19,16 @@ export class TaskIds {
     this.#seal = seal;
   }
 
-  seal({ server, taskId }: TaskPlace, principal: Principal): string {
-    return this.#seal.seal([server, taskId], bindingOf(principal));
+  seal({ server, taskId, tool }: TaskPlace, principal: Principal): string {
+    return this.#seal.seal([server, taskId, tool], bindingOf(principal));
   }
 
   /** Undefined for ids that are wrong, somebody else's, or from before a restart. */
   find(id: unknown, principal: Principal): TaskPlace | undefined {
     const opened = typeof id === "string" ? this.#seal.open(id, bindingOf(principal)) : undefined;
-    const [server, taskId] = Array.isArray(opened) ? (opened as unknown[]) : [];
-    return typeof server === "string" && typeof taskId === "string" ? { server, taskId } : undefined;
+    const [server, taskId, tool] = Array.isArray(opened) ? (opened as unknown[]) : [];
+    if (typeof server !== "string" || typeof taskId !== "string" || typeof tool !== "string") return undefined;
+    return { server, taskId, tool };
   }
 }
 

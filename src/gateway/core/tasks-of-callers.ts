@@ -4,12 +4,13 @@ import { isRecord, METHOD_NOT_FOUND, type Params, type Result } from "../../prot
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
+import type { PreparedCall } from "./prepared-call.ts";
 import type { Seal } from "./seal.ts";
 import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
 import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "./task-ids.ts";
 import { canonicalResult, capabilityMissing, legacyResult } from "./upstream-answer.ts";
 import { capabilitiesFor, knowsTasks } from "./upstream-capabilities.ts";
-import type { UpstreamLease, UpstreamLeases } from "./upstream-leases.ts";
+import type { UpstreamLeases } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
 import { declaring } from "./upstream-reports.ts";
 
@@ -30,12 +31,9 @@ export class TasksOfCallers {
     return this.#ids.find(id, principal);
   }
 
-  idFor(place: TaskPlace, principal: Principal): string {
-    return this.#ids.seal(place, principal);
-  }
-
   /** A modern server's answer that is a task, in the caller's terms. */
-  adopt(server: string, result: Result, around: { exchange: Exchange; lease: UpstreamLease }): Result {
+  adopt(result: Result, call: PreparedCall): Result {
+    const { server, params, exchange } = call;
     const taskId = taskIdIn(result);
     if (taskId === undefined) {
       throw new NexusError("PROTOCOL_VIOLATION", "The server's answer says it is a task, but holds none", {
@@ -43,14 +41,15 @@ export class TasksOfCallers {
         mayHaveReached: true,
       });
     }
-    this.#connections.keep({ server, taskId }, around);
-    return withTaskId(canonicalResult("tools/call", result), this.idFor({ server, taskId }, around.exchange.principal));
+    const place = { server, taskId, tool: String(params["name"]) };
+    this.#connections.keep(place, call);
+    return withTaskId(canonicalResult("tools/call", result), this.#ids.seal(place, exchange.principal));
   }
 
   /** What came of a tool of 2025-11-25 that was called as a task. */
-  adoptLegacy(server: string, started: Started, around: { exchange: Exchange; lease: UpstreamLease }): Result {
+  adoptLegacy(started: Started, call: PreparedCall): Result {
     if (started.kind === "result") return legacyResult("tools/call", started.result);
-    return this.adopt(server, { ...started.task, resultType: "task" }, around);
+    return this.adopt({ ...started.task, resultType: "task" }, call);
   }
 
   /** `tasks/get`, `tasks/update` and `tasks/cancel`. */

@@ -1,9 +1,10 @@
 import type { Interests } from "../../client/feed.ts";
 import type { Host } from "../../host/host.ts";
 import type { ListenRequest } from "../exchange.ts";
-import type { Access } from "./access.ts";
 import type { CallRunner } from "./call-runner.ts";
 import { resolveFullUri } from "./names.ts";
+import type { PrincipalAccess } from "./principal-access.ts";
+import type { TaskPlace } from "./task-ids.ts";
 
 /** What a caller wants to hear of one server, in that server's names. */
 export interface Wanted {
@@ -15,12 +16,20 @@ export interface Wanted {
 /** What one caller may listen to: legacy servers are asked for each resource by itself. */
 const MAX_WATCHED = 1_000;
 
-/** Whom to ask for what; names that lead nowhere are left out. */
-export function wantedByServer(
+export interface WantingParts {
+  host: Host;
+  calls: CallRunner;
+  access: PrincipalAccess;
+  /** Whether the principal may follow a task. */
+  mayFollow: (task: TaskPlace) => Promise<boolean>;
+}
+
+/** Whom to ask for what; names that lead nowhere are left out, and so is what the principal may not use. */
+export async function wantedByServer(
   { resources = [], tasks = [] }: Interests,
   { view, principal }: Pick<ListenRequest, "view" | "principal">,
-  { host, calls, access }: { host: Host; calls: CallRunner; access: Access },
-): Map<string, Wanted> {
+  { host, calls, access, mayFollow }: WantingParts,
+): Promise<Map<string, Wanted>> {
   const wanted = new Map<string, Wanted>();
   const of = (server: string) => {
     const its: Wanted = wanted.get(server) ?? { resources: [], tasks: new Map() };
@@ -31,15 +40,14 @@ export function wantedByServer(
   for (const uri of resources.slice(0, MAX_WATCHED)) {
     const isServer = (id: string) => servers.has(id);
     const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
-    const status = target && servers.get(target.server);
-    if (!status) continue;
-    // What may not be read is not told of either.
-    const thing = { server: status.id, kind: "resource", name: target.own } as const;
-    if (access.allows(principal, thing, status)) of(status.id).resources.push(target.own);
+    if (!target || !servers.has(target.server)) continue;
+    const { server, own } = target;
+    if (access.hears(principal, server, own)) of(server).resources.push(own);
   }
   for (const id of tasks.slice(0, MAX_WATCHED)) {
     const task = calls.findTask(id, principal);
-    if (task && (view.kind === "all" || task.server === view.server)) of(task.server).tasks.set(task.taskId, id);
+    if (!task || (view.kind === "one" && task.server !== view.server)) continue;
+    if (await mayFollow(task)) of(task.server).tasks.set(task.taskId, id);
   }
   return wanted;
 }

@@ -14,8 +14,6 @@ export interface GuardedCoreOptions {
   audit: Audit;
   logger: Logger;
   failures: FailureLog;
-  /** Whether there is such a server. */
-  knows: (server: string) => boolean;
 }
 
 /**
@@ -27,6 +25,10 @@ export class GuardedCore implements Core {
 
   constructor(options: GuardedCoreOptions) {
     this.#options = options;
+  }
+
+  sees(principal: Principal, server: string): boolean {
+    return this.#options.core.sees(principal, server);
   }
 
   async offer(view: View, principal: Principal): Promise<Offer> {
@@ -101,12 +103,12 @@ export class GuardedCore implements Core {
     this.#options.logger.error("a call could not be recorded: audit failed", { error });
   };
 
-  /** Only servers that exist: callers choose names, and must not choose what is counted. */
-  #serverOf({ view, method }: Exchange, target: string | undefined): string {
+  /** Only servers that the caller may know of: it chooses names, and must neither choose what is counted nor learn from it. */
+  #serverOf({ view, method, principal }: Exchange, target: string | undefined): string {
     if (view.kind === "one") return view.server;
     const end = target?.indexOf(method === "resources/read" ? "+" : "__") ?? -1;
     const server = target === undefined || end < 1 ? "" : target.slice(0, end);
-    return server !== "" && this.#options.knows(server) ? server : "";
+    return server !== "" && this.sees(principal, server) ? server : "";
   }
 }
 

@@ -27,11 +27,9 @@ export interface HttpEdgeOptions {
   streams: OpenStreams;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
-  /** Whether there is such a server. */
-  knows: (server: string) => boolean;
   isReady: () => boolean;
-  /** The text of `/metrics`. */
-  metrics: () => string;
+  /** The text of `/metrics` for one reader. */
+  metrics: (principal: Principal) => string;
   failures: FailureLog;
 }
 
@@ -123,7 +121,7 @@ export class HttpEdge {
   async #visit(route: Route, req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
     if (route.kind === "mcp") {
       const { view } = route;
-      if (view.kind === "one" && !this.#options.knows(view.server))
+      if (view.kind === "one" && !this.#options.core.sees(principal, view.server))
         return refuseUnread(req, res, noServer(view.server));
       return this.#mcp.serve(req, res, { view, principal });
     }
@@ -134,7 +132,8 @@ export class HttpEdge {
     }
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
     if (route.kind === "tools") return this.#tellTools(res, route.server, principal);
-    res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(this.#options.metrics());
+    const text = this.#options.metrics(principal);
+    res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
   }
 
   /** Who calls; undefined where the caller was refused. Nothing of MCP can be told from that answer. */
@@ -161,8 +160,8 @@ export class HttpEdge {
   }
 
   async #tellTools(res: ServerResponse, server: string, principal: Principal): Promise<void> {
-    const { core, knows } = this.#options;
-    if (!knows(server)) return refuse(res, noServer(server));
+    const { core } = this.#options;
+    if (!core.sees(principal, server)) return refuse(res, noServer(server));
     const left = new AbortController();
     res.once("close", () => left.abort(new NexusError("CANCELLED", "The caller closed its connection")));
     try {

@@ -1,0 +1,146 @@
+import type { AccessTarget } from "../../host/access-target.ts";
+import { LISTS, readPages } from "../../client/lists.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { Exchange } from "../exchange.ts";
+import type { CallRunner } from "./call-runner.ts";
+import type { Catalogs } from "./catalogs.ts";
+import { ExpiringMap } from "./expiring-map.ts";
+import type { KnownList } from "./known-list.ts";
+import { changeOf, type ListKind } from "./list-kind.ts";
+import { listedTarget, nameOf } from "./narrowed.ts";
+import { offeredTools } from "./offered-tools.ts";
+
+/** The lists whose items are used by name: what they do not show cannot be used where there are rules. */
+export type NamedList = "tools" | "prompts";
+
+export interface ListedThingsOptions {
+  catalogs: Catalogs;
+  run: CallRunner["run"];
+  /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
+  ownList: (kind: ListKind, server: string, exchange: Exchange) => Promise<KnownList> | undefined;
+}
+
+/** What one caller was shown of one server's list at that server's own endpoint. */
+interface Shown {
+  server: string;
+  kind: NamedList;
+  things: Map<string, AccessTarget>;
+  /** All pages were read. */
+  isWhole: boolean;
+}
+
+/** A page of a list as its server sent it. */
+export interface NotedPage {
+  items: readonly Params[];
+  isLast: boolean;
+}
+
+/** How long a list that a caller was shown is believed without a word of the server. */
+const BELIEVED_MS = 60_000;
+/** Callers and servers of which that is remembered. */
+const MAX_SHOWN = 1_000;
+
+/**
+ * How servers list what a caller wants to use. Rules judge a use by that, as they judge the list; a server may list the
+ * same differently to callers that declare different things, so each way counts.
+ */
+export class ListedThings {
+  readonly #options: ListedThingsOptions;
+  readonly #shown = new ExpiringMap<Shown>(BELIEVED_MS, () => {});
+  readonly #stop: () => void;
+
+  constructor(options: ListedThingsOptions) {
+    this.#options = options;
+    this.#stop = options.catalogs.on(({ server, lists }) => {
+      this.#shown.takeAll((shown) => shown.server === server && lists.includes(changeOf(shown.kind)));
+    });
+  }
+
+  close(): void {
+    this.#stop();
+    this.#shown.takeAll();
+  }
+
+  /** Every way in which this caller can see it listed; none where it cannot. */
+  async find(kind: NamedList, server: string, name: string, exchange: Exchange): Promise<readonly AccessTarget[]> {
+    if (exchange.view.kind === "one") {
+      const toCaller = await this.#findShown(kind, server, name, exchange);
+      if (!toCaller) return [];
+      const common = await this.findCommon(kind, server, name).catch(() => undefined);
+      return common ? [toCaller, common] : [toCaller];
+    }
+    const own = await this.#options.ownList(kind, server, exchange)?.catch(() => undefined);
+    const common = await this.findCommon(kind, server, name);
+    const shown = own ? targetIn(kind, server, name, own.items) : common;
+    return shown ? [shown, common ?? shown] : [];
+  }
+
+  /** As the host itself sees it listed. */
+  async findCommon(kind: NamedList, server: string, name: string): Promise<AccessTarget | undefined> {
+    const catalog = this.#options.catalogs.of(server);
+    const known = await catalog.current(kind);
+    const found = targetIn(kind, server, name, known.items);
+    if (found || known.freshness.isFresh) return found;
+    // It may be newer than the list.
+    return targetIn(kind, server, name, (await catalog.read(kind).list).items);
+  }
+
+  /** A page that a caller is shown at a server's own endpoint, before it is narrowed. */
+  note(kind: ListKind, server: string, { items, isLast }: NotedPage, exchange: Exchange): void {
+    if (kind !== "tools" && kind !== "prompts") return;
+    const isFirst = exchange.params["cursor"] === undefined;
+    const before = isFirst ? undefined : this.#shown.get(keyOf(kind, server, exchange));
+    const shown = before ?? { server, kind, things: new Map(), isWhole: false };
+    shown.isWhole = isLast && (isFirst || before !== undefined);
+    this.#keep(shown, items, exchange);
+  }
+
+  async #findShown(
+    kind: NamedList,
+    server: string,
+    name: string,
+    exchange: Exchange,
+  ): Promise<AccessTarget | undefined> {
+    const shown = this.#shown.get(keyOf(kind, server, exchange));
+    const found = shown?.things.get(name);
+    if (found || shown?.isWhole) return found;
+    const { method, member, capability } = LISTS[kind];
+    const { capabilities } = await this.#options.catalogs.of(server).nature(exchange.signal);
+    if (!capabilities[capability]) return undefined;
+    const asking = askingFor(method, exchange);
+    const all = await readPages(method, member, (params = {}) =>
+      this.#options.run({ server, method, params, exchange: asking }),
+    );
+    const items = kind === "tools" ? offeredTools(all, () => {}).tools : all;
+    return this.#keep({ server, kind, things: new Map(), isWhole: true }, items, exchange).things.get(name);
+  }
+
+  #keep(shown: Shown, items: readonly Params[], exchange: Exchange): Shown {
+    const { kind, server, things } = shown;
+    for (const item of items) {
+      const name = nameOf(kind, item);
+      // Of two with one name the first one is offered.
+      if (!things.has(name)) things.set(name, listedTarget(kind, server, item));
+    }
+    if (this.#shown.size >= MAX_SHOWN) this.#shown.takeOldest(() => true);
+    this.#shown.set(keyOf(kind, server, exchange), shown);
+    return shown;
+  }
+}
+
+function targetIn(kind: NamedList, server: string, name: string, items: readonly Params[]): AccessTarget | undefined {
+  const item = items.find((each) => nameOf(kind, each) === name);
+  return item && listedTarget(kind, server, item);
+}
+
+/** Calls with other capabilities may be shown other lists. */
+function keyOf(kind: NamedList, server: string, { principal: { tenant, id }, caller }: Exchange): string {
+  const { owner, capabilities, ask } = caller;
+  return JSON.stringify([kind, server, tenant, id, owner, capabilities, ask !== undefined]);
+}
+
+/** The gateway's own question, on the caller's connection: its caller hears nothing of it. */
+function askingFor(method: string, exchange: Exchange): Exchange {
+  const silent = { logLevel: undefined, progressToken: undefined, pause: undefined };
+  return { ...exchange, method, params: {}, caller: { ...exchange.caller, ...silent } };
+}
