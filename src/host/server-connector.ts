@@ -28,6 +28,8 @@ export interface ApiSurroundings {
   server?: string | undefined;
   /** Which tool files may be opened; what this user has accepted unless given. */
   trust?: TrustStore | undefined;
+  /** What all connections to servers have in common, by whatever names the workshop gives it. */
+  shared?: Map<string, object> | undefined;
 }
 
 export interface ConnectorOptions {
@@ -47,6 +49,7 @@ export class ServerConnector {
   readonly #options: ConnectorOptions;
   readonly #gate: StartGate;
   readonly #ledger: ChildLedger;
+  readonly #shared = new Map<string, object>();
   /** By server: its connections write into the same one. */
   readonly #logs = new Map<string, ServerLog>();
 
@@ -130,7 +133,7 @@ export class ServerConnector {
     const log = this.#logOf(id);
     const { openApi } = this.#options;
     return {
-      openApi: openApi && ((reach) => openApi(reach, { ...this.#options, server: id })),
+      openApi: openApi && ((reach) => openApi(reach, { ...this.#options, server: id, shared: this.#shared })),
       ...options,
       server: id,
       target: written,

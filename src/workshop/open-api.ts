@@ -80,19 +80,27 @@ function boundToReal(
   { api }: ToolFile,
   instance: ServerInstance,
   upstream: string | undefined,
-  { surroundings, stateFolder, logger }: ApiSurroundings,
+  given: ApiSurroundings,
 ): Binding {
+  const { surroundings, stateFolder, logger } = given;
   const secrets = apiSecrets(secretStore(surroundings, stateFolder), {
     api,
     instance,
     logger,
     isStandIn: upstream !== undefined,
   });
-  const ledger = new FileWriteLedger({
-    file: join(stateFolder, "writes", `${instanceFileName(instance)}.jsonl`),
-    platform: surroundings.platform,
-    // Where writes were recorded before that was done by server.
-    former: join(stateFolder, "writes", `${api}.jsonl`),
-  });
-  return { secrets, upstream, ledger, close: async () => {} };
+  return { secrets, upstream, ledger: ledgerFor(api, instance, given), close: async () => {} };
+}
+
+/** One for all connections of this process: its index is as large as a year's writes. */
+function ledgerFor(api: string, instance: ServerInstance, given: ApiSurroundings): FileWriteLedger {
+  const folder = join(given.stateFolder, "writes");
+  const file = join(folder, `${instanceFileName(instance)}.jsonl`);
+  const known = given.shared?.get(file);
+  if (known instanceof FileWriteLedger) return known;
+  const { platform } = given.surroundings;
+  // Writes were once recorded by the name of the API.
+  const ledger = new FileWriteLedger({ file, platform, former: join(folder, `${api}.jsonl`) });
+  given.shared?.set(file, ledger);
+  return ledger;
 }

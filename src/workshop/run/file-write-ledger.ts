@@ -94,12 +94,13 @@ export class FileWriteLedger implements WriteLedger {
   }
 
   async #load(key: string): Promise<WriteRecord | undefined> {
-    // Another process may write the file again between the look at its lines and the look at one of them.
+    // The file may be written again between the look at its lines and the look at one of them.
     for (;;) {
       await this.#catchUp();
+      const { name } = this.#file;
       const at = this.#places.get(key);
       if (at === undefined) return undefined;
-      const line = await this.#file.lineAt(at);
+      const line = await this.#file.lineAt(at, name);
       if (line === undefined) continue;
       const entry = entryIn(line);
       if (entry?.key !== key) throw spoiledLedger(this.#path);

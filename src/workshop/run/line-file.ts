@@ -45,12 +45,17 @@ export class LineFile {
     this.#isTorn = this.#read < size;
   }
 
-  /** The line that starts there; undefined where the file is another one than was read. */
-  async lineAt(at: number): Promise<string | undefined> {
+  /** What the file that was read last is called; places in it hold for no other. */
+  get name(): string {
+    return this.#name;
+  }
+
+  /** The line that starts there; undefined where the file of that name is gone. */
+  async lineAt(at: number, name: string): Promise<string | undefined> {
     await using file = await existing(this.#path);
     if (!file) return undefined;
     const size = await this.#checkedSize(file);
-    if ((await nameOf(file, size)) !== this.#name) return undefined;
+    if ((await nameOf(file, size)) !== name) return undefined;
     let line: Buffer = Buffer.alloc(0);
     for (let length = LINE_BYTES; ; length = CHUNK_BYTES) {
       const bytes = await bytesOf(file, at + line.length, Math.min(length, size - at - line.length));

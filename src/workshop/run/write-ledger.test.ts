@@ -223,6 +223,28 @@ describe("a ledger in a file", () => {
     expect(await Promise.all(kinds)).toEqual(["unknown", "unknown", "done", undefined]);
   });
 
+  test("answers while it is being written again", async () => {
+    now = 1_000;
+    const ledger = opened(newFile(), { minOutdated: 2 });
+    await ledger.begin("open", 9e15);
+    for (const key of ["a", "b", "c"]) {
+      await ledger.begin(key, 9e15);
+      await ledger.settle(key, { kind: "done", result: { content: [{ type: "text", text: key.repeat(99) }] } });
+    }
+    const writing = async () => {
+      for (let round = 0; round < 15; round++) {
+        await ledger.begin("refused", 9e15);
+        await ledger.settle("refused", { kind: "refused" });
+      }
+    };
+    const asking = async () => {
+      for (let round = 0; round < 100; round++) {
+        expect(await ledger.find("c")).toMatchObject({ result: { content: [{ text: "c".repeat(99) }] } });
+      }
+    };
+    await Promise.all([writing(), ...Array.from({ length: 5 }, asking)]);
+  });
+
   test("of two processes that recorded the same write, the one whose line comes first may send it", async () => {
     now = 1_000;
     const file = newFile();
