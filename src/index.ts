@@ -7,7 +7,7 @@ import { Host as RunningHost } from "./host/host.ts";
 import { trustFor } from "./host/load-options.ts";
 import type { HostOptions } from "./host/host-options.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
-import type { Transport } from "./transport/transport.ts";
+import { isTransport, type Transport } from "./transport/transport.ts";
 import { userFolders } from "./transport/user-folders.ts";
 
 export type { KnownLists } from "./client/lists.ts";
@@ -94,10 +94,6 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
     },
     ...options,
   });
-}
-
-function isTransport(server: ServerEntry | Transport): server is Transport {
-  return typeof server === "object" && server !== null && "connect" in server;
 }
 
 /** Many servers, kept running, as one set. */

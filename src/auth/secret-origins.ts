@@ -23,6 +23,11 @@ export async function secretFor(store: SecretStore, use: SecretUse): Promise<str
   return secret?.value;
 }
 
+/** For the log: from then on the secret is refused to every other address. */
+export function boundMessage(name: string, origin: string): string {
+  return `From now on the secret ${name} is sent to ${origin} only`;
+}
+
 export function notAllowed(names: readonly string[], origin: string): NexusError {
   const what = names.length === 1 ? `The secret ${names[0]}` : `The secrets ${names.join(", ")}`;
   const commands = names.map((name) => `nexus secrets allow ${name} ${origin}`);

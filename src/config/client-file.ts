@@ -5,7 +5,7 @@ import { clientFolders, CLIENTS, type ClientId } from "./clients.ts";
 import { understand } from "./dialect.ts";
 import { changeText } from "./edit.ts";
 import { pathOf, type Surroundings } from "./places.ts";
-import { formatOf, loadText, parseSource } from "./read-source.ts";
+import { formatOf, loadText, MAX_CLIENT_BYTES, parseSource } from "./read-source.ts";
 import { findMember, plainValue, type SourceNode } from "./source-node.ts";
 
 /** An entry of another program as it stands in its file. */
@@ -27,7 +27,7 @@ export function clientFiles(client: ClientId, scope: "user" | "project", surroun
 
 /** What a program's file has under a name; undefined where there is nothing. */
 export async function findClientEntry(client: ClientId, file: string, name: string): Promise<PresentEntry | undefined> {
-  const text = await loadText(file, { called: "The file", isStrict: true });
+  const text = await loadText(file, { called: "The file", isStrict: true, maxBytes: MAX_CLIENT_BYTES });
   if (text === undefined) return undefined;
   const node = findMember(sectionIn(await parseSource(text, file), client, file), name)?.node;
   if (!node) return undefined;

@@ -6,7 +6,7 @@ import { writeWhole } from "../auth/whole-file.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { changed, type Change } from "./change.ts";
 import { byHand, planEdit, type ServerEdit } from "./edit-plan.ts";
-import { encodedLike, formatOf, loadText, parseSource, type Format } from "./read-source.ts";
+import { encodedLike, formatOf, loadText, MAX_CLIENT_BYTES, parseSource, type Format } from "./read-source.ts";
 import { realPath } from "./real-path.ts";
 import { plainValue, type SourceNode } from "./source-node.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
@@ -41,7 +41,7 @@ export async function editFileThen<T>(
   if (!existsSync(target)) await edit("");
   return withLock(target, async ({ check }) => {
     // What cannot be decoded would be written as something else.
-    const before = await loadText(file, { isStrict: true });
+    const before = await loadText(file, { isStrict: true, maxBytes: MAX_CLIENT_BYTES });
     const after = await edit(before ?? "");
     if (after !== before) await writeWhole(target, encodedLike(target, after), await modeOf(target), check);
     return then({ before, after });

@@ -1,3 +1,4 @@
+import { commandWordsOf } from "./command-words.ts";
 import { CLIENTS } from "./clients.ts";
 import type { ImportPlace } from "./import-places.ts";
 import { allAt, nodeOf, type Member, type SourceNode } from "./source-node.ts";
@@ -23,9 +24,8 @@ export function inOwnDialect(node: SourceNode, client: ImportPlace["client"]): S
 function inWords(member: Member): Member {
   const { node } = member;
   if (node.kind !== "scalar" || typeof node.value !== "string" || !/\s/.test(node.value.trim())) return member;
-  const words = [...node.value.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
-  const texts = words.map(([, double, single, plain]) => double ?? single ?? plain ?? "");
-  return { ...member, node: nodeOf(texts, allAt(node.place)) };
+  const { words } = commandWordsOf(node.value, process.platform);
+  return { ...member, node: nodeOf(words, allAt(node.place)) };
 }
 
 function inMilliseconds(member: Member): Member {

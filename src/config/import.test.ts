@@ -196,7 +196,7 @@ test("servers of Copilot, Qwen, Cline, Zed, Amp, Kilo, Continue, mcporter and NE
     mcpServers: {
       li: { baseUrl: "https://l/", headers: { A: "$env:L_KEY" }, tokenCacheDir: "/t" },
       tok: { base_url: "https://t/", bearerTokenEnv: "T_KEY" },
-      line: { command: `npx -y "a b"` },
+      line: { command: `npx -y --root="/a b" c` },
     },
   });
   await world.write("home/.nexus3/mcp.json", { servers: [{ name: "n3", command: ["n", "3"], enabled: true }] });
@@ -238,7 +238,7 @@ test("servers of Copilot, Qwen, Cline, Zed, Amp, Kilo, Continue, mcporter and NE
     ["continue", "user", "more", { command: "m" }],
     ["mcporter", "user", "li", { url: "https://l/", headers: { A: "${L_KEY}" } }],
     ["mcporter", "user", "tok", { url: "https://t/", headers: { Authorization: "Bearer ${T_KEY}" } }],
-    ["mcporter", "user", "line", { command: ["npx", "-y", "a b"] }],
+    ["mcporter", "user", "line", { command: ["npx", "-y", "--root=/a b", "c"] }],
     ["nexus3", "user", "n3", { name: "n3", command: ["n", "3"], enabled: true }],
     ["copilot", "project", "shared", { type: "http", url: "https://s/" }],
     ["kilo", "project", "ko", { command: "ko" }],

@@ -10,7 +10,7 @@ import { findServers, type FoundServer, type InputDefinition } from "./find-serv
 import { inOwnDialect } from "./import-dialect.ts";
 import { importPlaces, type ImportPlace } from "./import-places.ts";
 import type { Surroundings } from "./places.ts";
-import { loadText, parseSource } from "./read-source.ts";
+import { loadText, MAX_CLIENT_BYTES, parseSource } from "./read-source.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
 
 /** A server found in another program's configuration. */
@@ -35,9 +35,6 @@ export interface Import {
   problems: NexusError[];
 }
 
-/** Of the user's own files: some programs keep their history in the same file as their servers. */
-const MAX_BYTES = 32 * 1024 * 1024;
-
 /**
  * All servers that other programs have configured here, or those of one file. Nothing is started, no variable looked up.
  */
@@ -46,7 +43,7 @@ export async function findImports(surroundings: Surroundings, only?: ImportPlace
   if (only && !existsSync(only.file)) throw missing(only.file);
   for (const place of only ? [only] : importPlaces(surroundings)) {
     try {
-      const text = await loadText(place.file, place.scope === "user" ? { maxBytes: MAX_BYTES } : {});
+      const text = await loadText(place.file, place.scope === "user" ? { maxBytes: MAX_CLIENT_BYTES } : {});
       if (text !== undefined) result.servers.push(...serversIn(await parseSource(text, place.file), place));
     } catch (error) {
       const problem = asNexusError(error).with({ source: { file: place.file } });

@@ -20,6 +20,8 @@ const TOO_MUCH =
 
 /** Files of a project are read before anybody trusts them, and by every command. */
 const MAX_BYTES = 1024 * 1024;
+/** Some programs keep their history in the file that has their servers. Only a person's command reads or edits it. */
+export const MAX_CLIENT_BYTES = 32 * 1024 * 1024;
 
 export function formatOf(file: string): Format {
   if (/\.ya?ml$/i.test(file)) return "yaml";
@@ -54,7 +56,9 @@ export async function loadText(
           hint: "Put a regular file in its place.",
         });
       case "too-large":
-        throw unreadable(file, `${called} is larger than the limit of ${maxBytes} bytes`, { hint: SMALLER });
+        throw unreadable(file, `${called} is larger than the limit of ${maxBytes} bytes`, {
+          hint: maxBytes > MAX_BYTES ? "Change it by hand." : SMALLER,
+        });
     }
   } catch (error) {
     if (error instanceof NexusError) throw error;
@@ -84,7 +88,7 @@ export async function parseSource(text: string, file: string): Promise<SourceNod
 
 /** A text in the encoding that a file has, with the byte order mark that it has; UTF-8 where there is no file. */
 export function encodedLike(file: string, text: string): Buffer {
-  const found: FileRead = readRegularFile(file, MAX_BYTES);
+  const found: FileRead = readRegularFile(file, MAX_CLIENT_BYTES);
   const bytes = found.kind === "read" ? found.bytes : Buffer.alloc(0);
   if (isUtf16(bytes)) return Buffer.from(`\uFEFF${text}`, "utf16le");
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;

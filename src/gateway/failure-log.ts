@@ -41,7 +41,7 @@ export class FailureLog {
     return correlationId;
   }
 
-  #write(error: NexusError, correlation: string): void {
+  #write(error: NexusError, correlationId: string): void {
     const { server, method, stderr } = error.details;
     const { message, ...facts } = renderForPrograms(error).error;
     const lines = stderr?.slice(-MAX_LINES).map((line) => line.slice(0, MAX_LINE_LENGTH));
@@ -49,7 +49,7 @@ export class FailureLog {
     const stack = error.code === "INTERNAL" ? (cause instanceof Error ? cause.stack : error.stack) : undefined;
     const what = [server === undefined ? "" : `"${server}"`, method ?? ""].filter((part) => part !== "").join(", ");
     this.#logger.warn(`${what === "" ? "a request" : what} failed: ${String(message)}`, {
-      correlation,
+      correlationId,
       ...facts,
       ...(lines ? { stderr: lines } : {}),
       ...(stack === undefined ? {} : { stack }),

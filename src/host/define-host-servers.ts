@@ -1,8 +1,8 @@
 import { defineServers, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { serverId } from "../config/server-id.ts";
-import type { Transport } from "../transport/transport.ts";
-import type { HostEntry, HostServers } from "./host-options.ts";
+import { isTransport, type Transport } from "../transport/transport.ts";
+import type { HostServers } from "./host-options.ts";
 
 /** The servers that a program gave a host: entries as in a file, and transports of its own. */
 export async function defineHostServers(servers: HostServers, load: LoadOptions): Promise<ServerDefinition[]> {
@@ -16,10 +16,6 @@ export async function defineHostServers(servers: HostServers, load: LoadOptions)
   ];
   const order = all.map(([name]) => serverId(name));
   return defined.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
-}
-
-function isTransport(given: HostEntry | Transport): given is Transport {
-  return typeof given === "object" && "connect" in given && typeof given.connect === "function";
 }
 
 function ofTransport(name: string, transport: Transport): ServerDefinition {

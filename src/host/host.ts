@@ -5,7 +5,7 @@ import type { CallToolOptions } from "../client/client.ts";
 import { guardedLogger, SILENT, type Logger } from "../client/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
-import { withServerId } from "../config/server-id.ts";
+import { serverId, withServerId } from "../config/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,
@@ -298,7 +298,8 @@ export class Host implements AsyncDisposable {
       logger: this.#logger,
       onChange: async (configuration) => {
         this.configuration = configuration;
-        await this.setServers(configuration.servers.filter(({ id }) => only?.includes(id) ?? true));
+        const ids = only?.map(serverId);
+        await this.setServers(configuration.servers.filter(({ id }) => ids?.includes(id) ?? true));
       },
     });
     await this.#files.start();

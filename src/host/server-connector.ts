@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { secretFor } from "../auth/secret-origins.ts";
+import { boundMessage, secretFor } from "../auth/secret-origins.ts";
 import { Client } from "../client/client.ts";
 import { connectEntry, type ConnectOptions } from "../client/connect-entry.ts";
 import type { Logger } from "../client/logger.ts";
@@ -95,7 +95,7 @@ export class ServerConnector {
     const { surroundings, stateFolder, logger } = this.#options;
     const { names, origin } = secretsToBind;
     const store = secretStore(surroundings, stateFolder);
-    const onBound = (secret: string) => logger.info(`From now on the secret ${secret} is sent to ${origin} only`);
+    const onBound = (secret: string) => logger.warn(boundMessage(secret, origin));
     for (const name of names) await secretFor(store, { name, origin, mayBind: true, onBound });
   }
 

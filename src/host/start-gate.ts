@@ -9,13 +9,11 @@ const SLOW_MS = 5_000;
  */
 export class StartGate {
   readonly #waiting = new Set<() => void>();
-  readonly #slowMs: number;
   #free: number;
   #freeForSlow: number;
 
-  constructor(atOnce: number, slowMs = SLOW_MS) {
+  constructor(atOnce: number) {
     this.#free = this.#freeForSlow = atOnce;
-    this.#slowMs = slowMs;
   }
 
   async through<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -28,7 +26,7 @@ export class StartGate {
       isSlow = true;
       this.#freeForSlow--;
       this.#leave();
-    }, this.#slowMs);
+    }, SLOW_MS);
     try {
       return await run();
     } finally {

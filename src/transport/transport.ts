@@ -102,3 +102,8 @@ export type CloseReason =
 
 /** A sending that has no stream of its own. */
 export const NOTHING_TO_ABANDON: Sending = { abandon() {} };
+
+/** Whether a server was given as a transport, and not as an entry. */
+export function isTransport(server: unknown): server is Transport {
+  return typeof server === "object" && server !== null && "connect" in server && typeof server.connect === "function";
+}

@@ -223,6 +223,17 @@ test("uninstall removes a server's own entry as it was written, and no other of 
   expect((await world.run(["mcp", "uninstall", "vscode", "--server", "docs"])).code).toBe(3);
 });
 
+test("a file in which a program also keeps megabytes of history is edited like a small one", async () => {
+  const history = "x".repeat(2 * 1024 * 1024);
+  await world.write("home/.claude.json", { history });
+  expect(await world.run(["mcp", "install", "claude-code", "--dry-run"])).toMatchObject({ code: 0 });
+  expect(await world.run(["mcp", "install", "claude-code"])).toMatchObject({ code: 0 });
+  expect((await json("home/.claude.json"))["history"]).toBe(history);
+  expect(await entryIn("home/.claude.json", "mcpServers", "nexus")).toMatchObject({ args: expect.any(Array) as [] });
+  expect(await world.run(["mcp", "uninstall", "claude-code"])).toMatchObject({ code: 0 });
+  expect(await json("home/.claude.json")).toMatchObject({ history });
+});
+
 test("--dry-run shows what would be written, in the words of the program, and writes nothing", async () => {
   await world.write("home/.codex/config.toml", CODEX);
   const people = await world.run(["mcp", "install", "codex", "--url", "http://127.0.0.1:3210", "--dry-run"]);
@@ -278,7 +289,7 @@ test("a project's server that is not trusted is written nowhere", async () => {
 
 test.for([
   [["mcp", "install", "cursr"], 2, "Did you mean cursor?"],
-  [["mcp", "install", "amp"], 2, "Known are: claude-desktop, claude-code"],
+  [["mcp", "install", "amp"], 2, "Known programs: claude-desktop, claude-code"],
   [["mcp", "install", "windsurf", "--project"], 2, "Windsurf has no file for a project"],
   [["mcp", "install", "claude-desktop", "--url", "http://127.0.0.1:1/mcp"], 2, "cannot reach a server by its address"],
   [["mcp", "install", "cursor", "--url", "http://u:p@127.0.0.1/mcp"], 2, "--url has more than an address in it"],

@@ -43,7 +43,7 @@ describe.each<[string, Revision[]]>([
     const onProgress = ({ progress }: { progress: number }) => shares.push(progress);
     expect(await client.callTool("find_items", { text: "tea" }, { onProgress })).toMatchObject({
       structuredContent: { count: 1 },
-      _meta: { "dev.nexus/correlation": expect.any(String) },
+      _meta: { "dev.nexus/correlationId": expect.any(String) },
     });
     expect(shares).toEqual([0, 0.25, 0.9, 1]);
     shop.replies["find"] = [status(401)];

@@ -23,7 +23,7 @@ test("an answer becomes a line for people and the same value for programs and mo
       { type: "text", text: JSON.stringify(result.structuredContent), annotations: { audience: ["assistant"] } },
     ],
     structuredContent: value,
-    _meta: { "dev.nexus/correlation": expect.stringMatching(/^nx-[0-9a-f]{16}$/) },
+    _meta: { "dev.nexus/correlationId": expect.stringMatching(/^nx-[0-9a-f]{16}$/) },
   });
   expect(shop.asked).toMatchObject([{ headers: { "content-type": "application/xml; charset=utf-8" } }]);
   expect(shop.asked[0]?.body).toContain("<text>x &amp; y</text>");
@@ -54,7 +54,7 @@ test("failures say what the file says about them, by status and by what the answ
   const texts: string[] = [];
   for (let call = 0; call < 3; call++) {
     const result = await shop.runner.call("find_items", { text: "tea" });
-    expect(result).toMatchObject({ isError: true, _meta: { "dev.nexus/correlation": expect.any(String) } });
+    expect(result).toMatchObject({ isError: true, _meta: { "dev.nexus/correlationId": expect.any(String) } });
     expect(result.structuredContent).toBeUndefined();
     texts.push(textOf(result));
   }
@@ -207,10 +207,11 @@ test("progress grows from 0 to 1, and everything that is told of a call has its 
   expect(shares[0]).toBe(0);
   expect(shares.at(-1)).toBe(1);
   expect(shares).toEqual([...new Set(shares)].sort((a, b) => a - b));
-  const correlation = result._meta?.["dev.nexus/correlation"];
+  const correlation = result._meta?.["dev.nexus/correlationId"];
   expect(told.length).toBeGreaterThan(2);
-  for (const data of told) expect(data).toMatchObject({ correlation, tool: "find_items" });
-  for (const { data } of shop.logged) expect(data).toMatchObject({ correlation, tool: "find_items", api: "shop" });
+  for (const data of told) expect(data).toMatchObject({ correlationId: correlation, tool: "find_items" });
+  for (const { data } of shop.logged)
+    expect(data).toMatchObject({ correlationId: correlation, tool: "find_items", api: "shop" });
 });
 
 test("no secret is in any result, log, progress or payload, however the shop repeats it (X8, X9)", async () => {

@@ -2,14 +2,14 @@ import { resolve } from "node:path";
 import type { Import, ImportedServer } from "../../config/import.ts";
 import { findImports } from "../../config/import.ts";
 import { withFixedPaths } from "../../config/import-paths.ts";
-import { CLIENT_IDS, type ClientId } from "../../config/clients.ts";
+import { CLIENT_IDS } from "../../config/clients.ts";
 import type { Candidate } from "../../config/places.ts";
 import { loadWritten } from "../../config/written-servers.ts";
-import { nearestName } from "../../errors/nearest-name.ts";
 import { renderForPeople } from "../../errors/render.ts";
 import { failuresForPrograms } from "../ask-servers.ts";
 import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
+import { clientCalled } from "../configuring/client-options.ts";
 import { placesOf } from "../configuring/configured-servers.ts";
 import { listImports } from "../configuring/import-list.ts";
 import { planImport, type ImportPlan } from "../configuring/import-plan.ts";
@@ -48,7 +48,7 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
     const { words, options, flags, out } = context;
     const places = placesOf(context);
     if (words.length > 0 && options.all) throw wrongUsage("Names and --all are given both", "Give one of them.");
-    const client = clientCalled(options.from);
+    const client = options.from === undefined ? undefined : clientCalled(options.from, CLIENT_IDS);
     const { path } = options;
     const only =
       path === undefined ? undefined : ({ client: client ?? "file", file: resolve(path), scope: "user" } as const);
@@ -77,18 +77,6 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
     return words.length > 0 && plan.skip.some(({ harmless }) => !harmless) ? 3 : 0;
   },
 });
-
-function clientCalled(name: string | undefined): ClientId | undefined {
-  if (name === undefined) return undefined;
-  const client = CLIENT_IDS.find((known) => known === name);
-  if (client) return client;
-  const near = nearestName(name, CLIENT_IDS);
-  const known = `Known are: ${CLIENT_IDS.join(", ")}.`;
-  throw wrongUsage(
-    `--from ${name} is no program whose servers can be taken over`,
-    near ? `Did you mean ${near}? ${known}` : known,
-  );
-}
 
 async function take(
   context: Omit<CommandContext, "options">,

@@ -7,7 +7,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { chosenServers, untrusted } from "../configuring/chosen-servers.ts";
-import type { NamedEntry, Way } from "../configuring/client-entries.ts";
+import type { NamedEntry, ClientRoute } from "../configuring/client-entries.ts";
 import { CLIENT_OPTIONS, clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "../configuring/client-options.ts";
 import { placesOf } from "../configuring/configured-servers.ts";
 import { entryWriter } from "../configuring/entry-writer.ts";
@@ -75,7 +75,11 @@ type InstallContext = CommandContext<{
   project?: boolean | undefined;
 }>;
 
-async function entriesFor(context: InstallContext, client: ClientId, way: Way | undefined): Promise<NamedEntry[]> {
+async function entriesFor(
+  context: InstallContext,
+  client: ClientId,
+  way: ClientRoute | undefined,
+): Promise<NamedEntry[]> {
   const { options } = context;
   const writer = entryWriter(context, client, { isOfProject: options.project });
   if (!options.server) {

@@ -12,12 +12,12 @@ import type { ServerEntry } from "../../transport/server-entry.ts";
 import { secretIn } from "./entry-secrets.ts";
 
 /** How another program reaches a server: by itself, through Nexus on a pipe, or through a gateway that runs. */
-export type Way = { kind: "own" } | { kind: "pipe" } | { kind: "gateway"; url: string };
+export type ClientRoute = { kind: "own" } | { kind: "pipe" } | { kind: "gateway"; url: string };
 
 /** An entry for another program's file. */
 export interface NamedEntry extends ClientEntry {
   name: string;
-  way: Way["kind"];
+  way: ClientRoute["kind"];
   /** Why the program does not reach the server by itself, as the end of a sentence. */
   reason?: string | undefined;
 }
@@ -43,13 +43,13 @@ export class ClientEntries {
   }
 
   /** All of Nexus. Throws where the program cannot reach it that way. */
-  nexus(way: Exclude<Way, { kind: "own" }>): NamedEntry {
+  nexus(way: Exclude<ClientRoute, { kind: "own" }>): NamedEntry {
     const entry = way.kind === "pipe" ? this.#pipe([]) : { url: way.url };
     return { name: NEXUS, way: way.kind, ...entryForClient(this.#client, entry) };
   }
 
   /** One server. By itself where that is asked for and can be, else through Nexus on a pipe. */
-  server(definition: ServerDefinition, written: unknown, way: Way): NamedEntry {
+  server(definition: ServerDefinition, written: unknown, way: ClientRoute): NamedEntry {
     const { id } = definition;
     if (way.kind === "gateway") {
       return { name: id, way: "gateway", ...entryForClient(this.#client, { url: gatewayAddress(way.url, id) }) };

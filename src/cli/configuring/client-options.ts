@@ -4,7 +4,7 @@ import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Options } from "../command.ts";
-import type { Way } from "./client-entries.ts";
+import type { ClientRoute } from "./client-entries.ts";
 
 /** Options of commands that are about another program's file. */
 export const CLIENT_OPTIONS = {
@@ -23,20 +23,23 @@ export const WAY_OPTIONS = {
   url: { type: "string", value: "URL", help: "through a gateway that runs, at the address nexus serve prints" },
 } as const satisfies Options;
 
-/** The program that was named. */
-export function clientCalled(name: string): ClientId {
-  const client = INSTALL_CLIENTS.find((known) => known === name);
+/** The program that was named, of those that can be read or written. */
+export function clientCalled(name: string, known: readonly ClientId[] = INSTALL_CLIENTS): ClientId {
+  const client = known.find((id) => id === name);
   if (client) return client;
-  const near = nearestName(name, INSTALL_CLIENTS);
-  const known = `Known are: ${INSTALL_CLIENTS.join(", ")}.`;
-  throw wrongUsage(
-    `"${name}" is not a program that Nexus can write for`,
-    near ? `Did you mean ${near}? ${known}` : known,
-  );
+  const near = nearestName(name, known);
+  const list = `Known programs: ${known.join(", ")}.`;
+  throw wrongUsage(`"${name}" is not a program that Nexus knows`, near ? `Did you mean ${near}? ${list}` : list);
 }
 
 /** How the other program is to reach Nexus; undefined where nothing says so. */
-export function wayGiven({ stdio, url }: { stdio?: boolean | undefined; url?: string | undefined }): Way | undefined {
+export function wayGiven({
+  stdio,
+  url,
+}: {
+  stdio?: boolean | undefined;
+  url?: string | undefined;
+}): ClientRoute | undefined {
   if (stdio && url !== undefined) throw wrongUsage("--stdio and --url are given both", "Give one of them.");
   if (url === undefined) return stdio ? { kind: "pipe" } : undefined;
   return { kind: "gateway", url: gatewayUrl(url) };

@@ -1,5 +1,5 @@
 import type { TextEdit } from "../../config/edit.ts";
-import { loadText } from "../../config/read-source.ts";
+import { loadText, MAX_CLIENT_BYTES } from "../../config/read-source.ts";
 import type { CommandContext } from "../command.ts";
 import { placesOf } from "./configured-servers.ts";
 
@@ -10,11 +10,12 @@ export async function editClientFile(
   { edit, isDry }: { edit: TextEdit; isDry: boolean },
 ): Promise<void> {
   if (isDry) {
-    await edit((await loadText(file, { called: "The file", isStrict: true })) ?? "");
+    const text = await loadText(file, { called: "The file", isStrict: true, maxBytes: MAX_CLIENT_BYTES });
+    await edit(text ?? "");
     return;
   }
   const { surroundings, stateFolder } = context;
-  // .mcp.json is a file of Nexus, too: one that was trusted stays so.
+  // .mcp.json is also a file of Nexus: one that was trusted stays so.
   const { editTrusted } = await import("../../config/edit-trusted.ts");
   const { trustStore } = await import("../../host/load-options.ts");
   await editTrusted(file, edit, { trust: trustStore(surroundings, stateFolder), surroundings: placesOf(context) });

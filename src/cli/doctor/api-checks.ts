@@ -1,5 +1,6 @@
 import type { SecretStore, StoredSecrets } from "../../auth/secrets.ts";
 import type { ApiReach } from "../../transport/server-entry.ts";
+import { filledPlaces } from "../../workshop/file/filled-template.ts";
 import { neededSecrets } from "../api/needed-secrets.ts";
 import { few, ok, type CheckId, type Finding } from "./check.ts";
 
@@ -34,8 +35,8 @@ export async function apiFindings(
 async function secretsFinding(needed: readonly string[], origin: string, store: SecretStore): Promise<Finding> {
   if (needed.length === 0) return ok("none are used");
   const { secrets } = await store.list().catch((): StoredSecrets => ({ secrets: [], unreadable: 0 }));
-  const missing = needed.filter((name) => !secrets.some((stored) => isMeant(name, stored.name)));
-  const used = secrets.filter((stored) => needed.some((name) => isMeant(name, stored.name)));
+  const missing = needed.filter((name) => !secrets.some((stored) => filledPlaces(name, stored.name) !== undefined));
+  const used = secrets.filter((stored) => needed.some((name) => filledPlaces(name, stored.name) !== undefined));
   const refused = used.filter(({ origins }) => origins?.includes(origin) === false).map(({ name }) => name);
   if (missing.length === 0 && refused.length === 0) return ok(few(needed, 10));
   return {
@@ -49,11 +50,4 @@ async function secretsFinding(needed: readonly string[], origin: string, store: 
       ...refused.map((name) => `nexus secrets allow ${name} ${origin}`),
     ],
   };
-}
-
-/** `capcorn.pin-{hotelId}` is one secret for each hotel: whether all are there, nobody knows. */
-function isMeant(needed: string, stored: string): boolean {
-  const [start = "", ...rest] = needed.split(/\{[^}]*\}/);
-  if (rest.length === 0) return stored === needed;
-  return stored.startsWith(start) && stored.endsWith(rest.at(-1) ?? "");
 }

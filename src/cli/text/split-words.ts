@@ -1,29 +1,11 @@
+import { commandWordsOf } from "../../config/command-words.ts";
 import { wrongUsage } from "../command-line.ts";
 
-/** A command as people type it, in words: quotes keep together what they surround, a backslash what follows it. */
+/** A command as people type it, in words. */
 export function splitWords(text: string, platform: NodeJS.Platform = process.platform): string[] {
-  const words: string[] = [];
-  let word: string | undefined;
-  let quote: string | undefined;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? "";
-    // Backslashes are what paths are made of on Windows.
-    if (character === "\\" && quote !== "'" && platform !== "win32" && at + 1 < text.length) {
-      word = (word ?? "") + (text[++at] ?? "");
-    } else if (quote === undefined && (character === '"' || character === "'")) {
-      quote = character;
-      word ??= "";
-    } else if (character === quote) {
-      quote = undefined;
-    } else if (quote === undefined && /\s/.test(character)) {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else {
-      word = (word ?? "") + character;
-    }
-  }
-  if (quote !== undefined) throw wrongUsage(`${text} has a ${quote} that is not closed`, "Close it, or leave it out.");
-  return word === undefined ? words : [...words, word];
+  const { words, open } = commandWordsOf(text, platform);
+  if (open !== undefined) throw wrongUsage(`${text} has a ${open} that is not closed`, "Close it, or leave it out.");
+  return words;
 }
 
 /** One word as it has to be typed into a shell. */

@@ -2,7 +2,7 @@ import type { CharacterSet } from "./character-set.ts";
 import { UnusablePattern, type Edge, type PatternNode } from "./parse-pattern.ts";
 
 /** One step of a program; numbers are indexes of other steps. */
-export type Step =
+export type PatternStep =
   | { kind: "set"; set: CharacterSet; next: number }
   | { kind: "split"; next: number; other: number }
   | { kind: "edge"; edge: Edge; next: number }
@@ -11,7 +11,7 @@ export type Step =
 
 /** A pattern as a nondeterministic automaton. */
 export interface Program {
-  steps: Step[];
+  steps: PatternStep[];
   start: number;
   /** Reads the text from its end: what a lookahead is tested with. */
   isBackward: boolean;
@@ -27,7 +27,7 @@ export function compilePattern(node: PatternNode): Program {
 class Compiler {
   readonly #room: { left: number };
   readonly #isBackward: boolean;
-  readonly #steps: Step[] = [];
+  readonly #steps: PatternStep[] = [];
 
   constructor(room: { left: number }, isBackward: boolean) {
     this.#room = room;
@@ -85,7 +85,7 @@ class Compiler {
     return next;
   }
 
-  #add(step: Step): number {
+  #add(step: PatternStep): number {
     if (--this.#room.left < 0) {
       throw new UnusablePattern(`is too large: written out, its repetitions have more than ${MAX_STEPS} steps`);
     }

@@ -1,5 +1,5 @@
 import type { Edge } from "./parse-pattern.ts";
-import type { Program, Step } from "./pattern-program.ts";
+import type { Program, PatternStep } from "./pattern-program.ts";
 import type { StepBudget } from "./step-budget.ts";
 
 const MAX_TURN = 2 ** 30;
@@ -9,7 +9,7 @@ const MAX_TURN = 2 ** 30;
  * step. Keeps its arrays from one test to the next.
  */
 export class Scanner {
-  readonly #steps: readonly Step[];
+  readonly #steps: readonly PatternStep[];
   readonly #start: number;
   readonly #isBackward: boolean;
   /** Begins with `^`, so that it need not be tried at other positions. */

@@ -1,33 +1,33 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { changedRuns } from "./changed-runs.ts";
 
-export type Step = string | number;
+export type PathStep = string | number;
 
 /** A value that differs between two trees; undefined on one side where it was added or removed. */
 export interface Leaf {
   /** Numbers are positions in lists: in the newer one, or of what was removed, in the older. */
-  path: Step[];
+  path: PathStep[];
   before: unknown;
   after: unknown;
 }
 
 /** Maps in which somebody chose the order, and upstream or a reader may see it. */
-const ORDERED: ReadonlySet<Step | undefined> = new Set(["fields", "query", "headers", "codes"]);
+const ORDERED: ReadonlySet<PathStep | undefined> = new Set(["fields", "query", "headers", "codes"]);
 
 /** Every place where two trees differ, as deep as both have it. What only one of them has is one place. */
-export function differingLeaves(before: unknown, after: unknown, path: Step[] = []): Leaf[] {
+export function differingLeaves(before: unknown, after: unknown, path: PathStep[] = []): Leaf[] {
   if (Array.isArray(before) && Array.isArray(after)) return inLists(before, after, path);
   if (isRecord(before) && isRecord(after)) return [...inMembers(before, after, path), ...inOrder(before, after, path)];
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }];
 }
 
-function inMembers(before: Record<string, unknown>, after: Record<string, unknown>, path: Step[]): Leaf[] {
+function inMembers(before: Record<string, unknown>, after: Record<string, unknown>, path: PathStep[]): Leaf[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.flatMap((name) => differingLeaves(before[name], after[name], [...path, name]));
 }
 
 /** Entries that stayed are told apart from those that changed, wherever they are now. */
-function inLists(before: readonly unknown[], after: readonly unknown[], path: Step[]): Leaf[] {
+function inLists(before: readonly unknown[], after: readonly unknown[], path: PathStep[]): Leaf[] {
   const text = (entry: unknown) => JSON.stringify(entry) ?? "";
   return changedRuns(before.map(text), after.map(text)).flatMap(({ before: was, after: is }) => {
     const both = Math.min(was.to - was.from, is.to - is.from);
@@ -45,7 +45,7 @@ function inLists(before: readonly unknown[], after: readonly unknown[], path: St
   });
 }
 
-function inOrder(before: Record<string, unknown>, after: Record<string, unknown>, path: Step[]): Leaf[] {
+function inOrder(before: Record<string, unknown>, after: Record<string, unknown>, path: PathStep[]): Leaf[] {
   const [old, now] = [Object.keys(before), Object.keys(after)];
   const kept = old.filter((name) => Object.hasOwn(after, name));
   const added = now.filter((name) => !Object.hasOwn(before, name));
@@ -63,6 +63,6 @@ function same(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** `tools.find.errors[2].say`. */
-export function pathText(path: readonly Step[]): string {
+export function pathText(path: readonly PathStep[]): string {
   return path.map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
 }

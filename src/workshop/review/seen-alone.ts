@@ -1,7 +1,7 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
 import { toolDefinition } from "../compile/tool-definition.ts";
 import type { ToolFile } from "../file/tool-file.ts";
-import type { Leaf, Step } from "./leaves.ts";
+import type { Leaf, PathStep } from "./leaves.ts";
 
 /**
  * Tells whether a change, by itself, changes what callers see of the tools: then their schemas tell it. What is hidden,
@@ -25,7 +25,7 @@ function schemasOf(file: ToolFile): string {
 }
 
 /** A copy with something else in one place; without the member where there is nothing. */
-function replaced(tree: unknown, [name, ...rest]: readonly Step[], value: unknown): unknown {
+function replaced(tree: unknown, [name, ...rest]: readonly PathStep[], value: unknown): unknown {
   if (name === undefined) return value;
   if (typeof name === "number") throw new TypeError("a single entry of a list is not replaced");
   const members = new Map(Object.entries(isRecord(tree) ? tree : {}));

@@ -1,4 +1,4 @@
-import { secretFor } from "../../auth/secret-origins.ts";
+import { boundMessage, secretFor } from "../../auth/secret-origins.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { ServerInstance } from "../../auth/server-instance.ts";
 import type { Logger } from "../../client/logger.ts";
@@ -20,8 +20,7 @@ export interface ApiSecretsOptions {
 export function apiSecrets(store: SecretStore, options: ApiSecretsOptions): FindSecret {
   const { api, instance, isStandIn, logger } = options;
   const { server } = instance;
-  const onBound = (secret: string, origin: string) =>
-    logger.info(`From now on the secret ${secret} is sent to ${origin} only`);
+  const onBound = (secret: string, origin: string) => logger.warn(boundMessage(secret, origin));
   const find = async (name: string, origin: string | undefined) =>
     origin === undefined
       ? (await store.get(name))?.value

@@ -7,7 +7,7 @@ import type { ResultStore } from "./result-store.ts";
 import { shortened } from "./shortened.ts";
 
 export const META_KEYS = {
-  correlation: "dev.nexus/correlation",
+  correlation: "dev.nexus/correlationId",
   omitted: "dev.nexus/omitted",
   repeated: "dev.nexus/repeated",
   sourcePayload: "dev.nexus/sourcePayload",

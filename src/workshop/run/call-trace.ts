@@ -48,7 +48,7 @@ export class CallTrace {
   note(level: Level, message: string, data: Record<string, unknown> = {}): void {
     const { api, tool, logger, redaction, log } = this.#options;
     if (logger === SILENT && !log) return;
-    const shown = redaction.inAll({ correlation: this.correlation, tool, ...data }) as Record<string, unknown>;
+    const shown = redaction.inAll({ correlationId: this.correlation, tool, ...data }) as Record<string, unknown>;
     const text = redaction.in(message);
     logger[level](text, { api, ...shown });
     log?.(MCP_LEVELS[level], { message: text, ...shown }, api);

@@ -16,7 +16,6 @@ export interface FileWriteLedgerOptions {
   file: string;
   platform: NodeJS.Platform;
   now?: () => number;
-  retentionMs?: number;
   minOutdated?: number;
   /** An older ledger, whose records count here as well: they are taken over when this one is begun. */
   former?: string;
@@ -31,7 +30,6 @@ export class FileWriteLedger implements WriteLedger {
   readonly #path: string;
   readonly #file: LineFile;
   readonly #now: () => number;
-  readonly #retentionMs: number;
   readonly #minOutdated: number;
   readonly #import: () => Promise<void>;
   /** By key, the line that counts. Refused writes have none. */
@@ -42,11 +40,10 @@ export class FileWriteLedger implements WriteLedger {
   #reading: Promise<void> = Promise.resolve();
 
   constructor(options: FileWriteLedgerOptions) {
-    const { file, platform, now = Date.now, retentionMs = RETENTION_MS, minOutdated = MIN_OUTDATED, former } = options;
+    const { file, platform, now = Date.now, minOutdated = MIN_OUTDATED, former } = options;
     this.#path = file;
     this.#file = new LineFile(file, platform);
     this.#now = now;
-    this.#retentionMs = retentionMs;
     this.#minOutdated = minOutdated;
     this.#import = async () => {
       if (former !== undefined) await importLedger({ from: former, to: file, platform });
@@ -141,7 +138,7 @@ export class FileWriteLedger implements WriteLedger {
   }
 
   async *#keptLines(): AsyncGenerator<string> {
-    const oldest = this.#now() - this.#retentionMs;
+    const oldest = this.#now() - RETENTION_MS;
     for await (const { text, at } of this.#file.lines()) {
       const entry = entryIn(text);
       if (entry && this.#places.get(entry.key) === at && isKept(entry, oldest)) yield text;

@@ -3,7 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { checkOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
 
 /** Hears what is new in a file. */
-export interface LineReader {
+export interface LineListener {
   /** The file is another one than before: what was known of it does not count. */
   restart(): void;
   /** One whole line, and where in the file it starts, in bytes. */
@@ -32,7 +32,7 @@ export class LineFile {
   }
 
   /** One call at a time. */
-  async readOn(reader: LineReader): Promise<void> {
+  async readOn(reader: LineListener): Promise<void> {
     await using file = await existing(this.#path);
     const size = file ? await this.#checkedSize(file) : 0;
     const name = file ? await nameOf(file, size) : "";
@@ -86,7 +86,7 @@ export class LineFile {
     if (file) yield* linesIn(file, 0, this.#read);
   }
 
-  async #readLines(file: FileHandle, size: number, reader: LineReader): Promise<void> {
+  async #readLines(file: FileHandle, size: number, reader: LineListener): Promise<void> {
     for await (const { text, at, end } of linesIn(file, this.#read, size)) {
       reader.line(text, at);
       this.#read = end;
