@@ -193,6 +193,18 @@ describe("the gateway's own decide", () => {
   });
 });
 
+test.each([async () => ({ kind: "denied" }), () => ({ kind: "deny" }), () => undefined, () => true])(
+  "a decide that returns something other than a decision allows nothing: %s",
+  async (returned) => {
+    const box = cabinet();
+    await using world = await AccessWorld.open({ box }, { decide: returned as unknown as Decide });
+    expect(namesIn(await world.ask("tools/list"))).toEqual([]);
+    expect((await world.ask("tools/call", call("box__look"))).error).toBeDefined();
+    expect((await world.ask("tools/list", {}, { server: "box" })).error).toBeDefined();
+    expect(calledTools(box)).toEqual([]);
+  },
+);
+
 describe("methods of extensions", () => {
   const asking = { server: "box" };
 

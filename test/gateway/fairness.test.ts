@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { HostOptions } from "../../src/index.ts";
 import { TASKS_EXTENSION } from "../../src/protocol/meta.ts";
@@ -218,3 +219,35 @@ describe("The queue", () => {
     expect(statuses.filter((status) => status === 503)).toHaveLength(1);
   });
 });
+
+test("a client that leaves while it is being authenticated leaves nothing behind", async () => {
+  let waiting = 0;
+  let admit: () => void = () => {};
+  const held = new Promise<void>((resolve) => (admit = resolve));
+  const authenticate: WorldOptions["authenticate"] = async (headers) => {
+    if (headers["x-user"] === "hasty") {
+      waiting++;
+      await held;
+    }
+    return { tenant: "default", id: String(headers["x-user"]) };
+  };
+  const limits = { sessions: 4, streams: 4, drainMs: 100 };
+  await using world = await FaultWorld.open(() => ({ up: asking() }), { authenticate, limits });
+  const sse = new URL("/sse", world.url("up"));
+  const visits = Array.from({ length: 8 }, () => {
+    const visit = request(sse, { headers: { ...as("hasty"), accept: "text/event-stream" } });
+    visit.on("error", () => {}).end();
+    return visit;
+  });
+  await expect.poll(() => waiting).toBe(visits.length);
+  for (const visit of visits) visit.destroy();
+  await expect.poll(() => metric(world, "nexus_connections")).toBeLessThanOrEqual(1);
+  admit();
+  expect(await isAlive(await sessionOf(world, "calm"))).toBe(true);
+  expect(await metric(world, "nexus_streams")).toBe(0);
+});
+
+async function metric(world: FaultWorld, name: string): Promise<number> {
+  const response = await fetch(new URL("/metrics", world.url("up")), { headers: as("calm") });
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(await response.text())?.[1] ?? NaN);
+}

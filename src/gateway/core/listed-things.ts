@@ -1,5 +1,6 @@
 import type { AccessTarget } from "../../host/access-target.ts";
 import { LISTS, readPages } from "../../client/lists.ts";
+import { sha256 } from "../../protocol/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
 import type { CallRunner } from "./call-runner.ts";
@@ -9,6 +10,7 @@ import type { KnownList } from "./known-list.ts";
 import { changeOf, type ListKind } from "./list-kind.ts";
 import { listedTarget, nameOf } from "./narrowed.ts";
 import { offeredTools } from "./offered-tools.ts";
+import { capabilitiesFor } from "./upstream-capabilities.ts";
 
 /** The lists whose items are used by name: what they do not show cannot be used where there are rules. */
 export type NamedList = "tools" | "prompts";
@@ -135,8 +137,10 @@ function targetIn(kind: NamedList, server: string, name: string, items: readonly
 
 /** Calls with other capabilities may be shown other lists. */
 function keyOf(kind: NamedList, server: string, { principal: { tenant, id }, caller }: Exchange): string {
-  const { owner, capabilities, ask } = caller;
-  return JSON.stringify([kind, server, tenant, id, owner, capabilities, ask !== undefined]);
+  const { owner, ask } = caller;
+  // Callers choose what they declare, and how long it is.
+  const declared = sha256(JSON.stringify(capabilitiesFor(caller)));
+  return JSON.stringify([kind, server, tenant, id, owner, declared, ask !== undefined]);
 }
 
 /** The gateway's own question, on the caller's connection: its caller hears nothing of it. */

@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../client/cancellation.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { decidedAs, serverTarget, type AccessTarget, type RequestTarget } from "../../host/access-target.ts";
 import { stricter, type Decision, type Policy } from "../../host/policy.ts";
+import { isRecord } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../principal.ts";
 
 export type Operation = "list" | "use";
@@ -79,11 +80,20 @@ export class PrincipalAccess {
   /** A function that fails, or says nothing, allows nothing. */
   #ask(decide: Decide, principal: Principal, target: AccessTarget): Decision {
     try {
-      return OPERATIONS.map((operation) => decide(principal, operation, target)).reduce(stricter);
+      const decisions = OPERATIONS.map((operation) => decide(principal, operation, target));
+      return decisions.every(isDecision) ? decisions.reduce(stricter) : UNDECIDED;
     } catch (error) {
       return { kind: "denied", reason: `it could not be decided: ${messageOf(error)}` };
     }
   }
+}
+
+/** A function of a program may return anything, a promise above all. */
+const UNDECIDED: Decision = { kind: "denied", reason: `"decide" did not return a decision` };
+const KINDS: ReadonlySet<unknown> = new Set<Decision["kind"]>(["allowed", "needs-consent", "denied"]);
+
+function isDecision(value: unknown): value is Decision {
+  return isRecord(value) && KINDS.has(value["kind"]);
 }
 
 interface ConsentUse {

@@ -79,7 +79,8 @@ const MAX_SHOWN = 128;
 /** A caller sees the message alone: what was meant stands in it. */
 export function unknownName(kind: ThingKind, given: string, candidates: readonly string[]): NexusError {
   const isShort = given.length <= MAX_SHOWN;
-  const near = isShort ? nearestName(given, candidates) : undefined;
+  const others = candidates.filter((name) => name !== given);
+  const near = isShort ? nearestName(given, others) : undefined;
   const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
   const shown = isShort ? given : `${given.slice(0, MAX_SHOWN)}…`;
   return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${shown}"${advice}`, { mayHaveReached: false });

@@ -115,7 +115,8 @@ export class HttpEdge {
     if (route.kind === "readyz") return this.#tellReadiness(res);
     const admitted = this.#admit(req, res);
     const principal = admitted instanceof Promise ? await admitted : admitted;
-    if (principal) await this.#visit(route, req, res, principal);
+    // A client that left meanwhile is not served: what is opened for it would not hear that it is gone.
+    if (principal && !res.destroyed) await this.#visit(route, req, res, principal);
   }
 
   async #visit(route: Route, req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
