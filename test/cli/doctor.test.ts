@@ -293,7 +293,7 @@ describe("a server that does not work", () => {
       ...(identity
         ? { "self-signed": { url: `https://localhost:${await listening(createSecureServer(identity))}/mcp` } }
         : {}),
-      "http-hangs": { ...(await site(() => {})), connection_timeout: "1s" },
+      "http-hangs": { ...(await site(() => {})), connection_timeout: "4s" },
       "wants-login": await site((_request, response) => void response.writeHead(401, challenge).end()),
       "not-here": await site((_request, response) => void response.writeHead(404).end()),
       page: { url: (await startPage()).url },

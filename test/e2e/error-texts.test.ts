@@ -219,7 +219,7 @@ const HANDSHAKE: Record<string, Produce> = {
     const text = `console.error("Downloading the model…"); process.stdin.resume();`;
     return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));
   },
-  "timeout over HTTP": async () => failure(connect(await site(() => {}), LATE)),
+  "timeout over HTTP": async () => failure(connect(await site(() => {}), { ...LATE, connectTimeoutMs: 3_000 })),
   "stdout pollution": async () => {
     const text = `console.log("Server running on stdio"); process.stdin.resume();`;
     return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));

@@ -188,11 +188,13 @@ describe("running servers", () => {
   });
 
   test("a list that fails leaves the server connected and degraded; fail_if_no_tools makes it a failure (P2.1)", async () => {
-    const script = `let n = 0; process.stdin.on("data", (chunk) => String(chunk).trim().split("\\n").forEach((line) => {
+    // It has its tools once somebody has asked whether it is still there, as retry does.
+    const script = `let isAsked = false; process.stdin.on("data", (chunk) => String(chunk).trim().split("\\n").forEach((line) => {
       const { id, method } = JSON.parse(line);
       const send = (answer) => id !== undefined && console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
       if (method === "initialize") send({ result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } });
-      else if (method === "tools/list" && n++ === 0) send({ error: { code: -32603, message: "not yet" } });
+      else if (method === "ping") { isAsked = true; send({ result: {} }); }
+      else if (method === "tools/list" && !isAsked) send({ error: { code: -32603, message: "not yet" } });
       else if (method === "tools/list") send({ result: { tools: [{ name: "t", inputSchema: {} }] } });
       else send({ error: { code: -32601, message: "no" } });
     }))`;
