@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { modern, send } from "../fixtures/gateway/wire.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
@@ -72,6 +74,28 @@ test("resources, prompts and completions are not what the rules of an entry are 
     request("ruled", "ping"),
   ]);
   expect(codes.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+});
+
+test("nexus serve answers what an entry denies like something that does not exist (R8)", async () => {
+  const { child, output } = world.start(["serve", "--port", "0"]);
+  await expect.poll(() => output.stdout, { timeout: 30_000 }).toContain("Ctrl-C");
+  const url = /http:\/\/[\d.:]+\/mcp/.exec(output.stdout)?.[0] ?? "";
+  const own = url.replace("/mcp", "/servers/ruled/mcp");
+  const said = async (at: string, method: string, params: Record<string, unknown> = {}) =>
+    (await send(at, modern(method, params))).json.error?.message;
+  const echo = { text: "x" };
+  expect(await said(url, "tools/call", { name: "ruled__echo", arguments: echo })).toBe(
+    `There is no tool "ruled__echo"`,
+  );
+  expect(await said(url, "tools/call", { name: "ruled__never", arguments: echo })).toBe(
+    `There is no tool "ruled__never"`,
+  );
+  expect(await said(own, "tools/call", { name: "echo", arguments: echo })).toBe(`There is no tool "echo"`);
+  expect(await said(own, "acme/run")).toBe(`There is no method "acme/run" here`);
+  expect(await said(own, "tools/call", { name: "add_numbers", arguments: { a: 1, b: 2 } })).toBeUndefined();
+  expect(await said(url, "tools/call", { name: "free__echo", arguments: echo })).toBeUndefined();
+  child.kill("SIGTERM");
+  await once(child, "close");
 });
 
 test("a tool that the entry denies is not suggested, whatever has seen it", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Decide } from "../../src/gateway/index.ts";
 import type { ConsentRequest } from "../../src/index.ts";
 import { OpenStream, modern } from "../fixtures/gateway/wire.ts";
+import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 import { cabinet, calledTools } from "./access-servers.ts";
 import { AccessWorld, namesIn, type AccessWorldOptions } from "./access-world.ts";
 
@@ -162,6 +163,22 @@ describe("the gateway's own decide", () => {
     expect((await world.ask("tools/call", call("look"), { server })).result).toBeDefined();
     expect((await world.ask("tools/call", call("look"), { server, capabilities: {} })).error).toBeDefined();
     expect(calledTools(box)).toEqual(["look"]);
+  });
+
+  test("a tool that a caller's own process adds for this caller is listed and called under rules", async () => {
+    const entries = { kit: stdioFixture(["--revision", "2025-11-25"]) };
+    await using world = await AccessWorld.open({}, { entries, policy: { deny: ["kit.crash"] } });
+    for (const server of [undefined, "kit"]) {
+      const session = await world.session({ server });
+      const full = (name: string) => (server === undefined ? `kit__${name}` : name);
+      expect(namesIn(await session.answerTo("tools/list"))).not.toContain(full("crash"));
+      expect((await session.answerTo("tools/call", call(full("extra_tool")))).error).toBeDefined();
+      expect((await session.answerTo("tools/call", call(full("test_trigger_tool_change")))).result).toBeDefined();
+      expect((await session.answerTo("tools/call", call(full("extra_tool")))).result).toBeDefined();
+      expect(namesIn(await session.answerTo("tools/list"))).toContain(full("extra_tool"));
+      const stranger = await world.session({ server, user: "bob" });
+      expect((await stranger.answerTo("tools/call", call(full("extra_tool")))).error).toBeDefined();
+    }
   });
 
   test("what needs consent by decide is shown, asks the host's consent, and is refused where there is none", async () => {

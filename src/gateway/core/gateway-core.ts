@@ -237,7 +237,8 @@ export class GatewayCore implements Core {
   }
 
   #find(server: string, principal: Principal): ServerStatus | undefined {
-    return this.#access.sees(principal, server) ? this.#host.find(server) : undefined;
+    const found = this.#host.find(server);
+    return found && this.#access.sees(principal, server) ? found : undefined;
   }
 
   #get(server: string, principal: Principal): ServerStatus {

@@ -27,7 +27,7 @@ interface Shown {
   server: string;
   kind: NamedList;
   things: Map<string, AccessTarget>;
-  /** All pages were read. */
+  /** All pages were read, and nothing was used since that could have changed them. */
   isWhole: boolean;
 }
 
@@ -37,8 +37,8 @@ export interface NotedPage {
   isLast: boolean;
 }
 
-/** How long a list that a caller was shown is believed without a word of the server. */
-const BELIEVED_MS = 60_000;
+/** How long a list that a caller was shown is believed. */
+const BELIEVED_MS = 15_000;
 /** Callers and servers of which that is remembered. */
 const MAX_SHOWN = 1_000;
 
@@ -105,7 +105,10 @@ export class ListedThings {
   ): Promise<AccessTarget | undefined> {
     const shown = this.#shown.get(keyOf(kind, server, exchange));
     const found = shown?.things.get(name);
-    if (found || shown?.isWhole) return found;
+    if (shown?.isWhole && !found) return undefined;
+    // The use may add what was not there before.
+    if (shown) shown.isWhole = false;
+    if (found) return found;
     const { method, member, capability } = LISTS[kind];
     const { capabilities } = await this.#options.catalogs.of(server).nature(exchange.signal);
     if (!capabilities[capability]) return undefined;
@@ -114,7 +117,8 @@ export class ListedThings {
       this.#options.run({ server, method, params, exchange: asking }),
     );
     const items = kind === "tools" ? offeredTools(all, () => {}).tools : all;
-    return this.#keep({ server, kind, things: new Map(), isWhole: true }, items, exchange).things.get(name);
+    const { things } = this.#keep({ server, kind, things: new Map(), isWhole: true }, items, exchange);
+    return things.get(name);
   }
 
   #keep(shown: Shown, items: readonly Params[], exchange: Exchange): Shown {
