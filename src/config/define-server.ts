@@ -26,12 +26,11 @@ export interface FileContext {
   layer: Layer;
   trusted: boolean;
   home: string;
-  /** What relative paths of an entry are relative to. */
+  /** What relative paths of an entry are relative to, but those of `roots`. */
   base: string;
+  rootsBase: string;
   /** Where the file itself is. */
   fileFolder: string;
-  /** What a relative `envFile` is relative to. */
-  envBase: string;
   /** Whether a text from a path with variables in it may be used; absent: always. */
   mayUse?: ((path: string, text: string) => Promise<boolean>) | undefined;
   /** Where a server runs that does not say. */
@@ -100,9 +99,9 @@ export function idOf({ name, path, section }: FoundServer): string {
 function envFileOf(
   node: SourceNode,
   written: SourceNode,
-  { home, envBase, mayUse }: FileContext,
+  { home, base, mayUse }: FileContext,
 ): ReturnType<typeof loadEnvFile> {
-  return loadEnvFile(node, { home, base: envBase, written, mayUse });
+  return loadEnvFile(node, { home, base, written, mayUse });
 }
 
 /** Whose entry it is, for errors about it. */
@@ -203,20 +202,24 @@ function wrapped(error: unknown): NexusError {
 
 /** Relative paths of a file mean the same from wherever Nexus is started. */
 function withPaths(value: Record<string, unknown>, context: FileContext): Record<string, unknown> {
-  const { cwd = value["workdir"] ?? context.defaultCwd, roots } = value;
+  const { roots } = value;
+  // An empty or null one says nothing: the process would start in the folder that Nexus was started in.
+  const given = [value["cwd"], value["workdir"]].find((path) => path !== undefined && path !== null && path !== "");
+  const cwd = given ?? context.defaultCwd;
   const paths: Record<string, unknown> = { ...value };
-  if (value["command"] !== undefined && cwd !== undefined) paths["cwd"] = absolute(cwd, context);
-  if (value["api"] !== undefined) paths["api"] = absolute(value["api"], context);
+  const { home, base, rootsBase } = context;
+  if (value["command"] !== undefined && cwd !== undefined) paths["cwd"] = absolute(cwd, { home, base });
+  if (value["api"] !== undefined) paths["api"] = absolute(value["api"], { home, base });
   if (Array.isArray(roots)) {
     paths["roots"] = roots.map((root: unknown) => {
-      return typeof root === "string" && root.startsWith("file:") ? root : absolute(root, context);
+      return typeof root === "string" && root.startsWith("file:") ? root : absolute(root, { home, base: rootsBase });
     });
   }
   return paths;
 }
 
-function absolute(path: unknown, { home, base }: FileContext): unknown {
-  return typeof path !== "string" || path === "" ? path : absolutePath(path, { home, base });
+function absolute(path: unknown, bases: { home: string; base: string }): unknown {
+  return typeof path !== "string" || path === "" ? path : absolutePath(path, bases);
 }
 
 /** The command or address for errors, as written: what was filled in may be secret. */

@@ -36,6 +36,20 @@ export class ForeignFolders {
     return this.#trust.isTrusted(real, fingerprintOf(text));
   }
 
+  /**
+   * The working folder if the user trusts it: if the configuration files in it are all trusted. Below such a folder, that
+   * folder, where the project's own servers run as well; not from inside another repository. With `--trust` any folder.
+   */
+  findTrusted(): string | undefined {
+    if (this.#trust.trustsFolders) return this.#cwd;
+    for (let folder = this.#cwd; !isInside(this.#home, folder); folder = dirname(folder)) {
+      const isTrusted = this.#known.get(folder);
+      if (isTrusted !== undefined) return isTrusted ? folder : undefined;
+      if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return undefined;
+    }
+    return undefined;
+  }
+
   #projectAround(path: string): string | undefined {
     for (let folder = this.#cwd; ; folder = dirname(folder)) {
       // The home folder, and what is above it, is no project, whatever stands in it.

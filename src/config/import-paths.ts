@@ -1,4 +1,4 @@
-import { basename, dirname } from "node:path";
+import { basename, dirname, isAbsolute } from "node:path";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import { absolutePath } from "./absolute-path.ts";
 import { CLIENTS } from "./clients.ts";
@@ -39,7 +39,17 @@ function folderOf({ client, scope, project, source }: ImportedServer, cwd: strin
 function ofUser({ client, entry }: ImportedServer, home: string): ServerEntry {
   const startsAtHome = client !== "file" && CLIENTS[client].dialect?.startsAtHome === true;
   // A relative "envFile" of ours is beside our own file, where theirs is not.
-  return withAbsolute(entry, startsAtHome ? PATHS : ["envFile"], { home, base: home });
+  if (startsAtHome) return withAbsolute(entry, PATHS, { home, base: home });
+  return withAbsolute(inWorkingFolder(entry), ["envFile"], { home, base: home });
+}
+
+/** Programs of a terminal look for relative paths where they are started; here they start at the file they are in. */
+function inWorkingFolder(entry: ServerEntry): ServerEntry {
+  const members = Object.entries(entry).map(([key, value]: [string, unknown]) => {
+    const isRelative = ["cwd", "workdir"].includes(key) && typeof value === "string" && /^[^~$/\\]/.test(value);
+    return [key, isRelative && !isAbsolute(value) ? `\${workspaceFolder}/${value}` : value];
+  });
+  return Object.fromEntries(members) as ServerEntry;
 }
 
 /** An entry whose paths no longer depend on the folder it speaks about. A project's server runs there without saying so. */

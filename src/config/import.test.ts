@@ -281,8 +281,8 @@ test("relative paths of a user's file lead to where that program would look, fro
   expect(fixed).toEqual([
     // VS Code starts servers of the user at home.
     { command: "x", cwd: join(home, "sub"), envFile: join(home, ".env") },
-    // A program of the terminal looks where it is started, as Nexus does; ~/.nexus/.env was never meant.
-    { command: "x", cwd: "sub", envFile: join(home, ".env") },
+    // A program of the terminal looks where it is started; ~/.nexus/sub and ~/.nexus/.env were never meant.
+    { command: "x", cwd: "${workspaceFolder}/sub", envFile: join(home, ".env") },
   ]);
 });
 

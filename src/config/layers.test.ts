@@ -34,7 +34,7 @@ test("P0: nearer files hide farther ones, and every server knows its file, line,
       origin: { file: project, line: 3, column: 3, layer: "project" },
       hides: [mcp, above, user],
     },
-    { id: "own", entry: { reach: { command: "o", cwd: undefined } }, origin: { layer: "user" }, hides: [] },
+    { id: "own", entry: { reach: { command: "o", cwd: world.cwd } }, origin: { layer: "user" }, hides: [] },
     {
       id: "up",
       entry: { reach: { cwd: join(world.home, "work") } },

@@ -132,7 +132,11 @@ async function readPlace(
     }
     const context = contextOf(place, options, found);
     // Stronger files come first: what there is of the project is known when the user's files are read.
-    if (layer === "user") context.mayUse = (path, text) => foreign.mayUse(path, text);
+    if (layer === "user") {
+      context.mayUse = (path, text) => foreign.mayUse(path, text);
+      // Programs such as npx run what they find in the folder they are started in.
+      context.defaultCwd = foreign.findTrusted() ?? options.home;
+    }
     return { file, ...(await defineAll(found, { ...context, trusted: file.trusted })) };
   } catch (error) {
     const problem = asNexusError(error);
@@ -212,10 +216,10 @@ function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, fou
     layer,
     trusted: false,
     home,
-    base: folder,
+    // The folder that a user's file speaks about is the one that Nexus was started in, and may be anybody's.
+    base: layer === "user" && file !== undefined ? dirname(file) : folder,
+    rootsBase: folder,
     fileFolder: file === undefined ? folder : dirname(file),
-    // The folder that a user's file speaks about is whichever he is in, and may be anybody's.
-    envBase: layer === "user" && file !== undefined ? dirname(file) : folder,
     // A file of a project speaks about its folder, wherever below it Nexus is started.
     defaultCwd: layer === "ancestor" || layer === "project" ? folder : undefined,
     sources: {

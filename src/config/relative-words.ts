@@ -6,7 +6,7 @@ export function looksRelative({ command, args, cwd }: ServerEntry): string[] {
   if (cwd !== undefined) return [];
   const words: unknown[] = [command ?? [], args ?? []].flat();
   const texts = words.filter((word) => typeof word === "string");
-  return texts.filter((word) => /[\\/]|\.(?:[cm]?[jt]s|py|sh|rb|jar|exe)$/.test(word) && isLocal(word));
+  return texts.filter((word) => /[\\/]|^\.\.?$|\.(?:[cm]?[jt]s|py|sh|rb|jar|exe)$/.test(word) && isLocal(word));
 }
 
 function isLocal(word: string): boolean {

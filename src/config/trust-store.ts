@@ -5,6 +5,8 @@ import { sha256 } from "../protocol/digest.ts";
 
 /** Remembers which versions of which project files may start programs. */
 export interface TrustStore {
+  /** Folders without any such file are trusted as well. */
+  readonly trustsFolders?: true;
   isTrusted(file: string, fingerprint: string): Promise<boolean>;
   trust(file: string, fingerprint: string): Promise<void>;
   revoke(file: string): Promise<void>;
@@ -12,6 +14,7 @@ export interface TrustStore {
 
 /** For one run: whatever is found is trusted, and nothing is remembered. */
 export const TRUST_EVERYTHING: TrustStore = {
+  trustsFolders: true,
   isTrusted: () => Promise.resolve(true),
   trust: () => Promise.resolve(),
   revoke: () => Promise.resolve(),

@@ -31,8 +31,9 @@ export class TrustAtFirstSight {
     };
   }
 
-  get #changing(): Pick<TrustStore, "trust" | "revoke"> {
+  get #changing(): Omit<TrustStore, "isTrusted"> {
     return {
+      trustsFolders: true,
       trust: (file, fingerprint) => this.#store.trust(file, fingerprint),
       revoke: (file) => this.#store.revoke(file),
     };

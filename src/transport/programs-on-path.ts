@@ -8,13 +8,15 @@ export interface SearchPath {
 
 const MAX_FOLDERS = 100;
 
-/** The names of what can be started without a path. Reads every folder of PATH: only for when something was not found. */
+/** The names of what can be started without a path. Reads every full path in PATH: only for when something was not found. */
 export function programsOnPath({ env, platform }: SearchPath): string[] {
   const isWindows = platform === "win32";
-  const { delimiter } = isWindows ? win32 : posix;
+  const paths = isWindows ? win32 : posix;
   // Windows spells it "Path", mostly.
   const [, path = ""] = Object.entries(env).find(([name]) => (isWindows ? name.toUpperCase() : name) === "PATH") ?? [];
-  const folders = [...new Set(path.split(delimiter))].filter((folder) => folder !== "").slice(0, MAX_FOLDERS);
+  const folders = [...new Set(path.split(paths.delimiter))]
+    .filter((folder) => paths.isAbsolute(folder))
+    .slice(0, MAX_FOLDERS);
   const names = folders.flatMap(namesIn);
   const programs = isWindows ? names.flatMap((name) => withoutEnding(name, env["PATHEXT"])) : names;
   return [...new Set(programs)].sort();

@@ -92,7 +92,7 @@ function notAtPath({ command, cwd }: Start): ErrorDetails {
       hint: "Install that interpreter, or start the file through another one.",
     };
   }
-  const where = cwd === undefined ? "the folder that Nexus was started in" : `"cwd", ${cwd}`;
+  const where = cwd === undefined ? "the folder that Nexus was started in" : `the folder it runs in, ${cwd}`;
   return {
     likelyCause: "Nothing is at this path.",
     hint: `Correct it, or give the full path; a relative one starts at ${where}.`,

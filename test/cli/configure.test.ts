@@ -216,6 +216,25 @@ test("a server stays off where its file switches all off, and enable says so", a
   expect(stderr).toContain(`"enabled" of "mcp" is false in the file, which switches off all its servers`);
 });
 
+test("a command that names files of this folder is added with the folder it runs in", async () => {
+  await world.write("home/work/project/server.js", "");
+  const add = async (...command: string[]) => {
+    const ran = await world.run(["mcp", "add", "x", "--force", "--no-check", "--", ...command]);
+    expect(ran.code, ran.stderr).toBe(0);
+    const { mcpServers } = JSON.parse(await world.read("home/.nexus/mcp.json")) as { mcpServers: { x: object } };
+    return { ...ran, entry: mcpServers.x };
+  };
+  expect(await add("node", "server.js")).toMatchObject({
+    entry: { command: "node", args: ["server.js"], cwd: world.project },
+    stdout: expect.stringContaining("  in ~/work/project\n"),
+  });
+  expect((await add("files", ".")).entry).toEqual({ command: "files", args: ["."], cwd: world.project });
+  // A name with a slash is no file unless there is one.
+  const { entry, stderr } = await add("npx", "-y", "someone/server");
+  expect(entry).toEqual({ command: "npx", args: ["-y", "someone/server"] });
+  expect(stderr).toContain("someone/server is looked for in your home folder");
+});
+
 test("import lists what other programs have, takes over what is named, and skips and names what is there", async () => {
   await world.configure({ here: { command: "mine" } });
   await world.write("home/.cursor/mcp.json", {

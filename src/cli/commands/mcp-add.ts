@@ -22,6 +22,7 @@ export const add = defineCommand({
   description: `
 Writes the server into your own file (~/.nexus/mcp.json unless you have another), or into the project's with --project;
 comments and order of the file stay. Everything after -- is the command. PowerShell drops a bare --: quote it, '--'.
+A command of your own file runs in your home folder; if it names files of this folder, it runs here. --cwd says otherwise.
 
 Then it connects once and says whether that works. A server that does not work yet is added all the same. Variables are
 written as they are given and filled in at each start: \${NAME}, \${NAME:-default}, \${secret:name}.`,
@@ -82,12 +83,13 @@ function tell(out: Output, { id, name, target, entry }: Added, home: string): vo
   const called = id === name ? "" : `, called ${id} in commands`;
   out.line(`Added ${out.style("bold", visible(name))} to ${shortPath(target.file, home)}${called}`);
   out.line(out.style("dim", `  ${reachAsWritten(entry)}`));
+  if (entry.cwd !== undefined) out.line(out.style("dim", `  in ${visible(shortPath(entry.cwd, home))}`));
   for (const secret of literalSecrets(entry)) warn(out, adviceAbout(secret));
   const [relative] = target.layer === "user" ? looksRelative(entry) : [];
   if (relative !== undefined) {
     warn(
       out,
-      `${visible(relative)} is looked for in the folder you are in when the server starts; --cwd . ties it to this one`,
+      `${visible(relative)} is looked for in your home folder, where servers of your own file run; --cwd DIR names another`,
     );
   }
   if (target.layer === "explicit") out.note(`Nexus reads that file when it is told to: --config ${target.file}`);

@@ -79,10 +79,7 @@ export class ClientEntries {
     const entry = withHome(written, places.home);
     if (!origin) return entry;
     const { file, layer } = origin;
-    if (layer === "user") {
-      if (isRelative(entry.cwd ?? entry.workdir)) throw obstacle("its folder depends on where Nexus is started");
-      return withEnvFile(entry, dirname(file));
-    }
+    if (layer === "user") return startingAt(entry, dirname(file));
     const folder = layer === "explicit" ? dirname(file) : projectFolderOf(file, pathOf(places.platform));
     if (isOfProject && folder === places.cwd) return entry;
     return entryBoundTo(folder, places.home, { entry, runsThere: layer !== "explicit" });
@@ -111,13 +108,14 @@ function withHome(entry: ServerEntry, home: string): ServerEntry {
 
 const PATHS = ["cwd", "workdir", "envFile"];
 
-function withEnvFile(entry: ServerEntry, folder: string): ServerEntry {
-  const { envFile } = entry as { envFile?: unknown };
-  return typeof envFile === "string" && isRelative(envFile)
-    ? ({ ...entry, envFile: resolve(folder, envFile) } as ServerEntry)
-    : entry;
+function startingAt(entry: ServerEntry, folder: string): ServerEntry {
+  const members = Object.entries(entry).map(([key, value]: [string, unknown]) => {
+    const isPath = PATHS.includes(key) && typeof value === "string" && isRelative(value);
+    return [key, isPath ? resolve(folder, value) : value];
+  });
+  return Object.fromEntries(members) as ServerEntry;
 }
 
-function isRelative(path: string | undefined): boolean {
-  return path !== undefined && path !== "" && !/^(?:~|\$\{|[/\\]|[A-Za-z]:)/.test(path);
+function isRelative(path: string): boolean {
+  return path !== "" && !/^(?:~|\$\{|[/\\]|[A-Za-z]:)/.test(path);
 }

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
+import { looksRelative } from "../../config/relative-words.ts";
 import { serverId } from "../../config/server-id.ts";
 import type { Candidate } from "../../config/places.ts";
 import { resolveEntry, type ServerEntry } from "../../transport/server-entry.ts";
@@ -58,8 +60,14 @@ export function newEntry(
     enabled: disabled ? false : undefined,
   };
   const written = Object.fromEntries(Object.entries(entry).filter(([, value]) => !isNothing(value))) as ServerEntry;
-  resolveEntry({ ...written, id: serverId(name) });
-  return written;
+  const bound = target.layer === "user" && isHere(written, from) ? { ...written, cwd: from } : written;
+  resolveEntry({ ...bound, id: serverId(name) });
+  return bound;
+}
+
+/** Whether the command names files of this folder: in the home folder, where it would run, they mean something else. */
+function isHere(entry: ServerEntry, folder: string): boolean {
+  return looksRelative(entry).some((word) => existsSync(resolve(folder, word)));
 }
 
 function howTo(name: string): string {

@@ -25,7 +25,8 @@ export function commandFinding(reach: StdioReach, { variables, platform }: Surro
 
 export function folderFinding({ cwd }: StdioReach, written: unknown): Finding {
   if (cwd === undefined) return ok(`${process.cwd()} (the one Nexus was started in)`);
-  const shown = variableText(written, ["cwd", "workdir"]) ?? cwd;
+  const isNamed = isRecord(written) && (written["cwd"] ?? written["workdir"]) !== undefined;
+  const shown = isNamed ? (variableText(written, ["cwd", "workdir"]) ?? cwd) : `${cwd} (the entry has no "cwd")`;
   return isFolder(cwd) ? ok(shown) : { verdict: "warning", evidence: [`${shown} is no folder`] };
 }
 

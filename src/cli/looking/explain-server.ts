@@ -51,8 +51,7 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["state", [[enabled ? "switched on" : "switched off", trusted ? "trusted" : "not trusted"].join(", ")]],
     [way, present(reachText(written))],
     ["transport", present(reach?.kind)],
-    // As written: what was filled in may be secret.
-    ["runs in", typeof written["cwd"] === "string" ? [withoutDefaults(shortPath(written["cwd"], home))] : []],
+    ["runs in", present(folderText(definition, written, home))],
     ["env", masked.env],
     ["passes on", reach?.kind === "stdio" ? [...reach.passthrough] : []],
     ["headers", masked.headers],
@@ -66,6 +65,14 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["isolation", [isolation]],
     ["no meaning", Object.keys(extra)],
   ];
+}
+
+/** As written, where it is: what was filled in may be secret. */
+function folderText({ entry }: ServerDefinition, written: WrittenEntry, home: string): string | undefined {
+  const { cwd = written["workdir"] } = written;
+  if (typeof cwd === "string" && cwd !== "") return withoutDefaults(shortPath(cwd, home));
+  const folder = entry?.reach.kind === "stdio" ? entry.reach.cwd : undefined;
+  return folder === undefined ? undefined : shortPath(folder, home);
 }
 
 function rootsIn(roots: unknown): string[] {
