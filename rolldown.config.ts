@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { defineConfig, type CodeSplittingGroup, type Plugin } from "rolldown";
+import { join, resolve, sep } from "node:path";
+import { defineConfig, type ChunkingContext, type CodeSplittingGroup, type Plugin } from "rolldown";
 
 /**
  * The library and the program, which share their files. Every pure JavaScript dependency is inside, its licence in
@@ -25,17 +25,7 @@ const published = defineConfig({
     entryFileNames: "[name].js",
     comments: false,
     chunkFileNames: "chunks/[name]-[hash].js",
-    // A short command spends more time on opening sixty small files than on reading three large ones.
-    codeSplitting: {
-      groups: [
-        // All that --version and --help load, and what comes before the rest is compiled.
-        together("start", ["cli/overview", "cli/compile-cache"], 2),
-        // The library, which every command that reaches a server needs.
-        together("core", ["index"], 1),
-        // What most commands share besides.
-        together("command", ["cli/run", "cli/looking/list-command", "cli/looking/tool-signature"], 0),
-      ],
-    },
+    codeSplitting: { groups: ["command", "core", "start"].map(together) },
   },
 });
 
@@ -54,10 +44,32 @@ const fixtures = defineConfig({
 
 export default [published, fixtures];
 
-/** One file with these modules and all that they import; not what they import on demand, nor what a higher priority has. */
-function together(name: string, roots: readonly string[], priority: number): CodeSplittingGroup {
-  const ends = roots.map((root) => `/src/${root}.ts`);
-  return { name, priority, test: (id) => ends.some((end) => id.replaceAll("\\", "/").endsWith(end)) };
+/**
+ * Three files have what most commands load: a short command would spend a third of its time on opening sixty small ones.
+ * `start` is all that --version and --help need, `core` what the others need of the library, `command` what they need
+ * besides. What is imported on demand stays apart.
+ */
+function together(file: string, priority: number): CodeSplittingGroup {
+  const reach = (context: ChunkingContext, ...roots: string[]) => {
+    const found = new Set(roots.map((root) => resolve("src/cli", root)));
+    for (const each of found)
+      for (const imported of context.getModuleInfo(each)?.importedIds ?? []) found.add(imported);
+    return found;
+  };
+  let first: Set<string> | undefined;
+  let most: Set<string> | undefined;
+  const fileOf = (id: string, context: ChunkingContext) => {
+    first ??= reach(context, "overview.ts", "compile-cache.ts");
+    most ??= reach(context, "run.ts", "commands/mcp-tools.ts");
+    if (first.has(id)) return "start";
+    if (!most.has(id)) return undefined;
+    return id.startsWith(join(resolve("src/cli"), sep)) ? "command" : "core";
+  };
+  return {
+    name: (id, context) => (fileOf(id, context) === file ? file : null),
+    debugName: file,
+    priority,
+  };
 }
 
 function licences(): Plugin {

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
 import type { Surroundings } from "./transport/surroundings.ts";
 import { homeFolder } from "./transport/user-folders.ts";
 
@@ -12,7 +11,11 @@ export function readEnvironment(): Surroundings {
     platform: process.platform,
     /** Only who needs it has to have one. */
     get home() {
-      return homeFolder([attempt(homedir), attempt(() => userInfo().homedir)], process.platform);
+      // Rarely needed, and not loaded until then.
+      return homeFolder(
+        { platform: process.platform, variables },
+        () => process.getBuiltinModule("node:os").userInfo().homedir,
+      );
     },
     proxy: { httpProxy: either("HTTP_PROXY"), httpsProxy: either("HTTPS_PROXY"), noProxy: either("NO_PROXY") },
     /** Only who reaches for the network reads them. */
@@ -20,15 +23,6 @@ export function readEnvironment(): Surroundings {
       return readCertificates(variables["NODE_EXTRA_CA_CERTS"]);
     },
   };
-}
-
-/** Both throw for an account that the system does not know. The first believes HOME, whatever it says. */
-function attempt(find: () => string): string | undefined {
-  try {
-    return find();
-  } catch {
-    return undefined;
-  }
 }
 
 function readCertificates(path: string | undefined): readonly string[] {

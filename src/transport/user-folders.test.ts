@@ -41,11 +41,24 @@ test.each(["", ".", "folder", "\\folder", "/folder", "C:folder", "C:", "\\", "\\
   },
 );
 
-test("the home folder is the first that is absolute, and without one there is an error that says what to set", () => {
-  expect(homeFolder(["", "/root"], "linux")).toBe("/root");
-  expect(homeFolder(["\\me", "C:\\Users\\me"], "win32")).toBe("C:\\Users\\me");
-  for (const platform of ["linux", "darwin", "win32"] as const)
-    expect(() => homeFolder(["", ".", undefined], platform)).toThrow(
-      expect.objectContaining({ code: "CONFIG_INVALID", hint: expect.stringMatching(/^Set (HOME|USERPROFILE) to /) }),
-    );
+test("the home folder is an absolute path: what its variable says, or else that of the account", () => {
+  const root = () => "/root";
+  expect(homeFolder({ platform: "linux", variables: { HOME: "/home/me" } }, root)).toBe("/home/me");
+  for (const HOME of ["", ".", "me", undefined])
+    expect(homeFolder({ platform: "linux", variables: { HOME } }, root)).toBe("/root");
+  for (const USERPROFILE of ["", "\\me", "C:me"])
+    expect(homeFolder({ platform: "win32", variables: { USERPROFILE } }, () => "C:\\Users\\me")).toBe("C:\\Users\\me");
+});
+
+test("without any home folder there is an error that says what to set", () => {
+  const unknown = () => {
+    throw new Error("no such account");
+  };
+  for (const platform of ["linux", "darwin", "win32"] as const) {
+    for (const ofAccount of [unknown, () => "", () => "me"]) {
+      expect(() => homeFolder({ platform, variables: { HOME: "" } }, ofAccount)).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID", hint: expect.stringMatching(/^Set (HOME|USERPROFILE) to /) }),
+      );
+    }
+  }
 });

@@ -34,16 +34,30 @@ export function userFolders({
   return { home, config, state: path.join(named("XDG_STATE_HOME", ".local", "state"), "nexus") };
 }
 
-/** The first of these that can be a home folder. Throws where none can: a guess would be the working folder. */
-export function homeFolder(found: readonly (string | undefined)[], platform: NodeJS.Platform): string {
-  const home = found.find((path): path is string => isFullPath(path, platform));
-  if (home !== undefined) return home;
+/** The home folder by its variable, or that of the account. Throws where neither can be one: a guess would be the working folder. */
+export function homeFolder(
+  { platform, variables }: Pick<Surroundings, "platform" | "variables">,
+  ofAccount: () => string,
+): string {
   const variable = platform === "win32" ? "USERPROFILE" : "HOME";
+  const { [variable]: named } = variables;
+  if (isFullPath(named, platform)) return named;
+  const known = knownHome(ofAccount);
+  if (isFullPath(known, platform)) return known;
   throw new NexusError("CONFIG_INVALID", `There is no home folder: ${variable} is not an absolute path`, {
     phase: "config",
     hint: `Set ${variable} to the full path of a folder that is yours.`,
     mayHaveReached: false,
   });
+}
+
+/** It throws for an account that the system does not know. */
+function knownHome(ofAccount: () => string): string | undefined {
+  try {
+    return ofAccount();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a path means the same in every working folder. On Windows `\folder` and `C:folder` do not. */

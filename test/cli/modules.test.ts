@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,6 +27,8 @@ interface Loaded {
   /** Files of the package. */
   files: string[];
   kilobytes: number;
+  /** Packages that are bundled into those files. */
+  packages: string[];
   /** Modules of Node. */
   builtin: string[];
 }
@@ -48,11 +50,14 @@ async function loadedBy(...args: string[]): Promise<Loaded> {
   const [name = ""] = (await readdir(coverage)).filter((file) => file.startsWith(`coverage-${child.pid}-`));
   const { result } = JSON.parse(await readFile(join(coverage, name), "utf8")) as { result: { url: string }[] };
   const files = result.map(({ url }) => url).filter((url) => url.startsWith(DIST));
-  const sizes = await Promise.all(files.map(async (url) => (await stat(fileURLToPath(url))).size));
+  const texts = await Promise.all(files.map((url) => readFile(fileURLToPath(url), "utf8")));
+  // The bundler writes above each module where it comes from.
+  const modules = texts.flatMap((text) => [...text.matchAll(/#region node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//g)]);
+  const packages = [...new Set(modules.map(([, name = ""]) => name))].toSorted();
   const builtin = (JSON.parse(await readFile(list, "utf8")) as string[])
     .filter((entry) => entry.startsWith("NativeModule "))
     .map((entry) => entry.slice("NativeModule ".length));
-  return { files, kilobytes: sizes.reduce((sum, size) => sum + size, 0) / 1024, builtin };
+  return { files, kilobytes: texts.join("").length / 1024, packages, builtin };
 }
 
 const NETWORK_MODULES = ["tls", "https", "http", "http2", "dns"];
@@ -64,23 +69,22 @@ test.each(["--version", "--help"])("%s loads two small files and no module that 
   for (const module of ["child_process", "http", "tls", "crypto", "zlib", "vm"]) expect(builtin).not.toContain(module);
 });
 
-// Each parser, the schema validator and the HTTP client are larger than what is left to the limits.
 test("tools of a server on a pipe loads few files, and nothing of HTTP, TLS, YAML or schemas", async () => {
-  const { files, kilobytes, builtin } = await loadedBy("mcp", "tools");
+  const { files, packages, builtin } = await loadedBy("mcp", "tools");
   expect(files.length, files.join(" ")).toBeLessThanOrEqual(8);
-  expect(kilobytes).toBeLessThan(420);
+  expect(packages).toEqual(["jsonc-parser"]);
   for (const module of [...NETWORK_MODULES, "crypto", "readline", "worker_threads"])
     expect(builtin).not.toContain(module);
 });
 
 test("a call of a tool loads the schema validator besides, and nothing of the network", async () => {
-  const { kilobytes, builtin } = await loadedBy("mcp", "call", "demo.add", "--arg", "a=2", "--arg", "b=3");
-  expect(kilobytes).toBeLessThan(550);
+  const { packages, builtin } = await loadedBy("mcp", "call", "demo.add", "--arg", "a=2", "--arg", "b=3");
+  expect(packages).toEqual(["@cfworker/json-schema", "jsonc-parser"]);
   for (const module of NETWORK_MODULES) expect(builtin).not.toContain(module);
 });
 
 test("completion of a word loads nothing of the network", async () => {
-  const { kilobytes, builtin } = await loadedBy("complete-words", "--", "nexus", "mcp", "to");
-  expect(kilobytes).toBeLessThan(420);
+  const { packages, builtin } = await loadedBy("complete-words", "--", "nexus", "mcp", "to");
+  expect(packages).toEqual(["jsonc-parser"]);
   for (const module of NETWORK_MODULES) expect(builtin).not.toContain(module);
 });
