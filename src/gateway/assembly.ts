@@ -3,6 +3,7 @@ import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Audit } from "./audit.ts";
+import { ByteBudget } from "./byte-budget.ts";
 import { Calls, type CallLimits } from "./core/calls.ts";
 import { GatewayCore } from "./core/gateway-core.ts";
 import type { Decide } from "./core/principal-access.ts";
@@ -46,6 +47,7 @@ export class Assembly {
   readonly gate: CallGate;
   readonly metrics = new Metrics();
   readonly limits: Limits;
+  readonly budget: ByteBudget;
   readonly logger: Logger;
   readonly failures: FailureLog;
   readonly #core: GatewayCore;
@@ -61,7 +63,8 @@ export class Assembly {
     this.host = host;
     this.logger = guardedLogger(logger);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
-    this.calls = new Calls({ host, seal, limits, logger: this.logger });
+    this.budget = new ByteBudget(this.limits);
+    this.calls = new Calls({ host, seal, limits, budget: this.budget, logger: this.logger });
     const failures = (this.failures = new FailureLog(this.logger));
     this.#core = new GatewayCore({
       failures,

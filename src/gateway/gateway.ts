@@ -6,6 +6,7 @@ import { isLoopback } from "../net/origin-guard.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import { LegacyHttp } from "./legacy/legacy-http.ts";
 import { OpenStreams } from "./open-streams.ts";
+import { UnreadBytes } from "./unread-bytes.ts";
 import { admitEverybody, type Authenticate } from "./principal.ts";
 
 export type ServeOptions = GatewayOptions & {
@@ -96,16 +97,18 @@ interface Parts {
 }
 
 function partsOf(assembly: Assembly, options: ServeOptions): Parts {
-  const { core, limits, logger, failures, host, metrics, gate, calls } = assembly;
+  const { core, budget, limits, logger, failures, host, metrics, gate, calls } = assembly;
   const { keepAliveMs, streamMs } = limits;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
   const streams = new OpenStreams(limits);
+  const unread = new UnreadBytes(budget);
   const legacy = new LegacyHttp({
     core,
     maxSessions: limits.sessions,
     share: limits.share,
     streams,
+    unread,
     idleMs: limits.sessionIdleMs,
     keepAliveMs,
     streamMs,
@@ -119,6 +122,8 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     limits,
     failures,
     streams,
+    budget,
+    unread,
     authenticate: options.authenticate ?? admitEverybody,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
@@ -132,6 +137,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
         sessions: legacy.sessions,
         streams: streams.size,
         connections: edge.traffic.connections,
+        bufferedBytes: budget.used,
         receivedBytes: edge.traffic.receivedBytes,
         sentBytes: edge.traffic.sentBytes,
         servers: host.servers().map(({ id, state }) => ({ id, state: state.kind })),

@@ -32,9 +32,9 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { input, output, signal, server } = options;
   const view = server === undefined ? EVERYTHING : ({ kind: "one", server } as const);
   const assembly = await Assembly.open(options);
-  const { core, limits, logger } = assembly;
+  const { core, limits, budget, logger } = assembly;
   try {
-    await serveOnPipes({ core, view, principal: ANYBODY, input, output, signal, limits, logger });
+    await serveOnPipes({ core, view, principal: ANYBODY, input, output, signal, limits, budget, logger });
   } finally {
     await assembly.close();
   }

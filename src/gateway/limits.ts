@@ -7,6 +7,8 @@ export interface Limits {
    * bytes. Alone it gets all of it.
    */
   share: number;
+  /** Bytes of all request bodies and unread answers together, those of calls that run included. */
+  totalBytes: number;
   /** Bytes of a request's body. */
   bodyBytes: number;
   /** Bytes of a request's headers. */
@@ -48,6 +50,7 @@ export type BatchLimits = Pick<Limits, "batchMessages" | "batchBytes">;
 
 export const DEFAULT_LIMITS: Limits = {
   share: DEFAULT_SHARE,
+  totalBytes: 256 * 1024 * 1024,
   bodyBytes: 4 * 1024 * 1024,
   headerBytes: 32 * 1024,
   jsonDepth: 128,

@@ -29,6 +29,8 @@ export interface Gauges {
   sessions: number;
   streams: number;
   connections: number;
+  /** Of request bodies and unread answers. */
+  bufferedBytes: number;
   receivedBytes: number;
   sentBytes: number;
   servers: readonly { id: string; state: string }[];
@@ -68,6 +70,7 @@ export class Metrics {
       ...simple("nexus_sessions", "gauge", "Sessions of clients before 2026-07-28.", gauges.sessions),
       ...simple("nexus_streams", "gauge", "Open streams for changes.", gauges.streams),
       ...simple("nexus_connections", "gauge", "Open connections of clients.", gauges.connections),
+      ...simple("nexus_buffered_bytes", "gauge", "Bytes of request bodies and unread answers.", gauges.bufferedBytes),
       ...simple("nexus_received_bytes_total", "counter", "Bytes read from clients.", gauges.receivedBytes),
       ...simple("nexus_sent_bytes_total", "counter", "Bytes written to clients.", gauges.sentBytes),
       ...head("nexus_server_state", "gauge", "What each configured server is doing; 1 for the state it is in."),

@@ -140,7 +140,7 @@ test("a question is asked on the stream of the call, and its answer posted back 
 });
 
 test("a question that its client answers with an error, or never, fails with what is known", async () => {
-  await using world = await serveLegacy(new StandInCore(), { answerMs: 30 });
+  await using world = await serveLegacy(new StandInCore(), { answerMs: 300 });
   const wire = await world.open("2025-06-18", { elicitation: {} });
   const refused = await wire.request("tools/call", { name: "ask", arguments: { questions: [FORM] } });
   const events = eventsOf(refused);

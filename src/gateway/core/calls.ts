@@ -4,7 +4,9 @@ import { INTERACTIVE } from "../../client/questions.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
+import { ByteBudget } from "../byte-budget.ts";
 import type { Exchange } from "../exchange.ts";
+import { DEFAULT_LIMITS } from "../limits.ts";
 import type { Principal } from "../principal.ts";
 import type { CallRunner } from "./call-runner.ts";
 import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
@@ -53,6 +55,8 @@ export interface CallsOptions {
   host: Host;
   seal: Seal;
   limits?: Partial<CallLimits> | undefined;
+  /** Where it is counted what parked calls hold. */
+  budget?: ByteBudget | undefined;
   logger?: Logger | undefined;
 }
 
@@ -68,11 +72,11 @@ export class Calls implements CallRunner {
   #inFlight = 0;
   #closed = false;
 
-  constructor({ host, seal, limits, logger = SILENT }: CallsOptions) {
+  constructor({ host, seal, limits, budget, logger = SILENT }: CallsOptions) {
     this.#limits = { ...DEFAULT_CALL_LIMITS, ...limits };
     this.#leases = new UpstreamLeases(host, this.#limits.share);
     this.#states = new RequestStates(seal, this.#limits.parkedMs);
-    this.#parked = new ParkedCalls(this.#limits, this.#states);
+    this.#parked = new ParkedCalls(this.#limits, this.#states, budget ?? new ByteBudget(DEFAULT_LIMITS));
     this.#tasks = new TasksOfCallers(this.#leases, seal, this.#limits);
     this.#logLevels = new LegacyLogLevels(logger);
   }

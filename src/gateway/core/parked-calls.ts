@@ -4,11 +4,13 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../host/fair-shares.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import type { ByteBudget, ByteClaim } from "../byte-budget.ts";
 import type { Exchange } from "../exchange.ts";
 import { principalKey } from "../principal.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
 import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
+import { weightOf } from "./weight.ts";
 import { undeclared } from "./undeclared.ts";
 import { capabilityMissing } from "./upstream-answer.ts";
 import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
@@ -23,6 +25,8 @@ export interface ParkedLimits extends FinishedLimits {
 /** A call whose caller has been asked something at least once. */
 interface Parked extends Finished {
   call: ParkedCall;
+  /** For what it was called with. */
+  claim: ByteClaim;
   binding: string;
   /** How often the caller was asked. */
   rounds: number;
@@ -32,6 +36,7 @@ interface Parked extends Finished {
 export class ParkedCalls {
   readonly #limits: ParkedLimits;
   readonly #states: RequestStates;
+  readonly #budget: ByteBudget;
   readonly #waiting: ExpiringMap<Parked>;
   /** Of the places for those that wait. */
   readonly #shares: FairShares;
@@ -42,9 +47,10 @@ export class ParkedCalls {
   /** Every call that is not over at its server. */
   readonly #running = new Roster<ParkedCall>();
 
-  constructor(limits: ParkedLimits, states: RequestStates) {
+  constructor(limits: ParkedLimits, states: RequestStates, budget: ByteBudget) {
     this.#limits = limits;
     this.#states = states;
+    this.#budget = budget;
     this.#waiting = new ExpiringMap(limits.parkedMs, (parked) =>
       this.#giveUp(parked, "Nobody came back with an answer"),
     );
@@ -76,16 +82,17 @@ export class ParkedCalls {
     // Those whose callers are back are calls like any other, and counted with them; they find their place again.
     if (!this.#shares.reclaim(share, (loser) => this.#giveUpOldest(loser))) {
       call.giveUp("Too many calls wait for answers");
-      const limit = this.#shares.limitOf(share);
-      throw new NexusError(
-        "INPUT_FAILED",
-        `The server asked for input, but ${limit} calls wait for answers already; try again later`,
-        { mayHaveReached: true },
-      );
+      throw cannotWait(`${this.#shares.limitOf(share)} calls wait for answers already`);
     }
+    const claim = this.#budget.claim(principal);
+    if (!claim.resize(weightOf(exchange.params))) {
+      call.giveUp("There is no room for what it was called with");
+      throw cannotWait("there is no room for what the call was made with");
+    }
+    void call.over.then(() => claim.release());
     const id = randomUUID();
     const { owner } = caller;
-    return this.#tell({ id, call, owner, principal, binding: binding(), taken: [], bytes: 0, rounds: 0 }, reply);
+    return this.#tell({ id, call, owner, principal, claim, binding: binding(), taken: [], bytes: 0, rounds: 0 }, reply);
   }
 
   /** Goes on with a call. The same answers to the same round get the same outcome; others are refused. */
@@ -101,6 +108,7 @@ export class ParkedCalls {
       return taken.reply;
     }
     if (this.#waiting.take(id)) this.#shares.give(this.#shares.of(parked.principal));
+    parked.claim.giveUpBy(undefined);
     this.#attended.set(id, parked);
     const reply = this.#goOn(parked, responses, exchange);
     parked.taken[state.round] = { answers, reply };
@@ -151,6 +159,9 @@ export class ParkedCalls {
     this.#attended.delete(parked.id);
     this.#shares.take(this.#shares.of(parked.principal));
     this.#waiting.set(parked.id, parked);
+    parked.claim.giveUpBy(() => {
+      if (this.#waiting.take(parked.id)) this.#giveUp(parked, OTHERS_NEED_IT);
+    });
     const state = { kind: "parked", call: parked.id, round: parked.rounds } as const;
     return weighed(parked, {
       resultType: "input_required",
@@ -168,7 +179,7 @@ export class ParkedCalls {
   /** False where it has none that waits. */
   #giveUpOldest({ key }: Share): boolean {
     const parked = this.#waiting.takeOldest(({ principal }) => principal === key);
-    if (parked) this.#giveUp(parked, "Other callers need its place");
+    if (parked) this.#giveUp(parked, OTHERS_NEED_IT);
     return parked !== undefined;
   }
 
@@ -176,4 +187,11 @@ export class ParkedCalls {
     this.#attended.delete(parked.id);
     this.#finished.keep(parked);
   }
+}
+
+const OTHERS_NEED_IT = "Other callers need its place";
+
+function cannotWait(why: string): NexusError {
+  const message = `The server asked for input, but ${why}; try again later`;
+  return new NexusError("INPUT_FAILED", message, { mayHaveReached: true });
 }

@@ -7,6 +7,7 @@ import type { Host } from "../../host/host.ts";
 import type { Lease, LeaseRequest } from "../../host/lease.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
+import { declaredText } from "../declared-text.ts";
 import { principalKey, type Principal } from "../principal.ts";
 import { legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
 
@@ -120,9 +121,7 @@ export class UpstreamLeases {
   }
 
   #providerFor(principal: string, capabilities: ClientCapabilities): InputProvider {
-    const declared = JSON.stringify(capabilities);
-    if (declared.length > MAX_DECLARED) throw new NexusError("ARGUMENTS_INVALID", TOO_MUCH, { mayHaveReached: false });
-    const key = principal + declared;
+    const key = principal + declaredText(capabilities);
     const known = this.#providers.get(key);
     if (known) return known.provider;
     const provider = refusing(capabilities);
@@ -157,9 +156,6 @@ export class UpstreamLeases {
 
 /** Callers choose what they declare; nobody declares a thousand different things in earnest. */
 const MAX_PROVIDERS = 1_000;
-/** Connections are told apart by it, and every one of them keeps it. */
-const MAX_DECLARED = 16_384;
-const TOO_MUCH = `What this client declares takes more than ${MAX_DECLARED} characters`;
 
 /** A connection declares what its calls can be asked; outside of them nobody is there to answer. */
 function refusing(capabilities: ClientCapabilities): InputProvider {

@@ -5,12 +5,14 @@ import { asHost, OriginGuard } from "../../net/origin-guard.ts";
 import type { Core } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Limits } from "../limits.ts";
+import { NO_ROOM, type ByteBudget } from "../byte-budget.ts";
 import type { OpenStreams } from "../open-streams.ts";
+import type { UnreadBytes } from "../unread-bytes.ts";
 import type { Authenticate, Principal } from "../principal.ts";
 import { dataFor, rpcErrorOf } from "../rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
 import { refusalOf } from "./foreign-request.ts";
-import { invalidRequest, refuse, refuseUnread, sendJson, wrongMethod } from "./http-refusal.ts";
+import { invalidRequest, overloaded, refuse, refuseUnread, sendJson, sendText, wrongMethod } from "./http-refusal.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import type { LegacyEndpoint } from "./legacy-endpoint.ts";
 import { McpEndpoint } from "./mcp-endpoint.ts";
@@ -25,6 +27,8 @@ export interface HttpEdgeOptions {
   authenticate: Authenticate;
   limits: Limits;
   streams: OpenStreams;
+  budget: ByteBudget;
+  unread: UnreadBytes;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   isReady: () => boolean;
@@ -161,12 +165,14 @@ export class HttpEdge {
   }
 
   async #tellTools(res: ServerResponse, server: string, principal: Principal): Promise<void> {
-    const { core } = this.#options;
+    const { core, unread } = this.#options;
     if (!core.sees(principal, server)) return refuse(res, noServer(server));
     const left = new AbortController();
     res.once("close", () => left.abort(new NexusError("CANCELLED", "The caller closed its connection")));
     try {
-      sendJson(res, 200, await toolManifest({ core, principal, server, signal: left.signal }));
+      const text = JSON.stringify(await toolManifest({ core, principal, server, signal: left.signal }));
+      if (unread.mayWrite(res, principal, text.length)) sendText(res, 200, text);
+      else refuse(res, overloaded(NO_ROOM));
     } catch (thrown) {
       const error = asNexusError(thrown);
       const { message } = rpcErrorOf(error);

@@ -7,15 +7,22 @@ export interface Visitor {
   principal: Principal;
 }
 
+/** What was posted. */
+export interface PostedBody {
+  /** One message or a batch, as it was parsed. */
+  body: unknown;
+  /** Called once, when nothing of the body is needed any more. */
+  onDone?: (() => void) | undefined;
+}
+
 /** Who serves clients before 2026-07-28, behind the same paths. */
 export interface LegacyEndpoint {
-  /** `body` is one message or a batch, as it was parsed. */
-  post(req: IncomingMessage, res: ServerResponse, r: Visitor & { body: unknown }): Promise<void>;
+  post(req: IncomingMessage, res: ServerResponse, r: Visitor & PostedBody): Promise<void>;
   get(req: IncomingMessage, res: ServerResponse, r: Visitor): void;
   delete(req: IncomingMessage, res: ServerResponse, r: Visitor): void;
   /** HTTP+SSE of 2024-11-05. */
   openSse(req: IncomingMessage, res: ServerResponse, r: Visitor): void;
-  postSse(req: IncomingMessage, res: ServerResponse, r: Visitor & { body: unknown; url: URL }): Promise<void>;
+  postSse(req: IncomingMessage, res: ServerResponse, r: Visitor & PostedBody & { url: URL }): Promise<void>;
   readonly sessions: number;
   close(): Promise<void>;
 }

@@ -1,31 +1,38 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Core } from "../exchange.ts";
 import type { Limits } from "../limits.ts";
+import type { ByteBudget } from "../byte-budget.ts";
 import type { OpenStreams } from "../open-streams.ts";
+import { principalKey } from "../principal.ts";
+import type { UnreadBytes } from "../unread-bytes.ts";
 import { accepts } from "./accepts.ts";
 import { invalidRequest, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
 import { ModernHttp } from "./modern-http.ts";
 import { sortPosted } from "./posted-message.ts";
-import { readJson } from "./read-json.ts";
+import { readJson, type ReadJson } from "./read-json.ts";
 
 export interface McpEndpointOptions {
   core: Core;
   legacy: LegacyEndpoint;
   limits: Limits;
   streams: OpenStreams;
+  budget: ByteBudget;
+  unread: UnreadBytes;
 }
 
 /** The paths on which MCP is spoken: tells clients of both eras apart, and hands each to its own. */
 export class McpEndpoint {
   readonly #legacy: LegacyEndpoint;
   readonly #limits: Limits;
+  readonly #budget: ByteBudget;
   readonly #modern: ModernHttp;
 
-  constructor({ core, legacy, limits, streams }: McpEndpointOptions) {
+  constructor({ core, legacy, limits, streams, budget, unread }: McpEndpointOptions) {
     this.#legacy = legacy;
     this.#limits = limits;
-    this.#modern = new ModernHttp({ core, limits, streams });
+    this.#budget = budget;
+    this.#modern = new ModernHttp({ core, limits, streams, unread });
   }
 
   /** `/mcp` and `/servers/<id>/mcp`. */
@@ -50,9 +57,10 @@ export class McpEndpoint {
   /** `/messages`. */
   async postSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
     if (req.method !== "POST") return refuseUnread(req, res, wrongMethod("POST"));
-    const body = await this.#body(req, res);
+    const body = await this.#body(req, res, visitor);
+    if (!body) return;
     const url = new URL(req.url ?? "/", "http://localhost");
-    if (body) await this.#legacy.postSse(req, res, { ...visitor, body: body.value, url });
+    await this.#legacy.postSse(req, res, { ...visitor, body: body.value, url, onDone: doneWith(body) });
   }
 
   /** Ends the streams that have no end of their own. */
@@ -69,22 +77,36 @@ export class McpEndpoint {
     if (!acceptsBoth(req.headers.accept)) {
       return refuseUnread(req, res, invalidRequest("Accept must list application/json and text/event-stream", 406));
     }
-    const body = await this.#body(req, res);
+    const body = await this.#body(req, res, visitor);
     if (!body) return;
     const posted = sortPosted(body.value, req.headers);
-    if (posted.to === "nobody") refuse(res, posted.refusal, posted.id);
-    else if (posted.to === "modern") await this.#modern.post(req, res, { message: posted.message, ...visitor });
-    else await this.#legacy.post(req, res, { body: body.value, ...visitor });
+    if (posted.to === "legacy") {
+      return this.#legacy.post(req, res, { body: body.value, ...visitor, onDone: doneWith(body) });
+    }
+    try {
+      if (posted.to === "nobody") refuse(res, posted.refusal, posted.id);
+      else await this.#modern.post(req, res, { message: posted.message, ...visitor });
+    } finally {
+      body.claim?.release();
+    }
   }
 
   /** What was posted; undefined where the caller was answered already, or is gone. */
-  async #body(req: IncomingMessage, res: ServerResponse): Promise<{ value: unknown } | undefined> {
-    const read = await readJson(req, this.#limits);
+  async #body(req: IncomingMessage, res: ServerResponse, { principal }: Visitor): Promise<Body | undefined> {
+    const { bodyBytes, jsonDepth } = this.#limits;
+    const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
+    const read = await readJson(req, { bodyBytes, jsonDepth, claim });
     if (read.kind === "read") return read;
     if (read.kind === "refused") refuse(res, read.refusal);
     else if (read.kind === "unread") refuseUnread(req, res, read.refusal);
     return undefined;
   }
+}
+
+type Body = Extract<ReadJson, { kind: "read" }>;
+
+function doneWith({ claim }: Body): (() => void) | undefined {
+  return claim && (() => claim.release());
 }
 
 /** A caller must be ready for both kinds of answer; one that says nothing takes anything. */

@@ -2,8 +2,11 @@ import type { ServerResponse } from "node:http";
 import { Cancellation, type CancelSignal } from "../../client/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Response } from "../../protocol/json-rpc.ts";
+import { NO_ROOM } from "../byte-budget.ts";
 import { jsonText } from "../json-text.ts";
-import { sendText } from "./http-refusal.ts";
+import type { Principal } from "../principal.ts";
+import type { UnreadBytes } from "../unread-bytes.ts";
+import { overloaded, sendText } from "./http-refusal.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
 
 const STREAM_HEADERS = {
@@ -12,6 +15,14 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
+export interface ModernAnswerOptions {
+  principal: Principal;
+  isSubscription: boolean;
+  bufferedBytes: number;
+  unread: UnreadBytes;
+  onClose: () => void;
+}
+
 /**
  * What goes back on one modern POST: one JSON answer, or a stream that ends with the answer as soon as something goes
  * before it, or the answer is slow. Leaving it cancels the request.
@@ -19,14 +30,18 @@ const STREAM_HEADERS = {
 export class ModernAnswer {
   readonly isSubscription: boolean;
   readonly #res: ServerResponse;
+  readonly #principal: Principal;
+  readonly #unread: UnreadBytes;
   readonly #maxBufferedBytes: number;
   readonly #left = new Cancellation();
   #isStream = false;
   #isSlow = false;
 
-  constructor(res: ServerResponse, options: { isSubscription: boolean; bufferedBytes: number; onClose: () => void }) {
+  constructor(res: ServerResponse, options: ModernAnswerOptions) {
     this.#res = res;
     this.isSubscription = options.isSubscription;
+    this.#principal = options.principal;
+    this.#unread = options.unread;
     this.#maxBufferedBytes = options.bufferedBytes;
     res.once("close", () => {
       options.onClose();
@@ -49,6 +64,7 @@ export class ModernAnswer {
     if (this.#res.writableLength > this.#maxBufferedBytes) return this.#giveUp();
     const text = jsonText(message);
     if (text === undefined) return;
+    if (!this.#mayWrite(text)) return this.#giveUp();
     this.#stream();
     this.#res.write(`data: ${text}\n\n`);
   }
@@ -57,6 +73,7 @@ export class ModernAnswer {
   finish(response: Response, status: number, headers?: Record<string, string>): void {
     if (this.#isOver) return;
     const text = jsonText(response) ?? "";
+    if (!this.#mayWrite(text)) return this.#finishWithout(response);
     if (this.#isStream) this.#res.end(`data: ${text}\n\n`);
     else sendText(this.#res, status, text, headers);
   }
@@ -70,6 +87,18 @@ export class ModernAnswer {
       this.#res.write(": \n\n");
     }
     this.#isSlow = true;
+  }
+
+  #mayWrite(text: string): boolean {
+    return this.#unread.mayWrite(this.#res, this.#principal, text.length);
+  }
+
+  /** There is no room for the answer: that is told in its place. */
+  #finishWithout({ id }: Response): void {
+    const { status, error, headers } = overloaded(NO_ROOM);
+    const text = JSON.stringify({ jsonrpc: "2.0", id, error });
+    if (this.#isStream) this.#res.end(`data: ${text}\n\n`);
+    else sendText(this.#res, status, text, headers);
   }
 
   get #isOver(): boolean {

@@ -14,6 +14,7 @@ import type { Limits } from "../limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../open-streams.ts";
 import { principalKey, type Principal } from "../principal.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { UnreadBytes } from "../unread-bytes.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import { retryAfter, turnedAway } from "./call-gate.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
@@ -26,6 +27,7 @@ export interface ModernHttpOptions {
   core: Core;
   limits: Limits;
   streams: OpenStreams;
+  unread: UnreadBytes;
 }
 
 export interface Posted {
@@ -60,7 +62,7 @@ export class ModernHttp {
     if (problem) return refuse(res, { status: 400, error: problem }, message.id);
     const read = readSender(message);
     if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
-    const answer = this.#answer(res, message.method === "subscriptions/listen");
+    const answer = this.#answer(res, { principal, isSubscription: message.method === "subscriptions/listen" });
     const { signal } = answer;
     const checked = this.#targetProblem(req, { view, principal, message });
     const mismatched = checked instanceof Promise ? await checked : checked;
@@ -91,10 +93,12 @@ export class ModernHttp {
     for (const answer of this.#open.values()) answer.cancel("The gateway is shutting down");
   }
 
-  #answer(res: ServerResponse, isSubscription: boolean): ModernAnswer {
+  #answer(res: ServerResponse, of: { principal: Principal; isSubscription: boolean }): ModernAnswer {
+    const { limits, unread } = this.#options;
     const answer = new ModernAnswer(res, {
-      isSubscription,
-      bufferedBytes: this.#options.limits.bufferedBytes,
+      ...of,
+      unread,
+      bufferedBytes: limits.bufferedBytes,
       onClose: () => {
         this.#open.leave(number);
       },

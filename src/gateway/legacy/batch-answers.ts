@@ -1,33 +1,42 @@
-import { INTERNAL_ERROR, type ErrorObject, type Response } from "../../protocol/json-rpc.ts";
+import { INTERNAL_ERROR, type Response } from "../../protocol/json-rpc.ts";
+import { NO_ROOM, type ByteClaim } from "../byte-budget.ts";
 import { jsonText } from "../json-text.ts";
 
 /** The answers of one batch, which leave together. They are written as they come: what does not fit is not kept. */
 export class BatchAnswers {
   readonly #texts: string[] = [];
   readonly #maxBytes: number;
+  readonly #claim: ByteClaim;
   #bytes = 0;
+  #isOver = false;
 
-  constructor(maxBytes: number) {
+  /** `claim`: for what is kept until the last answer is there. */
+  constructor(maxBytes: number, claim: ByteClaim) {
     this.#maxBytes = maxBytes;
+    this.#claim = claim;
   }
 
   add(answer: Response): void {
+    if (this.#isOver) return;
     const text = jsonText(answer) ?? "";
-    const bytes = Buffer.byteLength(text);
-    if (this.#bytes + bytes > this.#maxBytes) {
-      this.#texts.push(JSON.stringify({ jsonrpc: "2.0", id: answer.id, error: this.#tooLarge() }));
+    const bytes = this.#bytes + Buffer.byteLength(text);
+    const isTooLarge = bytes > this.#maxBytes;
+    if (!isTooLarge && this.#claim.resize(bytes)) {
+      this.#bytes = bytes;
+      this.#texts.push(text);
       return;
     }
-    this.#bytes += bytes;
-    this.#texts.push(text);
+    const message = isTooLarge ? `The answers of this batch take more than ${this.#maxBytes} bytes` : NO_ROOM;
+    const error = { code: INTERNAL_ERROR, message };
+    this.#texts.push(JSON.stringify({ jsonrpc: "2.0", id: answer.id, error }));
   }
 
-  /** Undefined where no answer is due. */
-  get text(): string | undefined {
-    return this.#texts.length === 0 ? undefined : `[${this.#texts.join(",")}]`;
-  }
-
-  #tooLarge(): ErrorObject {
-    return { code: INTERNAL_ERROR, message: `The answers of this batch take more than ${this.#maxBytes} bytes` };
+  /** All of them as one text, undefined where no answer is due. Nothing is kept after it. */
+  take(): string | undefined {
+    const text = this.#texts.length === 0 ? undefined : `[${this.#texts.join(",")}]`;
+    this.#isOver = true;
+    this.#texts.length = 0;
+    this.#claim.release();
+    return text;
   }
 }

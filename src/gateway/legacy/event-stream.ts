@@ -2,7 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
-import type { OpenStreams } from "../open-streams.ts";
+import { NO_ROOM } from "../byte-budget.ts";
+import { TOO_MANY_STREAMS, type OpenStreams } from "../open-streams.ts";
+import { principalKey, type Principal } from "../principal.ts";
+import type { UnreadBytes } from "../unread-bytes.ts";
 import { KeptEvents, type EventStore } from "./kept-events.ts";
 
 /** What all event streams of an endpoint share. */
@@ -16,6 +19,8 @@ export interface StreamSurroundings {
   streamMs: number;
   /** Bytes that may wait for a client that does not read; then it is disconnected. */
   unreadBytes: number;
+  /** Counts them for all clients. */
+  unread: UnreadBytes;
 }
 
 export const EVENT_STREAM_HEADERS = {
@@ -40,7 +45,7 @@ export class EventStream implements Timed {
   readonly #around: StreamSurroundings;
   /** 2025-11-25: an event without data gives the client an id before anything has happened. Older clients fail on it. */
   readonly #isPrimed: boolean;
-  readonly #principal: string;
+  readonly #principal: Principal;
   readonly #kept: KeptEvents;
   #leaveOpen: (() => void) | undefined;
   /** Of the newest event, and of the newest that was written. */
@@ -55,13 +60,13 @@ export class EventStream implements Timed {
   constructor(
     number: number,
     around: StreamSurroundings,
-    { isPrimed, principal }: { isPrimed: boolean; principal: string },
+    { isPrimed, principal }: { isPrimed: boolean; principal: Principal },
   ) {
     this.number = number;
     this.#around = around;
     this.#isPrimed = isPrimed;
     this.#principal = principal;
-    this.#kept = new KeptEvents(around.kept, principal);
+    this.#kept = new KeptEvents(around.kept, principalKey(principal));
   }
 
   get isOpen(): boolean {
@@ -86,15 +91,18 @@ export class EventStream implements Timed {
   }
 
   /**
-   * Writes to `response` from now on, first what came after the event; without one, what nobody has been sent. False
-   * where there is no room for one more stream.
+   * Writes to `response` from now on, first what came after the event; without one, what nobody has been sent. Returns
+   * why that cannot be done now.
    */
-  open(response: ServerResponse, after = this.#written): boolean {
+  open(response: ServerResponse, after = this.#written): string | undefined {
     this.#response?.end();
     this.#leave();
+    const missed = this.#kept.after(after);
+    const length = missed.reduce((sum, text) => sum + text.length, 0);
+    if (!this.#around.unread.mayWrite(response, this.#principal, length)) return NO_ROOM;
     if (this.number === OWN_STREAM) {
-      this.#leaveOpen = this.#around.open.open(this.#principal, () => this.#letGo());
-      if (!this.#leaveOpen) return false;
+      this.#leaveOpen = this.#around.open.open(this.#kept.principal, () => this.#letGo());
+      if (!this.#leaveOpen) return TOO_MANY_STREAMS;
     }
     this.#wasOpened = true;
     this.#response = response;
@@ -106,10 +114,10 @@ export class EventStream implements Timed {
     this.#around.deadlines.add(this);
     if (this.#isPrimed) response.write(primer(this.number, after));
     else response.flushHeaders();
-    for (const text of this.#kept.after(after)) response.write(text);
+    for (const text of missed) response.write(text);
     this.#written = this.#newest;
     if (this.#isOver) this.#finish();
-    return true;
+    return undefined;
   }
 
   /** One message, or a batch of them, as JSON. */
@@ -117,11 +125,14 @@ export class EventStream implements Timed {
     const text = this.#next(json);
     const response = this.#response;
     if (!response) return;
-    response.write(text);
-    this.#written = this.#newest;
-    this.#wroteAt = performance.now();
+    const { unread, unreadBytes } = this.#around;
+    if (response.writableLength <= unreadBytes && unread.mayWrite(response, this.#principal, text.length)) {
+      response.write(text);
+      this.#written = this.#newest;
+      this.#wroteAt = performance.now();
+      return;
+    }
     // Who does not read must not fill our memory; what is kept is there when it comes back.
-    if (response.writableLength <= this.#around.unreadBytes + text.length) return;
     this.#leave();
     response.destroy();
   }

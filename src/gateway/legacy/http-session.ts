@@ -7,7 +7,6 @@ import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts"
 import { invalidRequest, overloaded, type HttpRefusal } from "../edge/http-refusal.ts";
 import { STUCK_BEATS } from "../edge/stuck-readers.ts";
 import type { View } from "../exchange.ts";
-import { TOO_MANY_STREAMS } from "../open-streams.ts";
 import { principalKey, type Principal } from "../principal.ts";
 import { BatchAnswers } from "./batch-answers.ts";
 import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
@@ -22,6 +21,14 @@ export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
   /** Nobody has used it for so long that it ends. */
   onIdle: (session: HttpSession) => void;
   batchBytes: number;
+}
+
+/** The messages of one POST. */
+export interface ReceivedMessages {
+  messages: readonly Message[];
+  isBatch: boolean;
+  /** Called once, when none of them is needed any more. */
+  onDone: (() => void) | undefined;
 }
 
 /** Streams that have ended and can still be fetched by a client that lost the end. */
@@ -85,17 +92,20 @@ export class HttpSession implements Timed {
   }
 
   /** The messages of one POST. */
-  receive(request: IncomingMessage, response: ServerResponse, messages: readonly Message[], isBatch: boolean): void {
+  receive(request: IncomingMessage, response: ServerResponse, { messages, isBatch, onDone }: ReceivedMessages): void {
     this.touch();
     const requests = messages.filter(isRequest).length;
-    const batch = isBatch ? new BatchAnswers(this.#options.batchBytes) : undefined;
-    const answer = requests > 0 ? this.#answerTo(request, response, { requests, batch }) : undefined;
+    const { batchBytes, streams } = this.#options;
+    const batch = isBatch ? new BatchAnswers(batchBytes, streams.unread.hold(this.principal)) : undefined;
+    const answer = requests > 0 ? this.#answerTo(request, response, { requests, batch, onDone }) : undefined;
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
       else if (!isRequest(message)) this.conversation.notified(message);
       else if (answer) this.conversation.request(message, answer);
     }
-    if (!answer) response.writeHead(202).end();
+    if (answer) return;
+    response.writeHead(202).end();
+    onDone?.();
   }
 
   /**
@@ -126,7 +136,8 @@ export class HttpSession implements Timed {
 
   #open(stream: EventStream, response: ServerResponse, after?: number): HttpRefusal | undefined {
     this.touch();
-    if (!stream.open(response, after)) return overloaded(TOO_MANY_STREAMS);
+    const problem = stream.open(response, after);
+    if (problem !== undefined) return overloaded(problem);
     this.#touchAtEnd(response);
     return undefined;
   }
@@ -143,13 +154,14 @@ export class HttpSession implements Timed {
   #answerTo(
     request: IncomingMessage,
     response: ServerResponse,
-    { requests, batch }: Pick<PostOptions, "requests" | "batch">,
+    { requests, batch, onDone }: Pick<PostOptions, "requests" | "batch"> & Pick<ReceivedMessages, "onDone">,
   ): PostAnswer {
     const { deadlines, patienceMs } = this.#options;
     const newStream = () => this.#newStream(++this.#lastStream);
     const onEnd = () => {
       this.#answers.leave(number);
       this.touch();
+      onDone?.();
     };
     const prefersStream = this.conversation.canBeAsked;
     const isPrimed = this.#isPrimed;
@@ -166,6 +178,7 @@ export class HttpSession implements Timed {
       prefersStream,
       sendWhole,
       stuckMs: this.#options.streams.keepAliveMs * STUCK_BEATS,
+      mayWrite: (length) => this.#options.streams.unread.mayWrite(response, this.principal, length),
     });
     const number = this.#answers.enter(answer);
     return answer;
@@ -173,7 +186,7 @@ export class HttpSession implements Timed {
 
   #newStream(number: number): EventStream {
     this.#forgetEndedStreams();
-    const { principalKey: principal } = this;
+    const { principal } = this;
     const stream = new EventStream(number, this.#options.streams, { isPrimed: this.#isPrimed, principal });
     this.#streams.set(number, stream);
     return stream;

@@ -15,12 +15,14 @@ import {
   wrongMethod,
   type HttpRefusal,
 } from "../edge/http-refusal.ts";
-import type { LegacyEndpoint, Visitor } from "../edge/legacy-endpoint.ts";
+import type { LegacyEndpoint, PostedBody, Visitor } from "../edge/legacy-endpoint.ts";
+import { ByteBudget } from "../byte-budget.ts";
 import type { Core } from "../exchange.ts";
 import { DEFAULT_LIMITS, type BatchLimits } from "../limits.ts";
 import { OpenStreams, TOO_MANY_STREAMS } from "../open-streams.ts";
 import { principalKey } from "../principal.ts";
 import { receivedBatch } from "../received-message.ts";
+import { UnreadBytes } from "../unread-bytes.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
@@ -34,6 +36,8 @@ export interface LegacyHttpOptions {
   share?: number | undefined;
   /** Where streams that belong to no call are counted. */
   streams?: OpenStreams | undefined;
+  /** Where it is counted what clients have not read. */
+  unread?: UnreadBytes | undefined;
   /** After so long without a request or an open stream a session ends. */
   idleMs: number;
   logger?: Logger | undefined;
@@ -73,7 +77,8 @@ export class LegacyHttp implements LegacyEndpoint {
     const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES, streamMs = Infinity } = options;
     const [deadlines, kept] = [this.#deadlines, new EventStore(undefined, options.share)];
     const open = options.streams ?? new OpenStreams(DEFAULT_LIMITS);
-    this.#streams = { deadlines, open, kept, keepAliveMs, streamMs, unreadBytes };
+    const unread = options.unread ?? new UnreadBytes(new ByteBudget(DEFAULT_LIMITS));
+    this.#streams = { deadlines, open, kept, keepAliveMs, streamMs, unreadBytes, unread };
     this.#shares = new FairShares(options.maxSessions, options.share);
   }
 
@@ -81,24 +86,26 @@ export class LegacyHttp implements LegacyEndpoint {
     return this.#sessions.size + this.#sseSessions.size;
   }
 
-  /** `body` is parsed JSON: one message, or a batch of 2025-03-26. */
   async post(
     request: IncomingMessage,
     response: ServerResponse,
-    { body, ...r }: Visitor & { body: unknown },
+    { body, onDone, ...r }: Visitor & PostedBody,
   ): Promise<void> {
     const isBatch = Array.isArray(body);
     const messages = this.#messagesIn(body);
-    if (!Array.isArray(messages)) return refuse(response, messages);
+    if (!Array.isArray(messages)) return refuseBody(response, messages, { onDone });
     const [first] = messages;
     if (messages.some(isInitialize)) {
-      if (!isBatch && first && isRequest(first)) return this.#initialize(response, first, r);
-      return refuse(response, invalidRequest("initialize is a request of its own, outside any batch"));
+      if (isBatch || !first || !isRequest(first)) return refuseBody(response, NO_REQUEST_OF_ITS_OWN, { onDone });
+      await this.#initialize(response, first, r);
+      return onDone?.();
     }
     const session = this.#find(request, r);
-    if (!(session instanceof HttpSession)) return refuse(response, session, isBatch ? undefined : idOf(first));
-    if (isBatch && session.conversation.version !== "2025-03-26") return refuse(response, NO_BATCHES);
-    session.receive(request, response, messages, isBatch);
+    if (!(session instanceof HttpSession)) {
+      return refuseBody(response, session, { onDone, id: isBatch ? undefined : idOf(first) });
+    }
+    if (isBatch && session.conversation.version !== "2025-03-26") return refuseBody(response, NO_BATCHES, { onDone });
+    session.receive(request, response, { messages, isBatch, onDone });
   }
 
   /** The session's own stream or, with `Last-Event-ID`, the rest of any of its streams. */
@@ -144,18 +151,18 @@ export class LegacyHttp implements LegacyEndpoint {
   async postSse(
     _request: IncomingMessage,
     response: ServerResponse,
-    { body, url, ...r }: Visitor & { body: unknown; url: URL },
+    { body, url, onDone, ...r }: Visitor & PostedBody & { url: URL },
   ): Promise<void> {
     const id = url.searchParams.get("sessionId");
-    if (id === null) return refuse(response, invalidRequest("sessionId is missing in the address"));
+    if (id === null) return refuseBody(response, invalidRequest("sessionId is missing in the address"), { onDone });
     const session = this.#sseSessions.get(id);
-    if (!session || !isTheirs(session, r)) return refuse(response, UNKNOWN_SESSION);
+    if (!session || !isTheirs(session, r)) return refuseBody(response, UNKNOWN_SESSION, { onDone });
     const isBatch = Array.isArray(body);
     const messages = this.#messagesIn(body);
-    if (!Array.isArray(messages)) return refuse(response, messages);
-    if (isBatch && session.conversation.version !== "2025-03-26") return refuse(response, NO_BATCHES);
+    if (!Array.isArray(messages)) return refuseBody(response, messages, { onDone });
+    if (isBatch && session.conversation.version !== "2025-03-26") return refuseBody(response, NO_BATCHES, { onDone });
     response.writeHead(202).end("Accepted");
-    session.receive(messages, isBatch);
+    session.receive({ messages, isBatch, onDone });
   }
 
   /** Ends every session; what is in flight is answered with that. */
@@ -252,7 +259,18 @@ export class LegacyHttp implements LegacyEndpoint {
 const SHUTTING_DOWN = new NexusError("CLOSED", "The gateway is shutting down", { mayHaveReached: true });
 const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
 const UNKNOWN_SESSION = invalidRequest("There is no such session: send initialize", 404);
+const NO_REQUEST_OF_ITS_OWN = invalidRequest("initialize is a request of its own, outside any batch");
 const NO_BATCHES = invalidRequest("Batches exist in sessions of 2025-03-26 alone");
+
+/** Nothing of the body is needed any more. */
+function refuseBody(
+  response: ServerResponse,
+  refusal: HttpRefusal,
+  { id, onDone }: { id?: RequestId | undefined; onDone: PostedBody["onDone"] },
+): void {
+  refuse(response, refusal, id);
+  onDone?.();
+}
 
 function isTheirs(session: Visitor, { view, principal }: Visitor): boolean {
   const isSameView =

@@ -16,6 +16,7 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
 import { isLegacyRevision, LEGACY_REVISIONS, type LegacyRevision } from "../../protocol/revisions.ts";
+import { declaredText } from "../declared-text.ts";
 import type { Core, View } from "../exchange.ts";
 import { ownerKey, type Principal } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
@@ -91,6 +92,7 @@ export class LegacySession {
     const requested = params["protocolVersion"];
     const version = isLegacyRevision(requested) ? requested : LEGACY_REVISIONS[0];
     const capabilities = usableCapabilities(version, params["capabilities"]);
+    declaredText(capabilities);
     const offer = await core.offer(view, principal);
     const { owner } = this;
     const lists = changingLists(offer.capabilities);

@@ -3,6 +3,8 @@ import type { Deadlines, Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Message, Response } from "../../protocol/json-rpc.ts";
 import { accepts } from "../edge/accepts.ts";
+import { NO_ROOM } from "../byte-budget.ts";
+import { overloaded, refuse } from "../edge/http-refusal.ts";
 import { expectReading } from "../edge/stuck-readers.ts";
 import type { BatchAnswers } from "./batch-answers.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -23,6 +25,8 @@ export interface PostOptions {
   stuckMs: number;
   /** Whether its client may be asked something, and so expects streams. */
   prefersStream: boolean;
+  /** Whether there is room for an answer of this length that is not read at once. */
+  mayWrite: (length: number) => boolean;
   /** A stream of one short event, of which nothing is kept. */
   sendWhole: (response: ServerResponse, json: string) => void;
 }
@@ -91,7 +95,7 @@ export class PostAnswer implements RequestChannel, Timed {
     else this.#answer = answer;
     if (--this.#waiting > 0 || this.#isOver) return;
     this.#end();
-    const text = batch ? batch.text : this.#answer && jsonText(this.#answer);
+    const text = batch ? batch.take() : this.#answer && jsonText(this.#answer);
     const stream = this.#stream ?? (this.#isWorthKeeping(text) ? this.#openStream() : undefined);
     if (stream) {
       if (text !== undefined) stream.push(text);
@@ -119,7 +123,8 @@ export class PostAnswer implements RequestChannel, Timed {
       this.#response.writeHead(202).end();
       return;
     }
-    const { prefersStream, sendWhole, stuckMs } = this.#options;
+    const { prefersStream, sendWhole, stuckMs, mayWrite } = this.#options;
+    if (!mayWrite(text.length)) return refuse(this.#response, overloaded(NO_ROOM), this.#answer?.id ?? undefined);
     if (this.canStream && prefersStream) return sendWhole(this.#response, text);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
     this.#response.writeHead(200, headers).end(text);

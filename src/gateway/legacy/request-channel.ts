@@ -18,14 +18,20 @@ export class SharedChannel implements RequestChannel {
   readonly canStream = true;
   readonly #write: (message: Message | BatchAnswers) => boolean;
   readonly #batch: BatchAnswers | undefined;
+  readonly #onDone: (() => void) | undefined;
   #waiting: number;
 
+  /** `onDone`: all of them are answered. */
   constructor(
     write: (message: Message | BatchAnswers) => boolean,
-    batch?: { answers: BatchAnswers; requests: number },
+    {
+      batch,
+      onDone,
+    }: { batch?: { answers: BatchAnswers; requests: number } | undefined; onDone?: (() => void) | undefined } = {},
   ) {
     this.#write = write;
     this.#batch = batch?.answers;
+    this.#onDone = onDone;
     this.#waiting = batch?.requests ?? 1;
   }
 
@@ -35,11 +41,10 @@ export class SharedChannel implements RequestChannel {
 
   finish(answer: Response | undefined): void {
     this.#waiting -= 1;
-    if (!this.#batch) {
-      if (answer) this.#write(answer);
-      return;
-    }
-    if (answer) this.#batch.add(answer);
-    if (this.#waiting === 0) this.#write(this.#batch);
+    if (answer && this.#batch) this.#batch.add(answer);
+    else if (answer) this.#write(answer);
+    if (this.#waiting !== 0) return;
+    if (this.#batch) this.#write(this.#batch);
+    this.#onDone?.();
   }
 }

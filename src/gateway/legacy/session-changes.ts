@@ -12,6 +12,8 @@ interface ChangesOptions extends Omit<ListenRequest, "interests"> {
 
 /** Each change of the interests names all of them, so they cannot be any number. */
 const MAX_RESOURCES = 1024;
+/** Of all their URIs together. */
+const MAX_URI_LENGTH = 256 * 1024;
 
 /** What one legacy session hears of: the lists, and the resources that its client subscribed to. */
 export class SessionChanges {
@@ -38,7 +40,8 @@ export class SessionChanges {
   subscribe(uri: string): Promise<boolean> {
     return this.#inTurn(async () => {
       const isNew = !this.#resources.has(uri);
-      if (isNew && this.#resources.size >= MAX_RESOURCES) throw tooMany();
+      const length = [...this.#resources].reduce((sum, each) => sum + each.length, uri.length);
+      if (isNew && (this.#resources.size >= MAX_RESOURCES || length > MAX_URI_LENGTH)) throw tooMany();
       this.#resources.add(uri);
       try {
         await this.#apply();
@@ -80,6 +83,7 @@ export class SessionChanges {
 }
 
 function tooMany(): NexusError {
-  const message = `A session can subscribe to ${MAX_RESOURCES} resources: unsubscribe from some first`;
+  const limit = `${MAX_RESOURCES} resources, whose URIs have ${MAX_URI_LENGTH} characters together`;
+  const message = `A session can subscribe to ${limit}: unsubscribe from some first`;
   return new NexusError("DENIED", message, { mayHaveReached: false });
 }

@@ -8,6 +8,7 @@ import type { Principal } from "../principal.ts";
 import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
 import { BatchAnswers } from "./batch-answers.ts";
 import { EVENT_STREAM_HEADERS, type StreamSurroundings } from "./event-stream.ts";
+import type { ReceivedMessages } from "./http-session.ts";
 import { jsonText } from "../json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import { SharedChannel } from "./request-channel.ts";
@@ -44,15 +45,19 @@ export class SseSession implements Timed {
   }
 
   /** The messages of one POST; their answers go on the stream. */
-  receive(messages: readonly Message[], isBatch: boolean): void {
+  receive({ messages, isBatch, onDone }: ReceivedMessages): void {
     const requests = messages.filter(isRequest).length;
-    const answers = isBatch ? new BatchAnswers(this.#options.batchBytes) : undefined;
-    const channel = new SharedChannel((message) => this.#send(message), answers && { answers, requests });
+    const answers = isBatch
+      ? new BatchAnswers(this.#options.batchBytes, this.#options.streams.unread.hold(this.principal))
+      : undefined;
+    const batch = answers && { answers, requests };
+    const channel = new SharedChannel((message) => this.#send(message), { batch, onDone });
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
       else if (isRequest(message)) this.conversation.request(message, channel);
       else this.conversation.notified(message);
     }
+    if (requests === 0) onDone?.();
   }
 
   get remainingMs(): number {
@@ -78,16 +83,21 @@ export class SseSession implements Timed {
   }
 
   #send(message: Message | BatchAnswers): boolean {
-    const text = message instanceof BatchAnswers ? message.text : jsonText(message);
+    const text = message instanceof BatchAnswers ? message.take() : jsonText(message);
     return text !== undefined && this.#write(`event: message\ndata: ${text}\n\n`);
   }
 
   #write(text: string): boolean {
     if (this.#response.destroyed || this.#response.writableEnded) return false;
+    const { unread, unreadBytes } = this.#options.streams;
+    // Who does not read must not fill our memory.
+    const isRead = this.#response.writableLength <= unreadBytes;
+    if (!isRead || !unread.mayWrite(this.#response, this.principal, text.length)) {
+      this.#response.destroy();
+      return false;
+    }
     this.#response.write(text);
     this.#wroteAt = performance.now();
-    // Who does not read must not fill our memory.
-    if (this.#response.writableLength > this.#options.streams.unreadBytes + text.length) this.#response.destroy();
     return true;
   }
 }

@@ -5,6 +5,7 @@ import { guarded } from "../../client/guarded.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
+  INTERNAL_ERROR,
   INVALID_REQUEST,
   isNotification,
   isRecord,
@@ -21,9 +22,10 @@ import { LineReader } from "../../transport/line-reader.ts";
 import { isDeeperThan } from "../../protocol/json-depth.ts";
 import { answerModern } from "../edge/modern-request.ts";
 import { claimedVersion } from "../edge/modern-sender.ts";
+import { ByteBudget, NO_ROOM, type ByteClaim } from "../byte-budget.ts";
 import type { Core, View } from "../exchange.ts";
 import { DEFAULT_LIMITS, type BatchLimits, type Limits } from "../limits.ts";
-import type { Principal } from "../principal.ts";
+import { principalKey, type Principal } from "../principal.ts";
 import { messageProblem, receivedBatch, receivedMessage } from "../received-message.ts";
 import { jsonText } from "../json-text.ts";
 import { BatchAnswers } from "./batch-answers.ts";
@@ -41,6 +43,8 @@ export interface StdioOptions {
   logger?: Logger | undefined;
   maxLineBytes?: number | undefined;
   limits?: StdioLimits | undefined;
+  /** Where long messages and unread answers are counted. */
+  budget?: ByteBudget | undefined;
   /** How long what is in flight may go on after the input has ended. */
   drainMs?: number | undefined;
   /** How long a client has to answer a question; ten minutes. */
@@ -52,6 +56,8 @@ type StdioLimits = BatchLimits & Pick<Limits, "jsonDepth">;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const DRAIN_MS = 10_000;
 const FLUSH_MS = 1000;
+/** What is no longer is not counted. */
+const SMALL_LENGTH = 16 * 1024;
 /** Beyond this a client that does not read is told nothing but answers. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
@@ -64,6 +70,9 @@ class StdioEndpoint {
   readonly #options: StdioOptions;
   readonly #limits: StdioLimits;
   readonly #logger: Logger;
+  readonly #budget: ByteBudget;
+  /** What the client has not read. */
+  readonly #unread: ByteClaim;
   readonly #session: LegacySession;
   readonly #modern = new Map<RequestId, AbortController>();
   readonly #waiting = new Set<object>();
@@ -78,6 +87,9 @@ class StdioEndpoint {
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#logger = logger;
+    this.#budget = options.budget ?? new ByteBudget(DEFAULT_LIMITS);
+    const measure = () => options.output.writableLength;
+    this.#unread = this.#budget.claim(principalKey(principal), { measure });
     const outside = (notification: Message) => void this.#write(notification);
     const deadlines = new Deadlines();
     this.#session = new LegacySession({ core, view, principal, answerMs, logger, deadlines, outside });
@@ -133,22 +145,42 @@ class StdioEndpoint {
       if (line.trim() !== "") this.#refuse(undefined, PARSE_ERROR, "This line is not JSON");
       return;
     }
-    if (Array.isArray(value)) return this.#receiveBatch(value);
-    const message = receivedMessage(value);
-    if (message) return this.#receive(message, () => new SharedChannel((each) => this.#write(each)));
+    const held = this.#hold(line.length);
     const id = isRecord(value) && isRequestId(value["id"]) ? value["id"] : undefined;
-    this.#refuse(id, INVALID_REQUEST, messageProblem(value));
+    if (!held) return this.#refuse(id, INTERNAL_ERROR, NO_ROOM);
+    if (Array.isArray(value)) return this.#receiveBatch(value, held);
+    const message = receivedMessage(value);
+    if (!message) this.#refuse(id, INVALID_REQUEST, messageProblem(value));
+    else this.#receive(message, () => new SharedChannel((each) => this.#write(each), held));
+    if (!message || !isRequest(message)) held.onDone?.();
   }
 
-  #receiveBatch(items: readonly unknown[]): void {
+  /** Counts a long line until it is answered; undefined where there is no room for it. */
+  #hold(length: number): { onDone?: () => void } | undefined {
+    if (length <= SMALL_LENGTH) return {};
+    const claim = this.#claim();
+    return claim.resize(length) ? { onDone: () => claim.release() } : undefined;
+  }
+
+  #claim(): ByteClaim {
+    return this.#budget.claim(principalKey(this.#options.principal));
+  }
+
+  #receiveBatch(items: readonly unknown[], { onDone }: { onDone?: () => void }): void {
+    const refuse = (problem: string) => {
+      this.#refuse(undefined, INVALID_REQUEST, problem);
+      onDone?.();
+    };
     if (this.#session.version !== "2025-03-26") {
-      return this.#refuse(undefined, INVALID_REQUEST, "Batches exist in sessions of 2025-03-26 only");
+      return refuse("Batches exist in sessions of 2025-03-26 only");
     }
     const { batchMessages, batchBytes } = this.#limits;
     const messages = receivedBatch(items, batchMessages);
-    if (!Array.isArray(messages)) return this.#refuse(undefined, INVALID_REQUEST, messages.problem);
-    const batch = { answers: new BatchAnswers(batchBytes), requests: messages.filter(isRequest).length };
-    const channel = new SharedChannel((each) => this.#write(each), batch);
+    if (!Array.isArray(messages)) return refuse(messages.problem);
+    const requests = messages.filter(isRequest).length;
+    const batch = { answers: new BatchAnswers(batchBytes, this.#claim()), requests };
+    const channel = new SharedChannel((each) => this.#write(each), { batch, onDone });
+    if (requests === 0) onDone?.();
     for (const message of messages) this.#receive(message, () => channel);
   }
 
@@ -223,6 +255,12 @@ class StdioEndpoint {
     if (this.#waiting.size === 0) this.#onQuiet?.();
   }
 
+  /** What is not read at once has to be held. */
+  #hasRoomFor(text: string): boolean {
+    const length = this.#options.output.writableLength + text.length;
+    return length <= SMALL_LENGTH || this.#unread.resize(length);
+  }
+
   /** Resolves when everything is answered, or the time is over. */
   async #quiet(drainMs: number, over: AbortSignal): Promise<void> {
     if (this.#waiting.size === 0) return;
@@ -245,7 +283,8 @@ class StdioEndpoint {
     const isBatch = message instanceof BatchAnswers;
     const isTold = !isBatch && isNotification(message);
     if (isTold && output.writableLength > MAX_UNREAD_BYTES) return false;
-    const text = isBatch ? message.text : jsonText(message);
+    const whole = isBatch ? message.take() : jsonText(message);
+    const text = whole === undefined || this.#hasRoomFor(whole) ? whole : withoutRoom(message);
     if (text === undefined) return false;
     if (!output.write(`${text}\n`) && !input.isPaused()) {
       // Who does not read is not listened to either.
@@ -259,6 +298,12 @@ class StdioEndpoint {
 function refusal(id: RequestId | undefined, code: number, message: string): Response {
   // Clients check the outline of a message: an id that is not known is left out, since null is none for them.
   return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: { code, message } };
+}
+
+/** What is written in place of an answer for which there is no room; nothing for the rest. */
+function withoutRoom(message: Message | BatchAnswers): string | undefined {
+  if (message instanceof BatchAnswers) return JSON.stringify(refusal(undefined, INTERNAL_ERROR, NO_ROOM));
+  return isResponse(message) ? JSON.stringify(refusal(message.id ?? undefined, INTERNAL_ERROR, NO_ROOM)) : undefined;
 }
 
 function cancelled(requestId: RequestId): Message {
