@@ -83,7 +83,7 @@ export class Client implements AsyncDisposable {
         open: (way) =>
           withinTime(introduction, async (signal) => {
             const { logger, hidden } = settings;
-            return (inbox.peer = await Peer.open(way, inbox, { logger, hidden, signal }));
+            return (inbox.peer = await Peer.open(way, inbox, { server: settings.server, logger, hidden, signal }));
           }),
         introduction,
         pinned: options.protocolVersion,

@@ -1,5 +1,6 @@
 import type { Notification, Request } from "../protocol/json-rpc.ts";
 import type { Progress } from "../protocol/mcp.ts";
+import { isNestedDeeper, MAX_NESTING } from "../protocol/nesting.ts";
 import type { CallScope } from "./call-scope.ts";
 import { guarded } from "./guarded.ts";
 import type { InputDesk } from "./input.ts";
@@ -38,6 +39,9 @@ export class Inbox implements PeerListener {
 
   notification(notification: Notification, scope: CallScope | undefined): void {
     const { method, params } = notification;
+    if (isNestedDeeper(params)) {
+      return this.#logger.warn(`${method} was dropped, because it is nested deeper than ${MAX_NESTING} levels`);
+    }
     if (method === "notifications/progress") {
       if (scope) guarded(() => reportProgress(params, scope), this.#logger);
     } else {

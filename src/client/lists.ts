@@ -1,6 +1,7 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord, METHOD_NOT_FOUND, type Params, type Result } from "../protocol/json-rpc.ts";
 import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../protocol/mcp.ts";
+import { weightOf } from "../protocol/weight.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ResponseCache } from "./response-cache.ts";
@@ -39,9 +40,18 @@ export async function readList<K extends keyof KnownLists>(
   return items as unknown as Required<KnownLists>[K];
 }
 
+/** What one list may have, so that a server whose list never ends can neither fill the memory nor be read for ever. */
+const MAX_PAGES = 2_000;
+const MAX_ITEMS = 100_000;
+/** Of memory, about. The last page is not weighed: a message has a limit of its own. */
+const MAX_MEGABYTES = 64;
+/** Each is sent back to the server. */
+const MAX_CURSOR_LENGTH = 64 * 1024;
+const MAX_MINUTES = 10;
+
 /**
- * The items of all pages. A server whose cursors go round in a circle would never end. One capability covers resources
- * and templates, so a server with one of them has no method for the other: that list is empty.
+ * The items of all pages, within the limits of a list. One capability covers resources and templates, so a server with one
+ * of them has no method for the other: that list is empty.
  */
 export async function readPages(
   method: string,
@@ -50,6 +60,8 @@ export async function readPages(
 ): Promise<Record<string, unknown>[]> {
   const items: Record<string, unknown>[] = [];
   const seen = new Set<unknown>();
+  const startedAt = performance.now();
+  let bytes = 0;
   for (let params: Params | undefined; ;) {
     const page = await read(params).catch((error: unknown) => {
       if (params === undefined && isMethodUnknown(error)) return { [member]: [] };
@@ -64,19 +76,37 @@ export async function readPages(
       throw new NexusError("PROTOCOL_VIOLATION", message, { raw: page });
     }
     for (const item of found) items.push(item);
+    if (items.length > MAX_ITEMS) throw tooLong(`${method} has more than ${MAX_ITEMS} items, which is the limit`);
     // An empty cursor is a cursor; only a missing one ends the list.
     const next = page["nextCursor"];
     if (typeof next !== "string") return items;
-    if (seen.has(next)) {
-      throw new NexusError("PROTOCOL_VIOLATION", `${method} gives the same cursor twice and would never end`);
+    if (next.length > MAX_CURSOR_LENGTH) {
+      throw tooLong(`A cursor of ${method} has ${next.length} characters; the limit is ${MAX_CURSOR_LENGTH}`);
     }
+    if (seen.has(next)) throw tooLong(`The server repeats a cursor of ${method}, so its list never ends`);
     seen.add(next);
+    bytes += weightOf(page);
+    const limit = limitReached({ pages: seen.size, bytes, ms: performance.now() - startedAt });
+    if (limit !== undefined) throw tooLong(`${method} has not ended after ${limit}, which is the limit`);
     params = { cursor: next };
   }
 }
 
 function isMethodUnknown(error: unknown): boolean {
   return error instanceof NexusError && error.details.rpc?.code === METHOD_NOT_FOUND;
+}
+
+function limitReached({ pages, bytes, ms }: { pages: number; bytes: number; ms: number }): string | undefined {
+  if (pages >= MAX_PAGES) return `${MAX_PAGES} pages`;
+  if (bytes > MAX_MEGABYTES * 1_000_000) return `${MAX_MEGABYTES} MB`;
+  return ms > MAX_MINUTES * 60_000 ? `${MAX_MINUTES} minutes` : undefined;
+}
+
+function tooLong(message: string): NexusError {
+  return new NexusError("PROTOCOL_VIOLATION", message, {
+    hint: "Update the server, or tell its author: a list has to end. Until then, switch the server off.",
+    mayHaveReached: true,
+  });
 }
 
 /** Drops what a notification makes stale; true if it makes anything so. */

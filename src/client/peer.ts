@@ -11,6 +11,7 @@ import {
   type RequestId,
   type Result,
 } from "../protocol/json-rpc.ts";
+import { MAX_NESTING } from "../protocol/nesting.ts";
 import type {
   ChildView,
   CloseReason,
@@ -37,6 +38,8 @@ export interface PeerListener {
 }
 
 export interface PeerOptions {
+  /** How the log names the server. */
+  server: string;
   logger: Logger;
   /** What must not be seen of what the server writes. */
   hidden?: HiddenValues | undefined;
@@ -71,6 +74,7 @@ export class Peer implements PendingOwner {
   standingHeaders: Record<string, string> = {};
   readonly #connection: Connection;
   readonly #transport: Transport;
+  readonly #server: string;
   readonly #logger: Logger;
   readonly #pending: IdTable<PendingRequest>;
   #nextId = 1;
@@ -78,7 +82,7 @@ export class Peer implements PendingOwner {
   static async open(
     transport: Transport,
     listener: PeerListener,
-    { logger, hidden, signal }: PeerOptions,
+    { server, logger, hidden, signal }: PeerOptions,
   ): Promise<Peer> {
     const pending = new IdTable<PendingRequest>();
     const noise: string[] = [];
@@ -88,10 +92,11 @@ export class Peer implements PendingOwner {
       receiverFor({ pending, noise, received, tasks, listener, logger, hidden }),
       signal,
     );
-    return new Peer({ transport, connection, pending, noise, received, tasks, logger });
+    return new Peer({ server, transport, connection, pending, noise, received, tasks, logger });
   }
 
-  private constructor({ transport, connection, pending, noise, received, tasks, logger }: PeerParts) {
+  private constructor({ server, transport, connection, pending, noise, received, tasks, logger }: PeerParts) {
+    this.#server = server;
     this.taskProgress = tasks;
     this.noise = noise;
     this.received = received;
@@ -201,6 +206,15 @@ export class Peer implements PendingOwner {
     pending.sending?.abandon();
   }
 
+  leftOut(method: string, names: readonly string[]): void {
+    const shown = names.slice(0, MAX_NAMED).map((name) => JSON.stringify(name));
+    if (names.length > MAX_NAMED) shown.push(`${names.length - MAX_NAMED} more`);
+    const what = `${method} of "${this.#server}"`;
+    this.#logger.warn(
+      `left out of ${what}, because it is nested deeper than ${MAX_NESTING} levels: ${shown.join(", ")}`,
+    );
+  }
+
   /** The last words of the server, for an error that is about it. */
   describe(error: NexusError): NexusError {
     const stderr = this.child?.stderr();
@@ -245,6 +259,7 @@ export class Peer implements PendingOwner {
 }
 
 interface PeerParts {
+  server: string;
   transport: Transport;
   connection: Connection;
   pending: IdTable<PendingRequest>;
@@ -260,6 +275,8 @@ interface Received {
 }
 
 const MAX_NOISE = 20;
+/** Of items that are left out. */
+const MAX_NAMED = 10;
 const MAX_SHOWN_NOISE = 200;
 
 function receiverFor({
@@ -270,7 +287,8 @@ function receiverFor({
   listener,
   logger,
   hidden,
-}: Omit<PeerParts, "transport" | "connection"> & Pick<PeerOptions, "hidden"> & { listener: PeerListener }): Receiver {
+}: Omit<PeerParts, "server" | "transport" | "connection"> &
+  Pick<PeerOptions, "hidden"> & { listener: PeerListener }): Receiver {
   return {
     message(message, streamOf) {
       received.messages += 1;

@@ -7,6 +7,7 @@ import {
   type Response,
   type Result,
 } from "../protocol/json-rpc.ts";
+import { isNestedDeeper, MAX_NESTING, withoutNestedItems } from "../protocol/nesting.ts";
 import type { Delivery, ResponseHeaders, ResumePoint, Sending, StreamEnd } from "../transport/transport.ts";
 import type { CallScope, Stoppable } from "./call-scope.ts";
 import { refusalError, rpcHint } from "../transport/refusal.ts";
@@ -31,6 +32,8 @@ export interface PendingOwner {
   cancel(pending: PendingRequest, reason: string): void;
   resume(pending: PendingRequest, point: ResumePoint, end: StreamEnd): Sending | undefined;
   describe(error: NexusError): NexusError;
+  /** Items of a list cannot be used, because they are nested too deeply. */
+  leftOut(method: string, names: readonly string[]): void;
 }
 
 interface Settle {
@@ -76,8 +79,19 @@ export class PendingRequest implements Delivery, Stoppable {
   answer(response: Response): void {
     if (!this.#finishOnce()) return;
     this.sending?.finish?.();
-    if ("result" in response && isRecord(response.result)) this.#settle.resolve(response.result);
-    else this.#settle.reject(answerError(response, this.outgoing.method));
+    if (!("result" in response) || !isRecord(response.result)) {
+      this.#settle.reject(answerError(response, this.outgoing.method));
+    } else if (isNestedDeeper(response.result)) this.#answerNested(response.result);
+    else this.#settle.resolve(response.result);
+  }
+
+  /** Of a list, the items that cannot be used are left out; of anything else, nothing can be used. */
+  #answerNested(result: Result): void {
+    const { method } = this.outgoing;
+    const flattened = withoutNestedItems(method, result);
+    if (!flattened) return this.#settle.reject(tooNested(method));
+    this.#owner.leftOut(method, flattened.leftOut);
+    this.#settle.resolve(flattened.result);
   }
 
   fail(error: NexusError): void {
@@ -114,8 +128,16 @@ export function endedWithoutAnswer(method: string, last?: StreamEnd): NexusError
   });
 }
 
+function tooNested(method: string): NexusError {
+  return new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} is nested deeper than ${MAX_NESTING} levels`, {
+    hint: "Ask for less of it, if the server can; else tell its author.",
+    mayHaveReached: true,
+  });
+}
+
 /** The server's error as it came; an answer that is neither result nor error breaks the protocol. */
 function answerError(response: Response, method: string): NexusError {
+  if (isNestedDeeper(response)) return tooNested(method);
   const error: unknown = "error" in response ? response.error : undefined;
   if (isRecord(error) && typeof error["code"] === "number" && typeof error["message"] === "string") {
     const rpc = error as unknown as ErrorObject;

@@ -1,6 +1,7 @@
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import {
   INTERNAL_ERROR,
+  INVALID_PARAMS,
   isRecord,
   METHOD_NOT_FOUND,
   type ErrorObject,
@@ -9,6 +10,7 @@ import {
   type RequestId,
 } from "../protocol/json-rpc.ts";
 import { META, USER_REJECTED } from "../protocol/meta.ts";
+import { isNestedDeeper, MAX_NESTING } from "../protocol/nesting.ts";
 import type { CallScope } from "./call-scope.ts";
 import { isInputMethod, type InputDesk } from "./input.ts";
 import type { Logger } from "./logger.ts";
@@ -18,6 +20,9 @@ import type { Peer } from "./peer.ts";
 export const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
 /** While a client waits for a task of 2025-11-25, too. */
 const ASKED_DURING = new Set([...INTERACTIVE, "tasks/result"]);
+
+/** Questions of one server at the same time: each may be shown to a person, and waits. */
+const MAX_OPEN = 100;
 
 type Answer = Parameters<Peer["respond"]>[1];
 
@@ -42,6 +47,14 @@ export class Questions {
       });
     }
     if (this.#closed) return;
+    if (isNestedDeeper(request.params)) {
+      const message = `The request is nested deeper than ${MAX_NESTING} levels`;
+      return this.#respond(peer, request, { error: { code: INVALID_PARAMS, message } });
+    }
+    if (this.#open.size >= MAX_OPEN) {
+      const message = `There are ${MAX_OPEN} open questions of this server already`;
+      return this.#respond(peer, request, { error: { code: INTERNAL_ERROR, message } });
+    }
     const withdrawn = new AbortController();
     this.#open.set(request.id, withdrawn);
     const { signal } = withdrawn;

@@ -1,5 +1,6 @@
 import { messageOf } from "../errors/nexus-error.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
+import { weightOf } from "../protocol/weight.ts";
 import type { Logger } from "./logger.ts";
 
 /** Where cached answers are kept. A shared one may serve several clients; keys keep apart what must not meet. */
@@ -16,33 +17,50 @@ export interface CachedAnswer {
   expiresAt: number;
 }
 
-/** The default store: in memory, and bounded; the least recently used goes first. */
+/** The default store: in memory, and bounded in number and weight; the least recently used goes first. */
 export class MemoryCache implements CacheStore {
-  readonly #answers = new Map<string, CachedAnswer>();
+  readonly #answers = new Map<string, { answer: CachedAnswer; bytes: number }>();
   readonly #maxAnswers: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
 
-  constructor({ maxAnswers = 500 } = {}) {
+  /** `maxBytes` is of memory, about: 64 MiB. */
+  constructor({ maxAnswers = 500, maxBytes = 64 * 1024 * 1024 } = {}) {
     this.#maxAnswers = maxAnswers;
+    this.#maxBytes = maxBytes;
   }
 
   get(key: string): CachedAnswer | undefined {
-    const answer = this.#answers.get(key);
-    if (!answer) return undefined;
+    const kept = this.#answers.get(key);
+    if (!kept) return undefined;
+    if (kept.answer.expiresAt <= Date.now()) {
+      this.#delete(key);
+      return undefined;
+    }
     this.#answers.delete(key);
-    if (answer.expiresAt <= Date.now()) return undefined;
-    this.#answers.set(key, answer);
-    return answer;
+    this.#answers.set(key, kept);
+    return kept.answer;
   }
 
   set(key: string, answer: CachedAnswer): void {
-    this.#answers.delete(key);
-    this.#answers.set(key, answer);
-    const [oldest] = this.#answers.keys();
-    if (this.#answers.size > this.#maxAnswers && oldest !== undefined) this.#answers.delete(oldest);
+    this.#delete(key);
+    const bytes = key.length + weightOf(answer.result);
+    if (bytes > this.#maxBytes) return;
+    this.#answers.set(key, { answer, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= this.#maxAnswers && this.#bytes <= this.#maxBytes) return;
+      this.#delete(oldest);
+    }
   }
 
   forget(prefix: string): void {
-    for (const key of this.#answers.keys()) if (key.startsWith(prefix)) this.#answers.delete(key);
+    for (const key of this.#answers.keys()) if (key.startsWith(prefix)) this.#delete(key);
+  }
+
+  #delete(key: string): void {
+    this.#bytes -= this.#answers.get(key)?.bytes ?? 0;
+    this.#answers.delete(key);
   }
 }
 

@@ -13,6 +13,8 @@ export interface RoundsOptions {
   maxRounds: number;
 }
 
+/** Of one round: each may be shown to a person. */
+const MAX_QUESTIONS = 100;
 const WAIT_MS = { first: 250, longest: 5_000 };
 
 /**
@@ -74,6 +76,10 @@ function questionsIn(result: Result): Record<string, Question> {
   const { inputRequests, requestState } = result;
   const isFine = inputRequests === undefined ? requestState !== undefined : isRecord(inputRequests);
   const questions = isRecord(inputRequests) ? Object.entries(inputRequests) : [];
+  if (questions.length > MAX_QUESTIONS) {
+    const message = `The server asks ${questions.length} questions at once; the limit is ${MAX_QUESTIONS}`;
+    throw new NexusError("PROTOCOL_VIOLATION", message, { mayHaveReached: true });
+  }
   if (isFine && questions.every(([, question]) => isRecord(question) && typeof question["method"] === "string")) {
     return Object.fromEntries(questions) as Record<string, Question>;
   }

@@ -1,10 +1,10 @@
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { CallToolResult, Tool } from "../protocol/mcp.ts";
+import { isNestedDeeper, MAX_NESTING } from "../protocol/nesting.ts";
 import type { SchemaCheck, SchemaValidator } from "./schema-validator.ts";
 
 const VALID: SchemaCheck = { kind: "valid" };
 const MAX_VALUE_LENGTH = 10 * 1024 * 1024;
-const MAX_VALUE_DEPTH = 256;
 
 /** Are these arguments what the tool's `inputSchema` asks for? Never throws; schemas are never fetched. */
 export async function checkArguments(tool: Tool, args: unknown = {}): Promise<SchemaCheck> {
@@ -25,7 +25,7 @@ async function checkValue(schema: unknown, value: unknown): Promise<SchemaCheck>
   if (json.length > MAX_VALUE_LENGTH) return tooMuch(`larger than ${MAX_VALUE_LENGTH} characters`);
   // The value as it travels: members that JSON does not have are not there.
   const plain: unknown = JSON.parse(json);
-  if (isDeeper(plain, MAX_VALUE_DEPTH)) return tooMuch(`nested deeper than ${MAX_VALUE_DEPTH} levels`);
+  if (isNestedDeeper(plain)) return tooMuch(`nested deeper than ${MAX_NESTING} levels`);
   const validator = await validatorFor(schema);
   return validator(plain);
 }
@@ -51,11 +51,6 @@ function jsonOf(value: unknown): string | undefined {
     // A circle, a bigint, or nested too deep to be written.
     return undefined;
   }
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 function invalid(message: string): SchemaCheck {

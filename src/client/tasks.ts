@@ -35,6 +35,8 @@ export interface TaskOptions extends CallOptions {
 export type Started = { kind: "result"; result: CallToolResult } | { kind: "task"; task: Task };
 
 const MAX_TOKENS = 1_000;
+/** Of one task, over all of its life. */
+const MAX_QUESTIONS = 1_000;
 const POLL_MS = { default: 1_000, shortest: 20, longest: 60_000 };
 
 /** Tasks of 2025-11-25 (core) and of the 2026 extension, behind one interface. */
@@ -170,6 +172,10 @@ export class Tasks {
     const open = Object.entries(asked).filter(([key]) => !answered.has(key));
     if (open.length === 0) return;
     for (const [key] of open) answered.add(key);
+    if (answered.size > MAX_QUESTIONS) {
+      const message = `Task ${task.taskId} has asked ${answered.size} questions without finishing; the limit is ${MAX_QUESTIONS}`;
+      throw new NexusError("INPUT_FAILED", message, { mayHaveReached: true });
+    }
     const inputResponses = await answerAll(Object.fromEntries(open), new Set(), { desk: this.#caller.desk, scope });
     await this.#caller.conversation.exchange("tasks/update", { taskId: task.taskId, inputResponses }, scope);
   }

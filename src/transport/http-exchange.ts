@@ -2,6 +2,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
 import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
+import { isNestedDeeper } from "../protocol/nesting.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
 import {
@@ -292,6 +293,7 @@ function errorIn(body: string): ErrorObject | undefined {
   const value = parse(body);
   const error = isRecord(value) ? value["error"] : undefined;
   if (!isRecord(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string") return undefined;
+  if (isNestedDeeper(error)) return undefined;
   return error as unknown as ErrorObject;
 }
 

@@ -7,6 +7,10 @@ const MAX_STEPS = 32;
 /** Alternatives that are looked at for one schema: hostile ones refer to themselves in every way there is. */
 const MAX_ALTERNATIVES = 10_000;
 const MAX_DEPTH = 8;
+/** Parts of one `allOf`: each is laid over all before it. */
+const MAX_PARTS = 1_000;
+/** A reference is followed many times, and each time from its beginning. */
+const MAX_REFERENCE = 1_000;
 
 interface Journey {
   root: Schema;
@@ -108,7 +112,7 @@ function followed(schema: Schema, root: Schema): Schema {
   for (let step = 0; step < MAX_STEPS; step++) {
     const { $ref, allOf, ...own } = result;
     if (typeof $ref === "string") result = { ...find($ref, root), ...own, ...(allOf === undefined ? {} : { allOf }) };
-    else if (Array.isArray(allOf)) result = allOf.filter(isRecord).reduce<Schema>(both, own);
+    else if (Array.isArray(allOf)) result = allOf.slice(0, MAX_PARTS).filter(isRecord).reduce<Schema>(both, own);
     else return result;
   }
   return result;
@@ -127,7 +131,7 @@ function both(one: Schema, other: Schema): Schema {
 
 /** What a reference inside the schema points at; nothing is ever fetched. */
 function find(reference: string, root: Schema): Schema {
-  if (!reference.startsWith("#")) return {};
+  if (!reference.startsWith("#") || reference.length > MAX_REFERENCE) return {};
   let place: unknown = root;
   for (const part of reference.slice(1).split("/").slice(1)) {
     const name = unescaped(part);

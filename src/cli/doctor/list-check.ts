@@ -61,11 +61,12 @@ function nameFaults(draft: FindingDraft, kind: string, names: readonly unknown[]
   const texts = names.filter((name): name is string => typeof name === "string" && name.trim() !== "");
   const nameless = names.length - texts.length;
   if (nameless > 0) draft.add("warning", `${nameless} without a name (${kind}s)`, "Its author has to name them.");
-  const twice = [...new Set(texts.filter((name, index) => texts.indexOf(name) !== index))];
-  if (twice.length > 0) {
+  const [seen, twice] = [new Set<string>(), new Set<string>()];
+  for (const name of texts) (seen.has(name) ? twice : seen).add(name);
+  if (twice.size > 0) {
     draft.add(
       "warning",
-      `the same ${kind} twice: ${few(twice)}`,
+      `the same ${kind} twice: ${few([...twice])}`,
       "Its author has to rename one: only one can be used.",
     );
   }

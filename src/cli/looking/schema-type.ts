@@ -11,6 +11,8 @@ const IN_FULL: TypeLimits = { depth: 6, choices: 100 };
 const ANYTHING = "any";
 /** A schema may be made of itself in many ways at once: how much of it is read has an end. */
 const MOST_PARTS = 1_000;
+/** A reference is followed many times, and each time from its beginning. */
+const MAX_REFERENCE = 1_000;
 
 /** A property of an object as a schema describes it. */
 export interface Property {
@@ -96,7 +98,7 @@ export class SchemaReader {
 
   #find(reference: string): unknown {
     if (reference === "#") return this.#root;
-    if (!reference.startsWith("#/")) return undefined;
+    if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;
     let found: unknown = this.#root;
     for (const step of reference.slice(2).split("/")) {
       const key = decodeURIComponentSafely(step).replaceAll("~1", "/").replaceAll("~0", "~");

@@ -2,6 +2,7 @@ import { LISTS } from "../../client/lists.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
+import { weightOf } from "../../protocol/weight.ts";
 import type { Exchange } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Principal } from "../principal.ts";
@@ -57,19 +58,23 @@ interface Position {
   taken: number;
 }
 
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
 /** `_meta` of a list: the servers that it lacks. */
 const UNAVAILABLE = "dev.nexus/unavailable";
 
 /** The lists of all servers as one, in the order of the configuration. One that is away is named, and holds nobody up. */
 export class AggregateLists {
   readonly #options: AggregateOptions;
+  /** Items stay the same from page to page. */
+  readonly #weights = new WeakMap<Params, number>();
 
   constructor(options: AggregateOptions) {
     this.#options = options;
   }
 
   async page(kind: ListKind, exchange: Exchange): Promise<Result> {
-    const { access, cursors, pageSize } = this.#options;
+    const { access, cursors } = this.#options;
     const position = positionIn(cursors.open(exchange));
     const { principal } = exchange;
     const parts = await Promise.all(this.shownTo(principal).map((status) => this.#part(status, kind, exchange)));
@@ -85,12 +90,31 @@ export class AggregateLists {
     }
     // The server it had come to is gone: what follows cannot be told.
     if (start < 0) throw invalidCursor();
-    const end = start + pageSize;
+    const end = this.#endOfPage(items, start);
     const result: Result = { resultType: "complete", [LISTS[kind].member]: items.slice(start, end) };
     if (end < items.length) result["nextCursor"] = cursors.seal(positionAt(end, starts), exchange);
     const missing = parts.flatMap((part) => part.missing ?? []);
     if (missing.length > 0) result._meta = { [UNAVAILABLE]: missing };
     return Object.assign(result, freshnessOf(parts, access.isSameForAll));
+  }
+
+  /** So many items, and no heavier than a message can be: one server's large definitions must not cost the others theirs. */
+  #endOfPage(items: readonly Params[], start: number): number {
+    const last = Math.min(start + this.#options.pageSize, items.length);
+    let bytes = 0;
+    for (let at = start; at < last; at++) {
+      bytes += this.#weightOf(items[at] ?? {});
+      if (bytes > MAX_PAGE_BYTES && at > start) return at;
+    }
+    return last;
+  }
+
+  #weightOf(item: Params): number {
+    const known = this.#weights.get(item);
+    if (known !== undefined) return known;
+    const weight = weightOf(item);
+    this.#weights.set(item, weight);
+    return weight;
   }
 
   /** What is known now of what a principal may see, without waiting for any server. */

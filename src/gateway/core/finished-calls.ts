@@ -1,7 +1,7 @@
 import { FairShares, type Share } from "../../host/fair-shares.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { ExpiringMap } from "./expiring-map.ts";
-import { weightOf } from "./weight.ts";
+import { weightOf } from "../../protocol/weight.ts";
 
 export interface FinishedLimits {
   /** Calls that wait for their callers, and as many that are over: 256. */

@@ -41,6 +41,7 @@ export interface NotedPage {
 const BELIEVED_MS = 15_000;
 /** Callers and servers of which that is remembered. */
 const MAX_SHOWN = 1_000;
+const MAX_THINGS = 20_000;
 
 /**
  * How servers list what a caller wants to use. Rules judge a use by that, as they judge the list; a server may list the
@@ -124,6 +125,11 @@ export class ListedThings {
   #keep(shown: Shown, items: readonly Params[], exchange: Exchange): Shown {
     const { kind, server, things } = shown;
     for (const item of items) {
+      // Of a list without end no more is kept: what is beyond it is looked for, and refused where it is not found.
+      if (things.size >= MAX_THINGS) {
+        shown.isWhole = false;
+        break;
+      }
       const name = nameOf(kind, item);
       // Of two with one name the first one is offered.
       if (!things.has(name)) things.set(name, listedTarget(kind, server, item));

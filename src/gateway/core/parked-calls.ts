@@ -10,7 +10,7 @@ import { principalKey } from "../principal.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
 import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
-import { weightOf } from "./weight.ts";
+import { weightOf } from "../../protocol/weight.ts";
 import { undeclared } from "./undeclared.ts";
 import { capabilityMissing } from "./upstream-answer.ts";
 import { digestOf, invalidState, type RequestStates } from "./request-state.ts";

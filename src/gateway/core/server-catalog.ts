@@ -1,5 +1,6 @@
 import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Logger } from "../../client/logger.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { LIST_KINDS, type ListKind } from "./list-kind.ts";
@@ -9,6 +10,8 @@ interface Reading {
   list: Promise<KnownList>;
   startedAt: number;
 }
+
+const REREAD_MS = 5_000;
 
 /** What one server offers, read over the host's own connection when it is asked for, and kept while it is good. */
 export class ServerCatalog {
@@ -39,11 +42,19 @@ export class ServerCatalog {
     const forget = () => {
       if (this.#readings.get(kind) === reading) this.#readings.delete(kind);
     };
-    reading.list.then((list) => {
-      // What changed while it was being read is to be read again.
-      if (this.#readings.get(kind) === reading) this.#known.set(kind, list);
-      forget();
-    }, forget);
+    reading.list.then(
+      (list) => {
+        // What changed while it was being read is to be read again.
+        if (this.#readings.get(kind) === reading) this.#known.set(kind, list);
+        forget();
+      },
+      (error: unknown) => {
+        // A list that cannot be used, or never ends, is not read again for each caller.
+        const isBroken = error instanceof NexusError && error.code === "PROTOCOL_VIOLATION";
+        if (isBroken) setTimeout(forget, REREAD_MS).unref();
+        else forget();
+      },
+    );
     return reading;
   }
 
