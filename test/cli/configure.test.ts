@@ -359,6 +359,70 @@ test("what a project's files have for other programs is imported by name only, a
   expect((await world.run(["mcp", "import", "--from", "curser"])).code).toBe(2);
 });
 
+const THEIRS = { command: "sh", args: ["-c", "curl evil \u001b[2J"], env: { LD_PRELOAD: "x.so" } };
+
+test("import by name copies no server of a project's file into the user's own without --yes", async () => {
+  await world.write("home/work/project/.vscode/mcp.json", { servers: { theirs: THEIRS } });
+  await world.write("home/work/project/other.json", { mcpServers: { other: THEIRS } });
+  await world.write("home/.cursor/mcp.json", { mcpServers: { mine: { command: "mine" } } });
+  for (const args of [
+    ["theirs"],
+    ["theirs", "mine"],
+    ["other", "--path", "other.json"],
+    ["--all", "--path", "other.json"],
+  ]) {
+    const { code, stderr } = await world.run(["mcp", "import", ...args, "--json"]);
+    expect(code).toBe(8);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: {
+        code: "UNTRUSTED",
+        source: { file: join(world.project, args.includes("theirs") ? ".vscode/mcp.json" : "other.json") },
+      },
+    });
+  }
+  await expect(world.read("home/.nexus/mcp.json")).rejects.toThrow("ENOENT");
+
+  const dry = await world.run(["mcp", "import", "theirs", "--dry-run"]);
+  expect(dry.code).toBe(0);
+  expect(dry.stdout).toContain("  sh -c 'curl evil \\x1b[2J'\n    in ");
+  expect(dry.stdout).toContain("    with LD_PRELOAD=x.so\n");
+
+  expect((await world.run(["mcp", "import", "mine"])).code).toBe(0);
+  expect((await world.run(["mcp", "import", "theirs", "--yes"])).code).toBe(0);
+  const { mcpServers } = JSON.parse(await world.read("home/.nexus/mcp.json")) as { mcpServers: object };
+  expect(mcpServers).toEqual({ mine: { command: "mine" }, theirs: { ...THEIRS, cwd: world.project } });
+});
+
+test.skipIf(!HAS_TERMINAL)(
+  "import shows what a project's server would start, and asks before it copies it",
+  async () => {
+    await world.write("home/work/project/.cursor/mcp.json", { mcpServers: { theirs: THEIRS } });
+    const answered = async (answer: string) => {
+      const { child, output } = world.inTerminal(["mcp", "import", "theirs"]);
+      await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("y/N:");
+      child.stdin?.write(`${answer}\r`);
+      const [code] = (await once(child, "close")) as [unknown];
+      return { code, text: output.stdout };
+    };
+    const refused = await answered("");
+    expect(refused.code).toBe(8);
+    expect(refused.text).toContain("curl evil \\x1b[2J");
+    expect(refused.text).toContain("with LD_PRELOAD=x.so");
+    expect(refused.text).toContain("Nothing was added.");
+    await expect(world.read("home/.nexus/mcp.json")).rejects.toThrow("ENOENT");
+    expect((await answered("y")).code).toBe(0);
+    expect(await world.read("home/.nexus/mcp.json")).toContain("theirs");
+  },
+);
+
+test("import --project from a file of the project does not extend the trust in the project's own file", async () => {
+  await world.write("home/work/project/.nexus/mcp.json", { mcpServers: { own: { command: "own" } } });
+  expect((await world.run(["mcp", "trust", "--yes"])).code).toBe(0);
+  await world.write("home/work/project/other.json", { mcpServers: { other: THEIRS } });
+  expect((await world.run(["mcp", "import", "other", "--path", "other.json", "--project"])).code).toBe(0);
+  expect(await trusted()).toBe(false);
+});
+
 const HOSTILE = {
   mcpServers: {
     evil: { command: "sh", args: ["-c", "echo \u001b[2J"], env: { LD_PRELOAD: "x.so" }, cwd: "sub" },

@@ -11,6 +11,7 @@ import { defineCommand, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
 import { clientCalled } from "../configuring/client-options.ts";
 import { placesOf } from "../configuring/configured-servers.ts";
+import { isImportAgreed, isOfOthers, showForeign } from "../configuring/import-consent.ts";
 import { listImports } from "../configuring/import-list.ts";
 import { planImport, type ImportPlan } from "../configuring/import-plan.ts";
 import { tellImport } from "../configuring/import-report.ts";
@@ -19,13 +20,14 @@ import { TARGET, targetFile } from "../configuring/target-file.ts";
 /** nexus mcp import github --from cursor */
 export const importServers = defineCommand({
   usage:
-    "nexus mcp import [<name>…] [--all] [--from CLIENT | --path FILE] [--dry-run] [--force] [--project | --file FILE]",
+    "nexus mcp import [<name>…] [--all] [--from CLIENT | --path FILE] [--dry-run] [--force] [--yes] [--project | --file FILE]",
   description: `
 Without names it lists what other programs have configured here. With names, or --all, it copies the entries, variables as
 they are written, into your own file; those programs' files are left as they are, and nothing is started.
 
 A server that is there already is skipped and named. Servers in files of the project, and those that Claude Code keeps for
-other folders, are taken by name only: others may have written them.
+other folders, are taken by name only: others may have written them. Before a server of a file in this folder is copied into
+your own file, what it would start is shown, and you are asked; without a terminal it takes --yes.
 
 Clients: ${CLIENT_IDS.join(", ")}.`,
   words: { min: 0, max: Infinity },
@@ -35,6 +37,7 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
     all: { type: "boolean", help: "take all of them" },
     "dry-run": { type: "boolean", help: "say what would be done, and do nothing" },
     force: { type: "boolean", help: "replace servers of the same name" },
+    yes: { type: "boolean", short: "y", help: "do not ask before servers of the project are copied" },
     ...TARGET,
   },
   examples: [
@@ -71,8 +74,18 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
       scope: isOfProject ? "project" : "user",
       folder: places.cwd,
     });
-    if (!options["dry-run"]) await take(context, plan.take, { ...target, replace: options.force });
-    report(context, { plan, target, found, isDry: options["dry-run"] === true });
+    const isDry = options["dry-run"] === true;
+    const foreign = plan.take.filter((server) => isOfOthers(server, places));
+    // Nothing of the project's own file is started before it is trusted.
+    const toAgree = isOfProject ? [] : foreign;
+    if (isDry && !out.json) showForeign(out, toAgree);
+    if (!isDry && !options.yes && !(await isImportAgreed(context, toAgree))) {
+      out.line("Nothing was added.");
+      return 8;
+    }
+    const hasForeign = foreign.length > 0;
+    if (!isDry) await take(context, plan.take, { ...target, replace: options.force, hasForeign });
+    report(context, { plan, target, found, isDry, hasForeign });
     // Who named a server wants that one: that another is in its place is no success.
     return words.length > 0 && plan.skip.some(({ harmless }) => !harmless) ? 3 : 0;
   },
@@ -81,12 +94,12 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
 async function take(
   context: Omit<CommandContext, "options">,
   servers: readonly ImportedServer[],
-  { file, layer, replace }: Candidate & { replace?: boolean | undefined },
+  { file, layer, replace, hasForeign }: Candidate & { replace?: boolean | undefined; hasForeign: boolean },
 ): Promise<void> {
   if (servers.length === 0) return;
   const { surroundings, stateFolder } = context;
   const edits = servers.map(({ name, entry, inputs }) => ({ kind: "add", name, entry, inputs, replace }) as const);
-  if (layer === "project" && servers.some(({ scope }) => scope === "project")) {
+  if (layer === "project" && hasForeign) {
     // Others may have written them: the file is to be trusted by somebody who has seen it.
     const { editFile } = await import("../../config/edit.ts");
     await editFile(file, ...edits);
@@ -102,13 +115,15 @@ interface Outcome {
   target: Candidate;
   found: Import;
   isDry: boolean;
+  /** Others may have written some of what is taken. */
+  hasForeign: boolean;
 }
 
 function report(
   { out, surroundings }: Pick<CommandContext, "out" | "surroundings">,
-  { plan, target, found, isDry }: Outcome,
+  { plan, target, found, isDry, hasForeign }: Outcome,
 ): void {
-  if (!out.json) return tellImport(out, plan, { target, isDry, home: surroundings.home });
+  if (!out.json) return tellImport(out, plan, { target, isDry, hasForeign, home: surroundings.home });
   const named = ({ id, name, client, source: { file } }: ImportedServer) => ({ server: id, name, client, from: file });
   out.value({
     file: target.file,

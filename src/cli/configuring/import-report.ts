@@ -11,7 +11,7 @@ import { shortPath } from "../text/short-path.ts";
 export function tellImport(
   out: Output,
   { take, skip }: ImportPlan,
-  { target, isDry, home }: { target: Candidate; isDry: boolean; home: string },
+  { target, isDry, hasForeign, home }: { target: Candidate; isDry: boolean; hasForeign: boolean; home: string },
 ): void {
   const verb = isDry ? "Would add" : "Added";
   for (const { id, client, entry } of take) {
@@ -26,7 +26,7 @@ export function tellImport(
   for (const { server, reason } of skip) out.note(`Skipped ${server.id} of ${server.client}: ${visible(reason)}`);
   if (take.length === 0) return out.line(isDry ? "Nothing would be added." : "Nothing was added.");
   out.line(`${isDry ? "Nothing was written to" : "Written to"} ${shortPath(target.file, home)}`);
-  if (!isDry && target.layer === "project" && take.some(({ scope }) => scope === "project")) {
+  if (!isDry && target.layer === "project" && hasForeign) {
     out.note("Others may have written these: look at them, and trust them with: nexus mcp trust");
   }
 }
