@@ -22,7 +22,7 @@ export const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read
 const ASKED_DURING = new Set([...INTERACTIVE, "tasks/result"]);
 
 /** Questions of one server at the same time: each may be shown to a person, and waits. */
-const MAX_OPEN = 100;
+const MAX_OPEN = 1_000;
 
 type Answer = Parameters<Peer["respond"]>[1];
 

@@ -84,13 +84,11 @@ test.each([
   expect(await client.callTool("echo", { text: "next" })).toMatchObject({ content: [{ text: "next" }] });
 });
 
-test("very deep JSON is carried like any other", async () => {
+test("very deep JSON is an error of its own call, and the connection lives on (R8)", async () => {
   await using client = await open();
-  const result = await client.callTool<{ deep: unknown }>("misbehave", { how: "deep_json", depth: 200_000 });
-  let value = result.structuredContent?.deep;
-  let depth = 0;
-  for (; Array.isArray(value); value = value[0]) depth++;
-  expect(depth).toBe(200_000);
+  const deep = await failure(client.callTool("misbehave", { how: "deep_json", depth: 200_000 }));
+  expect(deep).toMatchObject({ code: "PROTOCOL_VIOLATION", details: { mayHaveReached: true } });
+  expect(await client.callTool("echo", { text: "next" })).toMatchObject({ content: [{ text: "next" }] });
 });
 
 test.each(["2026-07-28", "2025-11-25"])(
