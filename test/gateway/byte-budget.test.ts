@@ -153,7 +153,6 @@ describe("Answers that are not read", () => {
     };
     await expect.poll(observe).toBe(streams.length);
     await expect.poll(observe, { timeout: 60_000 }).toBeLessThan(streams.length);
-    expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(totalBytes);
     const hers = await send(world.url("long"), modern("tools/list", {}, { headers: { "x-user": "alice" } }));
     expect([hers.status, hers.text.length > 500_000]).toEqual([200, true]);
