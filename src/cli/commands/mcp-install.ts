@@ -25,7 +25,7 @@ everything else in it. An entry of the same name that is not Nexus is left alone
 
 With --server it writes one server instead: its own entry where the program can run it as Nexus does, and otherwise a command
 that starts Nexus for this server alone. Secrets are never written into files of other programs: a server that has one is
-reached through Nexus. --config FILE goes into the command, so that Nexus reads that file there, too.
+reached through Nexus. --config FILE goes into the command, so that Nexus reads that file there as well.
 
 The command has absolute paths of Node and Nexus: it works in programs that do not have your PATH.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,

@@ -22,7 +22,7 @@ export const uninstall = defineCommand({
   description: `
 Removes from another program's configuration what "nexus mcp install" wrote there, and nothing else: an entry that starts Nexus,
 one with the address of a gateway on this machine or of the one given with --url, and with --server the entry of that server.
-An entry of that name that says something else stays, unless --force is given. Where there is no such entry, nothing is done.
+An entry of that name that is different stays unless --force is given. Without such an entry, nothing is changed.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,
   words: { min: 1, max: 1 },
   options: {
