@@ -19,6 +19,11 @@ describe("Host", () => {
     "localhost:3210",
     "LOCALHOST:3210",
     "[::1]:3210",
+    // Through a forwarded port.
+    "127.0.0.1:8080",
+    "localhost:3211",
+    "127.0.0.1",
+    "[::1]:1",
     "gateway.example",
     "gateway.example:99",
   ])("%s is one of ours", (host) => expect(problem({ host })).toBeUndefined());
@@ -27,17 +32,22 @@ describe("Host", () => {
     "",
     "evil.example",
     "evil.example:3210",
-    "127.0.0.1",
-    "localhost:3211",
+    "localhost.evil.example:3210",
+    "127.0.0.1.evil.example",
+    "127.evil.example",
+    "localhost@evil.example",
+    "localhost:3210:80",
+    "localhost:",
+    "[::1",
     "other.example",
     "other.example:1",
   ])("%j is refused", (host) => expect(problem({ host })).toBe("host"));
 
-  test("The usual port may be left out, and no other port stands for it", () => {
-    const usual = new OriginGuard({ address: "127.0.0.1", port: 80 });
+  test("Of an address that others reach the usual port may be left out, and no other port stands for it", () => {
+    const usual = new OriginGuard({ address: "192.0.2.7", port: 80 });
     const isServed = (host: string) => usual.problemOf({ headers: { host }, rawHeaders: ["Host", host] }) === undefined;
-    expect(["localhost", "localhost:80", "[::1]"].map(isServed)).toEqual([true, true, true]);
-    expect(["localhost:81", "localhost:80:80", "localhost:"].map(isServed)).toEqual([false, false, false]);
+    expect(["192.0.2.7", "192.0.2.7:80"].map(isServed)).toEqual([true, true]);
+    expect(["192.0.2.7:81", "192.0.2.7:80:80", "192.0.2.7:"].map(isServed)).toEqual([false, false, false]);
   });
 
   test("An allowed host that is not one is refused at once", () => {

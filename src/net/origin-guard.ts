@@ -41,9 +41,9 @@ export class OriginGuard {
   readonly #origins: ReadonlySet<string>;
 
   constructor({ address, port, allowedHosts = [], allowedOrigins = [] }: OriginGuardOptions) {
-    const own = ["127.0.0.1", "localhost", "[::1]", asHost(address)].map((name) => ({ name, port }));
-    this.#usualHosts = new Set(own.map(({ name }) => `${name}:${port}`));
-    this.#hosts = [...own, ...allowedHosts.map(allowedHost)];
+    const own = asHost(address);
+    this.#usualHosts = new Set(["127.0.0.1", "localhost", "[::1]", own].map((name) => `${name}:${port}`));
+    this.#hosts = [{ name: own, port }, ...allowedHosts.map(allowedHost)];
     this.#origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   }
 
@@ -67,7 +67,10 @@ export class OriginGuard {
   #isOwn(host: string): boolean {
     if (this.#usualHosts.has(host)) return true;
     const wanted = parseHost(host);
-    return wanted !== undefined && this.#hosts.some((own) => isReachedAs(own, wanted));
+    if (!wanted) return false;
+    // A forwarded port is another one than ours (ssh, containers). A page of another site cannot choose the name, which is
+    // what tells it apart: a name of its own that points here is in Host as it stands in the page's URL.
+    return isLoopback(wanted.name) || this.#hosts.some((own) => isReachedAs(own, wanted));
   }
 
   #mayCall(origin: string): boolean {
