@@ -23,7 +23,9 @@ const OF_SERVER = /^\/servers\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
 /** `url` as it stands in the request line. */
 export function routeOf(url: string): Route {
   const end = url.indexOf("?");
-  const path = end === -1 ? url : url.slice(0, end);
+  const written = end === -1 ? url : url.slice(0, end);
+  // Clients exist that add a slash to whatever URL they are given.
+  const path = written.length > 1 && written.endsWith("/") ? written.slice(0, -1) : written;
   const plain = Object.hasOwn(PLAIN, path) ? PLAIN[path] : undefined;
   if (plain) return plain;
   const [, server, what] = OF_SERVER.exec(path) ?? [];
