@@ -229,3 +229,38 @@ test("a client that does not read is not listened to until it does", async () =>
   input.end();
   await served;
 });
+
+test.each(["2025-11-25", "2026-07-28"])(
+  "a result is written a turn after its last progress, and at once where there was none (%s)",
+  async (version) => {
+    const { tell, next, input, output, served } = openPipe();
+    const isModern = version === "2026-07-28";
+    if (!isModern) {
+      tell(initialize(version));
+      await next();
+    }
+    const written: string[] = [];
+    output.on("data", (chunk: Buffer) => {
+      if (chunk.includes("notifications/message")) return;
+      written.push(chunk.includes("notifications/progress") ? "progress" : "result");
+      setImmediate(() => written.push("turn"));
+    });
+    const call = (name: string, meta: object) => {
+      const params = { name, _meta: isModern ? { ...MODERN, ...meta } : meta };
+      tell({ id: name, method: "tools/call", params });
+    };
+    call("report", { progressToken: 1 });
+    await expect.poll(() => written.filter((each) => each === "result")).toHaveLength(1);
+    const steps = written.slice(0, written.indexOf("result"));
+    expect(steps.slice(0, steps.lastIndexOf("progress") + 1)).toEqual(["progress", "progress"]);
+    expect(steps.at(-1)).toBe("turn");
+
+    written.length = 0;
+    call("echo", {});
+    setImmediate(() => written.push("next turn"));
+    await expect.poll(() => written).toContain("next turn");
+    expect(written[0]).toBe("result");
+    input.end();
+    await served;
+  },
+);

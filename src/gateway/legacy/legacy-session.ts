@@ -207,6 +207,8 @@ export class LegacySession {
   async #answer({ id, call, channel }: InFlight, agreement: Agreement): Promise<void> {
     try {
       const outcome = await this.#run(call, agreement);
+      const apart = channel.untilApart?.();
+      if (apart) await apart;
       // A cancelled request has been finished already, and gets no answer.
       if (call.isOver) return;
       call.isOver = true;

@@ -1,4 +1,5 @@
-import type { Message, Response } from "../../protocol/json-rpc.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { isNotification, type Message, type Response } from "../../protocol/json-rpc.ts";
 import type { BatchAnswers } from "./batch-answers.ts";
 
 /** The way back to a client for what belongs to one request. */
@@ -9,9 +10,14 @@ export interface RequestChannel {
   send(message: Message): boolean;
   /** Lets the client go until there is more to say; absent where it cannot come back. */
   pause?(retryMs: number | undefined): void;
+  /** Resolves when the result may follow; absent, or undefined, where that is at once. */
+  untilApart?(): Promise<void> | undefined;
   /** Once for each request; undefined where none is due, because the client cancelled it. */
   finish(answer: Response | undefined): void;
 }
+
+/** Enough for a reader that waits to take what was written as a chunk of its own. */
+const APART_MS = 1;
 
 /** The requests of one message on a way that carries everything: a pipe, or the stream of HTTP+SSE. */
 export class SharedChannel implements RequestChannel {
@@ -20,6 +26,7 @@ export class SharedChannel implements RequestChannel {
   readonly #batch: BatchAnswers | undefined;
   readonly #onDone: (() => void) | undefined;
   #waiting: number;
+  #hasReported = false;
 
   /** `onDone`: all of them are answered. */
   constructor(
@@ -36,7 +43,16 @@ export class SharedChannel implements RequestChannel {
   }
 
   send(message: Message): boolean {
+    if (isNotification(message) && message.method === "notifications/progress") this.#hasReported = true;
     return this.#write(message);
+  }
+
+  /**
+   * The official SDK's clients forget who wants progress with the result, before they have dealt with a report that came in
+   * the same chunk.
+   */
+  untilApart(): Promise<void> | undefined {
+    return this.#hasReported ? pause(APART_MS) : undefined;
   }
 
   finish(answer: Response | undefined): void {

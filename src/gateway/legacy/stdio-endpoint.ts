@@ -219,6 +219,8 @@ class StdioEndpoint {
       if (!signal.aborted) channel.send(notification);
     };
     const answer = await answerModern({ core, view, principal, request, signal, send });
+    const apart = channel.untilApart?.();
+    if (apart) await apart;
     const isWanted = this.#modern.get(id) === controller;
     if (isWanted) this.#modern.delete(id);
     channel.finish(isWanted ? answer : undefined);
@@ -241,6 +243,7 @@ class StdioEndpoint {
     const counted: RequestChannel = {
       canStream: channel.canStream,
       send: (message) => channel.send(message),
+      untilApart: () => channel.untilApart?.(),
       finish: (answer) => {
         channel.finish(answer);
         this.#done(counted);
