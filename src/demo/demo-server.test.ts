@@ -71,7 +71,11 @@ describe("the demo server", () => {
     await using server = demo();
     const { error } = await server.modern("tools/call", { name: "ask_name" });
 
-    expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+    expect(error).toMatchObject({
+      code: -32021,
+      message: "The client lacks a capability: elicitation.",
+      data: { requiredCapabilities: { elicitation: {} } },
+    });
   });
 
   test("reports progress to a client that gave a token", async () => {

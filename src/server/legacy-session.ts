@@ -13,6 +13,7 @@ import {
   type Response,
   type Result,
 } from "../protocol/json-rpc.ts";
+import { capabilityNames } from "../protocol/capability-names.ts";
 import type { ClientCapabilities, LogLevel } from "../protocol/mcp.ts";
 import { atLeast, newestCommon, type LegacyRevision } from "../protocol/revisions.ts";
 import type { CallContext, Exchange, InputAnswers, InputRequests } from "./call-context.ts";
@@ -140,7 +141,7 @@ export class LegacySession {
 
   async #ask(requests: InputRequests, exchange: Exchange, signal?: AbortSignal): Promise<InputAnswers> {
     const missing = missingCapabilities(requests, this.#client);
-    if (missing) throw new Error(`This client cannot be asked; it would need ${JSON.stringify(missing)}.`);
+    if (missing) throw new Error(`This client cannot be asked; it would need ${capabilityNames(missing)}.`);
     const answers = Object.entries(requests).map(async ([key, { method, params }]) => {
       return [key, await this.#request({ method, ...(params ? { params } : {}) }, exchange, signal)] as const;
     });

@@ -7,6 +7,7 @@ import {
   type Result,
 } from "../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../protocol/mcp.ts";
+import { capabilityNames } from "../protocol/capability-names.ts";
 import { META, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../protocol/meta.ts";
 import { isModernRevision, type ModernRevision } from "../protocol/revisions.ts";
 import type { CallContext, Exchange, InputAnswers } from "./call-context.ts";
@@ -120,7 +121,7 @@ function modernContext(server: McpServer, request: Request, { exchange, signal }
     async ask(requests, { sealed = false } = {}) {
       const required = missingCapabilities(requests, client);
       if (required) {
-        throw new RpcError(MISSING_CLIENT_CAPABILITY, "The client lacks a capability.", {
+        throw new RpcError(MISSING_CLIENT_CAPABILITY, `The client lacks a capability: ${capabilityNames(required)}.`, {
           requiredCapabilities: required,
         });
       }

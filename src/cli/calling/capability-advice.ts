@@ -1,5 +1,6 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../../protocol/meta.ts";
 
 /** What the command line can do about a server that wants more of its client; the library's advice is for programs. */
@@ -17,8 +18,8 @@ function adviceFor(needed: Record<string, unknown>): string {
   if (needed["roots"]) return `It wants to know your folders: add "roots" to its entry.`;
   if (needed["elicitation"])
     return `It wants to ask you something: "nexus mcp call", "prompt" and "read" can be asked.`;
-  const names = Object.keys(needed);
-  return names.length === 0
+  const names = capabilityNames(needed);
+  return names === ""
     ? "It wants the client to have a capability, and does not say which."
-    : `It wants the client to be able to: ${names.join(", ")}.`;
+    : `It wants the client to be able to: ${names}.`;
 }

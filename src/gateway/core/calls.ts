@@ -3,6 +3,7 @@ import { SILENT, type Logger } from "../../client/logger.ts";
 import { INTERACTIVE } from "../../client/questions.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { ByteBudget } from "../byte-budget.ts";
 import type { Exchange } from "../exchange.ts";
@@ -244,8 +245,7 @@ function failed(error: NexusError, { method, exchange: { caller, signal } }: Cal
     const isUndeclared = caller.era === "legacy" && error.code === "CAPABILITY_MISSING" && !error.details.rpc;
     if (error.code === "INPUT_FAILED" || isUndeclared) return toolFailure(error.message);
     const missing = caller.era === "legacy" ? missingCapabilities(error) : undefined;
-    if (missing)
-      return toolFailure(`${error.message} (This client does not declare ${Object.keys(missing).join(", ")}.)`);
+    if (missing) return toolFailure(`${error.message} (This client does not declare ${capabilityNames(missing)}.)`);
   }
   throw canonicalError(signal.aborted ? calledOff(error, signal.reason) : error, caller);
 }

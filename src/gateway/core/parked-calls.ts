@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Roster } from "../../client/roster.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../host/fair-shares.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { ByteBudget, ByteClaim } from "../byte-budget.ts";
@@ -137,7 +138,10 @@ export class ParkedCalls {
       const lacking = reply.kind === "asked" ? undeclared(reply.questions, exchange.caller.capabilities) : undefined;
       if (!lacking) return this.#tell(parked, reply);
       parked.call.giveUp("The caller cannot be asked any more");
-      throw capabilityMissing(lacking, "The server asks for more, which this request does not declare");
+      throw capabilityMissing(
+        lacking,
+        `The server asks for ${capabilityNames(lacking)}, which this request does not declare`,
+      );
     } catch (error) {
       this.#finish(parked);
       throw error;

@@ -56,7 +56,10 @@ export class TasksOfCallers {
   async run(method: string, params: Params, exchange: Exchange): Promise<Result> {
     if (exchange.caller.era === "legacy" || !METHODS.has(method)) throw unknownMethod(method);
     if (!knowsTasks(exchange.caller.capabilities)) {
-      throw capabilityMissing({ extensions: { [TASKS_EXTENSION]: {} } }, `${method} needs the tasks extension`);
+      throw capabilityMissing(
+        { extensions: { [TASKS_EXTENSION]: {} } },
+        `${method} needs the extension ${TASKS_EXTENSION}`,
+      );
     }
     const { view, principal } = exchange;
     const place = this.find(params["taskId"], principal);

@@ -40,7 +40,11 @@ describe("errors", () => {
     expect(told(-32042, LEGACY)).toMatchObject({ code: -32042 });
     expect(told(-32042, OLDER)).toMatchObject({ code: -32603 });
     const required = { requiredCapabilities: { elicitation: { url: {} } } };
-    expect(told(-32042, MODERN)).toEqual({ code: -32021, message: "m", data: required });
+    expect(told(-32042, MODERN)).toEqual({
+      code: -32021,
+      message: "m (This client does not declare elicitation.url.)",
+      data: required,
+    });
   });
 
   test("what was asked without having been declared is the server's fault", () => {

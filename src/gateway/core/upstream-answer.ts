@@ -54,7 +54,8 @@ export function canonicalError(error: NexusError, caller: Caller): NexusError {
   if (rpc.code === RESOURCE_NOT_FOUND) return error.amended({ rpc: { ...rpc, code: INVALID_PARAMS } });
   if (isUnderstood(rpc.code, caller)) return error;
   if (rpc.code === URL_ELICITATION_REQUIRED && caller.era === "modern") {
-    return capabilityMissing({ elicitation: { url: {} } }, rpc.message);
+    const message = `${rpc.message} (This client does not declare elicitation.url.)`;
+    return capabilityMissing({ elicitation: { url: {} } }, message);
   }
   const data = rpc.data === undefined ? { code: rpc.code } : { code: rpc.code, data: rpc.data };
   return error.amended({ rpc: { code: INTERNAL_ERROR, message: rpc.message, data } });

@@ -1,4 +1,5 @@
 import { INTERNAL_ERROR, INVALID_PARAMS, isRecord, type ErrorObject, type Result } from "../../protocol/json-rpc.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
 import {
   HEADER_MISMATCH,
   MISSING_CLIENT_CAPABILITY,
@@ -41,7 +42,7 @@ function internal({ code, message, data }: ErrorObject): ErrorObject {
 
 function lacking(error: ErrorObject, method: string): { error: ErrorObject } | { result: Result } {
   const required = isRecord(error.data) ? error.data["requiredCapabilities"] : undefined;
-  const names = isRecord(required) ? Object.keys(required).join(", ") : "";
+  const names = capabilityNames(required);
   const message = names ? `This needs a client with ${names}: ${error.message}` : error.message;
   // The model is better told than the program: it can go on without this tool.
   if (method === "tools/call") return { result: { content: [{ type: "text", text: message }], isError: true } };

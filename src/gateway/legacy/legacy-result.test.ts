@@ -146,10 +146,10 @@ test("failures have codes that the revision knows", () => {
   expect(fail(-32020, "tools/call")).toMatchObject({ error: { code: -32603, data: { code: -32020 } } });
   const required = { requiredCapabilities: { elicitation: { url: {} } } };
   expect(fail(-32021, "tools/call", "2025-06-18", required)).toEqual({
-    result: { content: [{ type: "text", text: "This needs a client with elicitation: No" }], isError: true },
+    result: { content: [{ type: "text", text: "This needs a client with elicitation.url: No" }], isError: true },
   });
   expect(fail(-32021, "prompts/get", "2025-06-18", required)).toMatchObject({
-    error: { code: -32603, message: "This needs a client with elicitation: No", data: required },
+    error: { code: -32603, message: "This needs a client with elicitation.url: No", data: required },
   });
   for (const version of LEGACY_REVISIONS) {
     const code = version === "2025-11-25" ? -32042 : -32603;
