@@ -10,7 +10,6 @@ import type { Decide } from "./core/principal-access.ts";
 import { Seal } from "./core/seal.ts";
 import { CallGate } from "./edge/call-gate.ts";
 import { GuardedCore } from "./edge/guarded-core.ts";
-import { GATEWAY_INFO } from "./edge/modern-request.ts";
 import type { Core } from "./exchange.ts";
 import { FailureLog } from "./failure-log.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -66,15 +65,7 @@ export class Assembly {
     this.budget = new ByteBudget(this.limits);
     this.calls = new Calls({ host, seal, limits, budget: this.budget, logger: this.logger });
     const failures = (this.failures = new FailureLog(this.logger));
-    this.#core = new GatewayCore({
-      failures,
-      host,
-      calls: this.calls,
-      seal,
-      serverInfo: GATEWAY_INFO,
-      decide,
-      logger: this.logger,
-    });
+    this.#core = new GatewayCore({ failures, host, calls: this.calls, seal, decide, logger: this.logger });
     this.gate = new CallGate(this.limits);
     this.core = new GuardedCore({
       core: this.#core,

@@ -86,6 +86,8 @@ export interface Core {
   /** Whether there is such a server, as far as the principal may know. */
   sees(principal: Principal, server: string): boolean;
   offer(view: View, principal: Principal): Promise<Offer>;
+  /** Who answers there: for one server its own name and version, as far as it is known by now. */
+  serverInfo(view: View): Implementation | undefined;
   /**
    * Answers a request with a result in the form of the newest specification (`resultType`, `ttlMs` and `cacheScope`
    * where they belong). Throws a NexusError, which `rpcErrorOf` turns into what the caller is told.

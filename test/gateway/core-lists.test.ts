@@ -420,7 +420,7 @@ describe("what is offered", () => {
     expect(capabilities).toMatchObject({ extensions: { "io.modelcontextprotocol/tasks": {} }, completions: {} });
     expect(capabilities).not.toHaveProperty("tasks");
     expect(instructions).toContain("A server for tests");
-    expect(serverInfo).toMatchObject({ name: "nexus", title: "Everything" });
+    expect(serverInfo).toEqual({ name: "everything", title: "Everything", version: "1.0.0" });
     expect(await shared.core.offer(one("web"), ANYBODY)).toMatchObject({
       capabilities: { extensions: { "io.modelcontextprotocol/skills": {} } },
     });

@@ -2,7 +2,7 @@ import { abortSignalOf } from "../../src/client/cancellation.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer } from "../../src/gateway/exchange.ts";
 import { NexusError } from "../../src/errors/nexus-error.ts";
 import { isRecord, type Notification, type Params, type Result } from "../../src/protocol/json-rpc.ts";
-import type { Question } from "../../src/protocol/mcp.ts";
+import type { Implementation, Question } from "../../src/protocol/mcp.ts";
 
 type Tool = (exchange: Exchange, args: Params) => Promise<Result> | Result;
 
@@ -34,6 +34,10 @@ export class StandInCore implements Core {
       ttlMs: 0,
       cacheScope: "private",
     };
+  }
+
+  serverInfo(): Implementation {
+    return { name: "stand-in", version: "1.0.0" };
   }
 
   async handle(exchange: Exchange): Promise<Result> {

@@ -5,7 +5,6 @@ import type { Host, ServerStatus } from "../../host/host.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import { VERSION } from "../../protocol/version.ts";
 import { FailureLog } from "../failure-log.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
 import { ANYBODY, ownerKey, type Principal } from "../principal.ts";
@@ -20,7 +19,7 @@ import { ListedThings } from "./listed-things.ts";
 import { ServersListening } from "./listening.ts";
 import { resolveFullName } from "./names.ts";
 import { listedTarget, nameOf } from "./narrowed.ts";
-import { offerOfAll, offerOfOne } from "./offer.ts";
+import { GATEWAY_INFO, offerOfAll, offerOfOne } from "./offer.ts";
 import { outwardResult } from "./outward.ts";
 import { OwnerChanges } from "./owner-changes.ts";
 import { PassedLists } from "./passed-lists.ts";
@@ -34,8 +33,6 @@ export interface GatewayCoreOptions {
   host: Host;
   calls: CallRunner;
   seal: Seal;
-  /** As callers are told who they talk to. */
-  serverInfo?: Implementation | undefined;
   /** Narrows who may see and use what, beside the host's policy. */
   decide?: Decide | undefined;
   logger?: Logger | undefined;
@@ -56,7 +53,6 @@ export class GatewayCore implements Core {
   readonly #host: Host;
   readonly #calls: CallRunner;
   readonly #logger: Logger;
-  readonly #serverInfo: Implementation;
   readonly #waitMs: number;
   readonly #access: PrincipalAccess;
   readonly #catalogs: Catalogs;
@@ -79,7 +75,6 @@ export class GatewayCore implements Core {
     this.#calls = calls;
     this.#logger = logger;
     this.#waitMs = waitMs;
-    this.#serverInfo = options.serverInfo ?? { name: "nexus", title: "Nexus", version: VERSION };
     const access = (this.#access = new PrincipalAccess(host.policy, options.decide));
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
@@ -102,7 +97,7 @@ export class GatewayCore implements Core {
   async offer(view: View, principal: Principal): Promise<Offer> {
     if (view.kind === "one") {
       const status = this.#get(view.server, principal);
-      return offerOfOne(this.#serverInfo, status, await this.#catalogs.of(view.server).nature());
+      return offerOfOne(status, await this.#catalogs.of(view.server).nature());
     }
     const shown = this.#all.shownTo(principal);
     // Nobody is started for it: a server that is not there yet adds nothing that could not be told later.
@@ -115,7 +110,11 @@ export class GatewayCore implements Core {
     );
     const known = await Promise.all(natures.map((nature) => within(nature, this.#waitMs)));
     const there = known.filter((nature) => nature !== undefined);
-    return offerOfAll(this.#serverInfo, shown, there);
+    return offerOfAll(shown, there);
+  }
+
+  serverInfo(view: View): Implementation | undefined {
+    return view.kind === "all" ? GATEWAY_INFO : this.#catalogs.of(view.server).serverInfo;
   }
 
   async handle(exchange: Exchange): Promise<Result> {

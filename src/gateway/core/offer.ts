@@ -1,8 +1,10 @@
+import type { ServerDefinition } from "../../config/server-definition.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
+import { VERSION } from "../../protocol/version.ts";
 import type { Offer } from "../exchange.ts";
 import type { ServerNature } from "./server-nature.ts";
 
@@ -10,26 +12,32 @@ const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 /** Extensions that need no methods beyond those that the endpoint of all servers routes. */
 const CARRIED = [TASKS_EXTENSION, APPS_EXTENSION];
 
+/** What the gateway calls itself where it is all servers. */
+export const GATEWAY_INFO: Implementation = { name: "nexus", title: "Nexus", version: VERSION };
+
 /** What one server offers, in the form of the newest specification. */
-export function offerOfOne(gateway: Implementation, { definition }: ServerStatus, nature: ServerNature): Offer {
-  const { serverInfo, instructions } = nature;
-  return {
-    serverInfo: { ...gateway, title: serverInfo?.title ?? definition.name ?? serverInfo?.name ?? definition.id },
-    capabilities: modernCapabilities(nature),
-    instructions,
-    ...UNKEPT,
-  };
+export function offerOfOne({ definition }: ServerStatus, nature: ServerNature): Offer {
+  const serverInfo = ownInfo(definition, nature.serverInfo);
+  return { serverInfo, capabilities: modernCapabilities(nature), instructions: nature.instructions, ...UNKEPT };
 }
 
+/** A server's own name and version. Clients refuse the whole answer for one member of the wrong type, so that is left out. */
+export function ownInfo({ id, name }: ServerDefinition, info: Partial<Implementation> = {}): Implementation {
+  const own = Object.entries(info).filter(([member, value]) => {
+    return member === "icons" ? Array.isArray(value) && value.every(isIcon) : !TEXTS.has(member) || isText(value);
+  });
+  return { name: id, version: "unknown", ...(name === undefined ? {} : { title: name }), ...Object.fromEntries(own) };
+}
+
+const TEXTS = new Set(["name", "version", "title", "description", "websiteUrl"]);
+const isText = (value: unknown) => typeof value === "string";
+const isIcon = (icon: unknown) => isRecord(icon) && isText(icon["src"]);
+
 /** What all of them offer together: always the same, whichever of them are there, but for extensions. */
-export function offerOfAll(
-  gateway: Implementation,
-  servers: readonly ServerStatus[],
-  natures: readonly ServerNature[],
-): Offer {
+export function offerOfAll(servers: readonly ServerStatus[], natures: readonly ServerNature[]): Offer {
   const extensions = carriedExtensions(natures);
   return {
-    serverInfo: gateway,
+    serverInfo: GATEWAY_INFO,
     capabilities: {
       tools: { listChanged: true },
       resources: { listChanged: true, subscribe: true },

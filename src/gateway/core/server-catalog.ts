@@ -1,9 +1,12 @@
 import type { CancelSignal } from "../../client/cancellation.ts";
+import type { Client } from "../../client/client.ts";
 import type { Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { LIST_KINDS, type ListKind } from "./list-kind.ts";
+import { ownInfo } from "./offer.ts";
 import { natureOf, type ServerNature } from "./server-nature.ts";
 
 interface Reading {
@@ -21,11 +24,17 @@ export class ServerCatalog {
   readonly #known = new Map<ListKind, KnownList>();
   readonly #readings = new Map<ListKind, Reading>();
   #nature: ServerNature | undefined;
+  #serverInfo: Implementation | undefined;
 
   constructor(host: Host, server: string, logger: Logger) {
     this.#host = host;
     this.#server = server;
     this.#logger = logger;
+  }
+
+  /** As it last introduced itself, however long ago. */
+  get serverInfo(): Implementation | undefined {
+    return this.#serverInfo;
   }
 
   /** As last read, however long ago. */
@@ -76,7 +85,7 @@ export class ServerCatalog {
   async nature(signal?: CancelSignal): Promise<ServerNature> {
     if (this.#nature) return this.#nature;
     using lease = await this.#host.lease(this.#server, signal ? { signal } : {});
-    return (this.#nature = natureOf(lease.client));
+    return this.#meet(lease.client);
   }
 
   /**
@@ -92,9 +101,16 @@ export class ServerCatalog {
     });
   }
 
+  #meet(client: Client): ServerNature {
+    const nature = natureOf(client);
+    const definition = this.#host.find(this.#server)?.definition;
+    if (definition) this.#serverInfo = ownInfo(definition, nature.serverInfo);
+    return (this.#nature = nature);
+  }
+
   async #read(kind: ListKind): Promise<KnownList> {
     using lease = await this.#host.lease(this.#server);
-    this.#nature ??= natureOf(lease.client);
+    if (!this.#nature) this.#meet(lease.client);
     return await readKnownList(lease.client, kind, { server: this.#server, logger: this.#logger });
   }
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "../../client/logger.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
 import type { Audit, Outcome } from "../audit.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
@@ -35,6 +36,10 @@ export class GuardedCore implements Core {
     const { core, gate } = this.#options;
     gate.requireOpen();
     return core.offer(view, principal).catch((error: unknown) => this.#fail(error, view, "initialize"));
+  }
+
+  serverInfo(view: View): Implementation | undefined {
+    return this.#options.core.serverInfo(view);
   }
 
   async handle(exchange: Exchange): Promise<Result> {

@@ -9,15 +9,11 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import { META } from "../../protocol/meta.ts";
 import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
-import { VERSION } from "../../protocol/version.ts";
 import type { Offer } from "../exchange.ts";
 import { principalKey } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import { listenModern } from "./modern-listen.ts";
 import { readSender, type ModernRequest, type ModernSender } from "./modern-sender.ts";
-
-/** What the gateway calls itself in every answer. */
-export const GATEWAY_INFO: Implementation = { name: "nexus", title: "Nexus", version: VERSION };
 
 /** Methods that this revision no longer has: an upstream of an older one may know them, which is none of the caller's business. */
 const REMOVED: ReadonlySet<string> = new Set([
@@ -44,12 +40,17 @@ export async function answerModern(r: ModernRequest): Promise<Response> {
 export async function answerFrom(sender: ModernSender, r: ModernRequest): Promise<Response> {
   try {
     const result = await resultOf(sender, r);
-    const _meta = { [META.serverInfo]: GATEWAY_INFO, ...result._meta };
-    const signed = result._meta ? { ...result, _meta } : { _meta, ...result };
-    return { jsonrpc: "2.0", id: r.request.id, result: signed };
+    return { jsonrpc: "2.0", id: r.request.id, result: signed(result, r.core.serverInfo(r.view)) };
   } catch (error) {
     return failed(r.request, rpcErrorOf(error));
   }
+}
+
+/** Every answer says who gives it. */
+function signed(result: Result, info: Implementation | undefined): Result {
+  if (!info) return result;
+  const _meta = { [META.serverInfo]: info, ...result._meta };
+  return result._meta ? { ...result, _meta } : { _meta, ...result };
 }
 
 export function failed({ id }: Request, error: ErrorObject): Response {

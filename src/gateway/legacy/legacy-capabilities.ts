@@ -1,6 +1,6 @@
 import type { ChangingList } from "../../client/feed.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
-import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import type { ClientCapabilities, Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 
@@ -51,6 +51,15 @@ export function legacyOffer(
   });
   if (common.length > 0) capabilities["extensions"] = Object.fromEntries(common);
   return capabilities;
+}
+
+/** A name and version with what the revision knows of an implementation. */
+export function legacyInfo(info: Implementation, version: LegacyRevision): Implementation {
+  if (atLeast(version, "2025-11-25")) return info;
+  const { icons: _icons, websiteUrl: _site, description: _description, ...titled } = info;
+  if (atLeast(version, "2025-06-18")) return titled;
+  const { title: _, ...named } = titled;
+  return named as Implementation;
 }
 
 /** The lists whose changes an endpoint tells of. */

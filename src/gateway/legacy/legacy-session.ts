@@ -20,7 +20,7 @@ import { declaredText } from "../declared-text.ts";
 import type { Core, View } from "../exchange.ts";
 import { ownerKey, type Principal } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
-import { changingLists, isAskable, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
+import { changingLists, isAskable, legacyInfo, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
 import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
 import { legacyFailure } from "./legacy-failure.ts";
 import { legacyResult } from "./legacy-result.ts";
@@ -111,7 +111,7 @@ export class LegacySession {
     return {
       protocolVersion: version,
       capabilities: legacyOffer(offer.capabilities, version, capabilities),
-      serverInfo: offer.serverInfo,
+      serverInfo: legacyInfo(offer.serverInfo, version),
       ...(offer.instructions === undefined ? {} : { instructions: offer.instructions }),
     };
   }
