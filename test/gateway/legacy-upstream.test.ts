@@ -88,11 +88,28 @@ describe.each(["2026-07-28", "2025-11-25"])("a server of %s", (revision) => {
     expect(completed.map(({ params }) => params)).toEqual([{ elicitationId }]);
   });
 
-  test("choices for 2025-06-18 are given up where they are several of many", async () => {
+  test("several of many are asked as yes-or-no fields in 2025-06-18, and reach the server as it asked for them", async () => {
     const wire = await open("2025-06-18", { elicitation: {} });
-    const { questions, result } = await answered(wire, "test_elicitation_sep1330_enums", { answer: {} });
-    expect(questions).toEqual([]);
-    expect(JSON.stringify(result)).toContain("action=cancel");
+    const content = {
+      untitledSingle: "option1",
+      "untitledMulti: option3": true,
+      "untitledMulti: option1": true,
+      "untitledMulti: option2": false,
+      "titledMulti: value2": true,
+    };
+    const answer = { action: "accept", content };
+    const { questions, result } = await answered(wire, "test_elicitation_sep1330_enums", { answer });
+    const { properties } = (questions[0]?.params?.["requestedSchema"] ?? {}) as { properties: Record<string, Params> };
+    expect(properties).toMatchObject({
+      titledSingle: {
+        enum: ["value1", "value2", "value3"],
+        enumNames: ["First Option", "Second Option", "Third Option"],
+      },
+      "titledMulti: value2": { type: "boolean", title: "titledMulti: Second Choice" },
+    });
+    expect(Object.values(properties).map(({ type }) => type)).not.toContain("array");
+    const given = { untitledSingle: "option1", untitledMulti: ["option1", "option3"], titledMulti: ["value2"] };
+    expect(JSON.stringify(result)).toContain(JSON.stringify(JSON.stringify(given)).slice(1, -1));
   });
 
   test("cancelling reaches the server", async () => {

@@ -77,7 +77,8 @@ async function initialized(url: string, protocolVersion: string): Promise<unknow
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
   const { json, events } = await send(url, { headers, body });
-  return (json.result ?? events[0]?.result).serverInfo;
+  const { result = {} } = json.result ? json : (events[0] ?? {});
+  return result.serverInfo;
 }
 
 async function signature(url: string, method: string, params = {}): Promise<unknown> {

@@ -42,7 +42,7 @@ export class AskingCaller implements InputProvider {
       const answer = await caller.ask(question, AbortSignal.any([signal, AbortSignal.timeout(this.#answerMs)]));
       return answer as unknown as InputResult;
     } catch (error) {
-      if (signal.aborted || leaving.aborted) throw error;
+      if (signal.aborted || leaving.aborted || isUnaskable(error)) throw error;
       // There is no way to answer with an error; a form can be closed, the rest ends the call.
       if (question.method === "elicitation/create") return { action: "cancel" };
       throw new NexusError("INPUT_FAILED", `The client did not answer ${question.method}: ${messageOf(error)}`, {
@@ -95,6 +95,11 @@ export class AskingCaller implements InputProvider {
     this.#visits.ours.add(elicitationId);
     return { method, params: { ...carried, elicitationId } };
   }
+}
+
+/** It was not asked at all: then the call says why, instead of looking as if somebody had closed a form. */
+function isUnaskable(error: unknown): boolean {
+  return error instanceof NexusError && error.code === "CAPABILITY_MISSING";
 }
 
 const COMPLETE = "notifications/elicitation/complete";

@@ -100,17 +100,17 @@ export class LegacyCall {
 
   async #ask(question: Question, wanted: AbortSignal): Promise<Params> {
     if (this.isOver) throw new NexusError("CANCELLED", `${this.exchange.method} is over: nobody can be asked`);
-    const { version, questions, logger } = this.#around;
-    const asked = legacyQuestion(question, this.#around);
-    if (!asked) {
-      logger.warn("a question was cancelled: it asks for several of many, which its client cannot show", { version });
-      return { action: "cancel" };
-    }
+    const { questions } = this.#around;
+    const { original, ...asked } = legacyQuestion(question, this.#around);
     const send = this.#channel.send.bind(this.#channel);
     // Whoever cancels a call has no more use for its questions, however long the core takes to notice.
     const signal = AbortSignal.any([wanted, abortSignalOf(this.#cancelled)]);
     const { params } = asked;
-    if (params?.["mode"] !== "url") return questions.ask(asked, { send, signal });
+    if (params?.["mode"] !== "url") {
+      const answer = await questions.ask(asked, { send, signal });
+      const { content } = answer;
+      return original && isRecord(content) ? { ...answer, content: original(content) } : answer;
+    }
     // Ids of different servers could meet here, so each visit gets one of ours.
     const elicitationId = randomUUID();
     const answer = await questions.ask({ ...asked, params: { ...params, elicitationId } }, { send, signal });

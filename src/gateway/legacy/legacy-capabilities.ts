@@ -59,7 +59,7 @@ export function legacyInfo(info: Implementation, version: LegacyRevision): Imple
   const { icons: _icons, websiteUrl: _site, description: _description, ...titled } = info;
   if (atLeast(version, "2025-06-18")) return titled;
   const { title: _, ...named } = titled;
-  return named as Implementation;
+  return named;
 }
 
 /** The lists whose changes an endpoint tells of. */

@@ -12,14 +12,15 @@ test("a form for 2025-06-18 has no mode, choices by enum, and defaults for yes o
   const question = form({
     a: { type: "string", title: "A", oneOf: [{ const: "x", title: "Ex" }, { const: "y" }], default: "x" },
     b: { type: "boolean", default: true },
-    c: { type: "integer", minimum: 1, default: 2 },
+    c: { type: "integer", minimum: 1, default: 2, description: "How many." },
   });
   const client = { version: "2025-06-18", capabilities: { elicitation: {} } } as const;
-  expect(legacyQuestion(question, client)).toEqual(
+  const { original: _, ...asked } = legacyQuestion(question, client);
+  expect(asked).toEqual(
     form({
-      a: { type: "string", title: "A", enum: ["x", "y"], enumNames: ["Ex", "y"] },
+      a: { type: "string", title: "A", enum: ["x", "y"], enumNames: ["Ex", "y"], description: "Default: x." },
       b: { type: "boolean", default: true },
-      c: { type: "integer", minimum: 1 },
+      c: { type: "integer", minimum: 1, description: "How many. Default: 2." },
     }),
   );
   const newest = { ...client, version: "2025-11-25" } as const;
@@ -29,11 +30,39 @@ test("a form for 2025-06-18 has no mode, choices by enum, and defaults for yes o
   });
 });
 
-test("several of many cannot be asked for in 2025-06-18", () => {
-  const question = form({ a: { type: "array", items: { type: "string", enum: ["x"] } } });
-  const capabilities = { elicitation: {} };
-  expect(legacyQuestion(question, { version: "2025-06-18", capabilities })).toBeUndefined();
-  expect(legacyQuestion(question, { version: "2025-11-25", capabilities })).toBeDefined();
+test("several of many are one yes-or-no field each in 2025-06-18, and the answer is put together again", () => {
+  const titled = [{ const: "1", title: "One" }, { const: "2" }];
+  const question = form({
+    a: { type: "array", title: "A", description: "Some.", items: { type: "string", enum: ["x", "y"] }, minItems: 1 },
+    b: { type: "array", items: { anyOf: titled }, minItems: 0, maxItems: 1, default: ["2"] },
+    c: { type: "string" },
+  });
+  const client = { version: "2025-06-18", capabilities: { elicitation: {} } } as const;
+  const { original, ...asked } = legacyQuestion(question, client);
+  const { params } = form({
+    "a: x": { type: "boolean", title: "A: x", description: "Some. Choose at least 1." },
+    "a: y": { type: "boolean", title: "A: y", description: "Some. Choose at least 1." },
+    "b: 1": { type: "boolean", title: "b: One", description: "Choose at most 1.", default: false },
+    "b: 2": { type: "boolean", title: "b: 2", description: "Choose at most 1.", default: true },
+    c: { type: "string" },
+  });
+  expect(asked.params).toEqual({ ...params, requestedSchema: { ...params.requestedSchema, required: [] } });
+  expect(original?.({ "a: y": true, "a: x": true, "b: 1": false, c: "z" })).toEqual({ c: "z", a: ["x", "y"], b: [] });
+  // What is not required may be left out, and is.
+  expect(original?.({ c: "z" })).toEqual({ c: "z", a: [] });
+  const newest = legacyQuestion(question, { ...client, version: "2025-11-25" });
+  expect(newest).toEqual({ ...question, params: { ...question.params, mode: "form" } });
+});
+
+test("a field that 2025-06-18 does not have is not asked for, and the error says why", () => {
+  const client = { version: "2025-06-18", capabilities: { elicitation: {} } } as const;
+  const free = { type: "array", items: { type: "string" } };
+  const taken = { a: { type: "array", items: { enum: ["x"] } }, "a: x": { type: "string" } };
+  for (const question of [form({ a: free }), form(taken)]) {
+    const { code, message } = failureOf(() => legacyQuestion(question, client));
+    expect(code).toBe("CAPABILITY_MISSING");
+    expect(message).toBe(`The client cannot be asked for "a": its revision, 2025-06-18, has no such field in a form`);
+  }
 });
 
 test("nothing is asked that was not declared", () => {
@@ -66,7 +95,7 @@ test("before 2025-11-25 several blocks of a message are as many messages", () =>
     params: { messages: [{ role: "user", content }], maxTokens: 1 },
   });
   const client = { version: "2025-03-26", capabilities: { sampling: {} } } as const;
-  expect(legacyQuestion(question(blocks), client)?.params?.["messages"]).toEqual([
+  expect(legacyQuestion(question(blocks), client).params?.["messages"]).toEqual([
     { role: "user", content: blocks[0] },
     { role: "user", content: blocks[1] },
   ]);

@@ -11,8 +11,13 @@ export interface AskedClient {
   capabilities: ClientCapabilities;
 }
 
-/** A question as its client can be asked it; undefined where its revision has no way to. */
-export function legacyQuestion({ method, params = {} }: Question, client: AskedClient): Question | undefined {
+/** A question as its client can be asked it, and how the answer is read, where it is asked in another form. */
+export interface LegacyQuestion extends Question {
+  original?: (content: Params) => Params;
+}
+
+/** Throws where the client cannot be asked: it did not declare it, or its revision has no way to. */
+export function legacyQuestion({ method, params = {} }: Question, client: AskedClient): LegacyQuestion {
   const own = withoutReservedMeta(params);
   switch (method) {
     case "elicitation/create":
@@ -27,7 +32,7 @@ export function legacyQuestion({ method, params = {} }: Question, client: AskedC
   }
 }
 
-function elicitation(params: Params, { version, capabilities }: AskedClient): Question | undefined {
+function elicitation(params: Params, { version, capabilities }: AskedClient): LegacyQuestion {
   const method = "elicitation/create";
   const declared = capabilities.elicitation;
   if (!declared) throw undeclared(method);
@@ -38,8 +43,8 @@ function elicitation(params: Params, { version, capabilities }: AskedClient): Qu
   if (declared.url && !declared.form) throw undeclared("elicitation/create with a form");
   if (atLeast(version, "2025-11-25")) return { method, params: { ...params, mode: "form" } };
   const { mode: _, ...older } = params;
-  const requestedSchema = olderForm(params["requestedSchema"]);
-  return requestedSchema === undefined ? undefined : { method, params: { ...older, requestedSchema } };
+  const { schema, original } = olderForm(params["requestedSchema"]);
+  return { method, params: { ...older, requestedSchema: schema }, original };
 }
 
 function sampling(params: Params, { version, capabilities }: AskedClient): Params {
