@@ -6,9 +6,16 @@ export interface Principal {
   tenant: string;
 }
 
-/** Names a principal among all; no two have the same, and none begins with that of another. */
-export function principalKey({ tenant, id }: Principal): string {
-  return `${tenant.length} ${id.length} ${tenant}${id}`;
+const keys = new WeakMap<Principal, string>();
+
+/** Names a principal among all; no two have the same, and none begins with that of another. Asked several times a call. */
+export function principalKey(principal: Principal): string {
+  const known = keys.get(principal);
+  if (known !== undefined) return known;
+  const { tenant, id } = principal;
+  const key = `${tenant.length} ${id.length} ${tenant}${id}`;
+  keys.set(principal, key);
+  return key;
 }
 
 /** Names an owner of connections: owners of different principals are different, whatever they are called. */

@@ -66,8 +66,8 @@ export class UpstreamLeases {
   /** By principal and what it declares: the host takes the same provider for the same person. */
   readonly #providers = new Map<string, { provider: InputProvider; share: Share }>();
   readonly #shares: FairShares;
-  /** What owners are called at the host, to let go of what is theirs. */
-  readonly #keys = new Map<string, Set<string>>();
+  /** What owners are called at the host, by principal, to let go of what is theirs. */
+  readonly #keys = new Map<string, Map<string, string>>();
 
   /** `share`: what one principal gets of what is kept here while others compete, from 0 to 1. */
   constructor(host: Host, share?: number) {
@@ -86,7 +86,7 @@ export class UpstreamLeases {
 
   /** An owner is gone, and the connections that were its own. */
   release(owner: string): void {
-    for (const key of this.#keys.get(owner) ?? []) this.#host.release(key);
+    for (const key of this.#keys.get(owner)?.values() ?? []) this.#host.release(key);
     this.#keys.delete(owner);
   }
 
@@ -113,10 +113,12 @@ export class UpstreamLeases {
   }
 
   #ownerKey(principal: string, owner: string): string {
+    const known = this.#keys.get(owner)?.get(principal);
+    if (known !== undefined) return known;
     const key = principal + owner;
     const keys = this.#keys.get(owner);
-    if (keys) keys.add(key);
-    else this.#keys.set(owner, new Set([key]));
+    if (keys) keys.set(principal, key);
+    else this.#keys.set(owner, new Map([[principal, key]]));
     return key;
   }
 

@@ -62,7 +62,7 @@ export class ModernHttp {
     if (problem) return refuse(res, { status: 400, error: problem }, message.id);
     const read = readSender(message);
     if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
-    const answer = this.#answer(res, { principal, isSubscription: message.method === "subscriptions/listen" });
+    const answer = this.#answer(res, principal, message.method === "subscriptions/listen");
     const { signal } = answer;
     const checked = this.#targetProblem(req, { view, principal, message });
     const mismatched = checked instanceof Promise ? await checked : checked;
@@ -93,10 +93,11 @@ export class ModernHttp {
     for (const answer of this.#open.values()) answer.cancel("The gateway is shutting down");
   }
 
-  #answer(res: ServerResponse, of: { principal: Principal; isSubscription: boolean }): ModernAnswer {
+  #answer(res: ServerResponse, principal: Principal, isSubscription: boolean): ModernAnswer {
     const { limits, unread } = this.#options;
     const answer = new ModernAnswer(res, {
-      ...of,
+      principal,
+      isSubscription,
       unread,
       bufferedBytes: limits.bufferedBytes,
       onClose: () => {
