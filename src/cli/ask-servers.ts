@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
+import { lastWords } from "../errors/last-words.ts";
 import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
 import { renderForPrograms } from "../errors/render.ts";
 import { visible } from "../errors/visible.ts";
@@ -75,14 +76,14 @@ export function reportFailures(out: Output, failures: readonly NexusError[], { i
   if (failures.length === 1 && !inBrief) return out.error(first);
   for (const { message, details } of failures) {
     // A server's last words are often part of the message already.
-    const cause = [details.likelyCause, details.stderr?.at(-1), details.hint].find(
+    const cause = [details.likelyCause, lastWords(details.stderr ?? []), details.answer, details.hint].find(
       (text) => text !== undefined && !message.includes(text),
     );
     const about = details.server ?? details.source?.file ?? "";
     const name = message.includes(`"${about}"`) ? "" : `${about}: `;
-    out.note(
-      `${out.onStderr("red", "nexus:")} ${visible(`${name}${message}${cause === undefined ? "" : ` – ${cause}`}`)}`,
-    );
+    const code = details.rpc ? ` (${details.rpc.code})` : "";
+    const line = `${name}${message}${code}${cause === undefined ? "" : ` – ${cause}`}`;
+    out.note(`${out.onStderr("red", "nexus:")} ${visible(line)}`);
   }
   out.note(`"nexus mcp doctor SERVER" tells more about each.`);
 }

@@ -159,10 +159,17 @@ export class CallScope implements Timed {
   expire(): void {
     const seconds = Math.round((performance.now() - this.#startedAt) / 100) / 10;
     this.stop(
-      new NexusError("TIMEOUT", `No answer to ${this.call.method} after ${seconds} s`, {
+      new NexusError("TIMEOUT", `No answer ${this.#source} after ${seconds} s`, {
         hint: "Raise the timeout if the server needs longer, or look at what it is doing.",
       }),
     );
+  }
+
+  /** From what: the tool or prompt, or of other methods to which of them. */
+  get #source(): string {
+    const { method, params } = this.call;
+    const kind = method === "tools/call" ? "tool" : method === "prompts/get" ? "prompt" : undefined;
+    return kind === undefined ? `to ${method}` : `from the ${kind} ${JSON.stringify(params?.["name"])}`;
   }
 
   /** Waits, unless the call is stopped first. */

@@ -1,4 +1,5 @@
-import { NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
+import { causeOfListening, type Diagnosis } from "../errors/likely-cause.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import {
   isLegacyRevision,
   isModernRevision,
@@ -89,6 +90,8 @@ function explain(error: NexusError, { peer, target, sent }: Failed): NexusError 
       ? described.amended({ sent, received: receivedBy(peer), ...silence(peer) })
       : described;
   }
+  const listening = causeOfListening(peer.noise);
+  if (listening) return described.amended({ ...listening, raw: peer.noise, sent, received: receivedBy(peer) });
   const hint = `It wrote to stdout what is no MCP message: ${JSON.stringify(noise)}. Servers log to stderr; check that the command starts the server itself.`;
   const likelyCause = /^Content-Length:/i.test(noise)
     ? "It frames its messages as language servers do; MCP wants one JSON message a line."
@@ -106,13 +109,15 @@ function counted(count: number, what: string): string {
 }
 
 /** Nothing came in time that was any use. */
-function silence({ kind, child }: Peer): Pick<ErrorDetails, "likelyCause" | "hint"> {
+function silence({ kind, child }: Peer): Diagnosis {
   if (kind !== "stdio") {
     return {
       likelyCause: "The server is overloaded or stuck, or something between here and it holds the answer back.",
       hint: `Look into its log, or give it longer with "connection_timeout".`,
     };
   }
+  const listening = causeOfListening(child?.stderr() ?? []);
+  if (listening) return listening;
   return {
     likelyCause: child?.stderr().length
       ? "It started, and is still busy with what it says below, or it waits for something."

@@ -1,4 +1,5 @@
 import type { HiddenValues } from "../errors/hidden-values.ts";
+import { lastWords } from "../errors/last-words.ts";
 import { likelyCauseOfExit } from "../errors/likely-cause.ts";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import {
@@ -347,13 +348,6 @@ function unwritable(method: string, error: unknown): NexusError {
   );
 }
 
-/** What stands below an error in a trace, and says nothing: frames, dumped members, brackets, Node's version. */
-const SAYS_NOTHING = /^\s*(at .*|[[\]{}(),;^~\s]*|Node\.js v\d.*)$|^\s+\w+: .*,?$/;
-const NAMES_ERROR = /\w*(Error|Exception|error|panic)\b/;
-/** `FATAL: …`, `[error] …`, `TypeError: …`, `panic: …`, `thread 'main' panicked at …` */
-const BEGINS_WITH_ERROR =
-  /^\W{0,2}(?:FATAL|fatal|ERROR\b|error:|panic|Uncaught|[\w.]*(?:Error|Exception)\b|thread .* panicked)/;
-
 function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
   switch (reason.kind) {
     case "closed":
@@ -376,26 +370,12 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
     case "exited": {
       const { exitCode, signal } = reason;
       const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
-      const lastWords = lastWordsOf(stderr);
-      return new NexusError("SERVER_EXITED", `The server ${how}${lastWords ? `: ${lastWords.trim()}` : ""}`, {
+      const words = lastWords(stderr);
+      return new NexusError("SERVER_EXITED", `The server ${how}${words ? `: ${words}` : ""}`, {
         exitCode,
         signal,
         ...likelyCauseOfExit({ exitCode, signal, stderr }),
       });
     }
   }
-}
-
-/** The line that tells most about an end: the last that begins with an error, else the very last if it is no trace. */
-function lastWordsOf(stderr: readonly string[]): string | undefined {
-  const spoken = stderr.filter((line) => line.trim() !== "");
-  const telling = spoken.filter((line) => !SAYS_NOTHING.test(line));
-  const last = spoken.at(-1);
-  return (
-    telling.findLast((line) => BEGINS_WITH_ERROR.test(line)) ??
-    (last === telling.at(-1) ? last : undefined) ??
-    telling.findLast((line) => NAMES_ERROR.test(line)) ??
-    telling.at(-1) ??
-    last
-  );
 }

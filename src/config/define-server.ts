@@ -4,9 +4,9 @@ import type { StoredSecret } from "../auth/secrets.ts";
 import { maskedUrl, maskedWords } from "../errors/masked-secrets.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
-import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
+import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
-import { resolveEntry } from "../transport/server-entry.ts";
+import { resolveEntry, WAYS } from "../transport/server-entry.ts";
 import { absolutePath } from "./absolute-path.ts";
 import { OWN_KEYS, understand, type Understood } from "./dialect.ts";
 import { loadEnvFile } from "./env-file.ts";
@@ -75,7 +75,12 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   if (!isDeepStrictEqual(written, asWritten(node))) server.written = written;
   const variables = trusted ? await envFileOf(node, understood.node, context) : {};
   const fault =
-    faultOf(found) ?? doubling(understood) ?? together(filler.unresolved) ?? variables.fault ?? settings.fault;
+    faultOf(found) ??
+    doubling(understood) ??
+    misspelling(understood) ??
+    together(filler.unresolved) ??
+    variables.fault ??
+    settings.fault;
   if (fault) server.problem = problemOf(fault, report);
   else {
     resolveInto(server, node, { report, place: found.place, below: variables.env });
@@ -116,9 +121,29 @@ function problemOf({ what, hint, place, code }: Fault, report: Report): NexusErr
   return new NexusError(code ?? "CONFIG_INVALID", message, { hint, phase: "config", ...detailsAt(place, report) });
 }
 
-function detailsAt(place: Place, { id, context: { file, layer }, written }: Report): ErrorDetails {
-  const source = file === undefined ? undefined : { file, ...place, layer };
-  return { server: id, source, ...asWritten(written), mayHaveReached: false };
+function detailsAt(place: Place, { id, context, written }: Report): ErrorDetails {
+  return { server: id, source: sourceAt(place, context), ...asWritten(written), mayHaveReached: false };
+}
+
+function sourceAt(place: Place, { file, layer }: FileContext): ErrorSource | undefined {
+  return file === undefined ? undefined : { file, ...place, layer };
+}
+
+/** Of the key at the end of the path, or of the last one on the way that the file has. */
+function placeOf(node: SourceNode, path: readonly string[]): Place | undefined {
+  let [at, place]: [SourceNode | undefined, Place | undefined] = [node, undefined];
+  for (const key of path) {
+    const member = findMember(at, key);
+    if (!member) break;
+    ({ node: at, place } = member);
+  }
+  return place;
+}
+
+/** What the error itself says about its place is more exact. */
+function located(error: NexusError, details: ErrorDetails): NexusError {
+  const { source = details.source } = error.details;
+  return error.amended({ ...details, source });
 }
 
 function faultOf({ name, node, place, section }: FoundServer): Fault | undefined {
@@ -133,6 +158,17 @@ function doubling({ doubled: [first] }: Understood): Fault | undefined {
   const [one, other] = first.keys;
   const what = one === other ? `"${one}" is written twice` : `"${one}" and "${other}" are the same thing`;
   return { place: first.place, what, hint: "Write it once, and delete the other." };
+}
+
+/** An entry that cannot be used because the one key that it needs is misspelt. */
+function misspelling({ unknown, node }: Understood): Fault | undefined {
+  if (WAYS.some((way) => findMember(node, way))) return undefined;
+  for (const { key, place } of unknown) {
+    const meant = nearestName(key, OWN_KEYS);
+    if (!WAYS.some((way) => way === meant)) continue;
+    return { place, what: `unknown key "${key}", and no "command" or "url"`, hint: `Did you mean "${meant}"?` };
+  }
+  return undefined;
 }
 
 /** All that is missing is named at once; the place and the advice are those of the first. */
@@ -154,11 +190,12 @@ function resolveInto(
   else if (below && isRecord(value["env"])) value["env"] = { ...below, ...value["env"] };
   try {
     // An entry from a file may be anything: resolveEntry takes nothing about it for granted.
-    server.entry = resolveEntry({ ...withPaths(withWrittenType(value, report), report.context), id: server.id });
+    const given = { ...withPaths(withWrittenType(value, report), report.context), id: server.id };
+    server.entry = resolveEntry(given, (path) => sourceAt(placeOf(node, path) ?? place, report.context));
     if (isRecord(value["oauth"])) server.oauth = value["oauth"];
   } catch (error) {
     const needsVariables = !report.context.trusted && JSON.stringify(value).includes("${");
-    if (!needsVariables) server.problem = wrapped(error).amended(detailsAt(place, report));
+    if (!needsVariables) server.problem = located(wrapped(error), detailsAt(place, report));
   }
 }
 

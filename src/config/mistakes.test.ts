@@ -129,14 +129,14 @@ Write "enabled": true, without quotes around true.`,
   [
     `{ "command": "node", "env": { "PORT": 80 } }`,
     `Server "a": "env.PORT" is a number, not text
-a.json:3:1 (explicit)
+a.json:3:36 (explicit)
 node
 Put its value in quotes.`,
   ],
   [
     `{ "command": "node", "timeout": "soon" }`,
     `Server "a": "timeout" is no duration
-a.json:3:1 (explicit)
+a.json:3:27 (explicit)
 node
 Write "30s", "2m" or a number of milliseconds.`,
   ],
@@ -230,6 +230,32 @@ test.for([
   const { servers } = await world.loadText("a.json", text);
   expect(servers.map(({ problem }) => problem?.message)).toEqual([`Server "a": ${what}`, undefined]);
   expect(servers[0]?.problem?.details.source?.line).toBe(2);
+});
+
+test.for([
+  [`"args": 8080`, `"args" is a number, not a list`],
+  [`"timeout": "soon"`, `"timeout" is no duration`],
+  [`"type": "http"`, `the entry has a "command" and the type "http"`],
+  [`"env": {\n"PORT": 80 }`, `"env.PORT" is a number, not text`, 4],
+  [`"enabled": "yes"`, `"enabled" is neither true nor false`],
+] as const)("P0, P1.9: %s: the problem is at the line of the key", async ([key, what, line = 3]) => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText("a.json", `{"mcpServers":{"a":{\n"command":"x",\n${key}}}}`);
+  expect(servers[0]?.problem?.message).toBe(`Server "a": ${what}`);
+  expect(servers[0]?.problem?.details.source?.line).toBe(line);
+});
+
+test.for([
+  ["comand", "command"],
+  ["ulr", "url"],
+])("P0, P1.9: %s: a mistyped key that makes an entry useless is the place of the problem", async ([key, meant]) => {
+  await using world = await ConfigWorld.open();
+  const { servers } = await world.loadText("a.json", `{"mcpServers":{"a":{\n"timeout":"5s",\n"${key}":"x"}}}`);
+  expect(servers[0]?.problem).toMatchObject({
+    message: `Server "a": unknown key "${key}", and no "command" or "url"`,
+    hint: `Did you mean "${meant}"?`,
+    details: { source: { line: 3, column: 1 } },
+  });
 });
 
 test("P0, P1.9: unknown keys are kept and reported with what was probably meant", async () => {

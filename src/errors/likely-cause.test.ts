@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { likelyCauseOfExit } from "./likely-cause.ts";
+import { causeOfListening, likelyCauseOfExit } from "./likely-cause.ts";
 
 test.each([
   ["Error: Cannot find module '/srv/dist/index.js'", "The file /srv/dist/index.js does not exist."],
@@ -19,6 +19,38 @@ test.each([
   ["pull access denied for acme/mcp, repository does not exist", `Docker could not fetch the image "acme/mcp".`],
   ["Traceback (most recent call last):\n  x\nRuntimeError: no", "A Python exception ended it: RuntimeError: no"],
   ["TypeError: x is not a function\n    at y", "An error it did not handle ended it: TypeError: x is not a function"],
+  ["Error: connect ECONNREFUSED 127.0.0.1:5432", "The server's own dependency at 127.0.0.1:5432 is not running."],
+  ["AggregateError [ECONNREFUSED]: \n  Error: connect ECONNREFUSED ::1:6379", "own dependency at ::1:6379 is not"],
+  [
+    "dial tcp 10.0.0.7:3306: connect: connection refused",
+    "The server's own dependency at 10.0.0.7:3306 is not running.",
+  ],
+  [
+    `psycopg.OperationalError: connection to server at "localhost" (127.0.0.1), port 5432 failed: Connection refused`,
+    "The server's own dependency at localhost:5432 is not running.",
+  ],
+  ["Error: getaddrinfo ENOTFOUND api.example.com", "It could not resolve the host name api.example.com."],
+  [
+    "npm error request to https://npm.example/x failed, reason: getaddrinfo EAI_AGAIN npm.example",
+    "It could not resolve the host name npm.example.",
+  ],
+  ["socket.gaierror: [Errno -3] Temporary failure in name resolution", "It could not resolve a host name."],
+  ["dial tcp: lookup api.example on 10.0.0.1:53: no such host", "It could not resolve the host name api.example."],
+  ["Error: connect ETIMEDOUT 192.0.2.1:443", "It could not reach 192.0.2.1:443."],
+  ["code: 'SELF_SIGNED_CERT_IN_CHAIN'", "It does not trust the certificate of a site that it uses"],
+  ["ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED]", "It does not trust the certificate"],
+  ["Error: certificate has expired", "The certificate of a site that it uses has expired."],
+  [
+    "using\nNODE_MODULE_VERSION 115. This version of Node.js requires\nNODE_MODULE_VERSION 137.",
+    "A native module of it was built for another version of Node.js.",
+  ],
+  ["Error: Could not locate the bindings file. Tried:", "A native module of it has no binary for this system"],
+  ["Error: Cannot find module '../build/Release/canvas.node'", "A native module of it has no binary for this system"],
+  [
+    "chrome: error while loading shared libraries: libnss3.so: cannot open",
+    "The system library libnss3.so is missing.",
+  ],
+  ["Weather server listening on http://0.0.0.0:8080", "It is a server for HTTP: it listens at http://127.0.0.1:8080"],
 ])("a server's last words tell the cause: %s (P1.9)", (words, cause) => {
   expect(likelyCauseOfExit({ exitCode: 1, stderr: words.split("\n") }).likelyCause).toContain(cause);
 });
@@ -33,6 +65,26 @@ test.each([
   expect(likelyCauseOfExit({ ...end, stderr: [] }).likelyCause).toContain(cause);
 });
 
+test.each([
+  "Error: Cannot find module '/home/ann/.npm/_npx/1f/node_modules/mcp-x/dist/index.js'",
+  "Error: Cannot find module './lib/tool'\nRequire stack:\n- /srv/node_modules/mcp-x/index.js",
+  "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/node_modules/mcp-x/index.js",
+])("what an installed package lacks is not the fault of the entry: %s (P1.9)", (words) => {
+  const { likelyCause, hint } = likelyCauseOfExit({ exitCode: 1, stderr: words.split("\n") });
+  expect(likelyCause).toContain("An installed package lacks it.");
+  expect(hint).toContain("Reinstall the server's package");
+});
+
+test("a server for HTTP that was started as a command is configured with its url (P1.9)", () => {
+  expect(causeOfListening(["MCP server running on http://localhost:3000/mcp"])).toMatchObject({
+    snippet: `"url": "http://localhost:3000/mcp"`,
+  });
+  expect(causeOfListening(["Server listening on port 8931"])).toMatchObject({
+    snippet: `"url": "http://127.0.0.1:8931/mcp"`,
+  });
+  expect(causeOfListening(["Notes server running on stdio", "See https://notes.example/docs"])).toBeUndefined();
+});
+
 test("words that tell nothing are not guessed from (P1.9)", () => {
   const guess = likelyCauseOfExit({ exitCode: 3, stderr: ["server: starting", "server: goodbye"] });
   expect(guess).toEqual({ hint: "Run its command by hand to see what it says." });
@@ -40,7 +92,7 @@ test("words that tell nothing are not guessed from (P1.9)", () => {
 
 test("hostile words take no longer to read than others (P1.9, R8)", () => {
   const stderr = Array.from({ length: 50 }, () =>
-    "npm error 404 A_A not Traceback (most recent call last): ".repeat(35),
+    "npm error 404 A_A not Traceback (most recent call last): listening lookup Cannot find module '".repeat(20),
   );
   const started = performance.now();
   likelyCauseOfExit({ exitCode: 1, stderr });

@@ -19,6 +19,9 @@ interface Pattern {
 /** Of last words, the last: what is searched by patterns must have an end. */
 const MAX_LENGTH = 10_000;
 
+const REINSTALL = "Reinstall the server's package; with npx, remove the folder _npx of npm's cache first.";
+/** Of a child's variables the proxy's are none, unless its entry says so. */
+const CHECK_NETWORK = `Check the network, a VPN and firewalls; behind a proxy, add "env_passthrough": ["HTTPS_PROXY"] to the entry.`;
 const RUN_BY_HAND = "Run its command by hand to see what it says.";
 
 /** First match wins: what names the missing thing stands before what only names the kind of failure. */
@@ -53,17 +56,31 @@ const PATTERNS: readonly Pattern[] = [
     }),
   },
   {
-    words: /Cannot find (?:module|package) ['"]([^'"]+)['"]/,
-    diagnosis: ([name = ""]) =>
-      /^[./\\]|^[A-Za-z]:|^file:/.test(name)
-        ? {
-            likelyCause: `The file ${name} does not exist.`,
-            hint: `Correct the path in "args" (relative ones start at "cwd"), or build the server first.`,
-          }
-        : {
-            likelyCause: `The module "${name}" is not installed.`,
-            hint: "Install the server's dependencies: npm install in its folder.",
-          },
+    words: /NODE_MODULE_VERSION \d|was compiled against a different Node\.js version/,
+    diagnosis: () => ({
+      likelyCause: "A native module of it was built for another version of Node.js.",
+      hint: `Rebuild it with this version ("npm rebuild" in its folder); with npx, remove the folder _npx of npm's cache.`,
+    }),
+  },
+  {
+    words:
+      /Could not locate the bindings file|No native build was found|Cannot find (?:module ['"][^'"\n]+\.node['"]|native binding)|invalid ELF header|\.node: (?:cannot open shared object|undefined symbol)|is not a valid Win32 application/,
+    diagnosis: () => ({
+      likelyCause: "A native module of it has no binary for this system and this version of Node.js.",
+      hint: "Reinstall the server on this machine, with its install scripts allowed, or use a version of Node.js that it supports.",
+    }),
+  },
+  {
+    words: /error while loading shared libraries: ([^\s:]+)|\b(lib[\w.+-]+\.so[\d.]*): cannot open shared object file/,
+    diagnosis: ([name, other]) => ({
+      likelyCause: `The system library ${name ?? other} is missing.`,
+      hint: "Install the package of your system that has it.",
+    }),
+  },
+  {
+    words:
+      /Cannot find (?:module|package) ['"]([^'"\n]+)['"](?: imported from ([^\n]+)|\s{0,9}Require stack:\s{0,9}- ([^\n]+))?/,
+    diagnosis: ([name = "", importer, requirer]) => missingModule(name, importer ?? requirer),
   },
   {
     words: /can't open file ['"]([^'"]+)['"]: \[Errno 2\]/,
@@ -84,6 +101,46 @@ const PATTERNS: readonly Pattern[] = [
     diagnosis: () => ({
       likelyCause: "The port it wants is taken by another program, perhaps by an earlier start of this server.",
       hint: "End that program, or give the server another port.",
+    }),
+  },
+  {
+    words: /ECONNREFUSED (\S{1,200}:\d{1,5})\b|dial tcp (\S{1,200}:\d{1,5}): connect: connection refused/,
+    diagnosis: ([address, dialled]) => notRunning(address ?? dialled ?? ""),
+  },
+  {
+    words: /connection to server at "([^"\n]{1,200})"[^\n]{0,60}?port (\d{1,5}) failed: Connection refused/,
+    diagnosis: ([host, port]) => notRunning(`${host}:${port}`),
+  },
+  {
+    words: /(?:ENOTFOUND|EAI_AGAIN)(?: ([\w.-]{1,253}))?|lookup ([\w.-]{1,253})[^\n]{0,60}?: no such host/,
+    diagnosis: ([name, other]) => unknownHost(name ?? other),
+  },
+  {
+    words: /Temporary failure in name resolution|Name or service not known|nodename nor servname provided/,
+    diagnosis: () => unknownHost(undefined),
+  },
+  {
+    words: /CERT_HAS_EXPIRED|certificate has expired/,
+    diagnosis: () => ({
+      likelyCause: "The certificate of a site that it uses has expired.",
+      hint: "Have the site's operator renew it; if it is new, check this machine's clock.",
+    }),
+  },
+  {
+    words:
+      /SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY_LEAF|GET_ISSUER)|CERTIFICATE_VERIFY_FAILED|self[- ]signed certificate|unable to (?:get local issuer|verify the first) certificate|x509: certificate signed by unknown authority|invalid peer certificate/,
+    diagnosis: () => ({
+      likelyCause:
+        "It does not trust the certificate of a site that it uses: a private authority signed it, perhaps that of a company's proxy.",
+      hint: "Give it the authority's certificate (PEM); a Python program reads SSL_CERT_FILE instead.",
+      snippet: `"env": { "NODE_EXTRA_CA_CERTS": "/path/to/ca.pem" }`,
+    }),
+  },
+  {
+    words: /(?:ETIMEDOUT|ENETUNREACH|EHOSTUNREACH)(?: (\S{1,200}:\d{1,5})\b)?|Network is unreachable/,
+    diagnosis: ([address]) => ({
+      likelyCause: address === undefined ? "It could not reach the network." : `It could not reach ${address}.`,
+      hint: CHECK_NETWORK,
     }),
   },
   {
@@ -133,6 +190,28 @@ const PATTERNS: readonly Pattern[] = [
   },
 ];
 
+/** Words of servers that speak HTTP, which say where. Few letters may stand between: a sentence about something else has more. */
+const LISTENS =
+  /\b(?:listening|running|started|serving|available|ready)\b[^\n]{0,40}?(https?:\/\/[\w.[\]:-]{1,200}(?:\/[\w./-]{0,200})?)/i;
+const LISTENS_ON_PORT = /\b(?:listening|running|started) (?:on|at) (?:port |:|0\.0\.0\.0:|\*:)(\d{2,5})\b/i;
+
+/** A server that waits for HTTP requests was started as if it read its input. */
+export function causeOfListening(lines: readonly string[]): Diagnosis | undefined {
+  const text = lines.join("\n").slice(-MAX_LENGTH);
+  const said = LISTENS.exec(text)?.[1];
+  const port = said === undefined ? LISTENS_ON_PORT.exec(text)?.[1] : undefined;
+  const address = said ?? (port === undefined ? undefined : `http://127.0.0.1:${port}`);
+  if (address === undefined || !URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
+  if (url.pathname === "/") url.pathname = "/mcp";
+  return {
+    likelyCause: `It is a server for HTTP: it listens at ${url.origin}, and reads no messages from stdin.`,
+    hint: `Give it the argument that makes it speak stdio, often "stdio" or "--stdio"; or start it by itself and write its address.`,
+    snippet: `"url": "${url.href}"`,
+  };
+}
+
 /** Why a server's process probably ended, from its last words or, where it had none, from its exit code. */
 export function likelyCauseOfExit({ exitCode, signal, stderr }: LastWords): Diagnosis {
   const text = stderr.join("\n").slice(-MAX_LENGTH);
@@ -140,7 +219,39 @@ export function likelyCauseOfExit({ exitCode, signal, stderr }: LastWords): Diag
     const found = words.exec(text);
     if (found) return diagnosis(found.slice(1));
   }
-  return causeOfCode(exitCode, signal, text.trim() === "");
+  return causeOfListening(stderr) ?? causeOfCode(exitCode, signal, text.trim() === "");
+}
+
+/** `importer` is the file that wanted it, where that is known. */
+function missingModule(name: string, importer = ""): Diagnosis {
+  const isFile = /^[./\\]|^[A-Za-z]:|^file:/.test(name);
+  const likelyCause = isFile ? `The file ${name} does not exist.` : `The module "${name}" is not installed.`;
+  if (IN_PACKAGE.test(name) || IN_PACKAGE.test(importer)) {
+    return { likelyCause: `${likelyCause} An installed package lacks it.`, hint: REINSTALL };
+  }
+  return {
+    likelyCause,
+    hint: isFile
+      ? `Correct the path in "args" (relative ones start at "cwd"), or build the server first.`
+      : "Install the server's dependencies: npm install in its folder.",
+  };
+}
+
+/** Nobody writes such a path: it belongs to a package that was installed. */
+const IN_PACKAGE = /[\\/]node_modules[\\/]/;
+
+function notRunning(address: string): Diagnosis {
+  return {
+    likelyCause: `The server's own dependency at ${address} is not running.`,
+    hint: `Start it, or correct its address in the entry's "env" or "args".`,
+  };
+}
+
+function unknownHost(name: string | undefined): Diagnosis {
+  return {
+    likelyCause: `It could not resolve ${name === undefined ? "a host name" : `the host name ${name}`}.`,
+    hint: CHECK_NETWORK,
+  };
 }
 
 function causeOfCode(exitCode: number | undefined, signal: string | undefined, silent: boolean): Diagnosis {

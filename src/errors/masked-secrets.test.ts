@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maskedCommand, maskedUrl } from "./masked-secrets.ts";
+import { maskedCommand, maskedUrl, maskedProse } from "./masked-secrets.ts";
 
 test.each([
   ["node server.js --port 80", "node server.js --port 80"],
@@ -21,4 +21,15 @@ test.each([
 test("of an address, user, password and values of the query are masked", () => {
   expect(maskedUrl("https://user:abc@a.example/mcp?key=abc#x")).toBe("https://•••@a.example/mcp?key=•••#x");
   expect(maskedUrl("https://a.example/mcp?…")).toBe("https://a.example/mcp?…");
+});
+
+test.each([
+  ["The token Bearer abc.123-xyz has expired", "The token Bearer ••• has expired"],
+  ["invalid_token: The access token expired", "invalid_token: The access token expired"],
+  ["Basic authentication required", "Basic authentication required"],
+  [`{"apiKey":"k-123456","why":"unknown"}`, `{"apiKey":"•••","why":"unknown"}`],
+  ["no such key abcdefghijkl0123456789mnop", "no such key •••"],
+  ["see https://a.example/login?code=abc", "see https://a.example/login?code=•••"],
+])("what a server says is shown without what looks like a credential: %s (P1.9, R8)", (text, shown) => {
+  expect(maskedProse(text)).toBe(shown);
 });

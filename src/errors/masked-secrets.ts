@@ -54,6 +54,20 @@ export function maskedUrl(text: string): string {
     .replaceAll(/([?&][^=&#?]*=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${masked(value)}`);
 }
 
+/** Credentials by their form: with digits, after the word that announces them, or long and of letters and digits mixed. */
+const CREDENTIAL =
+  /\b(?:Bearer|Basic)\s+(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{6,}|(?<![\w-])(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[A-Za-z])[\w-]{24,}(?:\.[\w-]+)*/gi;
+const NAMED =
+  /([\w.-]*(?:token|secret|passw|api[-_]?key|credential)[\w.-]*["']?\s*[=:]\s*["']?)(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}/gi;
+
+/** What somebody else wrote, without what looks like a credential in it. */
+export function maskedProse(text: string): string {
+  return text
+    .replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskedUrl)
+    .replaceAll(NAMED, (_all, name: string) => `${name}${MASK}`)
+    .replaceAll(CREDENTIAL, (found) => found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`));
+}
+
 /** Names of variables stay, all else goes. */
 export function masked(value: string): string {
   const references = value.match(/\$\{[^{}]*\}/g);

@@ -76,6 +76,8 @@ export interface ErrorDetails {
   stderr?: readonly string[] | undefined;
   /** HTTP status of the answer, where there was one. */
   status?: number | undefined;
+  /** Of an HTTP status that is an error: what the answer says, shortened, without what looks secret. */
+  answer?: string | undefined;
   /** Of an answer 401 or 403: which credentials the server wants, as it said it. */
   wwwAuthenticate?: string | undefined;
   /** The proxy on the way, without its password. */

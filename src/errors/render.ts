@@ -21,7 +21,7 @@ export function renderForPeople(error: NexusError, platform: NodeJS.Platform = p
 
 /** The error for programs: the object that `contract` promises on stderr with `--json`. */
 export function renderForPrograms(error: NexusError): { error: Record<string, unknown> } {
-  const { phase, server, exitCode, signal, stderr, status, rpc, input, mayHaveReached } = error.details;
+  const { phase, server, exitCode, signal, stderr, status, answer, rpc, input, mayHaveReached } = error.details;
   const body = {
     code: error.code,
     message: error.message,
@@ -34,6 +34,7 @@ export function renderForPrograms(error: NexusError): { error: Record<string, un
     signal,
     stderr,
     status,
+    answer,
     rpc,
     input,
     mayHaveReached,
@@ -52,6 +53,8 @@ function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
     ["command", asLines(command)],
     ["url", asLines(url)],
     ["proxy", asLines(details.proxy)],
+    ["code", rpc ? [String(rpc.code)] : []],
+    ["answer", asLines(details.answer)],
     ["asks for", asLines(details.wwwAuthenticate)],
     ["sent", details.sent?.length ? [details.sent.join(", ")] : []],
     ["came", asLines(details.received)],

@@ -1,5 +1,6 @@
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../protocol/meta.ts";
+import { wordsOfBody } from "./refused-body.ts";
 import type { ResponseHeaders, StreamEnd } from "./transport.ts";
 import { titleOfPage } from "./web-page.ts";
 
@@ -9,6 +10,7 @@ export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind:
   return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageFor(status), {
     status,
     rpc,
+    answer: rpc && code === "SERVER_ERROR" ? undefined : wordsOfBody(body),
     wwwAuthenticate: challenge(headers),
     retryAfterMs: retryAfterMs(headers),
     likelyCause: causeOf(status, headers, body),

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { NexusError } from "../errors/nexus-error.ts";
+import { NexusError, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 import type { Root } from "../protocol/mcp.ts";
 import { parseDuration } from "./duration.ts";
@@ -66,24 +66,29 @@ export interface ApiReach {
   upstream: string | undefined;
 }
 
-/** Checks an entry and settles its spellings; says what is wrong with a bad one and how to write it. */
-export function resolveEntry(entry: ServerEntry): ResolvedEntry {
-  return new EntryReader(entry).resolve();
+/** Where a part of an entry is written: the keys that lead to it. */
+export type Locate = (path: readonly string[]) => ErrorSource | undefined;
+
+/** Checks an entry and settles its spellings; says what is wrong with a bad one, where, and how to write it. */
+export function resolveEntry(entry: ServerEntry, locate?: Locate): ResolvedEntry {
+  return new EntryReader(entry, locate).resolve();
 }
 
 const ONE_OF_BOTH = `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`;
 
 /** How a server can be reached, and what its type may be called then. */
 const TYPES = { command: ["stdio"], url: ["http", "sse"], api: [] } as const;
-const WAYS = ["command", "url", "api"] as const;
+export const WAYS = ["command", "url", "api"] as const;
 
 /** Entries come from files and from JavaScript: nothing about them is taken for granted. */
 class EntryReader {
   readonly #entry: Record<string, unknown>;
   readonly #id: string;
+  readonly #locate: Locate | undefined;
 
-  constructor(entry: unknown) {
+  constructor(entry: unknown, locate: Locate | undefined) {
     this.#id = "server";
+    this.#locate = locate;
     if (!isRecord(entry)) throw this.#invalid("is no object", ONE_OF_BOTH);
     // Null, which files use for "nothing", is the same as absent.
     this.#entry = Object.fromEntries(
@@ -95,7 +100,7 @@ class EntryReader {
   resolve(): ResolvedEntry {
     const retries = this.#entry["http_max_retries"];
     if (retries !== undefined && !(Number.isInteger(retries) && Number(retries) >= 0)) {
-      throw this.#invalid(`"http_max_retries" is no whole number`, "Write 0 for no retries.");
+      throw this.#invalid(`"http_max_retries" is no whole number`, "Write 0 for no retries.", ["http_max_retries"]);
     }
     return {
       id: this.#id,
@@ -118,6 +123,7 @@ class EntryReader {
       throw this.#invalid(
         `has a "${way}" and the type ${JSON.stringify(type)}`,
         `Leave "type" out: it follows from "${way}".`,
+        [this.#entry["type"] === undefined ? "transport" : "type"],
       );
     }
     if (way === "api") return { kind: "api", file: this.#text("api") ?? "", upstream: this.#text("upstream") };
@@ -128,7 +134,8 @@ class EntryReader {
     const { command: given } = this.#entry;
     const words = typeof given === "string" ? [given] : this.#texts("command");
     const [command, ...args] = [...words, ...this.#texts("args")];
-    if (command === undefined || command.trim() === "") throw this.#invalid(`has an empty "command"`);
+    if (command === undefined || command.trim() === "")
+      throw this.#invalid(`has an empty "command"`, undefined, ["command"]);
     const cwd = this.#text("cwd") ?? this.#text("workdir");
     return {
       kind: "stdio",
@@ -149,25 +156,29 @@ class EntryReader {
   #text(key: string): string | undefined {
     const value = this.#entry[key];
     if (value === undefined || typeof value === "string") return value;
-    throw this.#invalid(`"${key}" is ${kindOf(value)}, not text`, "Put it in quotes.");
+    throw this.#invalid(`"${key}" is ${kindOf(value)}, not text`, "Put it in quotes.", [key]);
   }
 
   #texts(key: string): string[] {
     const value = this.#entry[key] ?? [];
     if (!Array.isArray(value)) {
-      throw this.#invalid(`"${key}" is ${kindOf(value)}, not a list`, `Write it as a list: ["--port", "8080"].`);
+      throw this.#invalid(`"${key}" is ${kindOf(value)}, not a list`, `Write it as a list: ["--port", "8080"].`, [key]);
     }
     if (value.every((item) => typeof item === "string")) return value;
-    throw this.#invalid(`"${key}" holds something that is not text`, `Put every item in quotes: "8080", not 8080.`);
+    throw this.#invalid(`"${key}" holds something that is not text`, `Put every item in quotes: "8080", not 8080.`, [
+      key,
+    ]);
   }
 
   #textRecord(key: string): Record<string, string> {
     const value = this.#entry[key] ?? {};
     // Headers and Map are objects without members; naming Headers would load all of fetch.
-    if (!isRecord(value) || Symbol.iterator in value) throw this.#invalid(`"${key}" is no plain object`);
+    if (!isRecord(value) || Symbol.iterator in value) {
+      throw this.#invalid(`"${key}" is no plain object`, undefined, [key]);
+    }
     for (const [name, text] of Object.entries(value)) {
       if (typeof text !== "string")
-        throw this.#invalid(`"${key}.${name}" is ${kindOf(text)}, not text`, "Put its value in quotes.");
+        throw this.#invalid(`"${key}.${name}" is ${kindOf(text)}, not text`, "Put its value in quotes.", [key, name]);
     }
     return value as Record<string, string>;
   }
@@ -177,26 +188,30 @@ class EntryReader {
     if (value === undefined) return undefined;
     const duration = parseDuration(value);
     if (duration !== undefined) return duration;
-    throw this.#invalid(`"${key}" is no duration`, `Write "30s", "2m" or a number of milliseconds.`);
+    throw this.#invalid(`"${key}" is no duration`, `Write "30s", "2m" or a number of milliseconds.`, [key]);
   }
 
   #roots(): Root[] | undefined {
     const value = this.#entry["roots"];
     if (value === undefined) return undefined;
     if (!Array.isArray(value))
-      throw this.#invalid(`"roots" is ${kindOf(value)}, not a list`, `Write it as a list: ["."].`);
+      throw this.#invalid(`"roots" is ${kindOf(value)}, not a list`, `Write it as a list: ["."].`, ["roots"]);
     return value.map((root: unknown) => {
       if (typeof root === "string") return { uri: root.startsWith("file:") ? root : pathToFileURL(resolve(root)).href };
       if (isRecord(root) && typeof root["uri"] === "string") return root as Root;
-      throw this.#invalid(`"roots" holds something that is neither a path nor an object with a "uri"`);
+      throw this.#invalid(`"roots" holds something that is neither a path nor an object with a "uri"`, undefined, [
+        "roots",
+      ]);
     });
   }
 
-  #invalid(problem: string, hint?: string): NexusError {
+  /** `path` leads to the part that is wrong; without it, the entry as a whole is. */
+  #invalid(problem: string, hint?: string, path?: readonly string[]): NexusError {
     const message = `Server "${this.#id}": ${problem.startsWith('"') ? problem : `the entry ${problem}`}`;
     return new NexusError("CONFIG_INVALID", message, {
       phase: "config",
       server: this.#id,
+      source: path && this.#locate?.(path),
       hint,
       mayHaveReached: false,
     });

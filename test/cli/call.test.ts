@@ -199,7 +199,7 @@ describe("failures", () => {
       stderr: contains("no-such-program-anywhere"),
     });
     const slow = await call("modern.sleep", "--arg", "ms=60000", "--timeout", "3s");
-    expect(slow).toMatchObject({ code: 7, stderr: contains("No answer to tools/call") });
+    expect(slow).toMatchObject({ code: 7, stderr: contains("No answer from the tool ") });
     expect(await call("modern.protocol_error_job", "--task")).toMatchObject({ code: 5, stderr: contains("broke") });
     expect(await call("modern.crash")).toMatchObject({ code: 4, stderr: contains("exited with code 1") });
   });

@@ -197,6 +197,15 @@ const CRASH: Record<string, Produce> = {
     const text = `require("node:http").createServer().on("error", (error) => { console.error(error.message); process.exit(1); }).listen(${port}, "127.0.0.1");`;
     return failure(connect(await script("server.cjs", text)));
   },
+  "dependency not running": async () => {
+    const text = `require("node:net").connect(${await deadPort()}, "127.0.0.1");`;
+    const error = await failure(connect(await script("server.cjs", text)));
+    return error.amended({ stderr: error.details.stderr?.filter((line) => line.startsWith("Error: ")) });
+  },
+  "file of an installed package": async () => {
+    const lines = ["Error: Cannot find module '/home/ann/.npm/_npx/1f/node_modules/mcp-notes/dist/index.js'"];
+    return failure(connect(await failing(lines)));
+  },
   "no such npm package": async () => {
     const lines = ["npm error code E404", "npm error 404  'mcp-no-such-thing@*' is not in this registry."];
     return failure(connect(await failing(lines)));
@@ -222,6 +231,10 @@ const HANDSHAKE: Record<string, Produce> = {
   "timeout over HTTP": async () => failure(connect(await site(() => {}), { ...LATE, connectTimeoutMs: 3_000 })),
   "stdout pollution": async () => {
     const text = `console.log("Server running on stdio"); process.stdin.resume();`;
+    return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));
+  },
+  "a server for HTTP": async () => {
+    const text = `console.error("Notes server listening on http://localhost:38080/mcp"); process.stdin.resume();`;
     return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));
   },
   "another protocol": async () => {
@@ -298,6 +311,14 @@ const REFUSAL: Record<string, Produce> = {
     return error;
   },
   "HTTP 403": async () => failure(connect(await site(answering(403, {})), ONCE)),
+  "HTTP 401 with words": async () => {
+    const body = `{"error":"invalid_token","error_description":"The key nk_abcdefghijklmnop0123456789 has\\u001b[31m expired"}`;
+    return failure(connect(await site(answering(401, { "Content-Type": "application/json" }, body)), ONCE));
+  },
+  "HTTP 403 with words": async () => {
+    const body = "Your plan does not include this server.\nSee https://notes.example/plans?user=ann";
+    return failure(connect(await site(answering(403, { "Content-Type": "text/plain" }, body)), ONCE));
+  },
   "HTTP 404 with a page": async () => {
     const handler = answering(404, { "Content-Type": "text/html" }, page("Not here &amp; not there"));
     return failure(connect(await site(handler, "/api"), ONCE));

@@ -96,6 +96,8 @@ export function failedBy(error: NexusError, seen: readonly string[] = [], platfo
     ...labelled("command", command),
     ...labelled("url", url),
     ...labelled("proxy", details.proxy),
+    ...labelled("code", details.rpc && String(details.rpc.code)),
+    ...labelled("answer", details.answer),
     ...labelled("asks for", details.wwwAuthenticate),
     ...labelled("sent", details.sent?.join(", ")),
     ...labelled("came", details.received),

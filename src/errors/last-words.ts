@@ -1,0 +1,30 @@
+/** What stands below an error in a trace, and says nothing: frames, dumped members, Node's version, advice of runtimes. */
+const OF_TRACE = /^\s*(?:at .*|Node\.js v\d.*|\(Use `node .*|npm (?:notice|warn).*)$|^\s+\w+: .*,?$/;
+/** Brackets, rules, boxes and drawn letters. */
+const HAS_WORD = /\p{L}{2}/u;
+/** What servers say when all is well. */
+const ANNOUNCES = /\b(?:running|started|starting|listening|ready|connected|welcome|initiali[sz](?:ed|ing)|loaded)\b/i;
+const NAMES_ERROR = /\w*(Error|Exception|error|panic)\b/;
+/** `FATAL: …`, `[error] …`, `TypeError: …`, `panic: …`, `thread 'main' panicked at …` */
+const BEGINS_WITH_ERROR =
+  /^\W{0,2}(?:FATAL|fatal|ERROR\b|error:|panic|Uncaught|[\w.]*(?:Error|Exception)\b|thread .* panicked)/;
+
+/** The line of a process's stderr that tells most about its end: the last that begins with an error, else the last that says something. */
+export function lastWords(stderr: readonly string[]): string | undefined {
+  const spoken = stderr.filter((line) => line.trim() !== "");
+  const telling = spoken.filter(tells);
+  const last = telling.at(-1);
+  const words =
+    telling.findLast((line) => BEGINS_WITH_ERROR.test(line)) ??
+    (last === spoken.at(-1) ? last : undefined) ??
+    telling.findLast((line) => NAMES_ERROR.test(line)) ??
+    last;
+  return words?.trim();
+}
+
+function tells(line: string): boolean {
+  if (!HAS_WORD.test(line) || OF_TRACE.test(line)) return false;
+  return (
+    !ANNOUNCES.test(line) || NAMES_ERROR.test(line) || /\b(?:not|no|cannot|can't|fail\w*|refused|denied)\b/i.test(line)
+  );
+}
