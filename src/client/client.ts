@@ -36,7 +36,7 @@ import { isSessionForgotten } from "./forgotten-session.ts";
 import { initialize, type Agreement } from "./handshake.ts";
 import { Inbox, type NotificationListener } from "./inbox.ts";
 import { InputDesk, type InputProvider } from "./input.ts";
-import { LISTS, readList, type KnownLists } from "./lists.ts";
+import { LISTS, readList, type KnownLists, type ListReading } from "./lists.ts";
 import { negotiate, type Negotiated, type Verdict } from "./negotiate.ts";
 import { Peer } from "./peer.ts";
 import { MemoryCache, ResponseCache } from "./response-cache.ts";
@@ -392,16 +392,21 @@ export class Client implements AsyncDisposable {
   async #list<K extends keyof KnownLists>(kind: K, options?: CallOptions): Promise<Required<KnownLists>[K]> {
     const { changes } = this.#inbox;
     const list = await this.#caller.inScope({ method: LISTS[kind].method, options }, (scope) =>
-      readList(kind, { conversation: this.#conversation, cache: this.#cache, scope }),
+      readList(kind, this.#reading(scope)),
     );
     if (changes === this.#inbox.changes) this.#inbox.known[kind] = list;
     return list;
   }
 
+  #reading(scope: CallScope): ListReading {
+    const { logger } = this.#settings;
+    return { conversation: this.#conversation, cache: this.#cache, scope, server: this.server, logger };
+  }
+
   async #loadTools(scope: CallScope): Promise<Tool[]> {
     const conversation = this.#conversation;
     const { changes } = this.#inbox;
-    const listed = await readList("tools", { conversation, cache: this.#cache, scope });
+    const listed = await readList("tools", this.#reading(scope));
     // The rules for headers bind HTTP clients of modern servers; a pipe has no headers to break.
     const strict = conversation.peer.kind === "http" && this.era === "modern";
     conversation.tools = new Map();

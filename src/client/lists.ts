@@ -1,9 +1,11 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import { isRecord, METHOD_NOT_FOUND, type Params, type Result } from "../protocol/json-rpc.ts";
+import { METHOD_NOT_FOUND, type Params, type Result } from "../protocol/json-rpc.ts";
+import { itemName, normaliseItem } from "../protocol/listed-item.ts";
 import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../protocol/mcp.ts";
 import { weightOf } from "../protocol/weight.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
+import type { Logger } from "./logger.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
 /** The lists as last read, until the server says that they changed. */
@@ -22,10 +24,18 @@ export const LISTS = {
   prompts: { method: "prompts/list", member: "prompts", capability: "prompts" },
 } as const satisfies Record<keyof KnownLists, { method: string; member: string; capability: keyof ServerCapabilities }>;
 
+export interface ListReading {
+  conversation: Conversation;
+  cache: ResponseCache;
+  scope: CallScope;
+  server: string;
+  logger: Logger;
+}
+
 /** Every page of a list; nothing is asked of a server that does not declare it. */
 export async function readList<K extends keyof KnownLists>(
   kind: K,
-  { conversation, cache, scope }: { conversation: Conversation; cache: ResponseCache; scope: CallScope },
+  { conversation, cache, scope, server, logger }: ListReading,
 ): Promise<Required<KnownLists>[K]> {
   const { method, member, capability } = LISTS[kind];
   const declared = conversation.agreement.capabilities;
@@ -37,7 +47,50 @@ export async function readList<K extends keyof KnownLists>(
     scope.touch();
     return page;
   });
-  return items as unknown as Required<KnownLists>[K];
+  return usableItems(kind, items, { server, logger }) as unknown as Required<KnownLists>[K];
+}
+
+/** Items that a message names; of the others it says how many there are. */
+const MAX_NAMED = 5;
+
+/**
+ * Items as every client accepts them, in the same order. What cannot be repaired is left out alone, with a warning; what
+ * was repaired is reported as information with the data `repaired`.
+ */
+export function usableItems(
+  kind: keyof KnownLists,
+  items: readonly unknown[],
+  { server, logger }: Pick<ListReading, "server" | "logger">,
+): Params[] {
+  const leftOut: string[] = [];
+  const repaired: string[] = [];
+  const usable: Params[] = [];
+  for (const [index, value] of items.entries()) {
+    const faults: string[] = [];
+    const item = normaliseItem(kind, value, (place, found) => faults.push(`"${place}" ${faultOf(found)}`));
+    if (item) usable.push(item);
+    if (item === value) continue;
+    const name = itemName(value);
+    const shown = name === undefined ? `number ${index + 1}` : JSON.stringify(name.slice(0, MAX_NAME));
+    const why = faults.length > 0 ? few(faults) : faultOf(value);
+    (item ? repaired : leftOut).push(`${shown} (${why})`);
+  }
+  const of = `${LISTS[kind].method} of "${server}"`;
+  if (leftOut.length > 0) logger.warn(`left out of ${of}: ${few(leftOut)}`);
+  if (repaired.length > 0) logger.info(`repaired in ${of}: ${few(repaired)}`, { repaired: true });
+  return usable;
+}
+
+const MAX_NAME = 128;
+
+function faultOf(value: unknown): string {
+  if (value === undefined) return "is missing";
+  return value === null ? "is null" : "is not valid";
+}
+
+function few(texts: readonly string[]): string {
+  const rest = texts.length - MAX_NAMED;
+  return rest > 0 ? `${texts.slice(0, MAX_NAMED).join(", ")} and ${rest} more` : texts.join(", ");
 }
 
 /** What one list may have, so that a server whose list never ends can neither fill the memory nor be read for ever. */
@@ -57,8 +110,8 @@ export async function readPages(
   method: string,
   member: string,
   read: (params: Params | undefined) => Promise<Result>,
-): Promise<Record<string, unknown>[]> {
-  const items: Record<string, unknown>[] = [];
+): Promise<unknown[]> {
+  const items: unknown[] = [];
   const seen = new Set<unknown>();
   const startedAt = performance.now();
   let bytes = 0;
@@ -71,11 +124,7 @@ export async function readPages(
     if (!Array.isArray(found)) {
       throw new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} has no "${member}"`, { raw: page });
     }
-    if (!found.every(isRecord)) {
-      const message = `"${member}" of ${method} holds something that is no object`;
-      throw new NexusError("PROTOCOL_VIOLATION", message, { raw: page });
-    }
-    for (const item of found) items.push(item);
+    for (const item of found as unknown[]) items.push(item);
     if (items.length > MAX_ITEMS) throw tooLong(`${method} has more than ${MAX_ITEMS} items, which is the limit`);
     // An empty cursor is a cursor; only a missing one ends the list.
     const next = page["nextCursor"];

@@ -40,7 +40,7 @@ export class Skills {
     const call = { method: "skills/list", options, extensions: EXTENSION };
     return this.#caller.inScope(call, async (scope) => {
       const read = (params: Params | undefined) => this.#caller.conversation.exchange(call.method, params, scope);
-      const skills = await readPages(call.method, "skills", read);
+      const skills = (await readPages(call.method, "skills", read)).filter(isRecord);
       const broken = skills.find((entry) => typeof entry["uri"] !== "string" || !isRecord(entry["frontmatter"]));
       if (!broken) return skills as unknown as SkillEntry[];
       throw new NexusError("PROTOCOL_VIOLATION", "A skill is listed without a uri or front matter", { raw: broken });

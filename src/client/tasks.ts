@@ -110,7 +110,7 @@ export class Tasks {
     if (this.#caller.isModern) throw this.#caller.missing("tasks/list", "Keep the ids of the tasks you start.");
     return this.#caller.inScope({ method: "tasks/list", options }, async (scope) => {
       const read = (params: Params | undefined) => this.#caller.conversation.exchange("tasks/list", params, scope);
-      return (await readPages("tasks/list", "tasks", read)).map(canonical);
+      return (await readPages("tasks/list", "tasks", read)).filter(isRecord).map(canonical);
     });
   }
 

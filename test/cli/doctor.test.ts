@@ -206,9 +206,11 @@ describe("what a server offers", () => {
     expect(checks["lists"]).toMatchObject({ verdict: "warning" });
     expect(evidence("lists")).toContain("the same tool twice: twice");
     expect(evidence("lists")).toContain("1 without a name (tools)");
+    expect(evidence("lists")).toContain(
+      `repaired in tools/list of "small": "listed" ("inputSchema" is not valid), "remote" ("inputSchema.type" is missing)`,
+    );
     expect(evidence("schemas")).toContain("remote: inputSchema: the schema cannot be used: it refers to");
     for (const fault of [
-      `"type" of the whole is not "object": listed, remote`,
       `the argument name "two words": a.very/odd name`,
       `the type "int", which JSON Schema has not: a.very/odd name`,
       "a.very/odd name → mcp__small__a_very_odd_name_",

@@ -386,12 +386,9 @@ test("what servers write cannot steer the terminal, and a tool without a name sp
   const { code, stdout } = await other.run(["mcp", "tools"]);
 
   expect(code).toBe(0);
-  expect(stdout).toBe("bare  2 tools\n  e\\x1b[2J()\n      d\\u202e\n  (no name)()\n\n");
+  expect(stdout).toBe("bare  1 tool\n  e\\x1b[2J()\n      d\\u202e\n\n");
   const { items } = json((await other.run(["mcp", "tools", "--json"])).stdout) as Listed;
-  expect(items).toEqual([
-    { server: "bare", ...evil },
-    { server: "bare", inputSchema: 3 },
-  ]);
+  expect(items).toEqual([{ server: "bare", ...evil }]);
 });
 
 test("Ctrl-C while a server hangs ends with 130, and the server with it", async () => {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../fixtures/nexus.ts";
+import { bareServer } from "../fixtures/servers/bare-server.ts";
 
 /** A legacy server whose tools are odd, each in its own way. */
 const ODD = `
@@ -82,6 +83,27 @@ test.each([
   expect(stderr).toContain(reason);
   const doctor = await mcp("doctor", "odd");
   expect(doctor.stdout).toContain(`${tool}: inputSchema`);
+});
+
+test("items of a list that are not valid are repaired or left out, and doctor names them (P1.9)", async () => {
+  await using other = await NexusWorld.open();
+  const tools = [
+    { name: "plain", annotations: null, description: null },
+    { name: 5 },
+    { name: "fine", inputSchema: {} },
+  ];
+  const script = await other.write("bare.mjs", bareServer(tools));
+  await other.configure({ bare: { command: process.execPath, args: [script] } });
+  const { stdout } = await other.run(["mcp", "tools", "bare", "--json"]);
+  expect((JSON.parse(stdout) as { items: unknown[] }).items).toEqual([
+    { server: "bare", name: "plain", inputSchema: { type: "object" } },
+    { server: "bare", name: "fine", inputSchema: { type: "object" } },
+  ]);
+  const doctor = await other.run(["mcp", "doctor", "bare"]);
+  expect(doctor.code).toBe(0);
+  expect(doctor.stdout).toContain(`left out of tools/list of "bare": number 2 ("name" is not valid)`);
+  expect(doctor.stdout).toContain(`repaired in tools/list of "bare": "plain" (`);
+  expect(doctor.stdout).toContain(`"annotations" is null`);
 });
 
 test("null is null where the schema takes it, even beside a text", async () => {

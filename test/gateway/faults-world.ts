@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { Gateway, type ServeOptions } from "../../src/gateway/index.ts";
-import { Host, type HostEntry, type HostOptions } from "../../src/index.ts";
+import { Host, type HostEntry, type HostOptions, type HostServers } from "../../src/index.ts";
 import type { Params } from "../../src/protocol/json-rpc.ts";
 import { META } from "../../src/protocol/meta.ts";
 import { modern } from "../fixtures/gateway/wire.ts";
@@ -87,7 +87,7 @@ export class FaultWorld implements AsyncDisposable {
   readonly #folder: string;
 
   static async open(
-    servers: (folder: string) => Record<string, HostEntry>,
+    servers: (folder: string) => HostServers,
     options: WorldOptions = {},
     hostOptions: HostOptions = {},
   ): Promise<FaultWorld> {

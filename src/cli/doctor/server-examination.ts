@@ -170,6 +170,10 @@ export class ServerExamination {
     const { logger } = this.#practice;
     return {
       ...logger,
+      info: (message, data) => {
+        if (data?.["repaired"] === true) this.#warnings.push(message);
+        logger.info(message, data);
+      },
       warn: (message, data) => {
         const excerpt = data?.["excerpt"];
         if (typeof excerpt === "string") this.#noise.push(excerpt);

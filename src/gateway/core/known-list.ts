@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { LISTS, readPages } from "../../client/lists.ts";
+import { LISTS, readPages, usableItems } from "../../client/lists.ts";
 import type { Logger } from "../../client/logger.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
@@ -11,7 +11,7 @@ import { natureOf } from "./server-nature.ts";
 
 /** One list of one server, all pages of it. */
 export interface KnownList {
-  /** As the server sent them. */
+  /** As the server sent them, but for what clients would not accept. */
   readonly items: readonly Params[];
   /** The same in full names. */
   readonly outward: readonly Params[];
@@ -35,11 +35,12 @@ export async function readKnownList(
   }
   const isTold = capabilities[changeOf(kind)]?.listChanged === true;
   const freshness = new Freshness({ isTold, isLegacy: era === "legacy" });
-  const all = await readPages(method, member, async (params) => {
+  const listed = await readPages(method, member, async (params) => {
     const page = await client.request(method, params);
     freshness.add(page);
     return page;
   });
+  const all = usableItems(kind, listed, { server, logger });
   const { tools, headers } = kind === "tools" ? offered(all) : { tools: all, headers: NO_HEADERS };
   const items = kind === "tools" && era === "legacy" ? tools.map(withoutExecution) : tools;
   return { items, outward: items.map((item) => outwardItem(server, kind, item)), freshness, headers };

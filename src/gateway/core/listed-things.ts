@@ -1,5 +1,6 @@
 import type { AccessTarget } from "../../host/access-target.ts";
-import { LISTS, readPages } from "../../client/lists.ts";
+import { LISTS, readPages, usableItems } from "../../client/lists.ts";
+import { SILENT } from "../../client/logger.ts";
 import { sha256 } from "../../protocol/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
@@ -114,9 +115,10 @@ export class ListedThings {
     const { capabilities } = await this.#options.catalogs.of(server).nature(exchange.signal);
     if (!capabilities[capability]) return undefined;
     const asking = askingFor(method, exchange);
-    const all = await readPages(method, member, (params = {}) =>
+    const listed = await readPages(method, member, (params = {}) =>
       this.#options.run({ server, method, params, exchange: asking }),
     );
+    const all = usableItems(kind, listed, { server, logger: SILENT });
     const items = kind === "tools" ? offeredTools(all, () => {}).tools : all;
     const { things } = this.#keep({ server, kind, things: new Map(), isWhole: true }, items, exchange);
     return things.get(name);

@@ -31,6 +31,20 @@ test("links, embedded resources and pages of a tool's result are named in full, 
   expect(result).toEqual(before);
 });
 
+test("a page of MCP Apps is named in full in the older spelling too, beside the newer one or alone", () => {
+  const both = { "ui/resourceUri": "ui://page", ui: { resourceUri: "ui://page" } };
+  const full = { "ui/resourceUri": "kit+ui://page", ui: { resourceUri: "kit+ui://page" } };
+  const old = { "ui/resourceUri": "ui://page", other: 1 };
+  expect(outwardItem("kit", "tools", { name: "x", _meta: both })).toEqual({ name: "kit__x", _meta: full });
+  expect(outwardItem("kit", "tools", { name: "x", _meta: old })).toEqual({
+    name: "kit__x",
+    _meta: { "ui/resourceUri": "kit+ui://page", other: 1 },
+  });
+  expect(outwardResult("kit", "tools/call", { content: [], _meta: old })).toMatchObject({
+    _meta: { "ui/resourceUri": "kit+ui://page" },
+  });
+});
+
 test("what stays the same is the same object", () => {
   const result = { content: [{ type: "text", text: "x" }], structuredContent: {}, _meta: { other: 1 } };
   expect(outwardResult("kit", "tools/call", result)).toBe(result);

@@ -52,12 +52,11 @@ function block(server: string, value: unknown): unknown {
   return value;
 }
 
-/** `_meta.ui.resourceUri` of MCP Apps: the page that shows a tool's results. */
+/** The page that shows a tool's results, of MCP Apps: `_meta.ui.resourceUri`, or `_meta["ui/resourceUri"]` of older servers. */
 function withAppUri<T extends Params>(server: string, holder: T): T {
-  const meta = holder["_meta"];
-  if (!isRecord(meta) || !isRecord(meta["ui"])) return holder;
-  return withMember(holder, "_meta", () =>
-    withMember(meta, "ui", (ui) => withMember(ui, "resourceUri", (uri) => uriOf(server, uri))),
+  const rename = (uri: unknown) => uriOf(server, uri);
+  return withMember(holder, "_meta", (meta) =>
+    withMember(withMember(meta, "ui/resourceUri", rename), "ui", (ui) => withMember(ui, "resourceUri", rename)),
   );
 }
 

@@ -1,8 +1,8 @@
-import { LISTS } from "../../client/lists.ts";
+import { LISTS, usableItems } from "../../client/lists.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import type { Logger } from "../../client/logger.ts";
-import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
 import type { CallRunner } from "./call-runner.ts";
 import type { Catalogs } from "./catalogs.ts";
@@ -38,7 +38,8 @@ export class PassedLists {
     if (!capabilities[capability]) throw notOffered(status.id, method);
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });
-    const listed = Array.isArray(result[member]) ? result[member].filter(isRecord) : [];
+    const given: unknown[] = Array.isArray(result[member]) ? result[member] : [];
+    const listed = usableItems(kind, given, { server: status.id, logger: this.#options.logger });
     const items = kind === "tools" ? this.#tools(listed, status.id, era === "legacy") : listed;
     const { ttlMs, cacheScope, nextCursor } = result;
     const isLast = typeof nextCursor !== "string";

@@ -7,6 +7,19 @@ export function describesObject(schema: Schema): boolean {
   return schema["type"] === "object";
 }
 
+/** The schemas `true` and `false` as objects: clients of legacy revisions refuse the whole list for one under `properties`. */
+export function withObjectProperties(schema: unknown): unknown {
+  const properties = isRecord(schema) ? schema["properties"] : undefined;
+  if (!isRecord(schema) || !isRecord(properties)) return schema;
+  let copy: Schema | undefined;
+  for (const name in properties) {
+    if (typeof properties[name] !== "boolean") continue;
+    copy ??= { ...properties };
+    copy[name] = properties[name] ? {} : { not: {} };
+  }
+  return copy ? { ...schema, properties: copy } : schema;
+}
+
 /** The schema of an object whose only member, `result`, is what `schema` describes. */
 export function asObjectSchema(schema: Schema): Schema {
   const { $schema, ...inner } = schema;

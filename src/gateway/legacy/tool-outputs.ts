@@ -1,6 +1,6 @@
 import { isRecord, type Result } from "../../protocol/json-rpc.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
-import { asObjectSchema, describesObject } from "./object-schema.ts";
+import { asObjectSchema, describesObject, withObjectProperties } from "./object-schema.ts";
 
 /** A server whose tools never stop changing must not fill our memory. */
 const MAX_WRAPPED = 10_000;
@@ -20,15 +20,19 @@ export class ToolOutputs {
   /** A tool as this session's client may see it. */
   tool(tool: unknown): unknown {
     if (!isRecord(tool)) return tool;
-    const { outputSchema } = tool;
+    const { inputSchema, outputSchema } = tool;
+    const input = withObjectProperties(inputSchema);
     // It tells about tasks, which legacy callers are not offered.
-    if (outputSchema === undefined && !("execution" in tool)) return tool;
+    if (outputSchema === undefined && !("execution" in tool)) {
+      return input === inputSchema ? tool : { ...tool, inputSchema: input };
+    }
     const { outputSchema: _, execution: _execution, ...shown } = tool;
+    if (input !== inputSchema) shown["inputSchema"] = input;
     if (!isRecord(outputSchema) || !atLeast(this.#version, "2025-06-18")) return shown;
     const name = String(tool["name"]);
     if (describesObject(outputSchema)) {
       this.#wrapped.delete(name);
-      return { ...shown, outputSchema };
+      return { ...shown, outputSchema: withObjectProperties(outputSchema) };
     }
     if (this.#wrapped.size >= MAX_WRAPPED) this.#wrapped.clear();
     this.#wrapped.add(name);
