@@ -205,10 +205,15 @@ describe("sessions", () => {
 
   test("the stream of another one cannot be resumed, nor its HTTP+SSE post box used", async () => {
     const [mine, theirs] = await Promise.all([open("mallory"), open("alice")]);
-    const stream = await theirs.get();
-    const response = await mine.get({ "last-event-id": "0-0" });
-    expect(response.status).toBe(400);
-    await stream.body?.cancel();
+    const stream = eventsOf(await theirs.get());
+    await stream.next();
+    expect((await mine.get({ "last-event-id": "1-0" })).status).toBe(400);
+    // Every session has one of this number, which is its own: that of the other one goes on.
+    const own = await mine.get({ "last-event-id": "0-0" });
+    expect(own.status).toBe(200);
+    const next = stream.next().then(() => "told");
+    expect(await Promise.race([next, theirs.request("ping").then(() => "nothing told")])).toBe("nothing told");
+    await own.body?.cancel();
     const sse = await fetch(`${origin}/sse`, { headers: { accept: "text/event-stream", "x-user": "alice" } });
     const first = await eventsOf(sse).next();
     const box = `${origin}${(first.value as { data: string }).data}`;

@@ -82,22 +82,26 @@ export class EventStream implements Timed {
     return this.#isOver;
   }
 
-  /**
-   * Whether a client can go on after this event. A call's stream has no gaps; the session's own tells of changes, of which
-   * it is better to miss some than all that come.
-   */
+  /** Whether a client can go on after this event without a gap. */
   canGoOnAfter(sequence: number): boolean {
-    return sequence <= this.#newest && (this.number === OWN_STREAM || this.#kept.hasAllAfter(sequence));
+    return sequence <= this.#newest && this.#kept.hasAllAfter(sequence);
+  }
+
+  /** Whether anything follows this event, or may follow. */
+  hasMoreAfter(sequence: number): boolean {
+    return !this.#isOver || sequence < this.#newest;
   }
 
   /**
    * Writes to `response` from now on, first what came after the event; without one, what nobody has been sent. Returns
    * why that cannot be done now.
    */
-  open(response: ServerResponse, after = this.#written): string | undefined {
+  open(response: ServerResponse, after?: number): string | undefined {
+    // What it does not know it cannot go on from; then it is better to miss some changes than all that come.
+    const from = after === undefined || after > this.#newest ? this.#written : after;
     this.#response?.end();
     this.#leave();
-    const missed = this.#kept.after(after);
+    const missed = this.#kept.after(from);
     const length = missed.reduce((sum, text) => sum + text.length, 0);
     if (!this.#around.unread.mayWrite(response, this.#principal, length)) return NO_ROOM;
     if (this.number === OWN_STREAM) {
@@ -112,7 +116,7 @@ export class EventStream implements Timed {
     });
     this.#openedAt = this.#wroteAt = performance.now();
     this.#around.deadlines.add(this);
-    if (this.#isPrimed) response.write(primer(this.number, after));
+    if (this.#isPrimed) response.write(primer(this.number, from));
     else response.flushHeaders();
     for (const text of missed) response.write(text);
     this.#written = this.#newest;
@@ -219,13 +223,12 @@ export class EventStream implements Timed {
   }
 }
 
-/** A stream that begins and ends with one event: for clients that expect one, at the price of plain JSON. */
-export function sendWholeStream(
-  response: ServerResponse,
-  json: string,
-  { number, isPrimed }: { number: number; isPrimed: boolean },
-): void {
-  const text = (isPrimed ? primer(number, 0) : "") + eventText(number, 1, json);
+/**
+ * A stream that begins and ends with one event: for clients that expect one, at the price of plain JSON. Nothing of it is
+ * kept, so the event has no id: a client would come back for what follows it.
+ */
+export function sendWholeStream(response: ServerResponse, json: string): void {
+  const text = `event: message\ndata: ${json}\n\n`;
   response.writeHead(200, { "content-type": "text/event-stream", "content-length": Buffer.byteLength(text) });
   response.end(text);
 }

@@ -34,6 +34,13 @@ export interface ReceivedMessages {
 /** Streams that have ended and can still be fetched by a client that lost the end. */
 const MAX_ENDED_STREAMS = 8;
 
+/** Clients of the official SDK take any other answer as a reason to ask again, some of them every second without end. */
+const STREAM_IS_OVER: HttpRefusal = {
+  ...invalidRequest("This stream is over: nothing follows the event that Last-Event-ID names", 405),
+  headers: { allow: "POST, DELETE" },
+};
+const UNKNOWN_EVENT = invalidRequest("Last-Event-ID names no event from which this session can go on");
+
 /** A session over Streamable HTTP: the conversation, a stream for each POST that needs one, and its own by GET. */
 export class HttpSession implements Timed {
   slot = -1;
@@ -118,11 +125,14 @@ export class HttpSession implements Timed {
 
   /** Goes on with a stream after the event that its client saw last, where that can be done without a gap. */
   resume(response: ServerResponse, lastEventId: string): HttpRefusal | undefined {
-    const [, number, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(lastEventId) ?? [];
-    const stream = number === undefined ? undefined : this.#streams.get(Number(number));
-    if (stream?.canGoOnAfter(Number(sequence))) return this.#open(stream, response, Number(sequence));
+    const [, number = NaN, sequence = NaN] = (/^(\d{1,15})-(\d{1,15})$/.exec(lastEventId) ?? []).map(Number);
+    if (number === OWN_STREAM) return this.#open(this.#ownStream, response, sequence);
+    const stream = this.#streams.get(number);
+    const canGoOn = stream?.canGoOnAfter(sequence) === true;
+    if (canGoOn && stream.hasMoreAfter(sequence)) return this.#open(stream, response, sequence);
     this.touch();
-    return invalidRequest("Last-Event-ID names no event from which this session can go on");
+    const isOver = stream ? stream.isOver : number <= this.#lastStream;
+    return isOver && (canGoOn || !stream) ? STREAM_IS_OVER : UNKNOWN_EVENT;
   }
 
   /** What is in flight is answered with `why`, where there is somebody to tell. */
@@ -164,10 +174,6 @@ export class HttpSession implements Timed {
       onDone?.();
     };
     const prefersStream = this.conversation.canBeAsked;
-    const isPrimed = this.#isPrimed;
-    const sendWhole = (to: ServerResponse, json: string) => {
-      sendWholeStream(to, json, { number: ++this.#lastStream, isPrimed });
-    };
     const answer = new PostAnswer(request, response, {
       deadlines,
       patienceMs,
@@ -176,7 +182,7 @@ export class HttpSession implements Timed {
       requests,
       batch,
       prefersStream,
-      sendWhole,
+      sendWhole: sendWholeStream,
       stuckMs: this.#options.streams.keepAliveMs * STUCK_BEATS,
       mayWrite: (length) => this.#options.streams.unread.mayWrite(response, this.principal, length),
     });
