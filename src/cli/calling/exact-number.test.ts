@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isExact, requireExactNumbers } from "./exact-number.ts";
+import { isExact } from "../../protocol/exact-number.ts";
+import { requireExactNumbers } from "./exact-number.ts";
 
 test.each(["0", "-1", "1.5", "9007199254740991", "1e20", "-9007199254740991.0"])("%s is sent as it is", (text) => {
   expect(isExact(text)).toBe(true);

@@ -1,13 +1,7 @@
+import { isExact } from "../../protocol/exact-number.ts";
 import { wrongUsage } from "../command-line.ts";
 
 const TEXT_OR_NUMBER = /"(?:\\.|[^"\\])*"|[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const WHOLE = /^[+-]?\d+(?:\.0*)?$/;
-
-/** Whether a number arrives as it was written: JSON's are doubles at both ends. */
-export function isExact(text: string): boolean {
-  const value = Number(text);
-  return Number.isFinite(value) && (!WHOLE.test(text) || Number.isSafeInteger(value));
-}
 
 /** Throws where JSON holds a number that would silently become another one; `what` names where it was given. */
 export function requireExactNumbers(json: string, what: string): void {

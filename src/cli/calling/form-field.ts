@@ -1,6 +1,6 @@
 import { checkArguments } from "../../client/schema-check.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
-import { isExact } from "./exact-number.ts";
+import { isExact } from "../../protocol/exact-number.ts";
 
 interface Choice {
   value: string;

@@ -1,5 +1,5 @@
 import type { ToolFile } from "../file/tool-file.ts";
-import type { Deviation } from "./deviations.ts";
+import type { Deviation, Unknown } from "./deviations.ts";
 import { formCodec } from "./form-codec.ts";
 import { jsonCodec } from "./json-codec.ts";
 import { xmlCodec } from "./xml-codec.ts";
@@ -18,13 +18,13 @@ export interface Decoded {
   deviations: Deviation[];
 }
 
-/** Works out how a type is written; what is wrong with its wire paths is CONFIG_INVALID here and not later. */
-export function codecFor(file: ToolFile, type: string, as: "xml" | "json" | "form"): Codec {
+/** Works out how a type is written; what is wrong with its wire paths is CONFIG_INVALID here and not later. `unknown` is for JSON. */
+export function codecFor(file: ToolFile, type: string, as: "xml" | "json" | "form", unknown?: Unknown): Codec {
   switch (as) {
     case "xml":
       return xmlCodec(file, type);
     case "json":
-      return jsonCodec(file, type);
+      return jsonCodec(file, type, unknown);
     case "form":
       return formCodec(file, type);
   }

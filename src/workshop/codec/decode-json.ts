@@ -1,6 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 import type { Deviations } from "./deviations.ts";
+import { exactText } from "./exact-json.ts";
 import { ITSELF } from "./member-path.ts";
 import type { Fields } from "./own.ts";
 import { depthOf, pathOf, type Place } from "./place.ts";
@@ -15,11 +16,19 @@ export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, 
     throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: it is nested deeper than ${MAX_DEPTH}`);
   }
   const reading = new RecordReading(plan, found, place);
-  visit(plan.root, value, reading);
+  visit(plan.root, value, reading, WHOLE);
   return reading.finish();
 }
 
-function visit(plan: NodePlan, value: unknown, reading: RecordReading): void {
+/** The object of the record that a node belongs to, and the way to the node from there. */
+interface Holder {
+  scope: number;
+  path: string;
+}
+
+const WHOLE: Holder = { scope: 0, path: "" };
+
+function visit(plan: NodePlan, value: unknown, reading: RecordReading, holder: Holder): void {
   if (value === null || value === undefined) return;
   const { text, presence, nested, list } = plan;
   if (list) return readList(list, value, reading);
@@ -30,19 +39,32 @@ function visit(plan: NodePlan, value: unknown, reading: RecordReading): void {
   }
   for (const leaf of text) reading.take(leaf, leaf.scalar.readJson(value), shown(value));
   for (const leaf of presence) reading.set(leaf.slot, leaf.scalar.readJson(value));
-  if (text.length === 0 && presence.length === 0) readMembers(plan, value, reading);
+  if (text.length === 0 && presence.length === 0) readMembers(plan, value, reading, holder);
 }
 
-function readMembers(plan: NodePlan, value: unknown, reading: RecordReading): void {
+function readMembers(plan: NodePlan, value: unknown, reading: RecordReading, outer: Holder): void {
   const [itself] = plan.byName.get(ITSELF) ?? [];
   for (const scope of plan.opens) if (itself || isRecord(value)) reading.meet(scope);
-  if (itself) return visit(itself, value, reading);
+  if (itself) return visit(itself, value, reading, outer);
   if (!isRecord(value)) return notObject(plan, value, reading);
+  const [scope] = plan.opens;
+  const holder = scope === undefined ? outer : { scope, path: "" };
   for (const name of Object.keys(value)) {
     const [known] = plan.byName.get(name) ?? [];
-    if (known) visit(known, value[name], reading);
-    else reading.tell(plan.path === "" ? name : `${plan.path}/${name}`, "unknown member", shown(value[name]));
+    if (!known) readUnknown(plan, { name, value: value[name] }, reading, holder);
+    else visit(known, value[name], reading, { scope: holder.scope, path: `${holder.path}${name}.` });
   }
+}
+
+function readUnknown(
+  plan: NodePlan,
+  { name, value }: { name: string; value: unknown },
+  reading: RecordReading,
+  { scope, path }: Holder,
+): void {
+  const { unknown } = reading.found;
+  if (unknown === "ignore" || (unknown === "keep" && reading.keep(scope, `${path}${name}`, value))) return;
+  reading.tell(plan.path === "" ? name : `${plan.path}/${name}`, "unknown member", shown(value));
 }
 
 function notObject({ opens, path }: NodePlan, value: unknown, reading: RecordReading): void {
@@ -69,5 +91,5 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
 
 function shown(value: unknown): string {
   // A number that is none in JSON was too large to be read.
-  return typeof value === "string" || typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing");
+  return typeof value === "string" || typeof value === "number" ? String(value) : exactText(value);
 }

@@ -11,12 +11,20 @@ export interface Deviation {
 
 const MOST = 200;
 
+/** What happens to members of an answer that its type does not name: they are in the result, left out, or reported as deviations. */
+export type Unknown = "keep" | "ignore" | "report";
+
 /** Collects what is found in one document. A document that is altogether different is not told item by item. */
 export class Deviations {
+  readonly unknown: Unknown;
   /** For all patterns that the document is checked against. */
   readonly patternBudget = new StepBudget();
   readonly #found: Deviation[] = [];
   #more = 0;
+
+  constructor(unknown: Unknown = "report") {
+    this.unknown = unknown;
+  }
 
   add(path: string, problem: string, received?: string): void {
     if (this.#found.length >= MOST) {

@@ -45,7 +45,8 @@ describe("JSON", () => {
 
   const item = { id: "a", price: { adult: 1 } };
   test.each([
-    [{ ...item, id: 28 }, "items[0].id", "expected text", "28"],
+    [{ ...item, id: 2.5 }, "items[0].id", "expected text", "2.5"],
+    [{ ...item, id: true }, "items[0].id", "expected text", "true"],
     [{ ...item, price: 5 }, "items[0]/price", "expected an object", "5"],
     [{ ...item, price: { adult: "x" } }, "items[0].price", "expected a number", "x"],
     [{ ...item, extra: { a: 1 } }, "items[0]/extra", "unknown member", `{"a":1}`],
@@ -113,6 +114,69 @@ describe("JSON", () => {
   test("a number that is too large is told as such", () => {
     const { deviations } = codec.decode(`{"data":{"items":[]},"kind":"list","page":{"next":1e400}}`);
     expect(deviations).toEqual([{ path: "next", problem: "expected a whole number", received: "Infinity" }]);
+  });
+
+  test("members that the type does not name are reported, ignored or kept, beside the fields they belong to", () => {
+    const answer = {
+      data: { items: [{ ...item, extra: { a: [1] }, price: { adult: 1, child: 2 } }], total: 1 },
+      kind: "list",
+      next: "not the field of this name",
+      __proto: 1,
+    };
+    const items = [{ id: "a", price: 1, tags: [] }];
+    const read = (unknown: "keep" | "ignore") => codecFor(file, "Page", "json", unknown).decode(JSON.stringify(answer));
+    expect(decode(answer).deviations.map(({ path }) => path)).toEqual([
+      "items[0]/price/child",
+      "items[0]/extra",
+      "data/total",
+      "next",
+      "__proto",
+    ]);
+    expect(read("ignore")).toEqual({ value: { items, kind: "list" }, deviations: [] });
+    expect(read("keep")).toEqual({
+      value: {
+        items: [{ ...items[0], extra: { a: [1] }, "price.child": 2 }],
+        kind: "list",
+        "data.total": 1,
+        __proto: 1,
+      },
+      deviations: [{ path: "next", problem: "unknown member", received: "not the field of this name" }],
+    });
+  });
+
+  test("whole numbers that no double holds are exact: text where the type is text, and reported in full elsewhere", () => {
+    const long = codecFor(
+      fileOf({
+        L: {
+          fields: {
+            id: { optional: true },
+            count: { type: "integer", optional: true },
+            size: { type: "number", optional: true },
+          },
+        },
+      }),
+      "L",
+      "json",
+      "keep",
+    );
+    const big = "9007199254740993";
+    expect(long.decode(`{"id":${big}}`)).toEqual({ value: { id: big }, deviations: [] });
+    expect(long.decode(`{"id":"\\u0001${big}","a":{"b":[-${big}]}}`)).toEqual({
+      value: { id: `\u0001${big}`, a: { b: [`-${big}`] } },
+      deviations: [],
+    });
+    const problem = "is too large to be an exact number; as type: string it would be text";
+    for (const field of ["count", "size"]) {
+      for (const written of [big, `"${big}"`]) {
+        expect(long.decode(`{"${field}":${written}}`)).toEqual({
+          value: {},
+          deviations: [{ path: field, problem, received: big }],
+        });
+      }
+    }
+    expect(long.decode(`{"size":100000000000000000000}`).value).toEqual({ size: 1e20 });
+    const xml = codecFor(fileOf({ L: { xml: { element: "l" }, fields: { size: { type: "number" } } } }), "L", "xml");
+    expect(xml.decode(`<l><size>${big}</size></l>`).deviations).toEqual([{ path: "size", problem, received: big }]);
   });
 
   test("a long text is not compared with a pattern, which could take for ever: it does not match", () => {

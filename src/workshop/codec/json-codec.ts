@@ -2,19 +2,20 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { ToolFile } from "../file/tool-file.ts";
 import type { Codec } from "./codec.ts";
 import { decodeJson } from "./decode-json.ts";
-import { Deviations } from "./deviations.ts";
+import { Deviations, type Unknown } from "./deviations.ts";
 import { encodeJson } from "./encode-json.ts";
+import { parseExactJson } from "./exact-json.ts";
 import { MEMBERS } from "./member-path.ts";
 import { Planner } from "./planner.ts";
 import { utf8Text } from "./utf8-text.ts";
 
-export function jsonCodec(file: ToolFile, type: string): Codec {
+export function jsonCodec(file: ToolFile, type: string, unknown?: Unknown): Codec {
   const plan = new Planner(file, MEMBERS).document(type);
   return {
     encode: (value) => JSON.stringify(encodeJson(plan, value)),
     decode: (body) => {
       const json = parsed(body);
-      const found = new Deviations();
+      const found = new Deviations(unknown);
       try {
         return { value: decodeJson(plan, json, found), deviations: found.all() };
       } catch (error) {
@@ -29,7 +30,7 @@ function parsed(body: Uint8Array | string): unknown {
   const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : utf8Text(body);
   if (text === undefined) throw unreadable("its bytes are no UTF-8");
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     throw unreadable(error instanceof SyntaxError ? `it is no JSON${placeIn(error)}` : "it is nested too deep");
   }

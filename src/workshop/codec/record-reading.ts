@@ -1,4 +1,5 @@
 import type { Deviations } from "./deviations.ts";
+import { withoutBigints } from "./exact-json.ts";
 import type { Fields } from "./own.ts";
 import { pathOf, type Place } from "./place.ts";
 import type { FieldPlace, FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./record-plan.ts";
@@ -14,6 +15,8 @@ export class RecordReading {
   readonly place: Place | undefined;
   readonly #slots: unknown[] = [];
   readonly #met: boolean[] = [];
+  /** Members that the type does not name, by the object that has them. */
+  readonly #kept = new Map<number, [name: string, value: unknown][]>();
 
   constructor(plan: RecordPlan, found: Deviations, place: Place | undefined) {
     this.plan = plan;
@@ -62,6 +65,14 @@ export class RecordReading {
     this.found.add(record === "" || path === "" ? record + path : `${record}/${path}`, problem, received);
   }
 
+  /** False where a field has this name, so that the member cannot be beside it. */
+  keep(scope: number, name: string, value: unknown): boolean {
+    const isTaken = this.plan.scopes[scope]?.fields.some((field) => field.name === name) ?? true;
+    if (isTaken || name === "__proto__") return false;
+    this.#kept.set(scope, [...(this.#kept.get(scope) ?? []), [name, withoutBigints(value)]]);
+    return true;
+  }
+
   placeOf({ path }: FieldPlace, index: number): Place {
     return { within: this.place, list: path, index };
   }
@@ -70,10 +81,10 @@ export class RecordReading {
     const { scopes } = this.plan;
     for (let index = scopes.length - 1; index > 0; index--) {
       const scope = scopes[index];
-      if (scope && this.#isThere(scope, index)) this.#slots[scope.slot] = this.#assemble(scope);
+      if (scope && this.#isThere(scope, index)) this.#slots[scope.slot] = this.#assemble(scope, index);
     }
     const [whole] = scopes;
-    return whole ? this.#assemble(whole) : {};
+    return whole ? this.#assemble(whole, 0) : {};
   }
 
   #isThere(scope: ScopePlan, index: number): boolean {
@@ -82,7 +93,7 @@ export class RecordReading {
   }
 
   /** Fields in the order of the file. Lists are there in any case, and so are constants. */
-  #assemble(scope: ScopePlan): Fields {
+  #assemble(scope: ScopePlan, index: number): Fields {
     const record: Fields = {};
     for (const field of scope.fields) {
       const value = this.#slots[field.slot];
@@ -101,6 +112,7 @@ export class RecordReading {
         this.#tellMissing(scope, field);
       }
     }
+    for (const [name, value] of this.#kept.get(index) ?? []) record[name] = value;
     return record;
   }
 

@@ -1,6 +1,7 @@
 import type { ScalarShape } from "../file/tool-file.ts";
 import { isDate, isDateTime } from "./calendar.ts";
 import { decimalText } from "./decimal-text.ts";
+import { survives, wholeNumber } from "./exact-json.ts";
 import { limitsOf, type Limit } from "./limits.ts";
 
 /** Something that is not of the kind that was declared. */
@@ -64,17 +65,28 @@ function text(shape: ScalarShape, isRight: (text: string) => boolean, kind: stri
     if (!isRight(value)) return mismatch;
     return allowed && !allowed.has(value) ? notAllowed : value;
   };
-  return { write, read, writeJson: write, readJson: (value) => (typeof value === "string" ? read(value) : mismatch) };
+  return {
+    write,
+    read,
+    writeJson: write,
+    readJson: (value) => (typeof value === "string" ? read(value) : isWhole(value) ? read(String(value)) : mismatch),
+  };
+}
+
+/** Many an id is a number that no double holds: its digits are text. */
+function isWhole(value: unknown): boolean {
+  return typeof value === "bigint" || Number.isSafeInteger(value);
 }
 
 function number(shape: ScalarShape): Conversion {
   const isInteger = shape.type === "integer";
   const mismatch = new Mismatch(isInteger ? "expected a whole number" : "expected a number");
-  const tooLarge = new Mismatch("is too large to be an exact number");
+  const tooLarge = new Mismatch("is too large to be an exact number; as type: string it would be text");
   const allowed = shape.enum && new Set<unknown>(shape.enum);
   const notAllowed = shape.enum && new Mismatch(`expected one of ${shape.enum.join(", ")}`);
   const isRight = (value: unknown): value is number =>
     typeof value === "number" && (isInteger ? Number.isSafeInteger(value) : Number.isFinite(value));
+  const exactly = (value: bigint) => (isInteger || !survives(value) ? tooLarge : kept(Number(value)));
   const kept = (value: number) => {
     if (isInteger ? !Number.isSafeInteger(value) : !Number.isFinite(value)) return tooLarge;
     return allowed && !allowed.has(value) ? notAllowed : value;
@@ -82,7 +94,10 @@ function number(shape: ScalarShape): Conversion {
   const read = (given: string) => {
     const text = given.trim();
     // Number("-0") is another number than 0 for whoever compares; upstream means the same.
-    return (isInteger ? INTEGER : NUMBER).test(text) ? kept(Number(text) + 0) : mismatch;
+    if (!(isInteger ? INTEGER : NUMBER).test(text)) return mismatch;
+    const value = Number(text) + 0;
+    const whole = Number.isSafeInteger(value) ? undefined : wholeNumber(text);
+    return whole === undefined ? kept(value) : exactly(whole);
   };
   return {
     write: (value) => (isRight(value) ? decimalText(value, shape.decimals) : mismatch),
@@ -92,6 +107,7 @@ function number(shape: ScalarShape): Conversion {
     // Many write amounts as text, because their own numbers lose cents.
     readJson: (value) => {
       if (typeof value === "string") return read(value);
+      if (typeof value === "bigint") return exactly(value);
       return typeof value === "number" && (!isInteger || Number.isInteger(value)) ? kept(value + 0) : mismatch;
     },
   };
@@ -146,8 +162,8 @@ function coded(shape: ScalarShape, codes: Record<string, string>): Conversion {
   };
 }
 
-function isSimple(value: unknown): value is string | number | boolean {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+function isSimple(value: unknown): value is string | number | bigint | boolean {
+  return ["string", "number", "bigint", "boolean"].includes(typeof value);
 }
 
 function inJson(code: string, type: ScalarShape["type"]): unknown {

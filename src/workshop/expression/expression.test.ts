@@ -79,6 +79,15 @@ describe("the small language of rules and values", () => {
     expect(valueOf(text)).toEqual(expected);
   });
 
+  test("a number that no double holds is refused, not rounded", () => {
+    expect(() => parseExpression("id == 9007199254740993")).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining("column 7: 9007199254740993 is too large to be an exact number"),
+        hint: "As text it is exact: '9007199254740993'",
+      }),
+    );
+  });
+
   test("amounts of money come out as people compute them", () => {
     expect(valueOf("price + 0.2 == 0.3")).toBe(true);
     expect(valueOf("1.1 * 3")).toBe(3.3);

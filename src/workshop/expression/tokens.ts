@@ -1,4 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
+import { survivesAsNumber } from "../codec/exact-json.ts";
 
 export interface Token {
   kind: "number" | "text" | "name" | "sign" | "end";
@@ -39,6 +40,9 @@ function plainAt(text: string, at: number): { kind: Token["kind"]; text: string;
   if (whole === undefined) {
     const hint = { "=": "Compare with ==.", "&": "Write and.", "|": "Write or.", "!": "Write not." }[text[at] ?? ""];
     throw mistake(text, at + 1, `${JSON.stringify(text[at])} has no meaning here`, hint);
+  }
+  if (number !== undefined && !survivesAsNumber(number)) {
+    throw mistake(text, at + 1, `${number} is too large to be an exact number`, `As text it is exact: '${number}'`);
   }
   const kind = number === undefined ? (name === undefined ? "sign" : "name") : "number";
   return { kind, text: whole, end: at + whole.length };

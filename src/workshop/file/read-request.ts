@@ -26,7 +26,7 @@ export function readRequest(part: Part): RequestSpec {
 }
 
 export function readResponse(part: Part): ResponseSpec {
-  part.members(["as", "type", "text", "sourcePayload"], ["as", "text"]);
+  part.members(["as", "type", "text", "sourcePayload", "unknown"], ["as", "text"]);
   const as = part.part("as").choice(["xml", "json", "text", "none"]) ?? "none";
   const type = part.part("type");
   if (type.isThere && part.isMap && (as === "text" || as === "none") && part.part("as").isText) {
@@ -39,7 +39,15 @@ export function readResponse(part: Part): ResponseSpec {
     type: type.text(),
     text: part.part("text").text() ?? "",
     sourcePayload: part.part("sourcePayload").boolean() ?? false,
+    unknown: readUnknown(part.part("unknown"), as),
   });
+}
+
+/** Written or not, the default is the same file. */
+function readUnknown(part: Part, as: ResponseSpec["as"]): ResponseSpec["unknown"] {
+  if (part.isThere && as !== "json") part.keyError("is for JSON answers", "Leave it out.");
+  const unknown = part.choice(["keep", "ignore", "report"]);
+  return unknown === "ignore" ? undefined : unknown;
 }
 
 /** The fields that a path takes. */

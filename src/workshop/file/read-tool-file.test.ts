@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readToolFile } from "./read-tool-file.ts";
+import { readYaml } from "./yaml-tree.ts";
 
 const SMALL = readFileSync("test/fixtures/tool-files/small.nexus.yaml", "utf8");
 
@@ -324,6 +325,17 @@ describe("what YAML itself can go wrong with", () => {
   test("a name that stands twice is named with its first place", () => {
     expect(problemsAfter("title: Small", "title: Small\ntitle: Again").join()).toContain(
       '4:1 : "title" stands here twice, first in line 3',
+    );
+  });
+
+  test("a number that no double holds is named, wherever it would be sent, and limits may be as large as they like", () => {
+    const number = "9007199254740993";
+    const { tree, problems } = readYaml(
+      `const: ${number}\nlist: [1, ${number}]\nmaximum: ${number}\ntext: "${number}"`,
+    );
+    expect(tree?.kind).toBe("map");
+    expect(problems.map(({ line, message, hint }) => `${line} ${message}. ${hint}`)).toEqual(
+      [1, 2].map((line) => `${line} ${number} is too large to be an exact number. As text it is exact: "${number}"`),
     );
   });
 

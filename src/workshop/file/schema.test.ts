@@ -70,6 +70,11 @@ describe("the published JSON Schema and the reader agree", () => {
     ["a header of our own", ["tools", "find", "request", "headers"], { Host: "shop" }],
     ["a style that is none", ["tools", "find", "request", "query", "shop"], { field: "shop", style: "pipes" }],
     ["an answer without type", ["tools", "find", "response"], { as: "xml", text: "x" }],
+    [
+      "unknown members of XML",
+      ["tools", "find", "response"],
+      { as: "xml", type: "Answer", text: "x", unknown: "keep" },
+    ],
     ["a type of nothing", ["tools", "find", "response"], { as: "none", type: "Answer", text: "x" }],
     ["an error at any time", ["tools", "find", "errors", 0], { say: "x" }],
     ["a status that is none", ["tools", "find", "errors", 0, "status"], [404, 4040]],

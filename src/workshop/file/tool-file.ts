@@ -4,6 +4,9 @@ export type Effect = "read" | "write" | "destructive";
 /**
  * A tool file after reading: every name resolved, every default filled in, every mistake already reported. Plain JSON, in
  * the order of the file. What is compiled, approved, run and faked is this and nothing else.
+ *
+ * Its hash is what is approved. A member that the grammar gains later is therefore absent where it has its default: files that
+ * do not use it keep their approval (load-api.test.ts).
  */
 export interface ToolFile {
   nexus: 1;
@@ -166,6 +169,8 @@ export interface ResponseSpec {
   text: string;
   /** The caller may ask for the raw answer. */
   sourcePayload: boolean;
+  /** What happens to members of a JSON answer that the type does not name; absent: they are ignored. */
+  unknown?: "keep" | "report";
 }
 
 export interface ErrorSpec {

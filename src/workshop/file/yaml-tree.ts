@@ -3,6 +3,7 @@ import type { Place } from "../../config/source-node.ts";
 import { SourceText } from "../../config/source-text.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { aliasTargets, parseBoundedYaml } from "../../protocol/bounded-yaml.ts";
+import { survivesAsNumber } from "../codec/exact-json.ts";
 import type { Problem } from "./problem.ts";
 
 /** A value of a YAML text with the place of each of its parts. */
@@ -22,6 +23,12 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
 /** What aliases repeat counts each time, so that a few lines cannot become millions. */
 const MAX_NODES = 100_000;
+
+/** Not `.inf`, and not in the other ways that YAML writes numbers. */
+const DECIMAL = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i;
+
+/** Beyond exact numbers they limit nothing. */
+const LIMITS = new Set(["minimum", "maximum"]);
 
 const QUOTES = "Inside of { } and [ ], write text that has brackets in quotes.";
 
@@ -107,7 +114,11 @@ class TreeReader {
       this.#add(place, `the tag ${shortTag(tag)} is not read`, "Leave it out; types are given by the grammar.");
     if (isMap(node)) return { kind: "map", place, members: this.#members(node.items, place, [...above, node]) };
     if (isSeq(node)) {
-      return { kind: "list", place, items: node.items.map((item) => this.tree(item, place, [...above, node])) };
+      return {
+        kind: "list",
+        place,
+        items: node.items.map((item) => this.#exact(this.tree(item, place, [...above, node]))),
+      };
     }
     const value: unknown = isScalar(node) ? node.value : null;
     return { kind: "scalar", place, value, source: (isScalar(node) && node.source) || String(value) };
@@ -125,9 +136,21 @@ class TreeReader {
       const first = members.get(key);
       if (first) this.#add(place, `"${key}" stands here twice, first in line ${first.place.line}`);
       else if (key === "<<") this.#add(place, "merged maps (<<) are not read", "Write the members out.");
-      else members.set(key, { key, place, node: this.tree(pair.value, place, above) });
+      else {
+        const value = this.tree(pair.value, place, above);
+        members.set(key, { key, place, node: LIMITS.has(key) ? value : this.#exact(value) });
+      }
     }
     return [...members.values()];
+  }
+
+  /** What would be sent as another number is a mistake. */
+  #exact(node: Tree): Tree {
+    if (node.kind !== "scalar" || typeof node.value !== "number" || !DECIMAL.test(node.source)) return node;
+    const { place, source } = node;
+    if (survivesAsNumber(source)) return node;
+    this.#add(place, `${source} is too large to be an exact number`, `As text it is exact: "${source}"`);
+    return node;
   }
 
   #add(place: Place, message: string, hint?: string): void {

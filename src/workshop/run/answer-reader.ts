@@ -50,10 +50,10 @@ export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedVa
 }
 
 function decoder(file: ToolFile, { response }: ToolSpec): (body: Uint8Array) => Decoded {
-  const { as, type } = response;
+  const { as, type, unknown = "ignore" } = response;
   if (as === "none") return () => ({ value: {}, deviations: [] });
   if (as === "text" || type === undefined) return (body) => ({ value: { text: textOf(body) }, deviations: [] });
-  const codec = codecFor(file, type, as);
+  const codec = codecFor(file, type, as, unknown);
   return (body) => codec.decode(body);
 }
 

@@ -1,6 +1,6 @@
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Deviation } from "../codec/deviations.ts";
-import { excerptOf, type Omission } from "./excerpt.ts";
+import { bytesOf, excerptOf, type Excerpt, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ResultStore } from "./result-store.ts";
@@ -20,15 +20,18 @@ const MAX_RECEIVED_CHARACTERS = 200;
 export interface ResultParts {
   text: string;
   structured: Record<string, unknown>;
+  /** Where the answer was not as documented. */
+  deviations: readonly Record<string, string>[];
   maxBytes: number;
   /** Where the whole is kept if it does not fit. */
   keep: { store: ResultStore; caller: string; api: string; tool: string };
 }
 
 /** What a call gives: a line for people, the same value for programs and models, and the way to what did not fit. */
-export function successResult({ text: line, structured, maxBytes, keep }: ResultParts): CallToolResult {
+export function successResult({ text: line, maxBytes, keep, ...parts }: ResultParts): CallToolResult {
   // What upstream wrote may stand in it, and is in the value.
   const text = shortened(line, maxBytes);
+  const structured = withDeviations(parts.structured, parts.deviations);
   const whole = JSON.stringify(structured);
   const bytes = Buffer.byteLength(whole);
   if (bytes <= maxBytes) {
@@ -37,7 +40,7 @@ export function successResult({ text: line, structured, maxBytes, keep }: Result
       structuredContent: structured,
     };
   }
-  const { value, omitted } = excerptOf(structured, maxBytes);
+  const { value, omitted } = excerptWithDeviations(parts, maxBytes);
   const id = keep.store.keep(keep.caller, whole);
   const uri = id === undefined ? undefined : resultUri(keep.api, id);
   return {
@@ -49,6 +52,26 @@ export function successResult({ text: line, structured, maxBytes, keep }: Result
     structuredContent: value,
     _meta: { [META_KEYS.omitted]: omitted },
   };
+}
+
+/** As much of the data as fits; deviations get what room is left, so that they never displace data. */
+function excerptWithDeviations(
+  { structured, deviations }: Pick<ResultParts, "structured" | "deviations">,
+  maxBytes: number,
+): Excerpt {
+  const { value, omitted } = excerptOf(structured, maxBytes);
+  let shown = deviations.length;
+  while (shown > 0 && bytesOf(withDeviations(value, deviations.slice(0, shown))) > maxBytes) shown >>= 1;
+  if (shown === deviations.length) return { value: withDeviations(value, deviations), omitted };
+  const rest = { path: "deviations", shown, of: deviations.length };
+  return { value: withDeviations(value, deviations.slice(0, shown)), omitted: [...omitted, rest] };
+}
+
+function withDeviations(
+  structured: Record<string, unknown>,
+  deviations: readonly Record<string, string>[],
+): Record<string, unknown> {
+  return deviations.length === 0 ? structured : { ...structured, deviations };
 }
 
 /** A failure is a result: the model reads it and tries something else. */

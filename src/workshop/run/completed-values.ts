@@ -7,7 +7,16 @@ import { typeInside } from "../file/uses.ts";
 
 type Value = Record<string, unknown>;
 
+/** How values are written for callers, without any secrets. */
+export interface Showing {
+  /** What upstream writes freely. */
+  text: (text: string) => string;
+  /** Members that no type names; left out unless given. */
+  unknown?: ((members: Value) => Value) | undefined;
+}
+
 interface TypePlan {
+  fields: ReadonlySet<string>;
   /** Nothing is added to its values, nor to any inside of them. */
   isPlain: boolean;
   constants: readonly (readonly [string, unknown])[];
@@ -53,14 +62,20 @@ export class CompletedValues {
   }
 
   /** What callers get to see, in the order of the file: nothing hidden, and texts as `show` writes them. */
-  shown(type: string, value: Value, show: (text: string) => string): Value {
+  shown(type: string, value: Value, show: Showing): Value {
     const seen: Value = {};
-    for (const { field, isText, inner } of this.#plan(type).shown) {
+    const { shown, fields } = this.#plan(type);
+    for (const { field, isText, inner } of shown) {
       const member = value[field];
       if (member === undefined) continue;
-      if (inner === undefined) seen[field] = isText ? shownText(member, show) : member;
+      if (inner === undefined) seen[field] = isText ? shownText(member, show.text) : member;
       else if (Array.isArray(member)) seen[field] = member.map((item: Value) => this.shown(inner, item, show));
       else seen[field] = isRecord(member) ? this.shown(inner, member, show) : member;
+    }
+    const { unknown } = show;
+    if (!unknown) return seen;
+    for (const name of Object.keys(value)) {
+      if (!fields.has(name)) Object.assign(seen, unknown({ [name]: value[name] }));
     }
     return seen;
   }
@@ -81,6 +96,7 @@ export class CompletedValues {
     if (known) return known;
     const fields = Object.entries(this.#file.types[type]?.fields ?? {});
     const plan: TypePlan = {
+      fields: new Set(fields.map(([field]) => field)),
       isPlain: false,
       constants: fields.flatMap(([field, spec]) => (spec.const === undefined ? [] : [[field, spec.const] as const])),
       nested: fields.flatMap(([field, spec]) => {

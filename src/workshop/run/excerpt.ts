@@ -80,6 +80,6 @@ function longest(value: unknown, kind: "list" | "text"): number {
   return Object.values(value).reduce((most: number, item) => Math.max(most, longest(item, kind)), own);
 }
 
-function bytesOf(value: unknown): number {
+export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

@@ -183,20 +183,28 @@ export class ToolCall {
   #succeeded({ value, deviations, text }: Success): CallToolResult {
     const { values, redaction, results, api, instance } = this.#parts;
     const { response, limits } = this.#plan.spec;
-    const show = (shown: string) => redaction.in(shown);
+    const show = {
+      text: (shown: string) => redaction.in(shown),
+      unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
+    };
     const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
     const structured = plain as Value;
     const lines = [redaction.in(text)];
-    if (deviations.length > 0) {
-      const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
+    const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
+    if (told.length > 0) {
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
-      structured["deviations"] = told;
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
       lines.push(`The answer was not as documented in ${places}: see deviations.`);
     }
     const caller = instanceKey(instance, this.#facts.caller);
     const keep = { store: results, caller, api: api.file.api, tool: this.#plan.name };
-    return successResult({ text: lines.join("\n"), structured, maxBytes: limits.resultBytes, keep });
+    return successResult({
+      text: lines.join("\n"),
+      structured,
+      deviations: told,
+      maxBytes: limits.resultBytes,
+      keep,
+    });
   }
 
   /** `input`: of a request that may have been sent. */
