@@ -6,7 +6,7 @@ export type Effect = "read" | "write" | "destructive";
  * the order of the file. What is compiled, approved, run and faked is this and nothing else.
  *
  * Its hash is what is approved. A member that the grammar gains later is therefore absent where it has its default: files that
- * do not use it keep their approval (load-api.test.ts).
+ * do not use it keep their approval.
  */
 export interface ToolFile {
   nexus: 1;
