@@ -23,7 +23,7 @@ const invoices = Array.from({ length: 100 }, (_, index) => ({
 }));
 const answer = JSON.stringify({ items: invoices, page: 1 });
 
-test("X6: members of a JSON answer that no type names are ignored: a hundred invoices are a hundred invoices", async () => {
+test("X3: members of a JSON answer that no type names are ignored: a hundred invoices are a hundred invoices", async () => {
   await using shop = await openShop({}, inJson());
   shop.replies["find"] = [json(answer)];
   const { structuredContent, content } = await shop.runner.call("find_items", { text: "tea" });
@@ -32,7 +32,7 @@ test("X6: members of a JSON answer that no type names are ignored: a hundred inv
   expect(JSON.stringify(content)).not.toContain("documented");
 });
 
-test("X6: with unknown: keep they are in the result, without secrets", async () => {
+test("X3: with unknown: keep they are in the result, without secrets", async () => {
   await using shop = await openShop({}, inJson({ response: ", unknown: keep" }));
   shop.replies["find"] = [json(JSON.stringify({ items: invoices.slice(0, 1), page: 1 }))];
   const { structuredContent } = await shop.runner.call("find_items", { text: "tea" });
@@ -42,7 +42,7 @@ test("X6: with unknown: keep they are in the result, without secrets", async () 
   });
 });
 
-test("X6: with unknown: report they are deviations, which never take room from the data", async () => {
+test("X3: with unknown: report they are deviations, which never take room from the data", async () => {
   await using shop = await openShop({}, inJson({ response: ", unknown: report" }));
   shop.replies["find"] = [json(answer)];
   const result = await shop.runner.call("find_items", { text: "tea" });
@@ -53,7 +53,7 @@ test("X6: with unknown: report they are deviations, which never take room from t
   expect(JSON.stringify(result.content)).toMatch(/201 places: see deviations.*excerpt \(\d+ of 201 in deviations\)/);
 });
 
-test("X6: a number that no double holds arrives as its digits, and an argument that is not exact is refused", async () => {
+test("X3: a number that no double holds arrives as its digits, and an argument that is not exact is refused", async () => {
   await using shop = await openShop({}, inJson({ item: "\n      size: { type: number, optional: true }" }));
   shop.replies["find"] = [json(`{"items":[{"code":9007199254740993,"price":1,"size":9007199254740993}]}`)];
   const { structuredContent } = await shop.runner.call("find_items", { text: "tea" });

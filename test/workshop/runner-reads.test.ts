@@ -61,12 +61,13 @@ test("failures say what the file says about them, by status and by what the answ
   expect(texts).toEqual([
     "The shop refused the credentials of tea.\nSet them again.",
     "The shop says: Closed today",
-    "Corner shop answered with HTTP 404.\nIt does not take this request as it is: check the arguments.",
+    "Corner shop answered with HTTP 404.\nIt said: Oops\nIt has nothing of that name: check the ids and names in the arguments.",
   ]);
   expect(shop.asked).toHaveLength(3);
 });
 
 test.each<[string, () => ReturnType<typeof status>]>([
+  ["500", () => status(500)],
   ["502", () => status(502)],
   ["503", () => status(503)],
   ["504", () => status(504)],

@@ -8,6 +8,7 @@ import { parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ErrorSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
+import { isRefusal, statusFailure, wordsIn } from "./status-failure.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
@@ -43,8 +44,8 @@ export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedVa
       const failure = rule(scope, isReadable);
       if (failure) return failure;
     }
-    if (!isGood) return statusFailure(file, answer.status);
-    if (!isReadable) return unreadable(file, decoded);
+    if (!isGood) return statusFailure(file, tool, answer);
+    if (!isReadable) return unreadable(file, decoded, answer);
     return { kind: "success", value, deviations: decoded.deviations, text: renderTemplate(text, scope) };
   };
 }
@@ -95,23 +96,10 @@ function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean) => Fail
   };
 }
 
-/** The server did not do it, and says so: a 408 only says that it waited too long. */
-function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 408;
-}
-
-function statusFailure(file: ToolFile, status: number): Failure {
-  return new Failure(`${file.title} answered with HTTP ${status}.`, {
-    ...(status >= 500 || status === 429
-      ? { again: "It has a problem of its own or too much to do: try again later." }
-      : { hint: "It does not take this request as it is: check the arguments." }),
-    outcome: isRefusal(status) ? "refused" : "unknown",
-  });
-}
-
-function unreadable(file: ToolFile, error: NexusError): Failure {
+function unreadable(file: ToolFile, error: NexusError, answer: UpstreamAnswer): Failure {
   return new Failure(`${file.title} sent an answer that cannot be read: ${error.message}.`, {
     again: "Try again later, or tell whoever runs this server.",
+    said: wordsIn(answer),
     outcome: "unknown",
   });
 }

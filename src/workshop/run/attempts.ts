@@ -22,7 +22,7 @@ export interface AttemptOptions {
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 /** The server, or something before it, is away or has too much to do; asked again, it may answer. */
-const PASSING = new Set([429, 502, 503, 504]);
+const PASSING = new Set([429, 500, 502, 503, 504]);
 
 /**
  * Sends until there is an answer, no time or no try is left. What only reads is sent again after failures that pass; what writes only

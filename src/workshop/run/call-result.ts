@@ -14,6 +14,7 @@ export const META_KEYS = {
 } as const;
 
 const MAX_FAILURE_CHARACTERS = 4_000;
+const MAX_SAID_CHARACTERS = 300;
 const MAX_PAYLOAD_CHARACTERS = 256 * 1024;
 const MAX_RECEIVED_CHARACTERS = 200;
 
@@ -75,8 +76,14 @@ function withDeviations(
 }
 
 /** A failure is a result: the model reads it and tries something else. */
-export function failureResult({ text, hint }: Pick<Failure, "text" | "hint">, redaction: Redaction): CallToolResult {
-  const words = redaction.in(hint === undefined ? text : `${text}\n${hint}`);
+export function failureResult(
+  { text, hint, said }: Pick<Failure, "text" | "hint"> & Partial<Pick<Failure, "said">>,
+  redaction: Redaction,
+): CallToolResult {
+  // Without secrets before it is cut: half of one is not recognised.
+  const quote = said === undefined ? undefined : `It said: ${shortened(redaction.in(said), MAX_SAID_CHARACTERS)}`;
+  const lines = [redaction.in(text), quote, hint === undefined ? undefined : redaction.in(hint)];
+  const words = lines.filter((line) => line !== undefined).join("\n");
   return { content: [block(shortened(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
 }
 

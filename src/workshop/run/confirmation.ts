@@ -71,7 +71,7 @@ export class Confirmation {
     const answer = await look(fillTemplate(this.#spec.arguments, { input }) as Value);
     if (answer instanceof Failure) {
       const text = `What is true now could not be found out, so nothing was sent. ${answer.text}`;
-      return new Failure(text, { hint: answer.hint ?? answer.again, outcome: "refused" });
+      return new Failure(text, { hint: answer.hint ?? answer.again, said: answer.said, outcome: "refused" });
     }
     const found = evaluate(this.#find, { answer, input });
     const actual = found === null ? null : evaluate(this.#actual, { found, answer, input });

@@ -5,6 +5,8 @@ export interface FailureOptions {
   hint?: string | undefined;
   /** What to try where it does no harm to do it again. */
   again?: string | undefined;
+  /** The API's own words, whole: they may hold secrets. */
+  said?: string | undefined;
   /** Whether upstream surely did nothing. */
   outcome: "refused" | "unknown";
 }
@@ -15,12 +17,14 @@ export class Failure {
   readonly text: string;
   readonly hint: string | undefined;
   readonly again: string | undefined;
+  readonly said: string | undefined;
   readonly outcome: "refused" | "unknown";
 
-  constructor(text: string, { hint, again, outcome }: FailureOptions) {
+  constructor(text: string, { hint, again, said, outcome }: FailureOptions) {
     this.text = text;
     this.hint = hint;
     this.again = again;
+    this.said = said;
     this.outcome = outcome;
   }
 }

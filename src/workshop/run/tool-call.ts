@@ -215,7 +215,7 @@ export class ToolCall {
       ? [failure.hint, this.#plan.outcomeUnknown({ input })].filter((part) => part !== undefined).join("\n")
       : (failure.hint ?? failure.again);
     this.#facts.trace.note("info", "The call failed", { reason: failure.text });
-    return failureResult({ text: failure.text, hint }, this.#parts.redaction);
+    return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.redaction);
   }
 
   #argumentsRefused(problems: readonly string[]): Failure {

@@ -1,0 +1,117 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
+import { secretNames } from "../file/secret-names.ts";
+import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
+import { Failure, type FailureOptions } from "./failure.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
+
+/** What is larger is no message. */
+const MAX_BYTES = 256 * 1024;
+/** As much of a JSON answer is shown whole; of more, only its message. */
+const MAX_WHOLE = 300;
+/** Where APIs put what they have to say, the most telling first. */
+const MESSAGES = ["message", "error_description", "detail", "error", "errors", "title", "reason", "description", "msg"];
+const DEEPEST = 5;
+
+/** What an answer with a status that the tool file does not mention means, with what to do and the API's own words. */
+export function statusFailure(file: ToolFile, tool: ToolSpec, answer: UpstreamAnswer): Failure {
+  const { status } = answer;
+  return new Failure(`${file.title} answered with HTTP ${status}.`, {
+    ...adviceFor(file, tool, answer),
+    said: wordsIn(answer),
+    outcome: isRefusal(status) ? "refused" : "unknown",
+  });
+}
+
+/** The server did not do it, and says so: a 408 only says that it waited too long. */
+export function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408;
+}
+
+function adviceFor(
+  file: ToolFile,
+  { request }: ToolSpec,
+  { status, headers }: UpstreamAnswer,
+): Pick<FailureOptions, "hint" | "again"> {
+  switch (status) {
+    case 401:
+      return { hint: credentialsAdvice(file, request.secrets) };
+    case 403:
+      return {
+        hint: "It knows the credentials and does not allow this. Whoever runs this server has to get the permission, or set other credentials.",
+      };
+    case 404:
+    case 410:
+      return { hint: "It has nothing of that name: check the ids and names in the arguments." };
+    case 409:
+      return { hint: "It conflicts with what is already there: look at the present state before you call again." };
+    case 400:
+    case 422:
+      return { hint: "It cannot use these values: check the arguments." };
+    case 429:
+      return { again: `It allows no more requests for now: try again ${waitFrom(headers["retry-after"])}.` };
+    default:
+      if (status >= 500 || status === 408) {
+        return {
+          again: `It has a problem of its own or too much to do: try again ${waitFrom(headers["retry-after"])}.`,
+        };
+      }
+      return { hint: "It does not take this request as it is: check the arguments." };
+  }
+}
+
+function credentialsAdvice({ secrets }: ToolFile, name: string | undefined): string {
+  const names = name === undefined ? [] : secretNames(secrets[name] ?? NO_SECRETS);
+  if (names.length === 0) return "It wants credentials, and the tool file names none for this tool (request.secrets).";
+  return `It did not accept the credentials. Whoever runs this server has to set them again (nexus secrets set): ${names.join(", ")}.`;
+}
+
+const NO_SECRETS = { query: {}, headers: {}, public: [] };
+
+function waitFrom(header: string | string[] | undefined): string {
+  return typeof header === "string" && /^\d{1,6}$/.test(header) ? `in ${header} seconds` : "later";
+}
+
+/** The message of an answer, or all of it; undefined where it is empty or no text. It may hold secrets, and be long. */
+export function wordsIn({ headers, body }: UpstreamAnswer): string | undefined {
+  const type = headers["content-type"];
+  if (typeof type === "string" && !/text|json|xml|html/i.test(type)) return undefined;
+  if (body.length > MAX_BYTES) return undefined;
+  const text = new TextDecoder().decode(body);
+  const words = /^\s*</.test(text) ? wordsInMarkup(text) : wordsInJson(text);
+  const shown = words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  return shown === "" ? undefined : shown;
+}
+
+function wordsInJson(text: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const whole = JSON.stringify(value);
+  if (whole.length <= MAX_WHOLE && isRecord(value)) return whole;
+  return messageIn(value) ?? whole;
+}
+
+function messageIn(value: unknown, depth = 0): string | undefined {
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(value)) return messageIn(value[0], depth + 1);
+  if (!isRecord(value)) return undefined;
+  for (const name of MESSAGES) {
+    const message = Object.hasOwn(value, name) ? messageIn(value[name], depth + 1) : undefined;
+    if (message !== undefined) return message;
+  }
+  return undefined;
+}
+
+/** The title of a page, which says what a proxy or a framework has to say; else what stands between the tags. */
+function wordsInMarkup(text: string): string {
+  const start = text.search(/<title[\s>]/i);
+  const from = start === -1 ? -1 : text.indexOf(">", start);
+  const title = from === -1 ? "" : text.slice(from + 1).split("<", 1)[0];
+  if (title !== undefined && title.trim() !== "") return title;
+  const plain = text.replaceAll(/<[^<>]*>/g, " ");
+  return plain.trim() === "" ? text : plain;
+}
