@@ -1,6 +1,6 @@
 import type { NexusError } from "../errors/nexus-error.ts";
 import { renderForPeople, renderForPrograms } from "../errors/render.ts";
-import { visibleJson, visibleLines } from "../errors/visible.ts";
+import { visible, visibleJson, visibleLines } from "../errors/visible.ts";
 
 const STYLES = {
   bold: [1, 22],
@@ -68,6 +68,16 @@ export class Output {
   /** Beside the result, for people only: programs get results and errors, nothing else. */
   note(text: string): void {
     if (!this.json) process.stderr.write(`${this.#visible(text)}\n`);
+  }
+
+  /** A line of the log: dim for people, an object of its own for programs. */
+  log(level: string, message: string, data?: Readonly<Record<string, unknown>>): void {
+    if (!this.json) {
+      const about = data ? ` ${JSON.stringify(data)}` : "";
+      return this.note(this.onStderr("dim", visible(`${message}${about}`)));
+    }
+    const entry = { time: new Date().toISOString(), level, message, ...data };
+    process.stderr.write(`${visibleJson(JSON.stringify({ log: entry }))}\n`);
   }
 
   /** Raw text to the terminal's stderr, for what is drawn over itself. */

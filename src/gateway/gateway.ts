@@ -128,6 +128,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     isReady: () => isReady,
+    servers: () => host.servers().flatMap(({ id, state }) => (state.kind === "disabled" ? [] : [id])),
     metrics: (principal) =>
       metrics.render({
         shows: (server) => core.sees(principal, server),

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { splitWords } from "../../src/cli/text/split-words.ts";
 import { connect } from "../../src/index.ts";
 import { META } from "../../src/protocol/meta.ts";
 import { modern, OpenStream, send } from "../fixtures/gateway/wire.ts";
@@ -56,17 +57,11 @@ describe("B2: nexus serve --demo", () => {
     expect(output.stdout).toMatch(/^ {2}demo-legacy +ready \(2025-11-25\)$/m);
     expect(output.stdout).toContain(`\n  nexus mcp install claude-code --url ${url}\n`);
 
-    const line = /^ {2}curl -s .*$/m.exec(output.stdout)?.[0] ?? "";
-    const headers = Object.fromEntries(
-      [...line.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(([, name, value]) => [name, value]),
-    );
-    const body = /-d '(.*)'$/.exec(line)?.[1] ?? "";
-    const { status, json } = await send(url, {
-      headers: { ...headers, accept: "*/*" } as Record<string, string>,
-      body,
-    });
-    expect(status).toBe(200);
-    expect(json.result).toMatchObject({ supportedVersions: ["2026-07-28"] });
+    const [list = "", call = ""] = output.stdout.match(/^ {2}nexus mcp (?:tools|call) .*$/gm) ?? [];
+    const listed = await world.run(splitWords(list).slice(1));
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("demo__echo") as string });
+    expect(call).toMatch(/^ {2}nexus mcp call demo__\w+ --arg /);
+    expect(await world.run(splitWords(call).slice(1))).toMatchObject({ code: 0, stderr: "" });
 
     expect(await toolsAt(url)).toEqual(expect.arrayContaining(["demo__echo", "demo-legacy__echo"]));
     await using client = await connect({ url });
@@ -94,6 +89,21 @@ describe("B2: nexus serve --demo", () => {
     });
     expect(await endOf(gateway, "SIGINT")).toBe(0);
     expect(gateway.output.stderr).toBe("");
+  });
+
+  test("with --json and --verbose its log is lines of JSON on stderr", async () => {
+    await world.configure({ gone: { command: "no-such-program-anywhere" } });
+    const gateway = await serving(["--json", "--verbose"]);
+    await send(gateway.url, modern("tools/call", { name: "gone__x" }));
+    expect(await endOf(gateway, "SIGINT")).toBe(0);
+    const lines = gateway.output.stderr.trimEnd().split("\n");
+    const entries = lines.map((line) => (JSON.parse(line) as { log: Record<string, unknown> }).log);
+    expect(entries).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ level: "warn", message: expect.stringContaining("gone: failed:") as string }),
+        expect.objectContaining({ level: "debug", time: expect.stringMatching(/^\d{4}-/) as string }),
+      ]),
+    );
   });
 });
 

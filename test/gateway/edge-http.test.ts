@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { connect as openSocket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -46,6 +47,41 @@ describe("paths", () => {
     expect(answer.status).toBe(status);
     expect(answer.json).toMatchObject(body);
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test("/ is a page for browsers, without scripts, with the servers that the reader may see, and JSON for programs", async () => {
+    const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    const page = await send(`${world.origin}/`, { method: "GET", headers: html });
+    expect(page.status).toBe(200);
+    expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(page.headers["content-security-policy"]).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'/,
+    );
+    expect(page.text).not.toMatch(/<script|<a |https:\/\//);
+    expect(page.text).toContain(`<code>${world.origin}/servers/everything/mcp</code>`);
+    expect(page.text).toContain(`nexus mcp install claude-code --url ${world.url}`);
+    const style = /<style>(.*)<\/style>/.exec(page.text)?.[1] ?? "";
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(page.headers["content-security-policy"]).toContain(`'sha256-${hash}'`);
+
+    for (const headers of [JSON_TYPE, { accept: "*/*" }]) {
+      const answer = await send(`${world.origin}/`, { method: "GET", headers });
+      expect(answer).toMatchObject({ status: 404, json: { error: { code: -32600 } } });
+    }
+    expect((await send(`${world.origin}/`, { method: "POST", headers: html })).status).toBe(404);
+  });
+
+  test("/ shows no server to a reader without credentials", async () => {
+    await using locked = await EdgeWorld.open({
+      authenticate: () => {
+        throw new NexusError("AUTH_REQUIRED", "Who are you?");
+      },
+    });
+    const page = await send(`${locked.origin}/`, { method: "GET", headers: { accept: "text/html" } });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("shown to callers with credentials only");
+    expect(page.text).not.toContain("everything");
+    expect((await send(`${locked.origin}/`, { method: "GET", headers: JSON_TYPE })).status).toBe(401);
   });
 
   test("/servers/<id>/mcp is one server, /servers/<id>/tools its tools as plain JSON", async () => {

@@ -136,18 +136,20 @@ async function servePipes(host: Host, { logger, signal, server }: Pipes): Promis
 }
 
 function tellWhere({ url, port, host }: Gateway, out: Output, platform: NodeJS.Platform): void {
-  const servers = host.servers();
   if (out.json) {
+    const servers = host.servers();
     return out.value({ url, port, servers: servers.map((server) => ({ id: server.id, state: server.state.kind })) });
   }
   out.line(`listening on ${url}`);
-  for (const line of greeting(url, servers, platform)) out.line(visible(line));
+  for (const line of greeting(url, host, platform)) out.line(visible(line));
 }
 
 /** What looks wrong in the files. Those that cannot be used at all, the host names itself, now and while it watches. */
 function tellWarnings(host: Host, out: Output): void {
   for (const { message, source } of host.configuration?.warnings ?? []) {
-    out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
+    const text = `${message} (${source.file}:${source.line})`;
+    if (out.json) out.log("warn", text);
+    else out.note(`${out.onStderr("yellow", "warning:")} ${visible(text)}`);
   }
 }
 

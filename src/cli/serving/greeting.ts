@@ -1,10 +1,12 @@
 import { CLIENTS, INSTALL_CLIENTS } from "../../config/clients.ts";
-import type { ServerStatus } from "../../host/host.ts";
-import { META } from "../../protocol/meta.ts";
-import { LATEST } from "../../protocol/revisions.ts";
+import { fullName } from "../../gateway/core/names.ts";
+import type { Host, HostTool, ServerStatus } from "../../host/host.ts";
+import { exampleArguments } from "../looking/example-call.ts";
+import { quoteWord } from "../text/split-words.ts";
 
 /** What to do with a gateway that listens, in lines. */
-export function greeting(url: string, servers: readonly ServerStatus[], platform: NodeJS.Platform): string[] {
+export function greeting(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
+  const [servers, tools] = [host.servers(), host.tools()];
   const shown = servers.filter(({ state }) => state.kind !== "disabled");
   const width = Math.max(0, ...shown.map(({ id }) => id.length));
   const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
@@ -18,7 +20,7 @@ export function greeting(url: string, servers: readonly ServerStatus[], platform
     `  the same for ${others.join(", ")}`,
     "",
     "To try it",
-    `  ${discoverCommand(url, platform)}`,
+    ...commandsToTry(url, tools, platform).map((command) => `  ${command}`),
     "",
     `One server alone is at ${url.replace(/mcp$/, "servers/<id>/mcp")}; Ctrl-C ends the gateway.`,
   ];
@@ -48,11 +50,13 @@ export function stateWords({ id, state }: ServerStatus): string {
   }
 }
 
-/** A line that works as it stands, in the shell of the platform. */
-function discoverCommand(url: string, platform: NodeJS.Platform): string {
-  const headers = ["Content-Type: application/json", `MCP-Protocol-Version: ${LATEST}`, "Mcp-Method: server/discover"];
-  const _meta = { [META.protocolVersion]: LATEST, [META.clientCapabilities]: {} };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta } });
-  const quoted = platform === "win32" ? `"${body.replaceAll('"', String.raw`\"`)}"` : `'${body}'`;
-  return `curl -s ${url} ${headers.map((header) => `-H "${header}"`).join(" ")} -d ${quoted}`;
+/** Commands that work as they stand; the call is of a tool that says it changes nothing, if there is one. */
+function commandsToTry(url: string, tools: readonly HostTool[], platform: NodeJS.Platform): string[] {
+  const list = `nexus mcp tools --url ${url}`;
+  const harmless = tools.filter(({ tool }) => tool.annotations?.readOnlyHint === true);
+  const [easiest] = harmless
+    .map(({ server, tool }) => ({ name: fullName(server, tool.name), args: exampleArguments(tool, platform) }))
+    .toSorted((a, b) => Math.abs(a.args.length - 1) - Math.abs(b.args.length - 1));
+  if (!easiest) return [list];
+  return [list, ["nexus mcp call", quoteWord(easiest.name, platform), ...easiest.args, `--url ${url}`].join(" ")];
 }

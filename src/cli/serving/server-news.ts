@@ -40,6 +40,7 @@ export class ServerNews implements Disposable {
   }
 
   #say(colour: "yellow" | "green", id: string, words: string): void {
+    if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`);
     this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);
   }
 }

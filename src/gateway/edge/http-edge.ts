@@ -12,6 +12,7 @@ import type { Authenticate, Principal } from "../principal.ts";
 import { dataFor, rpcErrorOf } from "../rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
 import { refusalOf } from "./foreign-request.ts";
+import { sendFrontPage, wantsPage } from "./front-page.ts";
 import { invalidRequest, overloaded, refuse, refuseUnread, sendJson, sendText, wrongMethod } from "./http-refusal.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import type { LegacyEndpoint } from "./legacy-endpoint.ts";
@@ -32,6 +33,8 @@ export interface HttpEdgeOptions {
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   isReady: () => boolean;
+  /** Ids of the servers that are switched on. */
+  servers: () => readonly string[];
   /** The text of `/metrics` for one reader. */
   metrics: (principal: Principal) => string;
   failures: FailureLog;
@@ -117,6 +120,7 @@ export class HttpEdge {
     const route = routeOf(req.url ?? "/");
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);
+    if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
     const admitted = this.#admit(req, res);
     const principal = admitted instanceof Promise ? await admitted : admitted;
     // A client that left meanwhile is not served: what is opened for it would not hear that it is gone.
@@ -156,6 +160,14 @@ export class HttpEdge {
     } catch (thrown) {
       return turnAway(thrown);
     }
+  }
+
+  /** Without credentials the page has all but the servers. */
+  async #showPage(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { authenticate, core, servers } = this.#options;
+    const admit = async () => authenticate(req.headers);
+    const principal = await admit().catch(() => undefined);
+    sendFrontPage(req, res, principal ? servers().filter((id) => core.sees(principal, id)) : "hidden");
   }
 
   #tellReadiness(res: ServerResponse): void {

@@ -4,11 +4,12 @@ import type { View } from "../exchange.ts";
 export type Route =
   | { kind: "mcp"; view: View }
   | { kind: "tools"; server: string }
-  | { kind: "sse" | "messages" | "healthz" | "readyz" | "metrics" | "unknown" };
+  | { kind: "home" | "sse" | "messages" | "healthz" | "readyz" | "metrics" | "unknown" };
 
 export const EVERYTHING: View = { kind: "all" };
 
 const PLAIN: Readonly<Record<string, Route>> = {
+  "/": { kind: "home" },
   "/mcp": { kind: "mcp", view: EVERYTHING },
   "/sse": { kind: "sse" },
   "/messages": { kind: "messages" },
