@@ -133,7 +133,8 @@ function placed(problems: readonly CompileProblem[], text: string): Problem[] {
   const tree = problems.length === 0 ? undefined : readYaml(text).tree;
   if (!tree) return [];
   const found = new Problems(tree);
-  for (const { path, message, hint, severity } of problems) found[severity](path.split("."), message, hint);
+  const steps = (path: string) => path.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  for (const { path, message, hint, severity } of problems) found[severity](steps(path), message, hint);
   return found.all();
 }
 

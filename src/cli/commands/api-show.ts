@@ -2,6 +2,7 @@ import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import { servedTool } from "../../workshop/serve/served-tool.ts";
 import type { ToolSpec } from "../../workshop/file/tool-file.ts";
 import { approvalText } from "../api/approval-text.ts";
 import { loadSound, ownLock } from "../api/loaded.ts";
@@ -79,15 +80,16 @@ function limitText(bytes: number): string {
   return bytes % 1024 === 0 ? `${bytes / 1024} kB` : `${bytes} bytes`;
 }
 
-function showTool(out: Output, { file, tools }: CompiledApi, name: string): void {
-  const tool = tools[name];
-  if (!tool) {
+function showTool(out: Output, api: CompiledApi, name: string): void {
+  const { file, tools } = api;
+  if (!Object.hasOwn(tools, name)) {
     const near = nearestName(name, Object.keys(tools));
     throw new NexusError("NAME_UNKNOWN", `There is no tool "${name}" in ${file.title}`, {
       hint: `${near === undefined ? "" : `Did you mean "${near}"? `}It has: ${Object.keys(tools).join(", ")}.`,
       mayHaveReached: false,
     });
   }
+  const tool = servedTool(api, name);
   if (out.json) return out.value(tool);
   const title = `${file.api}.${name}`;
   for (const line of toolDetails(tool, { title: visible(title), call: `nexus mcp call ${title}` }, out)) out.line(line);

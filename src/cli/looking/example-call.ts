@@ -2,13 +2,13 @@ import { isRecord } from "../../protocol/json-rpc.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { SchemaReader } from "./schema-type.ts";
 import { quoteWord } from "../text/split-words.ts";
+import { sampleText } from "../../workshop/pattern/sample-text.ts";
 
 /** Texts of the formats that servers ask for most. */
 const FORMATS: Readonly<Record<string, string>> = {
   uri: "https://example.com",
   url: "https://example.com",
   email: "ada@example.com",
-  date: "2026-01-31",
   time: "12:00:00Z",
   "date-time": "2026-01-31T12:00:00Z",
   uuid: "00000000-0000-4000-8000-000000000000",
@@ -16,14 +16,16 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** How deep, and in how many places, an example goes; a schema may be made of itself. */
 const DEEPEST = 5;
 const MOST_VALUES = 200;
+const MOST_ITEMS = 5;
+const FIRST_DAY = Date.UTC(2026, 0, 31);
+const DAY_MS = 86_400_000;
 
-/** Arguments of a call to copy: what the tool needs, with values of the right type to be replaced. */
+/** Arguments of a call to copy: the server's own example, or what the tool needs, with values that fit to be replaced. */
 export function exampleArguments({ inputSchema }: Pick<Tool, "inputSchema">, platform?: NodeJS.Platform): string[] {
-  const reader = new SchemaReader(inputSchema);
-  const maker = new ExampleMaker(reader);
-  const needed = reader.properties(inputSchema).filter(({ isRequired }) => isRequired);
-  return needed.map(({ name, schema }) => {
-    const value = maker.value(schema);
+  const { examples } = inputSchema;
+  const own: unknown = Array.isArray(examples) ? examples[0] : undefined;
+  const call = isRecord(own) ? own : new ExampleMaker(new SchemaReader(inputSchema)).members(inputSchema);
+  return Object.entries(call).map(([name, value]) => {
     // Lists are given by repeating the argument; an item that is no list or object itself can stand alone.
     const item: unknown = Array.isArray(value) && value.length === 1 && !isStructure(value[0]) ? value[0] : value;
     const text = isStructure(item) ? JSON.stringify(item) : String(item);
@@ -35,6 +37,8 @@ export function exampleArguments({ inputSchema }: Pick<Tool, "inputSchema">, pla
 class ExampleMaker {
   readonly #reader: SchemaReader;
   #left = MOST_VALUES;
+  /** Dates that are given so far: each is later than the one before, as arrival and departure are. */
+  #days = 0;
 
   constructor(reader: SchemaReader) {
     this.#reader = reader;
@@ -67,15 +71,37 @@ class ExampleMaker {
       case "null":
         return null;
       case "array":
-        return [this.value(schema["items"], depth + 1)];
-      case "object": {
-        const needed = this.#reader.properties(schema).filter(({ isRequired }) => isRequired);
-        return Object.fromEntries(needed.map((member) => [member.name, this.value(member.schema, depth + 1)]));
-      }
+        return Array.from({ length: Math.min(Math.max(numberOf(schema["minItems"]) ?? 1, 1), MOST_ITEMS) }, () =>
+          this.value(schema["items"], depth + 1),
+        );
+      case "object":
+        return this.members(schema, depth + 1);
       default:
-        return FORMATS[String(schema["format"])] ?? "text";
+        return this.#text(schema);
     }
   }
+
+  /** What an object needs. */
+  members(schema: unknown, depth = 0): Record<string, unknown> {
+    const needed = this.#reader.properties(schema).filter(({ isRequired }) => isRequired);
+    return Object.fromEntries(needed.map((member) => [member.name, this.value(member.schema, depth)]));
+  }
+
+  #text({ format, pattern, minLength, maxLength }: Record<string, unknown>): string {
+    if (format === "date") return new Date(FIRST_DAY + DAY_MS * this.#days++).toISOString().slice(0, 10);
+    const usual = FORMATS[String(format)];
+    if (usual !== undefined) return usual;
+    const limits = {
+      pattern: typeof pattern === "string" ? pattern : undefined,
+      minLength: numberOf(minLength),
+      maxLength: numberOf(maxLength),
+    };
+    return sampleText(limits.pattern === undefined ? ["text"] : ["text", ...Object.values(FORMATS)], limits) ?? "text";
+  }
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }
 
 function typeOf({ type, properties }: Record<string, unknown>): unknown {

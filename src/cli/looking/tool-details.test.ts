@@ -42,6 +42,34 @@ test("the call to copy has a value of the right type for each required argument,
   ]);
 });
 
+test("an example of a call fits patterns, lengths and counts, and later dates are later", () => {
+  const inputSchema = {
+    type: "object",
+    properties: {
+      country: { type: "string", pattern: "^[A-Z]{2}$" },
+      code: { type: "string", maxLength: 3 },
+      name: { type: "string", minLength: 6 },
+      arrival: { type: "string", format: "date" },
+      departure: { type: "string", format: "date" },
+      ids: { type: "array", items: { type: "integer", minimum: 1 }, minItems: 2 },
+    },
+    required: ["country", "code", "name", "arrival", "departure", "ids"],
+  };
+  expect(exampleArguments({ inputSchema }, "linux")).toEqual([
+    "--arg country=AA",
+    "--arg code=x",
+    "--arg name=xxxxxx",
+    "--arg arrival=2026-01-31",
+    "--arg departure=2026-02-01",
+    "--arg 'ids=[1,1]'",
+  ]);
+});
+
+test("an example of a call is the server's own, where its schema has one", () => {
+  const inputSchema = { type: "object", properties: {}, examples: [{ text: "tea", ids: [7], at: { x: 1 } }] };
+  expect(exampleArguments({ inputSchema }, "linux")).toEqual(["--arg text=tea", "--arg ids=7", `--arg 'at={"x":1}'`]);
+});
+
 test("a tool in full has rows for members of members, and wraps its description", () => {
   const tool = {
     name: "send",

@@ -73,7 +73,7 @@ export class Completion {
 }
 
 /** Whether it is an argument: constants, computed and hidden fields are not. */
-function isForCallers({ hidden, const: constant, value }: FieldSpec): boolean {
+export function isForCallers({ hidden, const: constant, value }: FieldSpec): boolean {
   return !hidden && constant === undefined && value === undefined;
 }
 

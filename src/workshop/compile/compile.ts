@@ -1,5 +1,7 @@
+import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../protocol/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
+import { checkerFor } from "../check/checker.ts";
 import type { ToolFile } from "../file/tool-file.ts";
 import { citationsOf, type Citation, type Outside } from "./citations.ts";
 import { toolDefinition } from "./tool-definition.ts";
@@ -24,8 +26,10 @@ export interface CompileProblem {
   severity: "error" | "warning";
 }
 
+type Checker = ReturnType<typeof checkerFor>;
+
 /** What a model has to read before it can call anything. */
-const DEFINITION_BYTES = 12 * 1024;
+export const DEFINITION_BYTES = 12 * 1024;
 const LIST_BYTES = 96 * 1024;
 
 /** `documents`: the texts that the file names, by its names for them; absent where there is no such file. */
@@ -41,7 +45,12 @@ export function compileApi(
   const compiled = { format: 1, file: served, tools, citations } as const;
   return {
     api: { ...compiled, hash: hashOf(compiled) },
-    problems: [...changedDocuments(file, documents), ...citedOutside(outside), ...overBudget(tools)],
+    problems: [
+      ...changedDocuments(file, documents),
+      ...citedOutside(outside),
+      ...overBudget(tools),
+      ...refusedExamples(served, tools),
+    ],
   };
 }
 
@@ -87,6 +96,31 @@ function citedOutside(outside: readonly Outside[]): CompileProblem[] {
     hint: "Lines are counted from 1, and the last one has to be there.",
     severity: "error",
   }));
+}
+
+/** Examples are for copying: one that the tool refuses is not offered. */
+function refusedExamples(file: ToolFile, tools: Readonly<Record<string, Tool>>): CompileProblem[] {
+  return Object.entries(file.tools).flatMap(([name, { examples }]) => {
+    const check = examples.length === 0 ? undefined : checkerOf(file, name, tools);
+    return examples.flatMap((example, index): CompileProblem[] => {
+      const [first] = check?.(example.arguments).problems ?? [];
+      if (first === undefined) return [];
+      const path = `tools.${name}.examples.${index}.arguments`;
+      return [
+        { path, message: `the tool itself refuses this call, so it is not offered: ${first}`, severity: "warning" },
+      ];
+    });
+  });
+}
+
+/** Nothing where the file has mistakes, which are told already. */
+function checkerOf(file: ToolFile, name: string, tools: Readonly<Record<string, Tool>>): Checker | undefined {
+  try {
+    return checkerFor(file, name, tools[name]?.inputSchema ?? {});
+  } catch (error) {
+    if (error instanceof NexusError) return undefined;
+    throw error;
+  }
 }
 
 function overBudget(tools: Readonly<Record<string, Tool>>): CompileProblem[] {

@@ -1,4 +1,5 @@
 import { scalarOf } from "../codec/scalar.ts";
+import { sampleText } from "../pattern/sample-text.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile } from "../file/tool-file.ts";
 
@@ -37,7 +38,7 @@ function fieldValue(
 ): unknown {
   switch (shape.kind) {
     case "scalar":
-      return scalarValue(shape, at.input[name]);
+      return madeUpValue(shape, at.input[name]);
     case "object":
       return at.depth >= MAX_DEPTH && optional ? undefined : madeUp(file, shape.type, at.input, at.depth + 1);
     case "list": {
@@ -45,13 +46,14 @@ function fieldValue(
       const { of } = shape;
       const length = Math.max(shape.minItems ?? 0, Math.min(1, shape.maxItems ?? 1));
       return Array.from({ length }, () =>
-        of.kind === "object" ? madeUp(file, of.type, at.input, at.depth + 1) : scalarValue(of, undefined),
+        of.kind === "object" ? madeUp(file, of.type, at.input, at.depth + 1) : madeUpValue(of),
       );
     }
   }
 }
 
-function scalarValue(shape: ScalarShape, asked: unknown): unknown {
+/** What was asked for where it fits, else the least that the limits allow; undefined where nothing is found. */
+export function madeUpValue(shape: ScalarShape, asked?: unknown): unknown {
   const scalar = scalarOf(shape);
   const isRight = (value: unknown) => {
     const text = scalar.write(value);
@@ -65,7 +67,7 @@ function candidates(shape: ScalarShape): unknown[] {
   if (shape.enum) return shape.enum;
   switch (shape.type) {
     case "string":
-      return [...TEXTS, "x".repeat(shape.minLength ?? 1), "x".repeat(shape.maxLength ?? 1)];
+      return [sampleText(TEXTS, shape)];
     case "integer":
     case "number":
       return [1, shape.minimum, shape.maximum];

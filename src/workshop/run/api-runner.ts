@@ -1,10 +1,11 @@
 import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import type { CallToolResult, LogLevel, Progress } from "../../protocol/mcp.ts";
+import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
 import { InputNeeded } from "../../server/input-needed.ts";
 import { RpcError } from "../../server/rpc-error.ts";
 import type { CompiledApi } from "../compile/compile.ts";
+import { servedTool } from "../serve/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
 import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
 import { CallTrace } from "./call-trace.ts";
@@ -112,6 +113,11 @@ export class ApiRunner implements AsyncDisposable {
       });
       return withMeta(failureResult({ text: `${message}.`, hint }, redaction), meta);
     }
+  }
+
+  /** Its tools as they are offered, in the order of the compiled file, which never changes by itself. */
+  tools(): [name: string, tool: Tool][] {
+    return [...this.#parts.plans.values()].map(({ name, check }) => [name, servedTool(this.api, name, check)]);
   }
 
   /** A text of this API, without any of its secrets. */

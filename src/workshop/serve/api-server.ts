@@ -8,7 +8,6 @@ import { McpServer } from "../../server/mcp-server.ts";
 import { UNHEARD } from "../../server/notices.ts";
 import { serveInMemory } from "../../server/memory-connection.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
-import type { CompiledApi } from "../compile/compile.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
 import { resultUri } from "../run/call-result.ts";
 import { LOCAL_CALLER } from "../run/request-key.ts";
@@ -35,7 +34,7 @@ export function apiServer(
     info: { name: file.api, title: file.title, version: file.version },
     instructions: [file.title, file.description].filter((part) => part !== undefined).join(": "),
     features: {
-      tools: toolsOf(api, runner),
+      tools: toolsOf(runner),
       resources: citedResources(api, documents, (text) => runner.redacted(text)),
       templates: [wholeResults(runner)],
       prompts: [],
@@ -51,9 +50,8 @@ export function transportTo(server: McpServer): MemoryTransport {
   return new MemoryTransport((end) => serveInMemory(server, end));
 }
 
-/** In the order of the compiled file, which never changes by itself. */
-function toolsOf({ tools }: CompiledApi, runner: ApiRunner): ToolFeature[] {
-  return Object.entries(tools).map(([name, tool]) => ({
+function toolsOf(runner: ApiRunner): ToolFeature[] {
+  return runner.tools().map(([name, tool]) => ({
     name,
     tool,
     run: (args: Params, context: CallContext) => runner.call(name, args, optionsFrom(context)),

@@ -1,0 +1,86 @@
+import { isForCallers } from "../check/completion.ts";
+import { checkerFor } from "../check/checker.ts";
+import { DEFINITION_BYTES, type CompiledApi } from "../compile/compile.ts";
+import type { Tool } from "../../protocol/mcp.ts";
+import { madeUpValue } from "../fake/made-up.ts";
+import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
+
+type Value = Record<string, unknown>;
+
+/** Types that hold themselves end here. */
+const MAX_DEPTH = 4;
+const DAY_MS = 86_400_000;
+const FIRST_DAY = Date.UTC(2026, 0, 31);
+
+/**
+ * A tool as it is offered: with calls that it accepts as examples of its input, for people and models. They are those of the
+ * file, or one that is made up. What was approved holds all they are made of.
+ */
+export function servedTool(
+  { file, tools }: CompiledApi,
+  name: string,
+  check = checkerFor(file, name, tools[name]?.inputSchema ?? {}),
+): Tool {
+  const tool = tools[name] as Tool;
+  const accepts = (args: Value) => check(args).problems.length === 0;
+  const given = (file.tools[name]?.examples ?? []).map((example) => example.arguments).filter(accepts);
+  const examples = given.length > 0 ? given : madeUpCalls(file, name).filter(accepts).slice(0, 1);
+  for (let count = examples.length; count > 0; count--) {
+    const served = { ...tool, inputSchema: { ...tool.inputSchema, examples: examples.slice(0, count) } };
+    if (Buffer.byteLength(JSON.stringify(served)) <= DEFINITION_BYTES) return served;
+  }
+  return tool;
+}
+
+/** From the simplest on: rules may want a day that is still to come, or one of two optional fields. */
+function madeUpCalls(file: ToolFile, tool: string): Value[] {
+  const type = file.tools[tool]?.input ?? "";
+  const soon = Math.floor(Date.now() / DAY_MS + 30) * DAY_MS;
+  return [
+    new CallMaker(file, { from: FIRST_DAY, all: false }).value(type),
+    new CallMaker(file, { from: soon, all: false }).value(type),
+    new CallMaker(file, { from: soon, all: true }).value(type),
+  ];
+}
+
+/** Makes arguments up: the least that each field allows, and each date a day later than the one before it. */
+class CallMaker {
+  readonly #file: ToolFile;
+  readonly #all: boolean;
+  #day: number;
+
+  constructor(file: ToolFile, { from, all }: { from: number; all: boolean }) {
+    this.#file = file;
+    this.#all = all;
+    this.#day = from;
+  }
+
+  value(type: string, depth = 0): Value {
+    const fields = Object.entries(this.#file.types[type]?.fields ?? {}).filter(([, field]) =>
+      this.#isGiven(field, depth),
+    );
+    const members = fields.map(([name, field]) => [name, this.#ofShape(field.shape, depth)] as const);
+    return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+  }
+
+  #isGiven(field: FieldSpec, depth: number): boolean {
+    const isNeeded = !field.optional && field.default === undefined;
+    return isForCallers(field) && (isNeeded || (this.#all && depth < MAX_DEPTH));
+  }
+
+  #ofShape(shape: FieldSpec["shape"], depth: number): unknown {
+    if (depth > MAX_DEPTH) return undefined;
+    if (shape.kind === "object") return this.value(shape.type, depth + 1);
+    if (shape.kind === "list") {
+      const length = Math.max(shape.minItems ?? 0, Math.min(1, shape.maxItems ?? 1));
+      return Array.from({ length }, () => this.#ofShape(shape.of, depth + 1));
+    }
+    return shape.type === "date" && !shape.enum ? this.#nextDay() : madeUpValue(shape);
+  }
+
+  #nextDay(): string {
+    const day = new Date(this.#day).toISOString().slice(0, 10);
+    this.#day += DAY_MS;
+    return day;
+  }
+}
