@@ -1,6 +1,7 @@
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { childEnvironment } from "../transport/child-environment.ts";
+import { markOf } from "../transport/via-marks.ts";
 import type { ApiReach, ResolvedEntry, StdioReach } from "../transport/server-entry.ts";
 import { StdioTransport, type SpawnedChild } from "../transport/stdio.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
@@ -24,6 +25,8 @@ export interface ConnectOptions extends ClientOptions {
   trust?: boolean | undefined;
   /** Makes a server of a tool file, in this process. */
   openApi?: ((reach: ApiReach) => Promise<Transport>) | undefined;
+  /** The gateways that what is sent comes from, outermost first. */
+  via?: (() => readonly string[]) | undefined;
   /** What errors name as command or address: an entry may have secrets filled in. */
   target?: Transport["target"] | undefined;
 }
@@ -82,15 +85,17 @@ function noWorkshop(server: string): NexusError {
 }
 
 function stdioTransport(
-  { command, args, cwd, env, passthrough }: StdioReach,
+  reach: StdioReach,
   { variables, platform }: Surroundings,
-  { maxMessageBytes, hidden, onStderr, onSpawn }: ConnectOptions & { maxMessageBytes: number },
+  { maxMessageBytes, hidden, onStderr, onSpawn, via }: ConnectOptions & { maxMessageBytes: number },
 ): Transport {
+  const { command, args, cwd, env, passthrough } = reach;
   return new StdioTransport({
     command,
     args,
     cwd,
     env: childEnvironment({ variables, platform, env, passthrough }),
+    mark: markOf(reach, variables, via?.() ?? []),
     maxLineBytes: maxMessageBytes,
     platform,
     variables,

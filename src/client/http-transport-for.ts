@@ -13,7 +13,7 @@ export function httpTransportFor(
   surroundings: Surroundings,
   options: ConnectOptions & { maxMessageBytes: number },
 ): Transport {
-  const { ca, publicOnly, connectTimeoutMs, maxMessageBytes } = options;
+  const { ca, publicOnly, connectTimeoutMs, maxMessageBytes, via } = options;
   const network = new Network({
     proxy: surroundings.proxy,
     ca: ca?.length ? [...surroundings.extraCertificates, ...ca] : undefined,
@@ -21,5 +21,5 @@ export function httpTransportFor(
     connectTimeoutMs,
   });
   const Reach = kind === "sse" ? SseTransport : HttpTransport;
-  return new Reach({ url, headers, network, maxMessageBytes, release: () => network.close() });
+  return new Reach({ url, headers, via, network, maxMessageBytes, release: () => network.close() });
 }

@@ -1,7 +1,9 @@
 import { guardedLogger, SILENT, type Logger } from "../client/logger.ts";
 import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
+import type { NexusError } from "../errors/nexus-error.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
+import { startsItself } from "../transport/via-marks.ts";
 import type { Audit } from "./audit.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { Calls, type CallLimits } from "./core/calls.ts";
@@ -37,6 +39,17 @@ export interface GatewaySettings {
   logger?: Logger | undefined;
 }
 
+/** An entry that this process was started by: served here, it would start a gateway in a gateway, without end. */
+function circleIn(host: Host): NexusError | undefined {
+  for (const { id, state, definition } of host.servers()) {
+    const reach = definition.entry?.reach;
+    const isOff = state.kind === "disabled" || state.kind === "waiting-for-trust";
+    if (reach?.kind !== "stdio" || isOff || !host.chain.isStartedBy(reach)) continue;
+    return startsItself().with({ server: id, source: definition.origin });
+  }
+  return undefined;
+}
+
 /** Everything behind the edges, put together. */
 export class Assembly {
   readonly host: Host;
@@ -54,7 +67,10 @@ export class Assembly {
   static async open(options: GatewayOptions): Promise<Assembly> {
     const { host: given, surroundings, limits } = options;
     const host = surroundings ? await Host.start({ connectionShare: limits?.share, ...given }, surroundings) : given;
-    return new Assembly(host, options);
+    const circle = circleIn(host);
+    if (!circle) return new Assembly(host, options);
+    await host.close();
+    throw circle;
   }
 
   private constructor(host: Host, { limits, decide, audit, sealKey, logger = SILENT }: GatewaySettings) {

@@ -121,6 +121,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
     legacy,
     limits,
     failures,
+    chain: host.chain,
     streams,
     budget,
     unread,

@@ -26,6 +26,7 @@ import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./lease.ts";
 import { loadOptions } from "./load-options.ts";
 import { modelName, resolveName } from "./names.ts";
+import { GatewayChain } from "./gateway-chain.ts";
 import { serverTarget, type AccessTarget } from "./access-target.ts";
 import { Policy } from "./policy.ts";
 import { ServerConnector } from "./server-connector.ts";
@@ -68,6 +69,8 @@ export interface ServerStatus {
 export class Host implements AsyncDisposable {
   /** Who may see and use what: its own settings and the servers' entries together. */
   readonly policy: Policy;
+  /** Which gateways it works for. */
+  readonly chain: GatewayChain;
   readonly #options: HostOptions;
   readonly #load: LoadOptions;
   readonly #connector: ServerConnector;
@@ -96,7 +99,9 @@ export class Host implements AsyncDisposable {
     this.#logger = logger;
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput });
     this.policy = new Policy(options.policy ?? {}, (server) => this.#supervisors.find(server)?.definition.tools);
+    this.chain = new GatewayChain(surroundings.variables);
     this.#connector = new ServerConnector({
+      chain: this.chain,
       surroundings,
       stateFolder,
       eras: options.eraCache ?? new FileEraCache(join(stateFolder, "eras.json")),

@@ -12,6 +12,7 @@ import type { Era } from "../protocol/revisions.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { ChildLedger } from "./child-ledger.ts";
 import { eraKey, type EraCache } from "./era-cache.ts";
+import type { GatewayChain } from "./gateway-chain.ts";
 import { secretStore } from "./load-options.ts";
 import { ServerLog } from "./server-log.ts";
 import { StartGate } from "./start-gate.ts";
@@ -42,6 +43,8 @@ export interface ConnectorOptions {
   openApi?: OpenApi | undefined;
   /** Which tool files may be opened. */
   trust: TrustStore;
+  /** Absent where nothing is served to others. */
+  chain?: GatewayChain | undefined;
 }
 
 /** Opens connections for a host: so many at a time, with what is remembered of a server, and written down. */
@@ -131,11 +134,12 @@ export class ServerConnector {
 
   #settingsFor({ id, written, secrets }: ServerDefinition, options: ConnectOptions): ConnectOptions {
     const log = this.#logOf(id);
-    const { openApi } = this.#options;
+    const { openApi, chain } = this.#options;
     return {
       openApi: openApi && ((reach) => openApi(reach, { ...this.#options, server: id, shared: this.#shared })),
       ...options,
       server: id,
+      via: chain && (() => chain.gateways()),
       target: written,
       hidden: secrets,
       logger: options.logger ?? this.#options.logger,

@@ -2,6 +2,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
 import { sha256 } from "../protocol/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
+import { VIA_HEADER } from "./via-marks.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import type { Delivery, Receiver, Sending } from "./transport.ts";
 
@@ -9,6 +10,8 @@ export interface HttpOptions {
   url: string;
   /** Sent with everything; what a message brings along wins. */
   headers: Record<string, string>;
+  /** The gateways that what is sent comes from. */
+  via?: (() => readonly string[]) | undefined;
   network: Network;
   maxMessageBytes: number;
   /** Called when a connection has closed. */
@@ -30,6 +33,7 @@ interface EndpointParts {
   dispatcher: Dispatcher;
   proxy: string | undefined;
   headers: Record<string, string>;
+  via: HttpOptions["via"];
   maxMessageBytes: number;
   receiver: Receiver;
 }
@@ -45,10 +49,12 @@ export class HttpEndpoint {
   readonly #maxMessageBytes: number;
   readonly #postHeaders: Record<string, string>;
   readonly #getHeaders: Record<string, string>;
+  readonly #via: HttpOptions["via"];
+  #gateways: readonly string[] | undefined;
 
   static async open(
     url: URL,
-    { network, headers, maxMessageBytes }: HttpOptions,
+    { network, headers, via, maxMessageBytes }: HttpOptions,
     receiver: Receiver,
   ): Promise<HttpEndpoint> {
     network.guard?.check(url);
@@ -56,7 +62,7 @@ export class HttpEndpoint {
     for (const [name, value] of Object.entries(own)) checkHeader(name, value);
     const dispatcher = await network.dispatcher(url.origin, credentialOf(own));
     const proxy = network.proxyFor(url.origin);
-    return new HttpEndpoint(url, { dispatcher, proxy, headers: own, maxMessageBytes, receiver });
+    return new HttpEndpoint(url, { dispatcher, proxy, headers: own, via, maxMessageBytes, receiver });
   }
 
   private constructor(url: URL, parts: EndpointParts) {
@@ -66,6 +72,7 @@ export class HttpEndpoint {
     this.#proxy = parts.proxy;
     this.#receiver = parts.receiver;
     this.#maxMessageBytes = parts.maxMessageBytes;
+    this.#via = parts.via;
     this.#getHeaders = { accept: "text/event-stream", ...parts.headers };
     this.#postHeaders = {
       accept: "application/json, text/event-stream",
@@ -75,6 +82,7 @@ export class HttpEndpoint {
   }
 
   start({ method, message, delivery, streamOf, path, answersInBody = true }: HttpStart): Sending {
+    if (this.#via) this.#nameGateways(this.#via());
     const base = method === "POST" ? this.#postHeaders : this.#getHeaders;
     const options: DispatchOptions = {
       origin: this.origin,
@@ -98,6 +106,15 @@ export class HttpEndpoint {
     });
     exchange.start();
     return exchange;
+  }
+
+  /** They change rarely: as long as it is the same list, nothing is done. */
+  #nameGateways(gateways: readonly string[]): void {
+    if (gateways === this.#gateways) return;
+    this.#gateways = gateways;
+    const via = gateways.join(", ");
+    this.#getHeaders[VIA_HEADER] = via;
+    this.#postHeaders[VIA_HEADER] = via;
   }
 }
 

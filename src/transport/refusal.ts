@@ -49,6 +49,7 @@ function causeOf(status: number, headers: ResponseHeaders, body: string): string
 function codeOf(status: number, hasRpcError: boolean): ErrorCode {
   if (status === 401) return "AUTH_REQUIRED";
   if (status === 403) return "FORBIDDEN";
+  if (status === 508) return "CONFIG_INVALID";
   return hasRpcError ? "SERVER_ERROR" : "HTTP_STATUS";
 }
 
@@ -75,6 +76,8 @@ function messageFor(status: number): string {
       return "The proxy wants credentials (HTTP 407)";
     case 429:
       return "The server takes no more requests for now (HTTP 429)";
+    case 508:
+      return "The server is a gateway that leads back to this one (HTTP 508)";
     default:
       return `The server answered with HTTP ${status}`;
   }
@@ -93,6 +96,8 @@ function hintFor(status: number): string | undefined {
       return "Put the proxy's name and password into its address: http://name:password@host:port.";
     case 429:
       return "Wait, or ask the server's operator for a higher limit.";
+    case 508:
+      return "Remove the entry, or another one of those that make the circle.";
     default:
       return status >= 500 ? "Look into the server's own log; the fault is on its side." : undefined;
   }

@@ -27,6 +27,8 @@ export interface StdioOptions {
   cwd?: string | undefined;
   /** The whole environment of the child. */
   env: Record<string, string>;
+  /** Set beside it; not part of what tells one server from another. */
+  mark?: Readonly<Record<string, string>> | undefined;
   maxLineBytes: number;
   platform: NodeJS.Platform;
   /** Variables of this process: they say where Windows keeps its own programs. */
@@ -93,7 +95,8 @@ export class StdioTransport implements Transport {
   }
 
   #spawn(start: Start): ChildProcess {
-    const { command, args, cwd, env, platform } = this.#options;
+    const { command, args, cwd, env: own, mark, platform } = this.#options;
+    const env = { ...own, ...mark };
     try {
       // A process group of its own, so that the whole tree can be ended.
       const detached = platform !== "win32";

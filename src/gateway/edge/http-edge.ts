@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { asHost, OriginGuard } from "../../net/origin-guard.ts";
+import type { GatewayChain } from "../../host/gateway-chain.ts";
+import { VIA_HEADER } from "../../transport/via-marks.ts";
 import type { Core } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Limits } from "../limits.ts";
@@ -38,6 +40,8 @@ export interface HttpEdgeOptions {
   /** The text of `/metrics` for one reader. */
   metrics: (principal: Principal) => string;
   failures: FailureLog;
+  /** Notices requests that have come through this gateway before. */
+  chain: GatewayChain;
 }
 
 /** How long answers may take to be written when the gateway closes. */
@@ -121,6 +125,7 @@ export class HttpEdge {
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
+    if (!this.#options.chain.admit(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
     const admitted = this.#admit(req, res);
     const principal = admitted instanceof Promise ? await admitted : admitted;
     // A client that left meanwhile is not served: what is opened for it would not hear that it is gone.
@@ -194,6 +199,11 @@ export class HttpEdge {
 }
 
 const CHALLENGE = { "www-authenticate": "Bearer" };
+
+const CIRCLE = invalidRequest(
+  "This request has come through this gateway before: gateways are each other's servers",
+  508,
+);
 
 function noServer(server: string): ReturnType<typeof invalidRequest> {
   return invalidRequest(`There is no server "${server}" here`, 404);

@@ -1,0 +1,70 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { sha256 } from "../protocol/digest.ts";
+import type { StdioReach } from "./server-entry.ts";
+
+/** Through which gateways a process was started, and by which entries: in the environment of every child. */
+export const VIA_VARIABLE = "NEXUS_VIA";
+/** Through which gateways a request came. */
+export const VIA_HEADER = "nexus-via";
+
+/** More processes that start each other are a circle whose entries differ each time. */
+const MAX_STARTS = 16;
+/** Of a variable or header; others may write anything there. */
+const MAX_MARKS = 64;
+const GATEWAY = /^[0-9a-f]{12}$/;
+const ENTRY = /^=/;
+const MARK = /^=?[0-9a-f]{12}$/;
+/** Variables that decide which configuration a program finds. Others may be secrets, and are left out of a mark. */
+const STEERING = /^(?:HOME|USERPROFILE|APPDATA|XDG_\w+|NEXUS_\w+)$/i;
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The ids of gateways, as a header or the variable lists them. */
+export function gatewaysIn(text: unknown): string[] {
+  return marksIn(text).filter((mark) => GATEWAY.test(mark));
+}
+
+function marksIn(text: unknown): string[] {
+  if (typeof text !== "string") return [];
+  const marks = text.split(/[\s,]+/, MAX_MARKS);
+  return marks.filter((mark) => MARK.test(mark));
+}
+
+/** What a child is told: the way that led to it. Throws where that way has been here before. */
+export function markOf(reach: StdioReach, variables: Variables, gateways: readonly string[]): Record<string, string> {
+  const inherited = marksIn(variables[VIA_VARIABLE]);
+  const own = entryMark(reach);
+  if (inherited.includes(own)) throw startsItself();
+  if (inherited.filter((mark) => ENTRY.test(mark)).length >= MAX_STARTS) throw tooManyStarts();
+  return { [VIA_VARIABLE]: [...new Set([...inherited, own, ...gateways])].join(" ") };
+}
+
+/** Whether a process was started by this entry, or by a descendant of what it starts. */
+export function isStartedBy(reach: StdioReach, variables: Variables): boolean {
+  return marksIn(variables[VIA_VARIABLE]).includes(entryMark(reach));
+}
+
+/** The same in every process that reads the same entry. */
+function entryMark({ command, args, cwd, env }: StdioReach): string {
+  const names = Object.keys(env).filter((name) => STEERING.test(name));
+  const steering = names.toSorted().map((name) => [name, env[name]]);
+  return `=${sha256(JSON.stringify([command, args, cwd ?? "", steering])).slice(0, 12)}`;
+}
+
+export function startsItself(): NexusError {
+  return new NexusError("CONFIG_INVALID", "This entry started the gateway that reads it, and would start it again", {
+    phase: "config",
+    likelyCause: "The gateway is one of its own servers, directly or through another gateway.",
+    hint: `Remove the entry here, or give the inner gateway a configuration of its own: "args": ["serve", "--stdio", "--config", FILE].`,
+    mayHaveReached: false,
+  });
+}
+
+function tooManyStarts(): NexusError {
+  return new NexusError("CONFIG_INVALID", `${MAX_STARTS} servers in a row have started one another`, {
+    phase: "config",
+    likelyCause: "Gateways are each other's servers, in a circle.",
+    hint: "Remove one of the entries that make the circle.",
+    mayHaveReached: false,
+  });
+}
