@@ -11,6 +11,7 @@ import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.
 import { visible } from "../errors/visible.ts";
 import { eraKey, FileEraCache } from "../host/era-cache.ts";
 import { loadOptions, trustFor } from "../host/load-options.ts";
+import { beginsWithServer } from "../host/names.ts";
 import { Policy } from "../host/policy.ts";
 import { ServerConnector } from "../host/server-connector.ts";
 import { unableToRun } from "../host/unable-to-run.ts";
@@ -110,7 +111,7 @@ export class ServerSet implements AsyncDisposable {
     const [problem] = this.fileProblems;
     if (problem) throw problem;
     const ids = servers.map((server) => server.id);
-    const owner = servers.find(({ id }) => isNamedBy(id, this.withId(name)))?.id;
+    const owner = servers.find((server) => beginsWithServer(this.withId(name), server))?.id;
     const near = owner === undefined ? nearNames(name, ids, 3) : [owner];
     const known = ids.length === 0 ? nothingConfigured(files.length) : listed(ids);
     throw new NexusError("NAME_UNKNOWN", `There is no server "${name}"`, {
@@ -169,7 +170,7 @@ export class ServerSet implements AsyncDisposable {
     if (this.inPlace) return this.inPlace;
     const { servers } = this.configuration;
     const name = this.withId(given);
-    const found = servers.find(({ id }) => isNamedBy(id, name));
+    const found = servers.find((definition) => beginsWithServer(name, definition));
     if (found) return found;
     const [first = name] = name.replace(/^mcp:/, "").split(".");
     if (this.#find(name) ?? this.#find(serverId(name))) {
@@ -295,10 +296,6 @@ function namedTwice(id: string): NexusError {
     `"${id}" is named, and another server is given in place`,
     "Leave out the name, or --stdio and --url.",
   );
-}
-
-function isNamedBy(id: string, name: string): boolean {
-  return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
 }
 
 /** More names than these are looked up, not read. */

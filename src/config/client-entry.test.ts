@@ -137,10 +137,10 @@ test.for<[string, ClientId, object, string]>([
 
 test("lists of tools and folders are kept where a program has them; what only says how patient to be is named", () => {
   const tools = { allow: ["a"], deny: ["b"] };
-  const entry = { command: "x", cwd: "/srv", tools, timeout: "30s", roots: ["/r"] } as ServerEntry;
+  const entry = { command: "x", cwd: "/srv", tools, timeout: "30s", roots: ["/r"], prefix: "g" } as ServerEntry;
   expect(entryForClient("gemini", entry)).toEqual({
     value: { command: "x", cwd: "/srv", includeTools: ["a"], excludeTools: ["b"] },
-    leftOut: ["timeout", "roots"],
+    leftOut: ["timeout", "roots", "prefix"],
   });
   expect(entryForClient("copilot", { command: "x", tools: { allow: ["a"] } } as ServerEntry).value["tools"]).toEqual([
     "a",

@@ -18,6 +18,7 @@ const SETTINGS = [
   "http_retry_backoff",
   "roots",
   "isolation",
+  "prefix",
   "auto_start",
   "fail_if_no_tools",
 ];

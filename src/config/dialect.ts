@@ -30,6 +30,7 @@ export const OWN_KEYS = [
   "fail_if_no_tools",
   "tools",
   "isolation",
+  "prefix",
 ];
 
 /** Keys that other programs write for themselves: kept, and no mistake. */

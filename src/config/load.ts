@@ -14,6 +14,7 @@ import { loadText, parseSource } from "./read-source.ts";
 import type { Layer, ServerDefinition } from "./server-definition.ts";
 import { nodeOf, plainValue } from "./source-node.ts";
 import type { TrustStore } from "./trust-store.ts";
+import { requireUniquePrefixes } from "./unique-prefixes.ts";
 import type { ConfigWarning } from "./warning.ts";
 
 export interface LoadOptions extends Surroundings {
@@ -78,6 +79,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
     }
   }
   configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  requireUniquePrefixes(configuration.servers);
   return configuration;
 }
 
@@ -89,7 +91,9 @@ export async function defineServers(
   if (typeof servers !== "object" || servers === null) throw noServers();
   const found = findServers(nodeOf({ servers }), "servers.json", { maxEntries: Infinity });
   const context = contextOf({ file: undefined, layer: "explicit", folder: options.cwd }, options, found);
-  return (await defineAll(found, { ...context, trusted: true })).servers;
+  const { servers: defined } = await defineAll(found, { ...context, trusted: true });
+  requireUniquePrefixes(defined);
+  return defined;
 }
 
 function wouldHide({ id, origin }: ServerDefinition, file: string): ConfigWarning[] {

@@ -258,6 +258,31 @@ test.for([
   });
 });
 
+test("G: a prefix is written as an id is, and leads to one server", async () => {
+  await using world = await ConfigWorld.open();
+  const entries = [
+    `"a":{"command":"x","prefix":"gh"}`,
+    `"b":{"command":"x","prefix":"gh"}`,
+    `"c":{"command":"x","prefix":"a"}`,
+  ];
+  const odd = [
+    `"d":{"command":"x","prefix":"GH_1"}`,
+    `"e":{"command":"x",\n"prefix":7}`,
+    `"f":{"command":"x","prefix":"f"}`,
+  ];
+  const { servers, warnings } = await world.loadText("a.json", `{"mcpServers":{${[...entries, ...odd].join(",")}}}`);
+  expect(servers.map(({ id, prefix, problem }) => [id, prefix, problem?.message])).toEqual([
+    ["a", "gh", undefined],
+    ["b", undefined, `Server "b": "prefix" is a prefix of server "a"`],
+    ["c", undefined, `Server "c": "prefix" is the id of server "a"`],
+    ["d", undefined, `Server "d": "prefix" cannot be used in names`],
+    ["e", undefined, `Server "e": "prefix" cannot be used in names`],
+    ["f", "f", undefined],
+  ]);
+  expect(servers[4]?.problem?.details.source?.line).toBe(2);
+  expect(warnings).toEqual([]);
+});
+
 test("P0, P1.9: unknown keys are kept and reported with what was probably meant", async () => {
   await using world = await ConfigWorld.open();
   const text = `{ "mcpServers": { "a": {\n  "command": "npx -y server",\n  "autoStart": true,\n  "comand": 1,\n  "colour": "red", "x-mine": 1\n} }, "mcpServer": {} }`;

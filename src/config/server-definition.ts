@@ -18,6 +18,8 @@ export interface Origin {
 export interface ServerDefinition {
   /** 1-32 of `[a-z0-9-]`, starting with a letter. */
   id: string;
+  /** What names of its tools and prompts begin with, in place of the id: as short as that may be. */
+  prefix?: string | undefined;
   /** A title for people. */
   name?: string | undefined;
   /**

@@ -3,6 +3,11 @@ import { sha256 } from "../protocol/digest.ts";
 const ID = /^[a-z][a-z0-9-]{0,31}$/;
 const HASH_LENGTH = 6;
 
+/** Whether a text is written as an id is. */
+export function isServerId(text: string): boolean {
+  return ID.test(text);
+}
+
 /** The id of a server that is called `name`: the name itself where it is one, else the nearest thing to it. */
 export function serverId(name: string): string {
   if (ID.test(name)) return name;

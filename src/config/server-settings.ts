@@ -2,8 +2,12 @@ import type { Fault } from "./fault.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
 import type { Section } from "./find-servers.ts";
 import type { ServerDefinition } from "./server-definition.ts";
+import { isServerId } from "./server-id.ts";
 
-type Settings = Pick<ServerDefinition, "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "isolation">;
+type Settings = Pick<
+  ServerDefinition,
+  "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "isolation" | "prefix"
+>;
 
 const ISOLATIONS: readonly ServerDefinition["isolation"][] = ["owner", "call", "shared"];
 
@@ -30,6 +34,7 @@ export class SettingsReader {
       failIfNoTools: this.#flag("fail_if_no_tools") ?? false,
       tools: this.#tools(),
       isolation: this.#isolation(),
+      ...this.#prefix(),
     };
   }
 
@@ -66,6 +71,15 @@ export class SettingsReader {
     const known = ISOLATIONS.find((isolation) => isolation === value);
     if (!known) this.#wrong("isolation", "is none of the known ones", `Write "owner", "call" or "shared".`);
     return known ?? "owner";
+  }
+
+  #prefix(): Pick<Settings, "prefix"> {
+    const value = this.#value("prefix");
+    if (value === undefined || value === null) return {};
+    if (typeof value === "string" && isServerId(value)) return { prefix: value };
+    const hint = `Write 1 to 32 lower-case letters, digits and dashes, a letter first: "prefix": "gh".`;
+    this.#wrong("prefix", "cannot be used in names", hint);
+    return {};
   }
 
   #value(key: string): unknown {

@@ -85,6 +85,8 @@ export interface Listening extends AsyncDisposable {
 export interface Core {
   /** Whether there is such a server, as far as the principal may know. */
   sees(principal: Principal, server: string): boolean;
+  /** The server whose tools and prompts have names that begin so, whoever may know of it. */
+  serverOfPrefix(prefix: string): string | undefined;
   offer(view: View, principal: Principal): Promise<Offer>;
   /** Who answers there: for one server its own name and version, as far as it is known by now. */
   serverInfo(view: View): Implementation | undefined;

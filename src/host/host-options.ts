@@ -61,4 +61,6 @@ export interface HostEntry extends ServerEntry {
   fail_if_no_tools?: boolean | undefined;
   tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
   isolation?: "owner" | "call" | "shared" | undefined;
+  /** What names of its tools and prompts begin with, in place of the server's id. */
+  prefix?: string | undefined;
 }

@@ -25,8 +25,8 @@ import { defineHostServers } from "./define-host-servers.ts";
 import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./lease.ts";
 import { loadOptions } from "./load-options.ts";
-import { modelName, resolveName } from "./names.ts";
 import { GatewayChain } from "./gateway-chain.ts";
+import { beginsWithServer, modelName, resolveName, type Named } from "./names.ts";
 import { serverTarget, type AccessTarget } from "./access-target.ts";
 import { Policy } from "./policy.ts";
 import { ServerConnector } from "./server-connector.ts";
@@ -140,12 +140,17 @@ export class Host implements AsyncDisposable {
     return supervisor && statusOf(supervisor);
   }
 
+  /** The id of the server whose tools and prompts have names that begin like this: with its id, or the prefix of its entry. */
+  serverOfPrefix(prefix: string): string | undefined {
+    return this.#supervisors.idOfPrefix(prefix);
+  }
+
   /** What is known now, in the order of the configuration, as far as this agent may use it. */
   tools({ agent }: ForAgent = {}): HostTool[] {
-    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
+    return this.#running(agent).flatMap(({ definition: { id: server, prefix = server }, lists }) =>
       lists.tools
         .filter((tool) => this.policy.allows(agent, toolTarget(server, tool)))
-        .map((tool) => ({ name: modelName(server, tool.name), server, tool })),
+        .map((tool) => ({ name: modelName(prefix, tool.name), server, tool })),
     );
   }
 
@@ -166,9 +171,9 @@ export class Host implements AsyncDisposable {
   }
 
   prompts({ agent }: ForAgent = {}): { server: string; name: string; prompt: Prompt }[] {
-    return this.#allPrompts(agent).filter(({ server, name }) =>
-      this.policy.allows(agent, { kind: "prompt", server, name }),
-    );
+    return this.#allPrompts(agent)
+      .filter(({ server, name }) => this.policy.allows(agent, { kind: "prompt", server, name }))
+      .map(({ server, name, prompt }) => ({ server, name, prompt }));
   }
 
   /** What a server that is switched on offers, whoever may use it: for those who ask the policy themselves. */
@@ -182,11 +187,11 @@ export class Host implements AsyncDisposable {
     name = this.#withServerId(name);
     await this.#wake(name, options);
     // Whether it may be called is decided when it is.
-    const tools = this.#running(options.agent).flatMap(({ definition: { id: server }, lists }) =>
-      lists.tools.map((tool) => ({ server, name: tool.name, tool })),
+    const tools = this.#running(options.agent).flatMap(({ definition: { id: server, prefix = server }, lists }) =>
+      lists.tools.map((tool) => ({ server, prefix, name: tool.name, tool })),
     );
-    const { server, tool } = resolveName(name, tools, "tool");
-    return { name: modelName(server, tool.name), server, tool };
+    const { server, prefix, tool } = resolveName(name, tools, "tool");
+    return { name: modelName(prefix, tool.name), server, tool };
   }
 
   /** Calls a tool by name (`server.tool`, `mcp__server__tool`, `mcp:server.tool`) or as listed. */
@@ -327,9 +332,9 @@ export class Host implements AsyncDisposable {
       .filter(({ enabled, definition: { id } }) => enabled && this.policy.allows(agent, serverTarget(id)));
   }
 
-  #allPrompts(agent: string | undefined): { server: string; name: string; prompt: Prompt }[] {
-    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
-      lists.prompts.map((prompt) => ({ server, name: prompt.name, prompt })),
+  #allPrompts(agent: string | undefined): (Named & { prompt: Prompt })[] {
+    return this.#running(agent).flatMap(({ definition: { id: server, prefix }, lists }) =>
+      lists.prompts.map((prompt) => ({ server, prefix, name: prompt.name, prompt })),
     );
   }
 
@@ -357,8 +362,7 @@ export class Host implements AsyncDisposable {
     for (const supervisor of this.#supervisors.all()) {
       const { definition, enabled, state } = supervisor;
       const { id } = definition;
-      const isNamed = [`${id}.`, `mcp:${id}.`, `mcp__${id}__`].some((prefix) => name.startsWith(prefix));
-      if (!isNamed || !enabled) continue;
+      if (!enabled || !beginsWithServer(name, definition)) continue;
       await this.policy.permit({ agent, target: serverTarget(id), signal });
       if (!isRunning(state)) await supervisor.wake(signal);
     }

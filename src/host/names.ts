@@ -8,12 +8,14 @@ const HASH_LENGTH = 8;
 /** A thing of a server that has a name: a tool or a prompt. */
 export interface Named {
   server: string;
+  /** What its names begin with, where that is not the server's id. */
+  prefix?: string | undefined;
   name: string;
 }
 
 /**
  * The name of a tool for a model: `mcp__server__tool`, of at most 64 letters that every provider takes. It follows from
- * server and tool alone, so that no other server can change it; what had to be changed carries a hash.
+ * server (its id, or the prefix of its entry) and tool alone, so that no other server can change it; what had to be changed carries a hash.
  */
 export function modelName(server: string, name: string): string {
   const plain = `mcp__${server}__${name}`;
@@ -23,11 +25,20 @@ export function modelName(server: string, name: string): string {
   return `${allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }
 
+/** Whether a full name, in any of its spellings, begins with this server. */
+export function beginsWithServer(
+  name: string,
+  { id, prefix = id }: { id: string; prefix?: string | undefined },
+): boolean {
+  return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`, `mcp__${prefix}__`].some((head) => name.startsWith(head));
+}
+
 /** Finds what a name means: `mcp__server__tool`, `server.tool` or `mcp:server.tool`. Looked up, never split. */
 export function resolveName<T extends Named>(text: string, candidates: readonly T[], kind: string): T {
   const plain = text.startsWith("mcp:") ? text.slice("mcp:".length) : text;
   const found = candidates.filter(
-    ({ server, name }) => plain === `${server}.${name}` || text === modelName(server, name),
+    ({ server, prefix = server, name }) =>
+      plain === `${server}.${name}` || text === modelName(prefix, name) || text === modelName(server, name),
   );
   const [only, ...others] = found;
   if (!only) throw notFound(plain, candidates, kind);

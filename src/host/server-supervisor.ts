@@ -126,11 +126,12 @@ export class ServerSupervisor {
 
   /** The same server with other settings around it; false if it has to be started anew for them. */
   adopt(definition: ServerDefinition): boolean {
-    const { entry, transport, trusted, problem, enabled, tools, failIfNoTools } = this.definition;
+    const { entry, transport, trusted, problem, enabled, tools, failIfNoTools, prefix } = this.definition;
     const isSame =
       definition.transport === transport &&
       isDeepStrictEqual(definition.entry, entry) &&
       definition.trusted === trusted &&
+      definition.prefix === prefix &&
       definition.problem?.message === problem?.message;
     if (!isSame) return false;
     this.definition = definition;

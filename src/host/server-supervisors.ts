@@ -18,6 +18,8 @@ export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | 
 export class ServerSupervisors {
   readonly #options: SupervisorsOptions;
   readonly #byId = new Map<string, ServerSupervisor>();
+  /** Ids of those whose entries have a prefix. */
+  readonly #byPrefix = new Map<string, string>();
   readonly #leaving = new Set<Promise<void>>();
 
   constructor(options: SupervisorsOptions) {
@@ -30,6 +32,11 @@ export class ServerSupervisors {
 
   find(id: string): ServerSupervisor | undefined {
     return this.#byId.get(id);
+  }
+
+  /** A name may begin with the id all the same. */
+  idOfPrefix(prefix: string): string | undefined {
+    return this.#byId.has(prefix) ? prefix : this.#byPrefix.get(prefix);
   }
 
   /** By its id, or as it is called in its file. */
@@ -62,8 +69,10 @@ export class ServerSupervisors {
     }
     // Lists follow the configuration, never who was ready first.
     this.#byId.clear();
+    this.#byPrefix.clear();
     for (const [id, definition] of wanted) {
       this.#byId.set(id, before.get(id) ?? this.#supervise(definition, leaving.get(id)));
+      if (definition.prefix !== undefined) this.#byPrefix.set(definition.prefix, id);
     }
     for (const server of leaving.keys()) this.#options.tell({ kind: "lists", server });
     // Those that were switched on just now start, too; one that failed keeps to its own time.

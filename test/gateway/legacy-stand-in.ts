@@ -22,6 +22,10 @@ export class StandInCore implements Core {
   };
   readonly results: Record<string, Result> = {};
 
+  serverOfPrefix(prefix: string): string {
+    return prefix;
+  }
+
   sees(): boolean {
     return true;
   }

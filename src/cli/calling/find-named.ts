@@ -1,6 +1,6 @@
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { resolveName } from "../../host/names.ts";
+import { beginsWithServer, resolveName } from "../../host/names.ts";
 import type { ServerSet } from "../server-set.ts";
 
 /** The tool or prompt that a name on the command line means; with a server in place it need not be named. */
@@ -11,10 +11,10 @@ export function findNamed<T extends { name: string }>(
 ): T {
   const bare = servers.inPlace ? items.find(({ name }) => name === text) : undefined;
   if (bare) return bare;
-  const server = definition.id;
+  const { id: server, prefix } = definition;
   const named = servers.withId(text);
-  const isFull = [`${server}.`, `mcp:${server}.`, `mcp__${server}__`].some((prefix) => named.startsWith(prefix));
-  const candidates = items.map((item) => ({ server, name: item.name, item }));
+  const isFull = beginsWithServer(named, definition);
+  const candidates = items.map((item) => ({ server, prefix, name: item.name, item }));
   try {
     return resolveName(isFull ? named : `${server}.${text}`, candidates, kind).item;
   } catch (error) {

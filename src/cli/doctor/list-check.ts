@@ -2,6 +2,7 @@ import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
+import { longNames } from "../looking/long-names.ts";
 import { failedBy, few, FindingDraft, type Finding } from "./check.ts";
 
 export interface ServerOffer {
@@ -53,6 +54,11 @@ export function listFinding(offer: ServerOffer, definition: ServerDefinition, wa
     ["prompt", prompts.map(({ name }) => name)],
   ];
   for (const [kind, names] of groups) nameFaults(draft, kind, names);
+  const tooLong = longNames(
+    definition,
+    [...tools, ...prompts].map(({ name }) => name).filter((name) => typeof name === "string"),
+  );
+  if (tooLong) draft.add("warning", tooLong.evidence, tooLong.advice);
   for (const warning of warnings) draft.add("warning", warning);
   return draft.finding();
 }

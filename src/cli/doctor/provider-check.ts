@@ -13,7 +13,7 @@ const HEAVY_TOKENS = 1_000;
 const MANY_TOKENS = 20_000;
 
 /** Whether model providers take the definitions, and what they cost in every request. */
-export function providerFinding(server: string, tools: readonly Tool[]): Finding {
+export function providerFinding(prefix: string, tools: readonly Tool[]): Finding {
   if (tools.length === 0) return ok("there are no tools");
   const draft = new FindingDraft();
   cost(draft, tools);
@@ -24,9 +24,9 @@ export function providerFinding(server: string, tools: readonly Tool[]): Finding
       "Some providers refuse such tools; its author should change the schema.",
     );
   }
-  const shortened = tools.filter(({ name }) => modelName(server, name) !== `mcp__${server}__${name}`);
+  const shortened = tools.filter(({ name }) => modelName(prefix, name) !== `mcp__${prefix}__${name}`);
   if (shortened.length > 0) {
-    const names = shortened.map(({ name }) => `${name} → ${modelName(server, name)}`);
+    const names = shortened.map(({ name }) => `${name} → ${modelName(prefix, name)}`);
     draft.add("note", `models know these by a changed name: ${few(names, 3)}`);
   }
   const silent = tools.filter(({ description }) => typeof description !== "string" || description.trim() === "");

@@ -96,7 +96,7 @@ export class ServerExamination {
       const names = { tools: tools.map(({ name }) => name), prompts: prompts.map(({ name }) => name) };
       servers.saw(this.#definition, names);
       this.#checkup.set("schemas", await schemaFinding(tools));
-      this.#checkup.set("providers", providerFinding(this.#definition.id, tools));
+      this.#checkup.set("providers", providerFinding(this.#definition.prefix ?? this.#definition.id, tools));
       this.#checkup.set("annotations", toolHintFinding(tools));
     }
     // Last: a server may not survive being asked for what it does not declare.

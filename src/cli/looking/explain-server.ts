@@ -22,13 +22,21 @@ interface Explained {
 /** Shows what an entry means, and where it stands. */
 export function explainServer(out: Output, explained: Explained): void {
   const { definition, written = {} } = explained;
-  const { id, name, problem, origin, hides, enabled, trusted, autoStart, isolation, tools } = definition;
+  const { id, name, problem, origin, hides, enabled, trusted, autoStart, isolation, tools, prefix } = definition;
   const warnings = explained.warnings.filter(({ server }) => server === id);
   const env = maskedMembers(written["env"], "=");
   const headers = maskedMembers(written["headers"], ": ");
   if (out.json) {
     const reach = { transport: definition.entry?.reach.kind, reach: reachText(written), env, headers };
-    const settings = { enabled, trusted, autoStart, isolation, tools, extra: Object.keys(definition.extra ?? {}) };
+    const settings = {
+      enabled,
+      trusted,
+      autoStart,
+      isolation,
+      tools,
+      prefix,
+      extra: Object.keys(definition.extra ?? {}),
+    };
     const [error] = problem ? failuresForPrograms([problem]) : [];
     return out.value({ server: id, name, source: origin, hides, ...settings, ...reach, problem: error, warnings });
   }
@@ -41,7 +49,7 @@ export function explainServer(out: Output, explained: Explained): void {
 }
 
 function facts({ definition, written = {}, home }: Explained, masked: { env: string[]; headers: string[] }): Fact[] {
-  const { origin, hides, enabled, trusted, autoStart, isolation, tools, entry, extra = {}, oauth } = definition;
+  const { origin, hides, enabled, trusted, autoStart, isolation, tools, prefix, entry, extra = {}, oauth } = definition;
   const reach = entry?.reach;
   const { url, api } = reachMember(written);
   const way = url === undefined ? (api === undefined ? "started by" : "made of") : "reached at";
@@ -63,6 +71,7 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["tools", [...listed("only", tools.allow), ...listed("never", tools.deny)]],
     ["starts", [autoStart ? "with the host" : "on first use"]],
     ["isolation", [isolation]],
+    ["prefix", present(prefix)],
     ["no meaning", Object.keys(extra)],
   ];
 }

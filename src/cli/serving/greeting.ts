@@ -1,12 +1,12 @@
 import { CLIENTS, INSTALL_CLIENTS } from "../../config/clients.ts";
 import { fullName } from "../../gateway/core/names.ts";
-import type { Host, HostTool, ServerStatus } from "../../host/host.ts";
+import type { Host, ServerStatus } from "../../host/host.ts";
 import { exampleArguments } from "../looking/example-call.ts";
 import { quoteWord } from "../text/split-words.ts";
 
 /** What to do with a gateway that listens, in lines. */
 export function greeting(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
-  const [servers, tools] = [host.servers(), host.tools()];
+  const servers = host.servers();
   const shown = servers.filter(({ state }) => state.kind !== "disabled");
   const width = Math.max(0, ...shown.map(({ id }) => id.length));
   const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
@@ -20,7 +20,7 @@ export function greeting(url: string, host: Pick<Host, "servers" | "tools">, pla
     `  the same for ${others.join(", ")}`,
     "",
     "To try it",
-    ...commandsToTry(url, tools, platform).map((command) => `  ${command}`),
+    ...commandsToTry(url, host, platform).map((command) => `  ${command}`),
     "",
     `One server alone is at ${url.replace(/mcp$/, "servers/<id>/mcp")}; Ctrl-C ends the gateway.`,
   ];
@@ -51,11 +51,15 @@ export function stateWords({ id, state }: ServerStatus): string {
 }
 
 /** Commands that work as they stand; the call is of a tool that says it changes nothing, if there is one. */
-function commandsToTry(url: string, tools: readonly HostTool[], platform: NodeJS.Platform): string[] {
+function commandsToTry(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
+  const prefixes = new Map(host.servers().map(({ id, definition }) => [id, definition.prefix]));
   const list = `nexus mcp tools --url ${url}`;
-  const harmless = tools.filter(({ tool }) => tool.annotations?.readOnlyHint === true);
+  const harmless = host.tools().filter(({ tool }) => tool.annotations?.readOnlyHint === true);
   const [easiest] = harmless
-    .map(({ server, tool }) => ({ name: fullName(server, tool.name), args: exampleArguments(tool, platform) }))
+    .map(({ server, tool }) => ({
+      name: fullName(prefixes.get(server) ?? server, tool.name),
+      args: exampleArguments(tool, platform),
+    }))
     .toSorted((a, b) => Math.abs(a.args.length - 1) - Math.abs(b.args.length - 1));
   if (!easiest) return [list];
   return [list, ["nexus mcp call", quoteWord(easiest.name, platform), ...easiest.args, `--url ${url}`].join(" ")];

@@ -1,5 +1,6 @@
 import { visible } from "../../errors/visible.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
+import { longNames } from "../looking/long-names.ts";
 import type { Output } from "../output.ts";
 import { stateWords } from "./greeting.ts";
 
@@ -10,15 +11,16 @@ export class ServerNews implements Disposable {
   readonly #stop: () => void;
   /** What was said last of each that has trouble. */
   readonly #troubled = new Map<string, string>();
+  readonly #longNames = new Map<string, string>();
 
   constructor(host: Host, out: Output) {
     this.#host = host;
     this.#out = out;
     for (const server of host.servers()) this.#look(server);
     this.#stop = host.on((event) => {
-      if (event.kind !== "state") return;
-      const server = this.#host.servers().find(({ id }) => id === event.server);
-      if (server) this.#look(server);
+      const server = this.#host.find(event.server);
+      if (server && event.kind === "state") this.#look(server);
+      if (server) this.#lookAtNames(server);
     });
   }
 
@@ -37,6 +39,20 @@ export class ServerNews implements Disposable {
     } else if (state.kind === "ready" && this.#troubled.delete(id)) {
       this.#say("green", id, stateWords(server));
     }
+  }
+
+  /** Too long a name may cost a client all its tools, and is seen when the tools are listed first. */
+  #lookAtNames({ id, definition }: ServerStatus): void {
+    const { tools, prompts } = this.#host.offered(id);
+    const tooLong = longNames(
+      definition,
+      [...tools, ...prompts].map(({ name }) => name),
+    );
+    if (this.#longNames.get(id) === tooLong?.evidence) return;
+    if (!tooLong) return void this.#longNames.delete(id);
+    this.#longNames.set(id, tooLong.evidence);
+    this.#say("yellow", id, tooLong.evidence);
+    this.#out.note(visible(`  do: ${tooLong.advice}`));
   }
 
   #say(colour: "yellow" | "green", id: string, words: string): void {

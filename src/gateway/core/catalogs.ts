@@ -85,10 +85,10 @@ export class Catalogs {
   #look(server: string): Snapshot {
     const { tools, prompts, resources, templates } = this.#host.offered(server);
     // What the entry says about tools changes the list that callers see.
-    const rules = this.#host.find(server)?.definition.tools;
+    const { tools: rules, prefix } = this.#host.find(server)?.definition ?? {};
     return {
-      tools: tools.length === 0 ? [] : [tools, rules],
-      prompts,
+      tools: tools.length === 0 ? [] : [tools, rules, prefix],
+      prompts: prompts.length === 0 ? [] : [prompts, prefix],
       resources: [...resources, ...templates],
     };
   }

@@ -66,6 +66,7 @@ export class GatewayCore implements Core {
   /** For callers who may know of every server. */
   readonly #names: KnownNames = {
     isServer: (id) => this.#host.find(id) !== undefined,
+    serverOf: (prefix) => this.#host.serverOfPrefix(prefix),
     candidates: (kind) => this.#candidates(kind, { view: EVERYTHING, principal: ANYBODY }),
   };
 
@@ -78,7 +79,11 @@ export class GatewayCore implements Core {
     const access = (this.#access = new PrincipalAccess(host.policy, options.decide));
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
-    const owners = (this.#owners = new OwnerChanges(calls, logger));
+    const owners = (this.#owners = new OwnerChanges({
+      calls,
+      logger,
+      prefixOf: (server) => host.find(server)?.definition.prefix,
+    }));
     const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
       owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
     const failures = options.failures ?? new FailureLog(logger);
@@ -92,6 +97,10 @@ export class GatewayCore implements Core {
 
   sees(principal: Principal, server: string): boolean {
     return this.#find(server, principal) !== undefined;
+  }
+
+  serverOfPrefix(prefix: string): string | undefined {
+    return this.#host.serverOfPrefix(prefix);
   }
 
   async offer(view: View, principal: Principal): Promise<Offer> {
@@ -151,9 +160,8 @@ export class GatewayCore implements Core {
   }
 
   paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    const isServer = this.#access.showsAllServers ? this.#names.isServer : (id: string) => this.sees(principal, id);
-    const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, isServer);
-    if (!own || !isServer(own.server)) return NO_HEADERS;
+    const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, this.#names.serverOf);
+    if (!own || !this.sees(principal, own.server)) return NO_HEADERS;
     const { server, own: name } = own;
     // Where they cannot be read the call is refused: a header that was not compared must not pass for one that was.
     const tools = this.#catalogs.of(server).current("tools");
@@ -225,6 +233,10 @@ export class GatewayCore implements Core {
     if (this.#access.showsAllServers) return this.#names;
     return {
       isServer: (id) => this.sees(exchange.principal, id),
+      serverOf: (prefix) => {
+        const server = this.#host.serverOfPrefix(prefix);
+        return server !== undefined && this.sees(exchange.principal, server) ? server : undefined;
+      },
       candidates: (kind) => this.#candidates(kind, exchange),
     };
   }

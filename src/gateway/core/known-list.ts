@@ -6,7 +6,7 @@ import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { Freshness } from "./freshness.ts";
 import { changeOf, type ListKind } from "./list-kind.ts";
 import { offeredTools, withoutExecution, type OfferedTools } from "./offered-tools.ts";
-import { outwardItem } from "./outward.ts";
+import { outwardItem, type Naming } from "./outward.ts";
 import { natureOf } from "./server-nature.ts";
 
 /** One list of one server, all pages of it. */
@@ -26,7 +26,7 @@ const NO_HEADERS: KnownList["headers"] = new Map();
 export async function readKnownList(
   client: Client,
   kind: ListKind,
-  { server, logger }: { server: string; logger: Logger },
+  { server, prefix, logger }: Naming & { logger: Logger },
 ): Promise<KnownList> {
   const { capabilities, era } = natureOf(client);
   const { method, member, capability } = LISTS[kind];
@@ -43,7 +43,7 @@ export async function readKnownList(
   const all = usableItems(kind, listed, { server, logger });
   const { tools, headers } = kind === "tools" ? offered(all) : { tools: all, headers: NO_HEADERS };
   const items = kind === "tools" && era === "legacy" ? tools.map(withoutExecution) : tools;
-  return { items, outward: items.map((item) => outwardItem(server, kind, item)), freshness, headers };
+  return { items, outward: items.map((item) => outwardItem(kind, item, { server, prefix })), freshness, headers };
 
   function offered(tools: readonly Params[]): OfferedTools {
     return offeredTools(tools, (name, reason) => logger.warn(`tool "${name}" of "${server}" is left out: ${reason}`));

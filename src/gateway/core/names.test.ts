@@ -2,11 +2,17 @@ import { expect, test } from "vitest";
 import { fullName, fullUri, resolveFullName, resolveFullUri } from "./names.ts";
 
 const isServer = (id: string) => ["a", "a-b", "docs", "toString"].includes(id);
+const serverOf = (prefix: string) => (prefix === "d" ? "docs" : isServer(prefix) ? prefix : undefined);
+
+test("G: a name may begin with the prefix of a server's entry", () => {
+  expect(resolveFullName("d__read__all", serverOf)).toEqual({ server: "docs", own: "read__all" });
+  expect(resolveFullUri("d+x://y", isServer)).toBeUndefined();
+});
 
 test("whatever a server calls its things, the full name leads back to it", () => {
   for (const server of ["a", "a-b", "docs"]) {
     for (const own of ["x", "x__y", "__x", "_x", "a__b", "", "a.b/c d", "ü+__"]) {
-      expect(resolveFullName(fullName(server, own), isServer)).toEqual({ server, own });
+      expect(resolveFullName(fullName(server, own), serverOf)).toEqual({ server, own });
     }
     for (const own of ["file:///a+b.txt", "git+ssh://x", "+", "docs+x://y", "x://{a}/{+rest}"]) {
       expect(resolveFullUri(fullUri(server, own), isServer)).toEqual({ server, own });
@@ -16,7 +22,7 @@ test("whatever a server calls its things, the full name leads back to it", () =>
 
 test("names of no server are not guessed at", () => {
   for (const text of ["x", "__x", "b__x", "ab__x", "A__x", "a_x", "constructor__x", ""]) {
-    expect(resolveFullName(text, isServer)).toBeUndefined();
+    expect(resolveFullName(text, serverOf)).toBeUndefined();
   }
   for (const text of ["file:///a+b", "git+ssh://x", "+x", "a:x"])
     expect(resolveFullUri(text, isServer)).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * Names on the endpoint that shows all servers: `<server>__<name>` for tools and prompts, `<server>+<uri>` for resources.
- * Ids of servers have neither mark inside, so the first one ends the id; what follows is the server's own and may contain
+ * Names on the endpoint that shows all servers: `<server>__<name>` for tools and prompts, where the entry of a server may have a
+ * shorter prefix than its id; `<server>+<uri>` for resources. Ids and prefixes have neither mark inside, so the first one ends the id; what follows is the server's own and may contain
  * anything.
  */
 const NAME_MARK = "__";
@@ -12,8 +12,8 @@ export interface Own {
   own: string;
 }
 
-export function fullName(server: string, name: string): string {
-  return server + NAME_MARK + name;
+export function fullName(prefix: string, name: string): string {
+  return prefix + NAME_MARK + name;
 }
 
 export function fullUri(server: string, uri: string): string {
@@ -21,17 +21,20 @@ export function fullUri(server: string, uri: string): string {
 }
 
 /** Undefined where it begins with no server that there is. */
-export function resolveFullName(text: string, isServer: (id: string) => boolean): Own | undefined {
-  return resolve(text, NAME_MARK, isServer);
+export function resolveFullName(text: string, serverOf: (prefix: string) => string | undefined): Own | undefined {
+  const prefix = prefixOf(text, NAME_MARK);
+  const server = prefix === undefined ? undefined : serverOf(prefix);
+  if (prefix === undefined || server === undefined) return undefined;
+  return { server, own: text.slice(prefix.length + NAME_MARK.length) };
 }
 
 export function resolveFullUri(text: string, isServer: (id: string) => boolean): Own | undefined {
-  return resolve(text, URI_MARK, isServer);
+  const server = prefixOf(text, URI_MARK);
+  if (server === undefined || !isServer(server)) return undefined;
+  return { server, own: text.slice(server.length + URI_MARK.length) };
 }
 
-function resolve(text: string, mark: string, isServer: (id: string) => boolean): Own | undefined {
+function prefixOf(text: string, mark: string): string | undefined {
   const end = text.indexOf(mark);
-  if (end <= 0) return undefined;
-  const server = text.slice(0, end);
-  return isServer(server) ? { server, own: text.slice(end + mark.length) } : undefined;
+  return end <= 0 ? undefined : text.slice(0, end);
 }

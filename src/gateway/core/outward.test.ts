@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { outwardItem, outwardResult } from "./outward.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { ListKind } from "./list-kind.ts";
+import { outwardItem as outward, outwardResult } from "./outward.ts";
+
+const outwardItem = (server: string, kind: ListKind, item: Params) => outward(kind, item, { server });
+
+test("G: names begin with the prefix of a server's entry, URIs with its id", () => {
+  const naming = { server: "kit", prefix: "k" };
+  expect(outward("tools", { name: "x" }, naming)).toEqual({ name: "k__x" });
+  expect(outward("prompts", { name: "x" }, naming)).toEqual({ name: "k__x" });
+  expect(outward("resources", { uri: "test://a" }, naming)).toEqual({ uri: "kit+test://a" });
+});
 
 const meta = { "example.org/uri": "test://kept", ui: { resourceUri: "ui://page", visibility: ["model"] } };
 

@@ -22,18 +22,24 @@ export function outwardResult(server: string, method: string, result: Result): R
   }
 }
 
-/** One entry of a list. */
-export function outwardItem(server: string, kind: ListKind, item: Params): Params {
+/** One entry of a list; names begin with the prefix, URIs with the server. */
+export function outwardItem(kind: ListKind, item: Params, { server, prefix = server }: Naming): Params {
   switch (kind) {
     case "tools":
-      return withMember(withAppUri(server, item), "name", (name) => nameOf(server, name));
+      return withMember(withAppUri(server, item), "name", (name) => nameOf(prefix, name));
     case "prompts":
-      return withMember(item, "name", (name) => nameOf(server, name));
+      return withMember(item, "name", (name) => nameOf(prefix, name));
     case "resources":
       return withUri(server, item);
     case "resourceTemplates":
       return withMember(item, "uriTemplate", (uri) => uriOf(server, uri));
   }
+}
+
+/** What the things of a server are called by. */
+export interface Naming {
+  server: string;
+  prefix?: string | undefined;
 }
 
 function outwardToolResult<T extends Params>(server: string, result: T): T {
@@ -64,8 +70,8 @@ function withUri<T>(server: string, value: T): T {
   return withMember(value, "uri", (uri) => uriOf(server, uri));
 }
 
-function nameOf(server: string, name: unknown): unknown {
-  return typeof name === "string" ? fullName(server, name) : name;
+function nameOf(prefix: string, name: unknown): unknown {
+  return typeof name === "string" ? fullName(prefix, name) : name;
 }
 
 function uriOf(server: string, uri: unknown): unknown {

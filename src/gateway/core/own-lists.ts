@@ -4,6 +4,13 @@ import type { CallRunner, ConnectionOwner } from "./call-runner.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { changeOf, type ListKind } from "./list-kind.ts";
 
+export interface OwnListsOptions {
+  calls: CallRunner;
+  logger: Logger;
+  /** What the names of a server's things begin with, where that is not its id. */
+  prefixOf: (server: string) => string | undefined;
+}
+
 /** What one connection of an owner's said of its lists, and what was read since. */
 interface OwnConnection {
   changed: Set<ChangingList>;
@@ -17,11 +24,13 @@ interface OwnConnection {
 export class OwnLists {
   readonly #calls: CallRunner;
   readonly #logger: Logger;
+  readonly #prefixOf: (server: string) => string | undefined;
   readonly #connections = new Map<string, OwnConnection>();
 
-  constructor(calls: CallRunner, logger: Logger) {
+  constructor({ calls, logger, prefixOf }: OwnListsOptions) {
     this.#calls = calls;
     this.#logger = logger;
+    this.#prefixOf = prefixOf;
   }
 
   changed(connection: string, lists: readonly ChangingList[]): void {
@@ -49,6 +58,10 @@ export class OwnLists {
 
   async #read(kind: ListKind, server: string, by: ConnectionOwner): Promise<KnownList> {
     using lease = await this.#calls.lease(server, by);
-    return await readKnownList(lease.client, kind, { server, logger: this.#logger });
+    return await readKnownList(lease.client, kind, {
+      server,
+      prefix: this.#prefixOf(server),
+      logger: this.#logger,
+    });
   }
 }

@@ -8,7 +8,7 @@ import type { CallRunner, ConnectionOwner } from "./call-runner.ts";
 import type { ListsChanged } from "./catalogs.ts";
 import type { KnownList } from "./known-list.ts";
 import { CHANGING_LISTS, type ListKind } from "./list-kind.ts";
-import { OwnLists } from "./own-lists.ts";
+import { OwnLists, type OwnListsOptions } from "./own-lists.ts";
 
 type Listener = (changed: ListsChanged) => void;
 
@@ -26,13 +26,15 @@ interface Owner {
  * from the caller's first call on, and not kept running for it.
  */
 export class OwnerChanges {
+  readonly #options: OwnListsOptions;
   readonly #calls: CallRunner;
   readonly #logger: Logger;
   readonly #owners = new Map<string, Owner>();
 
-  constructor(calls: CallRunner, logger: Logger) {
-    this.#calls = calls;
-    this.#logger = logger;
+  constructor(options: OwnListsOptions) {
+    this.#options = options;
+    this.#calls = options.calls;
+    this.#logger = options.logger;
   }
 
   /** Call what it returns to stop. */
@@ -76,7 +78,7 @@ export class OwnerChanges {
   }
 
   #newOwner(): Owner {
-    const lists = new OwnLists(this.#calls, this.#logger);
+    const lists = new OwnLists(this.#options);
     return { listeners: new Set(), heard: new Map(), lost: new Set(), lists };
   }
 

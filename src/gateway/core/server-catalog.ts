@@ -111,6 +111,7 @@ export class ServerCatalog {
   async #read(kind: ListKind): Promise<KnownList> {
     using lease = await this.#host.lease(this.#server);
     if (!this.#nature) this.#meet(lease.client);
-    return await readKnownList(lease.client, kind, { server: this.#server, logger: this.#logger });
+    const prefix = this.#host.find(this.#server)?.definition.prefix;
+    return await readKnownList(lease.client, kind, { server: this.#server, prefix, logger: this.#logger });
   }
 }

@@ -20,6 +20,8 @@ export interface NamedThing {
 
 export interface KnownNames {
   isServer: (id: string) => boolean;
+  /** The server whose names of tools and prompts begin so. */
+  serverOf: (prefix: string) => string | undefined;
   /** What callers may have meant, in full names. */
   candidates: (kind: ThingKind) => readonly string[];
 }
@@ -63,8 +65,7 @@ function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, 
   const given = params[member];
   if (typeof given !== "string") throw invalid(`"${member}" is needed, as text`);
   if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
-  const resolve = member === "name" ? resolveFullName : resolveFullUri;
-  const own = resolve(given, known.isServer);
+  const own = member === "name" ? resolveFullName(given, known.serverOf) : resolveFullUri(given, known.isServer);
   if (!own) throw unknownName(kind, given, known.candidates(kind));
   return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
 }

@@ -32,6 +32,10 @@ export class GuardedCore implements Core {
     return this.#options.core.sees(principal, server);
   }
 
+  serverOfPrefix(prefix: string): string | undefined {
+    return this.#options.core.serverOfPrefix(prefix);
+  }
+
   async offer(view: View, principal: Principal): Promise<Offer> {
     const { core, gate } = this.#options;
     gate.requireOpen();
@@ -111,8 +115,10 @@ export class GuardedCore implements Core {
   /** Only servers that the caller may know of: it chooses names, and must neither choose what is counted nor learn from it. */
   #serverOf({ view, method, principal }: Exchange, target: string | undefined): string {
     if (view.kind === "one") return view.server;
-    const end = target?.indexOf(method === "resources/read" ? "+" : "__") ?? -1;
-    const server = target === undefined || end < 1 ? "" : target.slice(0, end);
+    const isUri = method === "resources/read";
+    const end = target?.indexOf(isUri ? "+" : "__") ?? -1;
+    const prefix = target === undefined || end < 1 ? "" : target.slice(0, end);
+    const server = isUri ? prefix : (this.serverOfPrefix(prefix) ?? "");
     return server !== "" && this.sees(principal, server) ? server : "";
   }
 }
