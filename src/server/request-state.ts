@@ -2,9 +2,10 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import { INVALID_PARAMS, isRecord, type Params } from "../protocol/json-rpc.ts";
 import type { InputAnswers } from "./call-context.ts";
 import { CALLER_META } from "../protocol/meta.ts";
+import { REQUEST_STATE_HOURS } from "../protocol/request-state-life.ts";
 import { RpcError } from "./rpc-error.ts";
 
-const LIFETIME_MS = 10 * 60_000;
+const LIFETIME_MS = REQUEST_STATE_HOURS * 3_600_000;
 
 /** What one round of a call leaves to the next. */
 export interface SealedRound {

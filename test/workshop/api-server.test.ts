@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { connect, type Client } from "../../src/index.ts";
 import type { InputRequest } from "../../src/protocol/mcp.ts";
+import { REQUEST_STATE_HOURS } from "../../src/protocol/request-state-life.ts";
 import type { Revision } from "../../src/protocol/revisions.ts";
 import type { ConnectOptions } from "../../src/index.ts";
 import { apiServer, transportTo } from "../../src/workshop/serve/api-server.ts";
@@ -134,6 +135,26 @@ test("the answer to one question is not taken for another, and a state fits only
     client.request("tools/call", { ...order, requestState: `${String(requestState)}x`, inputResponses }),
   ).rejects.toMatchObject({ code: "SERVER_ERROR" });
   expect(shop.askedFor("orders")).toEqual([]);
+});
+
+describe("a call that waits for an answer", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test("goes on as long as the command line keeps it, and not longer", async () => {
+    await using shop = await openShop();
+    const input = { capabilities: { elicitation: {} }, handle: () => Promise.reject(new Error()) };
+    await using client = await opened(shop, undefined, { input });
+    shop.replies["find"] = [found(["tea", 4])];
+    const order = { name: "order_item", arguments: { code: "tea", expectedTotal: 3 } };
+    const begun = Date.now();
+    const { requestState } = await client.request("tools/call", order);
+    const inputResponses = { "confirm-4": { action: "accept", content: { confirm: true } } };
+    const goOn = () => client.request("tools/call", { ...order, requestState, inputResponses });
+    vi.useFakeTimers({ toFake: ["Date"], now: begun + (REQUEST_STATE_HOURS + 1) * 3_600_000 });
+    await expect(goOn()).rejects.toMatchObject({ code: "SERVER_ERROR" });
+    vi.setSystemTime(begun + REQUEST_STATE_HOURS * 3_600_000 - 60_000);
+    expect(await goOn()).toMatchObject({ structuredContent: { total: 4 } });
+  });
 });
 
 test("the whole of an excerpt is read by whoever got it, and by nobody else", async () => {

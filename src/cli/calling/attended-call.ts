@@ -13,7 +13,7 @@ import { wrongUsage } from "../command-line.ts";
 import { GivenAnswers } from "./given-answers.ts";
 import { Interview, type InterviewOptions } from "./interview.ts";
 import type { Output } from "../output.ts";
-import { PARKED_HOURS, ParkedCalls, type ParkedCall } from "./parked-calls.ts";
+import { ParkedCalls, type ParkedCall } from "./parked-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { logLine, wantEveryMessage } from "./server-messages.ts";
 import type { ServerSet } from "../server-set.ts";
@@ -181,7 +181,7 @@ export class AttendedCall {
       return this.#unanswered({ kind: "lost", again: this.#withFitAnswers(), reason: messageOf(error) });
     }
     const again = this.#again(["--continue", id], OF_THE_CALL);
-    return this.#unanswered({ kind: "parked", id, again, hours: PARKED_HOURS });
+    return this.#unanswered({ kind: "parked", id, again, isOurs: definition.entry?.reach.kind === "api" });
   }
 
   #declined(): NexusError {

@@ -5,6 +5,7 @@ import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord, type Params } from "../../protocol/json-rpc.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
+import { REQUEST_STATE_HOURS } from "../../protocol/request-state-life.ts";
 
 /** A call to a modern server that waits for answers: everything it takes to go on with it. */
 export interface ParkedCall {
@@ -20,8 +21,7 @@ export interface ParkedCall {
   given: readonly string[];
 }
 
-export const PARKED_HOURS = 24;
-const LIFE_MS = PARKED_HOURS * 3_600_000;
+const LIFE_MS = REQUEST_STATE_HOURS * 3_600_000;
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const ID = /^[a-z0-9]{4,16}$/;
 
@@ -50,7 +50,7 @@ export class ParkedCalls {
     const call = data && parsed(data);
     if (isRecord(call) && isRecord(call["request"])) return call as unknown as ParkedCall;
     throw new NexusError("NAME_UNKNOWN", `No call "${id}" waits for an answer`, {
-      hint: `They are kept for ${PARKED_HOURS} hours. Make the call again, without --continue.`,
+      hint: `They are kept for ${REQUEST_STATE_HOURS} hours. Make the call again, without --continue.`,
       mayHaveReached: false,
     });
   }

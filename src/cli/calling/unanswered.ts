@@ -2,6 +2,7 @@ import type { FormField } from "./form-field.ts";
 import { defaultOf, fieldFacts } from "./form-field.ts";
 import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError, type OpenQuestion } from "../../errors/nexus-error.ts";
+import { REQUEST_STATE_HOURS } from "../../protocol/request-state-life.ts";
 import { quoteWord } from "../text/split-words.ts";
 
 /** A question of a server that nobody was there to answer. */
@@ -18,7 +19,8 @@ export type Unanswered = {
 
 /** What became of the call. */
 export type Fate =
-  | { kind: "parked"; id: string; again: string; hours: number }
+  /** `isOurs`: the server is made of a tool file, and waits as long as the call is kept. */
+  | { kind: "parked"; id: string; again: string; isOurs: boolean }
   /** It could have waited, but could not be written down. */
   | { kind: "lost"; again: string; reason: string }
   /** A legacy server waits for no one: it was told that the user declines, and went on. */
@@ -57,12 +59,16 @@ export function unansweredError(
 function adviceFor(fate: Fate): string {
   switch (fate.kind) {
     case "parked":
-      return `Give the answers; the call goes on from where it is, and is kept for ${fate.hours} hours:`;
+      return `Give the answers; the call goes on from where it is, and is kept for ${keptFor(fate.isOurs)}:`;
     case "lost":
       return `The call could not be kept (${fate.reason}). Make it again, with the answers beforehand:`;
     case "declined":
       return "It was told that you decline. Give the answers beforehand:";
   }
+}
+
+function keptFor(isOurs: boolean): string {
+  return `${REQUEST_STATE_HOURS} hours${isOurs ? "" : " unless the server forgets it sooner"}`;
 }
 
 function distinct(questions: readonly Unanswered[]): Unanswered[] {
