@@ -94,20 +94,40 @@ describe.each<[string, Revision[]]>([
     await left;
   });
 
-  test("serves the cited parts of its documents, without secrets (X13)", async () => {
+  test("says before a write is sent what to do if no answer comes, and a client that gives up repeats it", async () => {
+    await using shop = await openShop();
+    await using client = await opened(shop, revisions);
+    const stop = new AbortController();
+    shop.replies["orders"] = [() => stop.abort()];
+    const order = { code: "tea", expectedTotal: 3 };
+    const call = client.callTool("order_item", order, { signal: stop.signal, onProgress() {} });
+    await expect(call).rejects.toMatchObject({
+      code: "CANCELLED",
+      message: expect.stringMatching(/If no answer comes: Ask the shop whether the order [2-9A-Z]{20} arrived\.$/),
+    });
+  });
+
+  test("serves its documents as a whole, by chapter and by line, without secrets (X13)", async () => {
     await using shop = await openShop();
     await using client = await opened(shop, revisions);
     const resources = await client.listResources();
     expect(resources.map(({ uri, title }) => [uri, title])).toEqual([
+      ["doc://shop/manual", "Shop manual"],
       ["doc://shop/manual/L3-L5", "Searching"],
-      ["doc://shop/manual/L5", "Searching"],
-      ["doc://shop/manual/L9", "Ordering"],
+      ["doc://shop/manual/L7-L9", "Ordering"],
     ]);
     expect(resources[0]).toMatchObject({ mimeType: "text/markdown", annotations: { audience: ["user", "assistant"] } });
     // The PIN of a shop is known to be secret once it was used.
     await client.callTool("order_item", { code: "tea", expectedTotal: 3 });
-    const texts = await Promise.all(resources.map(async ({ uri }) => JSON.stringify(await client.readResource(uri))));
-    expect(texts[0]).toContain("## Searching");
+    const uris = [...resources.map(({ uri }) => uri), "doc://shop/manual/L5", "doc://shop/manual/L9"];
+    const texts = await Promise.all(uris.map(async (uri) => JSON.stringify(await client.readResource(uri))));
+    expect(texts[0]).toContain("# Shop manual");
+    expect(texts[1]).toContain("## Searching");
+    expect(texts[3]).toContain("Ask with user=partner-7");
+    for (const lines of ["L99", "L5-L3", "L0", "whole"]) {
+      await expect(client.readResource(`doc://shop/manual/${lines}`)).rejects.toMatchObject({ code: "SERVER_ERROR" });
+    }
+    await expect(client.readResource("doc://shop/constructor/L1")).rejects.toMatchObject({ code: "SERVER_ERROR" });
     expect(texts.join("")).toContain("user=partner-7 and password=•••");
     for (const secret of HIDDEN) expect(texts.join("")).not.toContain(secret);
   });
@@ -173,7 +193,10 @@ test("the whole of an excerpt is read by whoever got it, and by nobody else", as
     code: "SERVER_ERROR",
   });
   await expect(client.readResource(uri ?? "")).rejects.toMatchObject({ code: "SERVER_ERROR" });
-  expect(await client.listResourceTemplates()).toMatchObject([{ uriTemplate: "result://shop/{id}" }]);
+  expect(await client.listResourceTemplates()).toMatchObject([
+    { uriTemplate: "doc://shop/{document}/{lines}" },
+    { uriTemplate: "result://shop/{id}" },
+  ]);
 });
 
 test("a client that listens is told when the tools change", async () => {

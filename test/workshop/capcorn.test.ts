@@ -112,7 +112,10 @@ describe.each(EVERY)("$kind, at $endpoint", ({ kind, endpoint }) => {
     expect(JSON.stringify(unasked.content)).toContain(`call again with \\"expectedTotal\\": 675`);
 
     const declined = await (await answering("decline")).call("create_reservation", dearer);
-    expect(declined).toMatchObject({ isError: true, content: [{ text: "It was declined. Nothing was sent." }] });
+    expect(declined).toMatchObject({
+      isError: true,
+      content: [{ text: "It was declined. Nothing was changed: only availability_search was sent." }],
+    });
     expect(world.sent("create_reservation")).toBe(before);
 
     const accepted = await (await answering("accept")).call("create_reservation", dearer);
@@ -123,11 +126,19 @@ describe.each(EVERY)("$kind, at $endpoint", ({ kind, endpoint }) => {
     expect(asked).toEqual([question, question]);
   });
 
-  test("X13: the cited parts of the manual can be read", async () => {
+  test("X13: the manual can be read as a whole, by chapter and by line, and does not flood lists", async () => {
     const resources = await caller.resources();
-    expect(resources.length).toBeGreaterThan(60);
-    const limits = resources.find(({ uri }) => uri === "doc://capcorn/manual/L119");
-    expect(limits).toBeDefined();
+    expect(resources.map(({ title }) => title)).toEqual([
+      "CapCorn integration guide",
+      "1. Overview",
+      "2. Authentication",
+      "3. RoomAvailability",
+      "4. Code tables",
+      "5. OTA_HotelResNotifRQ (booking)",
+      "6. Errors",
+      "7. Notes and pitfalls",
+    ]);
+    expect(await caller.read("doc://capcorn/manual")).toContain("# CapCorn Hotel API");
     const [, line] = (await manualOf("capcorn")).split("\n").slice(117, 119);
     expect(await caller.read("doc://capcorn/manual/L119")).toBe(line);
   });

@@ -11,7 +11,7 @@ import { MemoryTransport } from "../../transport/memory.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
 import { resultUri } from "../run/call-result.ts";
 import { LOCAL_CALLER } from "../run/request-key.ts";
-import { citedResources } from "./cited-resources.ts";
+import { DocumentResources } from "./document-resources.ts";
 
 const REVISIONS: readonly Revision[] = ["2026-07-28"];
 
@@ -23,20 +23,21 @@ export interface ApiServerOptions {
   stateKey?: Uint8Array | undefined;
 }
 
-/** A compiled API as an MCP server: its tools, and the parts of its documents that they were made from. */
+/** A compiled API as an MCP server: its tools, and the documents that they were made from. */
 export function apiServer(
   runner: ApiRunner,
   { documents, revisions = REVISIONS, stateKey }: ApiServerOptions,
 ): McpServer {
   const { api } = runner;
   const { file } = api;
+  const texts = new DocumentResources(api, documents, (text) => runner.redacted(text));
   return new McpServer({
     info: { name: file.api, title: file.title, version: file.version },
     instructions: [file.title, file.description].filter((part) => part !== undefined).join(": "),
     features: {
       tools: toolsOf(runner),
-      resources: citedResources(api, documents, (text) => runner.redacted(text)),
-      templates: [wholeResults(runner)],
+      resources: texts.listed(),
+      templates: [texts.lines(), wholeResults(runner)],
       prompts: [],
     },
     revisions,

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { chaptersOf } from "./chapters.ts";
+
+test("chapters are what stands under the highest headings of which there are several", () => {
+  const text = "# Guide\n\nAbout it.\n\n## One\n\nText\n\n### Detail\n\nMore\n\n\n## Two\nEnd\n";
+  expect(chaptersOf(text)).toEqual([
+    { heading: "One", from: 5, to: 11 },
+    { heading: "Two", from: 14, to: 15 },
+  ]);
+});
+
+test("lines of code are no headings, and a text without headings has no chapters", () => {
+  const text = "# One\n```sh\n# not this\n~~~\n# nor this\n```\n# Two\n";
+  expect(chaptersOf(text).map(({ heading, from }) => [heading, from])).toEqual([
+    ["One", 1],
+    ["Two", 7],
+  ]);
+  expect(chaptersOf("plain\ntext\n")).toEqual([]);
+  expect(chaptersOf("# Alone\ntext\n")).toEqual([]);
+});

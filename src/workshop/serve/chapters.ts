@@ -1,0 +1,49 @@
+/** A part of a document under one heading, with its first and last line, counted from 1. */
+export interface Chapter {
+  heading: string;
+  from: number;
+  to: number;
+}
+
+/**
+ * The chapters of a Markdown text: what stands under the headings of the highest level that has more than one. What comes
+ * before the first of them is in none, nor is anything where no level has two.
+ */
+export function chaptersOf(text: string): Chapter[] {
+  const lines = text.split(/\r?\n/);
+  const headings = headingsIn(lines);
+  const level = Math.min(...headings.map(({ level: each }) => each).filter(isTwice(headings)));
+  const starts = headings.filter((heading) => heading.level === level);
+  return starts.map(({ heading, line }, index) => {
+    const end = starts[index + 1]?.line ?? lines.length + 1;
+    return { heading, from: line, to: lastWritten(lines, line, end - 1) };
+  });
+}
+
+interface Heading {
+  level: number;
+  heading: string;
+  line: number;
+}
+
+/** Lines of code that begin with # are no headings. */
+function headingsIn(lines: readonly string[]): Heading[] {
+  let fence: string | undefined;
+  return lines.flatMap((text, index) => {
+    const [, marks] = /^ {0,3}(`{3,}|~{3,})/.exec(text) ?? [];
+    if (marks !== undefined && fence === undefined) fence = marks;
+    else if (marks !== undefined && fence !== undefined && marks.startsWith(fence)) fence = undefined;
+    if (fence !== undefined) return [];
+    const [, hashes, heading] = /^(#{1,6}) +(.*\S)/.exec(text) ?? [];
+    return hashes === undefined || heading === undefined ? [] : [{ level: hashes.length, heading, line: index + 1 }];
+  });
+}
+
+function isTwice(headings: readonly Heading[]): (level: number) => boolean {
+  return (level) => headings.filter((heading) => heading.level === level).length > 1;
+}
+
+function lastWritten(lines: readonly string[], from: number, to: number): number {
+  const written = lines.slice(from - 1, to).findLastIndex((line) => line.trim() !== "");
+  return from + Math.max(0, written);
+}
