@@ -56,6 +56,8 @@ export interface Stoppable {
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_TOTAL_MS = 600_000;
+/** Characters of a server's progress that an error repeats. */
+const MAX_LAST_WORDS = 1_000;
 
 /**
  * The life of one call over all its tries and rounds: its clock, the caller's signal, and what has to stop
@@ -75,6 +77,8 @@ export class CallScope implements Timed {
   questions = 0;
   /** Of the request that asked for progress last. */
   progressToken: RequestId | undefined;
+  /** What the server said with its last progress, as it came. */
+  lastProgress: unknown;
   readonly #deadlines: Deadlines;
   readonly #timeoutMs: number;
   readonly #totalMs: number;
@@ -159,7 +163,7 @@ export class CallScope implements Timed {
   expire(): void {
     const seconds = Math.round((performance.now() - this.#startedAt) / 100) / 10;
     this.stop(
-      new NexusError("TIMEOUT", `No answer ${this.#source} after ${seconds} s`, {
+      new NexusError("TIMEOUT", `No answer ${this.#source} after ${seconds} s${this.#lastWords()}`, {
         hint: "Raise the timeout if the server needs longer, or look at what it is doing.",
       }),
     );
@@ -209,9 +213,19 @@ export class CallScope implements Timed {
     this.#handlers?.abort(new NexusError("CANCELLED", "The call is over"));
   }
 
+  /** A server may say beforehand what a caller needs to know where no answer comes. */
+  #lastWords(): string {
+    const { lastProgress } = this;
+    if (typeof lastProgress !== "string" || lastProgress === "") return "";
+    const isLong = lastProgress.length > MAX_LAST_WORDS;
+    return `. Last progress: ${isLong ? `${lastProgress.slice(0, MAX_LAST_WORDS)}…` : lastProgress}`;
+  }
+
   #obey(signal: CancelSignal): void {
     const cancel = () => {
-      this.stop(new NexusError("CANCELLED", `${this.call.method} was cancelled`, { cause: signal.reason }));
+      this.stop(
+        new NexusError("CANCELLED", `${this.call.method} was cancelled${this.#lastWords()}`, { cause: signal.reason }),
+      );
     };
     if (signal.aborted) return cancel();
     this.#onAbort = cancel;

@@ -3,6 +3,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { VERSION } from "../protocol/version.ts";
+import type { Transport } from "../transport/transport.ts";
 import { DEFAULT_TIMEOUT_MS } from "./call-scope.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { Introduction } from "./handshake.ts";
@@ -66,11 +67,11 @@ export interface Settings {
   principal: string | undefined;
 }
 
-export function settingsOf(options: ClientOptions): Settings {
+export function settingsOf(options: ClientOptions, { longestCallMs = 0 }: Pick<Transport, "longestCallMs">): Settings {
   return {
     server: options.server ?? "server",
     clientInfo: options.clientInfo ?? { name: "nexus-mcp", version: VERSION },
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs: options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, longestCallMs),
     connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
     probeMs: options.probeTimeoutMs ?? 2_000,
     maxRounds: options.maxRounds ?? 50,

@@ -71,7 +71,7 @@ export class Client implements AsyncDisposable {
 
   /** Connects, finds the era, and is ready for calls when it resolves. */
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
-    const settings = settingsOf(options);
+    const settings = settingsOf(options, transport);
     const desk = new InputDesk(settings.server, options.input, options.roots);
     const inbox = new Inbox(desk, settings.logger);
     if (options.onNotification) inbox.listeners.add(options.onNotification);

@@ -31,6 +31,18 @@ test("each call ends at its own time, in whatever order they were made (N5)", ()
   ]);
 });
 
+test("a call that ends without an answer repeats what its server said last", () => {
+  const cancel = new AbortController();
+  const [late, cancelled, silent] = scopes({}, { signal: cancel.signal }, {});
+  for (const call of [late, cancelled]) if (call) call.lastProgress = "Sending. If no answer comes: ask about A-17.";
+  cancel.abort();
+  vi.advanceTimersByTime(1_000);
+  const last = "Last progress: Sending. If no answer comes: ask about A-17.";
+  expect(late?.stopped?.message).toBe(`No answer to tools/call after 1 s. ${last}`);
+  expect(cancelled?.stopped?.message).toBe(`tools/call was cancelled. ${last}`);
+  expect(silent?.stopped?.message).toBe("No answer to tools/call after 1 s");
+});
+
 test("progress moves the deadline up to the total, and no further (R6)", () => {
   const [call] = scopes({ timeoutMs: 100, totalTimeoutMs: 250 });
   for (let step = 0; step < 4; step++) {

@@ -68,5 +68,6 @@ export class Inbox implements PeerListener {
 function reportProgress(params: Notification["params"], scope: CallScope): unknown {
   if (typeof params?.["progress"] !== "number") return undefined;
   scope.touch();
+  scope.lastProgress = params["message"];
   return scope.options.onProgress?.(params as unknown as Progress);
 }

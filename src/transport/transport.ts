@@ -9,6 +9,8 @@ export interface Transport {
   readonly identity?: { server: string; principal: string };
   /** Another way to the same server, for when it turns out not to speak this one. */
   readonly fallback?: Transport;
+  /** How long its server may need for one call, where that is known: who names no timeout of his own waits that long. */
+  readonly longestCallMs?: number;
   /** What error reports name. */
   readonly target: { command?: string; url?: string };
   connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection>;

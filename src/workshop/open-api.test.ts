@@ -42,6 +42,12 @@ test("a fake does not outlive an API that cannot be opened", async () => {
   await expect.poll(listening).toBe(before);
 });
 
+test("a client without a timeout of its own waits until the API's longest call is over", async () => {
+  const path = await approved((text) => text.replace(/^( {2}timeout:) \S+/m, "$1 90s"));
+  const transport = await openApi({ kind: "api", file: path, upstream: "fake" }, surroundings());
+  expect(transport.longestCallMs).toBeGreaterThan(90_000);
+});
+
 test.each([
   "http://localhost.evil.example/",
   "http://127.0.0.1.evil.example/",

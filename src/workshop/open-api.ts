@@ -14,6 +14,8 @@ import { FileWriteLedger } from "./run/file-write-ledger.ts";
 import { apiServer } from "./serve/api-server.ts";
 import { loadStateKey } from "./serve/state-key.ts";
 
+const TELLING_MS = 5_000;
+
 /**
  * A server made of an approved tool file, in this process. What it holds, a fake that listens included, begins and ends
  * with each connection: one that is called off before it is made leaves nothing behind.
@@ -24,6 +26,7 @@ export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurr
   return {
     kind: "memory",
     target: {},
+    longestCallMs: longestCallMs(approved.file),
     async connect(receiver, signal) {
       signal?.throwIfAborted();
       const { server, close } = await startServer(approved, upstream, given);
@@ -37,6 +40,13 @@ export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurr
       return connection;
     },
   };
+}
+
+/** With the call that confirms it, and time to tell what became of it: the server knows more about a write than its client. */
+function longestCallMs({ tools }: ToolFile): number {
+  const of = (name: string | undefined) =>
+    name !== undefined && Object.hasOwn(tools, name) ? (tools[name]?.limits.timeoutMs ?? 0) : 0;
+  return Math.max(0, ...Object.entries(tools).map(([name, { confirm }]) => of(name) + of(confirm?.call))) + TELLING_MS;
 }
 
 async function startServer(

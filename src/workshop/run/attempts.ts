@@ -17,6 +17,8 @@ export interface AttemptOptions {
   pause: Pause;
   now: () => number;
   trace: Tracing;
+  /** Said with the progress of the first try: what a caller needs to know who gives up before the answer comes. */
+  waiting: string;
 }
 
 const FIRST_PAUSE_MS = 200;
@@ -32,10 +34,10 @@ export async function attempts(
   send: (timeoutMs: number) => Promise<UpstreamAnswer>,
   options: AttemptOptions,
 ): Promise<Attempted> {
-  const { retries, timeoutMs, signal, pause, now, trace } = options;
+  const { retries, timeoutMs, signal, pause, now, trace, waiting } = options;
   const deadline = now() + timeoutMs;
   for (let tried = 0; ; tried++) {
-    trace.reached(0.75 - 0.5 / (tried + 1), tried === 0 ? "Waiting for the answer" : `Trying again (${tried})`);
+    trace.reached(0.75 - 0.5 / (tried + 1), tried === 0 ? waiting : `Trying again (${tried})`);
     const started = now();
     const attempted = await once(() => send(Math.max(1, deadline - started)));
     trace.note("debug", "Upstream answered", { attempt: tried + 1, ms: now() - started, ...gist(attempted) });

@@ -49,11 +49,13 @@ export async function exchange(
   const { upstream, now, pause } = parts;
   // The path as the file has it: what stands in its places may be anything.
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
+  const waiting =
+    effect === "read" ? "Waiting for the answer" : `Sending. If no answer comes: ${plan.outcomeUnknown({ input })}`;
   const sign = signerOf(parts, plan);
   const send = sign
     ? async (leftMs: number) => upstream.send(await sign(request), leftMs, signal)
     : (leftMs: number) => upstream.send(request, leftMs, signal);
-  const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace });
+  const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting });
   if (attempted.kind === "failed") {
     trace.note("warn", "The request failed", { code: attempted.error.code, reason: attempted.error.message });
     return { reading: failureOf(attempted.error, parts.api.file.title) };
