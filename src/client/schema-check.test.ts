@@ -73,6 +73,14 @@ describe("what is said to people", () => {
     });
   });
 
+  test("a name that is not known inside of a value comes with the names that are", async () => {
+    const rooms = { type: "array", items: { properties: { adults: {}, ages: {} }, additionalProperties: false } };
+    const schema = { type: "object", properties: { rooms } };
+    expect(await messages(schema, { rooms: [{ dogs: 1 }] })).toEqual([
+      "unknown property rooms[0].dogs; rooms[0] takes adults, ages",
+    ]);
+  });
+
   test("a name in another spelling is recognised", async () => {
     const closed = { ...SEARCH.properties.options, additionalProperties: false };
     expect(await messages(closed, { max_results: 1 })).toEqual([

@@ -3,6 +3,8 @@ import { nearestName } from "../errors/nearest-name.ts";
 import { escapePart, placeOf, type Checked, type OutputUnit, type Place } from "./schema-place.ts";
 import { nameOf, oneOf, shown, typeOf } from "./schema-words.ts";
 
+const MOST_NAMES = 20;
+
 /** One thing that is wrong with a value. */
 export interface SchemaProblem {
   /** A JSON pointer: `/options/limit`; empty for the whole value. */
@@ -201,6 +203,8 @@ function forbidden(place: Place): Finding {
     name,
     known.filter((each) => !Object.hasOwn(parent, each)),
   );
-  const hint = near === undefined ? "" : `: did you mean ${near}?`;
+  const isNested = segments.length > 1 && known.length > 0;
+  const names = isNested ? `; ${nameOf(segments.slice(0, -1))} takes ${known.slice(0, MOST_NAMES).join(", ")}` : "";
+  const hint = near === undefined ? names : `: did you mean ${near}?`;
   return { path: place.path, message: `unknown property ${nameOf(segments)}${hint}` };
 }

@@ -100,7 +100,7 @@ describe("a booking that fails", () => {
     world.fake.fail({ status: 503 }, 9, "availability_search");
     const before = world.sent("create_reservation");
     const result = await caller.call("create_reservation", booking({ reference: "blind" }));
-    expect(textOf(result)).toMatch(/nothing was sent/i);
+    expect(textOf(result)).toMatch(/nothing was changed/i);
     expect(world.sent("create_reservation")).toBe(before);
   });
 });

@@ -39,6 +39,20 @@ test("arguments that do not fit are refused, all at once, before anything leaves
   expect(shop.asked).toEqual([]);
 });
 
+test("a name that is wrong inside of an argument is told with the names of its level, not those of the arguments", async () => {
+  const nested = (file: string) =>
+    file
+      .replace(
+        "      kind: { type: string, codes: { 1: food, 2: tool }, default: food",
+        "      box: { type: Box, optional: true }\n$&",
+      )
+      .replace("  Found:\n", "  Box:\n    fields:\n      width: { type: integer }\n  Found:\n");
+  await using shop = await openShop({}, nested);
+  const result = await shop.runner.call("find_items", { text: "tea", box: { width: 1, colour: "red" } });
+  expect(textOf(result)).toContain("- box.colour is not known: box takes width");
+  expect(textOf(result)).not.toContain("It takes");
+});
+
 test("a secret that is not set is named, with the command that sets it, and nothing is sent", async () => {
   await using shop = await openShop({ secrets: async () => undefined });
   const result = await shop.runner.call("find_items", { text: "tea" });
@@ -100,7 +114,7 @@ test("a shop that is not there is told as such", async () => {
   await gone[Symbol.asyncDispose]();
   await using shop = await openShop({ upstream: url });
   const result = await shop.runner.call("find_items", { text: "tea" });
-  expect(textOf(result)).toBe("Corner shop could not be reached; nothing was sent.\nTry again later.");
+  expect(textOf(result)).toBe("Corner shop could not be reached; the request was not sent.\nTry again later.");
   expect(shop.pauses).toHaveLength(2);
 });
 

@@ -158,7 +158,7 @@ describe("a write", () => {
     const ledger = ledgerIn(file);
     for (const runner of [shop.open({ upstream, ledger }), shop.open({ upstream, ledger: ledgerIn(file) })]) {
       const result = await runner.call("order_item", ORDER);
-      expect(textOf(result)).toBe("Corner shop could not be reached; nothing was sent.\nTry again later.");
+      expect(textOf(result)).toBe("Corner shop could not be reached; the request was not sent.\nTry again later.");
     }
     // What a stand-in was asked for says nothing about another.
     await shop.runner.call("order_item", ORDER);
@@ -208,7 +208,7 @@ describe("a write", () => {
     };
     await using shop = await openShop({ ledger: slow, now: () => now });
     expect(textOf(await shop.runner.call("order_item", ORDER))).toMatch(
-      /was stopped .* Nothing was sent\.\nCall again/,
+      /was stopped .* so it was not sent\.\nCall again/,
     );
     expect(shop.askedFor("orders")).toEqual([]);
     const again = shop.open({ ledger, now: () => now });
@@ -267,7 +267,9 @@ describe("what the caller expects", () => {
     shop.replies["find"] = [found(["coffee", 4])];
     expect(textOf(await shop.runner.call("order_item", ORDER))).toBe("tea is gone.");
     shop.replies["find"] = [status(404)];
-    expect(textOf(await shop.runner.call("order_item", ORDER))).toContain("so nothing was sent. Corner shop answered");
+    expect(textOf(await shop.runner.call("order_item", ORDER))).toContain(
+      "so nothing was changed. Corner shop answered",
+    );
     expect(shop.askedFor("orders")).toEqual([]);
   });
 
@@ -277,7 +279,7 @@ describe("what the caller expects", () => {
     const result = await shop.runner.call("order_item", ORDER);
     expect(result.isError).toBe(true);
     expect(textOf(result)).toBe(
-      'tea costs 3.5, not 3. Order it? Nothing was sent.\nIf that is agreed, call again with "expectedTotal": 3.5.',
+      'tea costs 3.5, not 3. Order it? Nothing was changed: only find_items was sent.\nIf that is agreed, call again with "expectedTotal": 3.5.',
     );
     expect(shop.askedFor("orders")).toEqual([]);
   });
@@ -328,7 +330,7 @@ describe("what the caller expects", () => {
     await using shop = await openShop();
     shop.replies["find"] = [found(["tea", 3.5])];
     const result = await shop.runner.call("order_item", ORDER, { asking: answering(answer) });
-    expect(textOf(result)).toBe("It was declined. Nothing was sent.");
+    expect(textOf(result)).toBe("It was declined. Nothing was changed: only find_items was sent.");
     expect(shop.askedFor("orders")).toEqual([]);
   });
 });

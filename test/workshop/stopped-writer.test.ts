@@ -40,6 +40,14 @@ async function bookTwice(mine: Params, whileStopped: (lock: string) => Promise<v
   return { first, second };
 }
 
+test("--verbose tells each thing about a call once", async () => {
+  const search = { hotelIds: [9100], arrival: "2025-12-17", departure: "2025-12-20", rooms: [{ adults: 2 }] };
+  const args = ["mcp", "call", "capcorn.availability_search", "--verbose", "--args", JSON.stringify(search)];
+  const { code, stderr } = await world.world.run(args);
+  expect(code).toBe(0);
+  expect(stderr.match(/Sending a request/g)).toHaveLength(1);
+});
+
 // Windows has no signals that stop a process and let it go on.
 test.runIf(process.platform !== "win32")(
   "X15: a process that was stopped while it records a write keeps its lock, and another one waits",

@@ -88,7 +88,9 @@ export class AttendedCall {
       },
     });
     interview.era = client.era;
-    if (flags.verbose) await wantEveryMessage(client, signal);
+    // A server made of a tool file writes into the program's own log what it tells its client.
+    const isLogged = definition.entry?.reach.kind === "api";
+    if (flags.verbose && !isLogged) await wantEveryMessage(client, signal);
     return new AttendedCall({ attendance, client, answers, interview, calls, parked, stage });
   }
 

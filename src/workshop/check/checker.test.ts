@@ -107,6 +107,7 @@ describe("arguments (X3)", () => {
     [{ at: "2025-02-29T10:00:00" }, "at: there is no such date and time"],
     [{ breakfast: "yes" }, "breakfast must be true or false, not text"],
     [{ hotelId: 9100 }, "hotelId is not known"],
+    [{ rooms: [{ adults: 2, dogs: 1 }] }, "rooms[0].dogs is not known: rooms[0] takes adults, childAges"],
     [{ brekfast: true }, "brekfast is not known: did you mean breakfast?"],
     [{ partner: "OTHER" }, "partner is not known"],
     [{ key: "mine" }, "key is not known"],

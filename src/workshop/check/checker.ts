@@ -11,6 +11,8 @@ import { argumentProblem, type ArgumentProblem } from "./schema-words.ts";
 export interface Checked {
   value: Record<string, unknown>;
   problems: string[];
+  /** Everything that is wrong lies inside of an argument, not with the arguments themselves. */
+  isOnlyInside?: boolean;
 }
 
 const MOST_PROBLEMS = 50;
@@ -41,8 +43,12 @@ export function checkerFor(file: ToolFile, tool: string, inputSchema: object): (
       ...(patterns.isExceeded ? ["The arguments hold too much text to check against the patterns; send less"] : []),
       ...rules.map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)),
     ];
-    if (problems.length === 0) completion.addHidden(value);
-    return { value, problems: shortened([...new Set(problems)]) };
+    if (problems.length === 0) {
+      completion.addHidden(value);
+      return { value, problems };
+    }
+    const isOnlyInside = [...found, ...rules].every(({ path }) => /[.[]/.test(path));
+    return { value, problems: shortened([...new Set(problems)]), isOnlyInside };
   };
 
   return (args) => {

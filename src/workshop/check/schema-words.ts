@@ -89,7 +89,10 @@ function unknown(at: Place, name: string, schema: object): ArgumentProblem {
   const given = isRecord(at.value) ? at.value : {};
   const free = propertiesOf(schema).filter((each) => !Object.hasOwn(given, each));
   const near = nearestName(name, free);
-  return said(joined(at.path, name), `is not known${near === undefined ? "" : `: did you mean ${near}?`}`);
+  if (near !== undefined) return said(joined(at.path, name), `is not known: did you mean ${near}?`);
+  // What the arguments themselves take is told once for all problems.
+  const names = at.path === "" ? "" : `: ${at.path} takes ${propertiesOf(schema).join(", ")}`;
+  return said(joined(at.path, name), `is not known${names}`);
 }
 
 interface Place {

@@ -107,7 +107,7 @@ export class ApiRunner implements AsyncDisposable {
       if (error instanceof InputNeeded || error instanceof RpcError) throw error;
       if (signal?.aborted) throw cancelled(signal);
       const { code, message, hint } = asNexusError(error);
-      trace.note(code === "INTERNAL" ? "error" : "warn", "The call failed before anything was sent", {
+      trace.note(code === "INTERNAL" ? "error" : "warn", "The call failed before its request was sent", {
         code,
         reason: message,
       });

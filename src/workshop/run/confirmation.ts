@@ -57,8 +57,8 @@ export class Confirmation {
       // Secrets are taken out before anything is cut: half of one is not recognised.
       const shorten = (value: string) => shortened(show(value), MAX_VALUE_CHARACTERS);
       const question = show(renderTemplate(this.#ask, { ...now, expected: agreed, input }, shorten));
-      if (!asking || asked === MAX_QUESTIONS) return unasked(question, field, now.actual);
-      if (!(await agrees(asking, question, now.actual))) return declined();
+      if (!asking || asked === MAX_QUESTIONS) return unasked(question, now.actual, this.#spec);
+      if (!(await agrees(asking, question, now.actual))) return declined(this.#spec);
       if (!asking.waits) return { ...input, [field]: now.actual };
       agreed = now.actual;
     }
@@ -70,7 +70,7 @@ export class Confirmation {
   ): Promise<{ found: unknown; actual: number } | Failure> {
     const answer = await look(fillTemplate(this.#spec.arguments, { input }) as Value);
     if (answer instanceof Failure) {
-      const text = `What is true now could not be found out, so nothing was sent. ${answer.text}`;
+      const text = `What is true now could not be found out, so nothing was changed. ${answer.text}`;
       return new Failure(text, { hint: answer.hint ?? answer.again, said: answer.said, outcome: "refused" });
     }
     const found = evaluate(this.#find, { answer, input });
@@ -99,13 +99,17 @@ async function agrees(asking: Asking, message: string, actual: number): Promise<
   return action === "accept" && (content as Value | undefined)?.["confirm"] === true;
 }
 
-function unasked(question: string, field: string, actual: number): Failure {
-  return new Failure(`${question} Nothing was sent.`, {
+function unasked(question: string, actual: number, { field, call }: ConfirmSpec): Failure {
+  return new Failure(`${question} ${unchanged(call)}`, {
     hint: `If that is agreed, call again with "${field}": ${actual}.`,
     outcome: "refused",
   });
 }
 
-function declined(): Failure {
-  return new Failure("It was declined. Nothing was sent.", { outcome: "refused" });
+function declined({ call }: ConfirmSpec): Failure {
+  return new Failure(`It was declined. ${unchanged(call)}`, { outcome: "refused" });
+}
+
+function unchanged(call: string): string {
+  return `Nothing was changed: only ${call} was sent.`;
 }

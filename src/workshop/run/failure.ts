@@ -34,7 +34,7 @@ type Words = Pick<Failure, "text"> & Omit<FailureOptions, "outcome">;
 const LATER = "Try again later.";
 const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
   TIMEOUT: (title) => ({ text: `${title} did not answer in time.`, again: LATER }),
-  CONNECTION_FAILED: (title) => ({ text: `${title} could not be reached; nothing was sent.`, again: LATER }),
+  CONNECTION_FAILED: (title) => ({ text: `${title} could not be reached; the request was not sent.`, again: LATER }),
   CONNECTION_LOST: (title) => ({
     text: `${title} broke off the connection before its answer was complete.`,
     again: LATER,
@@ -44,7 +44,7 @@ const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
     again: "Ask for less at once.",
   }),
   ADDRESS_REFUSED: (title) => ({
-    text: `${title} has an address that may not be reached; nothing was sent.`,
+    text: `${title} has an address that may not be reached; the request was not sent.`,
     hint: "Whoever maintains the tool file has to check its address.",
   }),
   REDIRECT_REFUSED: (title) => ({

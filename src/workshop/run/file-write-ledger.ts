@@ -151,7 +151,7 @@ function isKept({ record: { kind, at } }: LedgerEntry, oldest: number): boolean 
 }
 
 function unrecorded(path: string): NexusError {
-  return new NexusError("TIMEOUT", "The write could not be recorded, so nothing was sent", {
+  return new NexusError("TIMEOUT", "The write could not be recorded, so it was not sent", {
     source: { file: path },
     hint: "Another process replaced the file meanwhile. Try again.",
     mayHaveReached: false,

@@ -40,7 +40,7 @@ function isCutOff(line: string): boolean {
 
 /** A ledger's file holds something that is none of its lines. */
 export function spoiledLedger(path: string): NexusError {
-  return new NexusError("CONFIG_INVALID", "The record of earlier writes was damaged, so nothing was sent", {
+  return new NexusError("CONFIG_INVALID", "The record of earlier writes was damaged, so the write was not sent", {
     source: { file: path },
     hint: `Restore ${path}. If you know that nothing in it will be asked for again, remove it.`,
     mayHaveReached: false,

@@ -2,6 +2,7 @@ import { instanceKey } from "../../auth/server-instance.ts";
 import { unlessAborted } from "../../host/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
+import type { Checked } from "../check/checker.ts";
 import { SOURCE_PAYLOAD } from "../compile/tool-definition.ts";
 import { textOf, type Success } from "./answer-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";
@@ -46,9 +47,9 @@ export class ToolCall {
   async run(args: unknown): Promise<CallToolResult> {
     const { trace } = this.#facts;
     trace.reached(0, "Checking the arguments");
-    const { value, problems } = this.#plan.check(args);
-    if (problems.length > 0) return this.#failed(this.#argumentsRefused(problems));
-    const input = this.#withoutOwn(value);
+    const checked = this.#plan.check(args);
+    if (checked.problems.length > 0) return this.#failed(this.#argumentsRefused(checked));
+    const input = this.#withoutOwn(checked.value);
     const result = this.#plan.spec.effect === "read" ? await this.#read(input) : await this.#write(input);
     trace.reached(1, "Done");
     return result;
@@ -138,7 +139,7 @@ export class ToolCall {
 
   /** Others were told by now that its outcome is not known: a person may be acting on that. */
   #tooLate(): SentWrite {
-    const text = "This process was stopped before it could send the call. Nothing was sent.";
+    const text = "This process was stopped before it could send the write, so it was not sent.";
     const result = this.#failed(new Failure(text, { hint: "Call again.", outcome: "refused" }));
     return { result, lasting: result, outcome: "refused" };
   }
@@ -218,11 +219,12 @@ export class ToolCall {
     return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.redaction);
   }
 
-  #argumentsRefused(problems: readonly string[]): Failure {
+  #argumentsRefused({ problems, isOnlyInside }: Checked): Failure {
     const { properties = {} } = this.#parts.api.tools[this.#plan.name]?.inputSchema ?? {};
     const lines = problems.map((problem) => `- ${problem}`).join("\n");
     return new Failure(`These arguments of ${this.#plan.name} cannot be used, so nothing was sent:\n${lines}`, {
-      hint: `It takes: ${Object.keys(properties as Value).join(", ")}.`,
+      // What lies deeper has other names, which the problem itself tells.
+      hint: isOnlyInside ? undefined : `It takes: ${Object.keys(properties as Value).join(", ")}.`,
       outcome: "refused",
     });
   }

@@ -1,4 +1,4 @@
-import { checkerFor } from "../check/checker.ts";
+import { checkerFor, type Checked } from "../check/checker.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { parseTemplate, renderTemplate, type Template } from "../expression/template.ts";
 import type { Scope } from "../expression/expression.ts";
@@ -17,7 +17,7 @@ export class ToolPlan {
   readonly name: string;
   readonly spec: ToolSpec;
   readonly secrets: SecretsSpec | undefined;
-  readonly check: (args: unknown) => { value: Value; problems: string[] };
+  readonly check: (args: unknown) => Checked;
   readonly write: RequestWriter;
   readonly read: AnswerReader;
   readonly confirmation: Confirmation | undefined;
