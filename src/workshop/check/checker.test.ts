@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
 import { inputSchema } from "../compile/json-schema.ts";
-import type { ToolSpec } from "../file/tool-file.ts";
+import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
 import { checkerFor } from "./checker.ts";
-import { checkRules } from "./rules.ts";
+import { checkRules, rulesFor } from "./rules.ts";
 
 const types = fileOf({
   Query: {
@@ -194,6 +194,15 @@ function checkerOf(fields: Parameters<typeof fileOf>[0][string]["fields"]) {
   const file = { ...fileOf({ T: { fields } }), tools: { t: { input: "T", unknown: "reject" } as unknown as ToolSpec } };
   return checkerFor(file, "t", inputSchema(file, "T", "reject"));
 }
+
+test("a rule may ask what day it is, where the API is", () => {
+  const rule = { that: 'arrival >= today("Europe/Vienna")', say: "arrival is in the past", evidence: [] };
+  const query = types.types["Query"];
+  const file = { ...types, types: { ...types.types, Query: { fields: {}, ...query, rules: [rule] } } } as ToolFile;
+  const at = (time: number) => rulesFor(file, "Query", () => time)({ arrival: "2025-12-16" });
+  expect(at(Date.UTC(2025, 11, 16, 22, 59))).toEqual([]);
+  expect(at(Date.UTC(2025, 11, 16, 23, 0))).toEqual([{ path: "", say: "arrival is in the past" }]);
+});
 
 test("rules alone can be asked, for values that came another way", () => {
   const value = {

@@ -18,12 +18,17 @@ export interface Checked {
 const MOST_PROBLEMS = 50;
 
 /** Works out once how the arguments of a tool are checked: against its schema, then against the rules of its types. */
-export function checkerFor(file: ToolFile, tool: string, inputSchema: object): (args: unknown) => Checked {
+export function checkerFor(
+  file: ToolFile,
+  tool: string,
+  inputSchema: object,
+  now: () => number = Date.now,
+): (args: unknown) => Checked {
   const spec = file.tools[tool];
   if (!spec) throw new NexusError("CONFIG_INVALID", `There is no tool "${tool}"`);
   const patterns = new ArgumentPatterns();
   const validate = compiled(inputSchema, tool, patterns);
-  const judge = rulesFor(file, spec.input);
+  const judge = rulesFor(file, spec.input, now);
   const completion = new Completion(file, spec.input, {
     drops: spec.unknown === "drop",
     extra: argumentsOfTool(file, spec.input, inputSchema),

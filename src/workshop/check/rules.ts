@@ -1,4 +1,5 @@
 import { isDateTime } from "../codec/calendar.ts";
+import { clockFunctions, type ClockFunctions } from "../expression/clock.ts";
 import type { Expression } from "../expression/expression.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { namesIn } from "../expression/names.ts";
@@ -32,11 +33,13 @@ export function checkRules(file: ToolFile, type: string, value: Fields): string[
 export function rulesFor(
   file: ToolFile,
   type: string,
+  now: () => number = Date.now,
 ): (value: Fields, wrong?: (path: string) => boolean) => RuleProblem[] {
   const rules = compile(file, type, new Map());
+  const clock = clockFunctions(now);
   return (value, wrong = () => false) => {
     const problems: RuleProblem[] = [];
-    judge(rules, value, { path: "", wrong, problems });
+    judge(rules, value, { path: "", wrong, problems, clock });
     return problems;
   };
 }
@@ -63,26 +66,26 @@ interface Judging {
   path: string;
   wrong: (path: string) => boolean;
   problems: RuleProblem[];
+  clock: ClockFunctions;
 }
 
-function judge(rules: TypeRules, value: unknown, { path, wrong, problems }: Judging): void {
+function judge(rules: TypeRules, value: unknown, judging: Judging): void {
+  const { path, wrong, problems, clock } = judging;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   const fields = value as Fields;
   const at = (name: string) => (path === "" ? name : `${path}.${name}`);
   const has = (name: string) => Object.hasOwn(fields, name) && fields[name] !== undefined && fields[name] !== null;
   for (const { expression, names, say } of rules.rules) {
     if (!names.every((name) => has(name) && !wrong(at(name)))) continue;
-    if (evaluate(expression, fields) === false) problems.push({ path, say });
+    if (evaluate(expression, fields, clock) === false) problems.push({ path, say });
   }
   for (const name of rules.moments) {
     if (has(name) && !wrong(at(name))) checkMoments(fields[name], at(name), problems);
   }
   for (const [field, inner] of rules.inner) {
     const held = has(field) ? fields[field] : undefined;
-    if (!Array.isArray(held)) judge(inner, held, { path: at(field), wrong, problems });
-    else
-      for (const [index, item] of held.entries())
-        judge(inner, item, { path: `${at(field)}[${index}]`, wrong, problems });
+    if (!Array.isArray(held)) judge(inner, held, { ...judging, path: at(field) });
+    else for (const [index, item] of held.entries()) judge(inner, item, { ...judging, path: `${at(field)}[${index}]` });
   }
 }
 

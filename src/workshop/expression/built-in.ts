@@ -1,5 +1,5 @@
 import { isDate } from "../codec/calendar.ts";
-import { rounded, textOf } from "./arithmetic.ts";
+import { isTrue, rounded, textOf } from "./arithmetic.ts";
 
 const MS_PER_DAY = 86_400_000;
 
@@ -13,6 +13,7 @@ export const BUILT_IN: Readonly<Record<string, (...given: unknown[]) => unknown>
     const places = typeof decimals === "number" ? Math.min(Math.max(Math.trunc(decimals), 0), 10) : 0;
     return typeof value === "number" ? rounded(value, places) : null;
   },
+  if: (condition, value, other = null) => (isTrue(condition) ? value : other),
   min: (...given) => extreme(given, (a, b) => a < b),
   max: (...given) => extreme(given, (a, b) => a > b),
   join: (list, text) =>

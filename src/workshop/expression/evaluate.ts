@@ -7,17 +7,22 @@ import { signatureOf } from "./functions.ts";
 /** Parts computed for one value: lists inside of lists multiply, and nobody waits for more than this. */
 const MAX_STEPS = 1_000_000;
 
-/** The value of an expression. What is absent is null; nothing but own members of plain values is ever reached. */
-export function evaluate(expression: Expression, scope: Scope): unknown {
-  return new Evaluation(scope).value(expression, []);
+/**
+ * The value of an expression. What is absent is null; nothing but own members of plain values is ever reached. `functions`
+ * that are not always there are among the scope's values, unless given.
+ */
+export function evaluate(expression: Expression, scope: Scope, functions: object = scope): unknown {
+  return new Evaluation(scope, functions).value(expression, []);
 }
 
 class Evaluation {
   readonly #scope: Scope;
+  readonly #functions: Scope;
   #steps = 0;
 
-  constructor(scope: Scope) {
+  constructor(scope: Scope, functions: object) {
     this.#scope = scope;
+    this.#functions = functions as Scope;
   }
 
   /** `items`: what `count(list, condition)` and the like are just looking at, innermost first. */
@@ -73,7 +78,7 @@ class Evaluation {
     const values = given.map((argument) => this.value(argument, items));
     const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
     if (builtIn) return builtIn(...values);
-    const provided = Object.hasOwn(this.#scope, name) ? this.#scope[name] : undefined;
+    const provided = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
     if (typeof provided !== "function") throw new NexusError("CONFIG_INVALID", `${name}() is not available here`);
     // The scope's own functions are ours; whatever they give is a value like any other.
     return plain((provided as (...given: unknown[]) => unknown)(...values));

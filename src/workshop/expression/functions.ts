@@ -3,9 +3,14 @@ interface Signature {
   min: number;
   max: number;
   each?: boolean;
-  /** The place that provides it, for functions that are not always there. */
-  from?: "runner" | "fake";
+  /** The places that provide it, for functions that are not always there. */
+  from?: readonly Provider[];
+  /** Its only argument is the name of a time zone, written out. */
+  zone?: boolean;
 }
+
+/** Who computes an expression: what is sent, a rule, or the fake. */
+export type Provider = "runner" | "rule" | "fake";
 
 export const FUNCTIONS: Readonly<Record<string, Signature>> = {
   count: { min: 1, max: 2, each: true },
@@ -19,9 +24,11 @@ export const FUNCTIONS: Readonly<Record<string, Signature>> = {
   contains: { min: 2, max: 2 },
   lower: { min: 1, max: 1 },
   upper: { min: 1, max: 1 },
-  now: { min: 0, max: 0, from: "runner" },
-  request_key: { min: 0, max: 0, from: "runner" },
-  seen: { min: 1, max: 1, from: "fake" },
+  if: { min: 2, max: 3 },
+  now: { min: 0, max: 1, from: ["runner", "rule"], zone: true },
+  today: { min: 0, max: 1, from: ["runner", "rule"], zone: true },
+  request_key: { min: 0, max: 0, from: ["runner"] },
+  seen: { min: 1, max: 1, from: ["fake"] },
 };
 
 export function signatureOf(name: string): Signature | undefined {

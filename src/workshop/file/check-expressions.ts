@@ -6,6 +6,7 @@ import { judgeExpression, type ExpressionPlace } from "./judge-expression.ts";
 import { ANYTHING, joined, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
 import type { Path, Problems } from "./problem.ts";
 import type { ConfirmSpec, ToolFile, ToolSpec } from "./tool-file.ts";
+import { kindOfField, resultKind } from "./result-kind.ts";
 import { usesOf } from "./uses.ts";
 
 /** Expressions and templates that cannot be read, or that name something that is not there. */
@@ -15,9 +16,38 @@ export function checkExpressions(file: ToolFile, problems: Problems): void {
 }
 
 /** One expression; `place` says what it sees. */
-export function checkExpression(text: string, place: ExpressionPlace, path: Path, problems: Problems): void {
+export function checkExpression(
+  text: string,
+  place: ExpressionPlace,
+  path: Path,
+  problems: Problems,
+): Expression | undefined {
   const [expression] = read(() => [parseExpression(text)], path, problems);
   if (expression) judge(expression, place, path, problems);
+  return expression;
+}
+
+const WORDS = {
+  number: "a number",
+  text: "text",
+  truth: "true or false",
+  list: "a list",
+  object: "an object",
+} as const;
+
+/** One that can never give what is wanted; `consequence` says what would become of it. */
+function checkKind(
+  expression: Expression | undefined,
+  { wanted, consequence }: { wanted: keyof typeof WORDS | "unknown"; consequence: string },
+  path: Path,
+  problems: Problems,
+): void {
+  const kind = expression ? resultKind(expression) : "unknown";
+  if (kind === "unknown" || wanted === "unknown" || kind === wanted) return;
+  const hint = kind === "truth" ? '"and", "or" and comparisons give true or false. ' : "";
+  const instead =
+    wanted === "truth" ? "Compare it with something." : "For a value under a condition: if(condition, value).";
+  problems.error(path, `gives ${WORDS[kind]}, not ${WORDS[wanted]}: ${consequence}`, `${hint}${instead}`);
 }
 
 function checkTemplate(text: string | undefined, place: ExpressionPlace, path: Path, problems: Problems): void {
@@ -43,17 +73,21 @@ function checkTypes(file: ToolFile, problems: Problems): void {
   for (const [name, { fields, rules }] of Object.entries(file.types)) {
     const own = knownType(file, name);
     const path = ["types", name];
-    rules.forEach(({ that }, index) =>
-      checkExpression(that, { scope: own }, [...path, "rules", index, "that"], problems),
-    );
+    rules.forEach(({ that }, index) => {
+      const at = [...path, "rules", index, "that"];
+      const rule = checkExpression(that, { scope: own, by: "rule" }, at, problems);
+      checkKind(rule, { wanted: "truth", consequence: "it would never refuse anything" }, at, problems);
+    });
     const isOutput = uses.get(name)?.sides.has("output") === true;
     // What computes an answer sees the arguments, too; which those are depends on the tool.
     const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];
     const around = withMembers({ input: joined(...inputs), status: SINGLE });
     const place: ExpressionPlace = isOutput ? { scope: joined(around, own) } : { scope: own, by: "runner" };
-    for (const [field, { value }] of Object.entries(fields)) {
-      if (value === undefined) continue;
-      checkExpression(value, place, [...path, "fields", field, "value"], problems);
+    for (const [field, spec] of Object.entries(fields)) {
+      if (spec.value === undefined) continue;
+      const at = [...path, "fields", field, "value"];
+      const value = checkExpression(spec.value, place, at, problems);
+      checkKind(value, { wanted: kindOfField(spec), consequence: "the field would always be empty" }, at, problems);
     }
   }
 }
@@ -81,7 +115,9 @@ function checkConfirm(file: ToolFile, confirm: ConfirmSpec, input: KnownValue, p
   const seen = joined(input, withMembers({ answer }));
   const found = withMembers({ found: ANYTHING });
   checkExpression(confirm.find, { scope: seen }, [...path, "find"], problems);
-  checkExpression(confirm.actual, { scope: joined(seen, found) }, [...path, "actual"], problems);
+  const actual = checkExpression(confirm.actual, { scope: joined(seen, found) }, [...path, "actual"], problems);
+  const consequence = "it would never be confirmed";
+  checkKind(actual, { wanted: "number", consequence }, [...path, "actual"], problems);
   const told: ExpressionPlace = { scope: joined(input, found, withMembers({ expected: SINGLE, actual: SINGLE })) };
   checkTemplate(confirm.ask, told, [...path, "ask"], problems);
   checkTemplate(confirm.gone, told, [...path, "gone"], problems);

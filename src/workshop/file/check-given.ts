@@ -63,7 +63,10 @@ function answerOf(file: ToolFile, { response }: ToolSpec): KnownValue {
 function checkValue(value: unknown, wanted: KnownValue, path: Path, given: Given): void {
   const { place, problems } = given;
   const computed = expressionIn(value);
-  if (computed !== undefined) return checkExpression(computed, place, path, problems);
+  if (computed !== undefined) {
+    checkExpression(computed, place, path, problems);
+    return;
+  }
   if (Array.isArray(value)) {
     const item = wanted.kind === "list" ? wanted.of : ANYTHING;
     value.forEach((member: unknown, index) => {

@@ -1,6 +1,7 @@
 import { nearestName } from "../../errors/nearest-name.ts";
+import { isTimeZone } from "../expression/clock.ts";
 import { isSpread, type Expression } from "../expression/expression.ts";
-import { signatureOf } from "../expression/functions.ts";
+import { signatureOf, type Provider } from "../expression/functions.ts";
 import { ANYTHING, SINGLE, type KnownValue } from "./known-value.ts";
 import { oneOf } from "./part.ts";
 
@@ -13,7 +14,7 @@ export interface Misnomer {
 export interface ExpressionPlace {
   scope: KnownValue;
   /** Who computes it, which decides the functions that are there. */
-  by?: "runner" | "fake";
+  by?: Provider;
 }
 
 /** Every name in an expression that nothing is behind, and functions that are not there. */
@@ -100,8 +101,10 @@ class Judge {
 
   #call({ name, given }: Extract<Expression, { kind: "call" }>, items: readonly KnownValue[]): KnownValue {
     const signature = signatureOf(name);
-    if (signature?.from !== undefined && signature.from !== this.#place.by)
+    const { by } = this.#place;
+    if (signature?.from && !(by !== undefined && signature.from.includes(by)))
       this.#add(`${name}() is not available here`);
+    if (signature?.zone) this.#zone(name, given[0]);
     const [list, each] = given;
     if (!signature?.each || !list) {
       for (const argument of given) this.valueOf(argument, items);
@@ -112,6 +115,15 @@ class Judge {
     const item = value.kind === "list" ? value.of : ANYTHING;
     if (each) this.valueOf(each, [item, ...items]);
     return name === "first" ? item : SINGLE;
+  }
+
+  #zone(name: string, given: Expression | undefined): void {
+    if (!given) return;
+    const zone = given.kind === "literal" ? given.value : undefined;
+    if (typeof zone === "string" && isTimeZone(zone)) return;
+    const what =
+      typeof zone === "string" ? `there is no time zone "${zone}"` : `${name}() takes the name of a time zone`;
+    this.#add(what, `Write one of the IANA database: ${name}("Europe/Vienna"). Without one it is UTC.`);
   }
 
   /** A word that can never be there is a word misspelt. */

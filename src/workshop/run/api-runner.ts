@@ -73,7 +73,7 @@ export class ApiRunner implements AsyncDisposable {
       api,
       instance: options.instance ?? defaultInstance(file.api),
       values,
-      plans: new Map(tools.map(([name, spec]) => [name, new ToolPlan(api, name, spec, values)])),
+      plans: new Map(tools.map(([name, spec]) => [name, new ToolPlan(api, name, spec, { values, now })])),
       upstream: new Upstream(file.upstream, {
         binding: options.upstream,
         ca: options.ca,

@@ -1,4 +1,5 @@
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { clockFunctions } from "../expression/clock.ts";
 import type { Success } from "./answer-reader.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
@@ -33,7 +34,7 @@ export async function prepare(parts: RunnerParts, plan: ToolPlan, given: Value, 
 
 /** The input with what is computed. */
 export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Value {
-  const scope = { now: () => secondsOf(parts.now()), request_key: key };
+  const scope = { ...clockFunctions(parts.now), request_key: key };
   return parts.values.complete(plan.spec.input, given, scope);
 }
 
@@ -84,9 +85,4 @@ function signerOf({ signers }: RunnerParts, { secrets }: ToolPlan): Signer | und
       throw new NexusError("INTERNAL", `The request could not be signed (${name})`, { cause, mayHaveReached: false });
     }
   };
-}
-
-/** Without a zone, as most interfaces write it that do not say which; it is UTC. */
-function secondsOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 19);
 }

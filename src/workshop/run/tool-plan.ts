@@ -12,6 +12,12 @@ type Value = Record<string, unknown>;
 
 const OUTCOME_UNKNOWN = "Whether it was carried out is not known. Find out before calling again.";
 
+/** What the plans of one API share. */
+export interface PlanParts {
+  values: CompletedValues;
+  now: () => number;
+}
+
 /** All that one tool's calls have in common, worked out once. */
 export class ToolPlan {
   readonly name: string;
@@ -25,11 +31,11 @@ export class ToolPlan {
   readonly isKeyed: boolean;
   readonly #outcomeUnknown: Template;
 
-  constructor(api: CompiledApi, name: string, spec: ToolSpec, values: CompletedValues) {
+  constructor(api: CompiledApi, name: string, spec: ToolSpec, { values, now }: PlanParts) {
     this.name = name;
     this.spec = spec;
     this.secrets = spec.request.secrets === undefined ? undefined : api.file.secrets[spec.request.secrets];
-    this.check = checkerFor(api.file, name, api.tools[name]?.inputSchema ?? {});
+    this.check = checkerFor(api.file, name, api.tools[name]?.inputSchema ?? {}, now);
     this.write = requestWriter(api.file, name, spec);
     this.read = answerReader(api.file, spec, values);
     this.confirmation = spec.confirm && new Confirmation(spec.confirm);
