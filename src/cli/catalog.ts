@@ -178,6 +178,16 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "agree with what a tool file says; only then it is served",
     load: async () => (await import("./commands/api-approve.ts")).apiApprove,
   },
+  "api writes": {
+    section: "Make servers of APIs",
+    summary: "writes of which nobody knows whether they were carried out",
+    load: async () => (await import("./commands/api-writes.ts")).apiWrites,
+  },
+  "api settle": {
+    section: "Make servers of APIs",
+    summary: "say what became of such a write",
+    load: async () => (await import("./commands/api-settle.ts")).apiSettle,
+  },
   "api fake": {
     section: "Make servers of APIs",
     summary: "an upstream to try a tool file with, made of the file itself",

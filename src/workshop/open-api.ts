@@ -11,6 +11,7 @@ import { loadApproved, type ApprovedApi } from "./load-api.ts";
 import { apiSecrets } from "./run/api-secrets.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/file-write-ledger.ts";
+import { writesFolder } from "./run/unknown-writes.ts";
 import { apiServer } from "./serve/api-server.ts";
 import { loadStateKey } from "./serve/state-key.ts";
 
@@ -104,7 +105,7 @@ function boundToReal(
 
 /** One for all connections of this process: its index is as large as a year's writes. */
 function ledgerFor(api: string, instance: ServerInstance, given: ApiSurroundings): FileWriteLedger {
-  const folder = join(given.stateFolder, "writes");
+  const folder = writesFolder(given.stateFolder);
   const file = join(folder, `${instanceFileName(instance)}.jsonl`);
   const known = given.shared?.get(file);
   if (known instanceof FileWriteLedger) return known;

@@ -1,6 +1,7 @@
 import { appendFile, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Params } from "../../src/protocol/json-rpc.ts";
 import type { CallToolResult } from "../../src/protocol/mcp.ts";
 import { ApiWorld } from "./api-world.ts";
 import type { Caller } from "./callers.ts";
@@ -95,6 +96,63 @@ describe("a booking that fails", () => {
       expect(world.sent("create_reservation")).toBe(before + 1);
     },
   );
+
+  describe("X15: whose outcome a person has found out", () => {
+    const unknownId = async (mine: Params): Promise<string> => {
+      world.fake.fail({ status: 502 }, 1, "create_reservation");
+      const [, id = ""] = /with the id (\w+) arrived/.exec(textOf(await caller.call("create_reservation", mine))) ?? [];
+      return id;
+    };
+    const settle = (...args: string[]) => world.world.run(["api", "settle", ...args]);
+
+    test("is listed, and may be made again once the hotel says that it has no such booking", async () => {
+      const mine = booking({ reference: "settled no" });
+      const id = await unknownId(mine);
+      const listed = await world.world.run(["api", "writes", "--json"]);
+      const item = {
+        id,
+        server: "capcorn",
+        tool: "create_reservation",
+        at: expect.any(String),
+        upstream: world.fake.url,
+      };
+      expect(JSON.parse(listed.stdout)).toEqual({ items: expect.arrayContaining([item]), errors: [] });
+      expect((await world.world.run(["api", "writes", "capcorn"])).stdout).toContain(
+        `${id}  capcorn.create_reservation`,
+      );
+      expect(textOf(await caller.call("create_reservation", mine))).toContain(
+        `nexus api settle ${id} --happened yes|no`,
+      );
+
+      const settled = await settle(id.toLowerCase(), "--happened", "no");
+      expect([settled.code, settled.stdout]).toEqual([
+        0,
+        `Recorded that ${id} of "capcorn" was not carried out. The same call may be made again.\n`,
+      ]);
+      expect(await caller.call("create_reservation", mine)).toMatchObject({ structuredContent: { reservationId: id } });
+      expect((await world.world.run(["api", "writes"])).stdout).not.toContain(id);
+      expect(await settle(id, "--happened", "no")).toMatchObject({ code: 6 });
+    });
+
+    test("is not made again once the hotel says that it has the booking", async () => {
+      const mine = booking({ reference: "settled yes" });
+      const id = await unknownId(mine);
+      const settled = await settle(id, "--happened", "yes", "--json");
+      expect([settled.code, JSON.parse(settled.stdout)]).toEqual([0, { id, server: "capcorn", happened: true }]);
+      const before = world.sent("create_reservation");
+      const repeat = textOf(await caller.call("create_reservation", mine));
+      expect(repeat).toMatch(/^This was already done at [^]*a person confirmed that it was carried out/);
+      expect(world.sent("create_reservation")).toBe(before);
+    });
+
+    test("is asked for in words that say what is missing", async () => {
+      expect(await settle("XXXX", "--happened", "no")).toMatchObject({
+        code: 6,
+        stderr: expect.stringContaining("api writes"),
+      });
+      expect(await settle("XXXX")).toMatchObject({ code: 2, stderr: expect.stringContaining("yes or no") });
+    });
+  });
 
   test("where the price cannot be looked at, nothing is booked", async () => {
     world.fake.fail({ status: 503 }, 9, "availability_search");

@@ -12,6 +12,13 @@ export const RETENTION_MS = 365 * DAY_MS;
 /** Fewer lines that do not count any more are not worth writing the file again. */
 const MIN_OUTDATED = 1_000;
 
+/** A write whose outcome is not known; `tool` where it was recorded. */
+export interface UnknownWrite {
+  key: string;
+  at: number;
+  tool: string | undefined;
+}
+
 export interface FileWriteLedgerOptions {
   file: string;
   platform: NodeJS.Platform;
@@ -27,6 +34,7 @@ export interface FileWriteLedgerOptions {
  * what is recorded of it.
  */
 export class FileWriteLedger implements WriteLedger {
+  readonly isLasting = true;
   readonly #path: string;
   readonly #file: LineFile;
   readonly #now: () => number;
@@ -56,7 +64,7 @@ export class FileWriteLedger implements WriteLedger {
     return inTheWay(await this.#load(key), this.#now());
   }
 
-  async begin(key: string, until: number): Promise<EarlierWrite | undefined> {
+  async begin(key: string, until: number, tool?: string): Promise<EarlierWrite | undefined> {
     await this.#import();
     return withLock(this.#path, async ({ check }) => {
       const earlier = inTheWay(await this.#load(key), this.#now());
@@ -64,7 +72,7 @@ export class FileWriteLedger implements WriteLedger {
       await this.#compact(check);
       const by = randomBytes(8).toString("hex");
       await check();
-      await this.#file.append(lineOf({ key, record: { kind: "pending", at: this.#now(), until, by } }));
+      await this.#file.append(lineOf({ key, record: { kind: "pending", at: this.#now(), until, by, tool } }));
       return this.#othersThan(by, key);
     });
   }
@@ -75,6 +83,28 @@ export class FileWriteLedger implements WriteLedger {
       await this.#catchUp();
       // Also where the lock was lost: the line is about our own write, and lines are only added.
       await this.#file.append(lineOf({ key, record: { ...outcome, at: this.#now() } }));
+    });
+  }
+
+  /** Every write of which nobody knows what became of it, the oldest first. */
+  async unknown(): Promise<UnknownWrite[]> {
+    await this.#catchUp();
+    const found: UnknownWrite[] = [];
+    for await (const { key, record } of this.#counting()) {
+      const earlier = inTheWay(record, this.#now());
+      if (earlier?.kind === "unknown") found.push({ key, at: earlier.at, tool: earlier.tool });
+    }
+    return found.toSorted((a, b) => a.at - b.at);
+  }
+
+  /** Says what became of a write of which nobody knew it; what is known of it otherwise stays, and is told. */
+  async resolve(key: string, outcome: WriteOutcome): Promise<EarlierWrite | undefined> {
+    return withLock(this.#path, async ({ check }) => {
+      const earlier = inTheWay(await this.#load(key), this.#now());
+      if (earlier?.kind !== "unknown") return earlier;
+      await check();
+      await this.#file.append(lineOf({ key, record: { ...outcome, at: this.#now() } }));
+      return earlier;
     });
   }
 
@@ -139,9 +169,14 @@ export class FileWriteLedger implements WriteLedger {
 
   async *#keptLines(): AsyncGenerator<string> {
     const oldest = this.#now() - RETENTION_MS;
+    for await (const entry of this.#counting()) if (isKept(entry, oldest)) yield lineOf(entry);
+  }
+
+  /** The entries that count, in the order of the file. */
+  async *#counting(): AsyncGenerator<LedgerEntry> {
     for await (const { text, at } of this.#file.lines()) {
       const entry = entryIn(text);
-      if (entry && this.#places.get(entry.key) === at && isKept(entry, oldest)) yield text;
+      if (entry && this.#places.get(entry.key) === at) yield entry;
     }
   }
 }

@@ -92,9 +92,9 @@ export class ToolCall {
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
     const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
     const send = async () => (now() < until ? this.#send(prepared) : this.#tooLate());
-    const earlier = (record: EarlierWrite) => this.#earlier(record, first.input);
+    const earlier = (record: EarlierWrite) => this.#earlier(record, first.input, id);
     const unrecorded = (error: unknown) => this.#unrecorded(error);
-    return writes.run({ key: this.#ledgerKey(id), until, signal, send, earlier, unrecorded });
+    return writes.run({ key: this.#ledgerKey(id), tool: this.#plan.name, until, signal, send, earlier, unrecorded });
   }
 
   /** What is known of the same write, also under a key that it had in an older version. */
@@ -106,6 +106,7 @@ export class ToolCall {
         this.#earlier(
           record,
           completed(this.#parts, this.#plan, input, () => key),
+          key,
         );
       const known = await writes.find({ key: this.#ledgerKey(key), signal, earlier });
       if (known) return known;
@@ -144,7 +145,7 @@ export class ToolCall {
     return { result, lasting: result, outcome: "refused" };
   }
 
-  #earlier(record: EarlierWrite, input: Value): CallToolResult {
+  #earlier(record: EarlierWrite, input: Value, id: string): CallToolResult {
     const { trace } = this.#facts;
     trace.note("info", "The same write was made before; nothing is sent", { earlier: record.kind });
     const at = new Date(record.at).toISOString();
@@ -161,11 +162,17 @@ export class ToolCall {
       case "unknown":
         return this.#failed(
           new Failure(`The same call was made at ${at}. It is not sent again.`, {
-            hint: this.#plan.outcomeUnknown({ input }),
+            hint: [this.#plan.outcomeUnknown({ input }), ...this.#settling(id)].join("\n"),
             outcome: "refused",
           }),
         );
     }
+  }
+
+  /** How the same call can be made again, or is done with, once somebody has found out. */
+  #settling(id: string): string[] {
+    if (!this.#parts.writes.isLasting) return [];
+    return [`Once that is known, whoever runs this server can run: nexus api settle ${id} --happened yes|no`];
   }
 
   #reported(input: Value, reading: Success | Failure): CallToolResult {

@@ -281,3 +281,31 @@ describe("a ledger in a file", () => {
 async function linesOf(file: string): Promise<number> {
   return (await readFile(file, "utf8")).split("\n").length - 1;
 }
+
+test("writes whose outcome is not known are listed, and are settled by whoever has found out, once", async () => {
+  now = 1_000;
+  const file = newFile();
+  const ledger = opened(file);
+  await ledger.begin("late", 2_000, "book");
+  await ledger.begin("running", 9_000, "book");
+  await ledger.begin("lost", 9_000, "book");
+  now = 3_000;
+  await ledger.settle("lost", { kind: "unknown", tool: "book" });
+  await ledger.begin("good", 9_000, "book");
+  await ledger.settle("good", { kind: "done", result });
+  expect(await opened(file).unknown()).toEqual([
+    { key: "late", at: 1_000, tool: "book" },
+    { key: "lost", at: 3_000, tool: "book" },
+  ]);
+
+  const other = opened(file);
+  expect(await other.resolve("late", { kind: "refused" })).toMatchObject({ kind: "unknown" });
+  expect(await other.resolve("lost", { kind: "done", result })).toMatchObject({ kind: "unknown" });
+  expect(await other.resolve("running", { kind: "refused" })).toMatchObject({ kind: "pending" });
+  expect(await other.resolve("good", { kind: "refused" })).toMatchObject({ kind: "done" });
+  expect(await other.resolve("nothing", { kind: "refused" })).toBeUndefined();
+  expect(await ledger.find("late")).toBeUndefined();
+  expect(await ledger.find("lost")).toMatchObject({ kind: "done" });
+  expect(await ledger.find("running")).toMatchObject({ kind: "pending" });
+  expect(await ledger.unknown()).toEqual([]);
+});

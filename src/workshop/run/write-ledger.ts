@@ -5,13 +5,16 @@ import type { CallToolResult } from "../../protocol/mcp.ts";
  * `pending`: it is being sent, until then at the latest; what became of it later is not known. `by` names the sender.
  */
 export type WriteRecord =
-  | { kind: "pending"; at: number; until: number; by?: string }
+  | { kind: "pending"; at: number; until: number; by?: string; tool?: string | undefined }
   | { kind: "done"; at: number; result: CallToolResult }
-  | { kind: "unknown"; at: number }
+  | { kind: "unknown"; at: number; tool?: string | undefined }
   | { kind: "refused"; at: number };
 
 /** How a write ended: done, surely not done, or nobody knows. */
-export type WriteOutcome = { kind: "done"; result: CallToolResult } | { kind: "refused" } | { kind: "unknown" };
+export type WriteOutcome =
+  | { kind: "done"; result: CallToolResult }
+  | { kind: "refused" }
+  | { kind: "unknown"; tool?: string };
 
 /** What stands in the way of sending. */
 export type EarlierWrite = Extract<WriteRecord, { kind: "done" | "unknown" | "pending" }>;
@@ -21,14 +24,18 @@ export interface WriteLedger {
   /** What is known of an earlier write with this key, if it stands in the way. */
   find(key: string): Promise<EarlierWrite | undefined>;
   /** Takes the right to send, which nobody else has until `settle`; or tells why there is none. */
-  begin(key: string, until: number): Promise<EarlierWrite | undefined>;
+  begin(key: string, until: number, tool?: string): Promise<EarlierWrite | undefined>;
   settle(key: string, outcome: WriteOutcome): Promise<void>;
+  /** It outlives the process, so that a person can say later what became of a write: `nexus api settle`. */
+  readonly isLasting?: boolean;
 }
 
 /** Refused writes may be sent again; of pending ones nobody knows what became of them once their time is over. */
 export function inTheWay(record: WriteRecord | undefined, now: number): EarlierWrite | undefined {
   if (!record || record.kind === "refused") return undefined;
-  return record.kind === "pending" && record.until <= now ? { kind: "unknown", at: record.at } : record;
+  return record.kind === "pending" && record.until <= now
+    ? { kind: "unknown", at: record.at, tool: record.tool }
+    : record;
 }
 
 /** Remembers as long as the process lives. */

@@ -11,6 +11,7 @@ export interface SentWrite {
 
 export interface OneWrite {
   key: string;
+  tool: string;
   /** When it is over at the latest. */
   until: number;
   signal: AbortSignal | undefined;
@@ -28,6 +29,11 @@ export class WriteOnce {
 
   constructor(ledger: WriteLedger) {
     this.#ledger = ledger;
+  }
+
+  /** What became of a write can be said later, by a person. */
+  get isLasting(): boolean {
+    return this.#ledger.isLasting === true;
   }
 
   /** What is already known, before anything is prepared. */
@@ -58,12 +64,16 @@ export class WriteOnce {
     await Promise.allSettled(this.#running.values());
   }
 
-  async #send({ key, until, send, earlier, unrecorded }: OneWrite): Promise<CallToolResult> {
-    const record = await this.#ledger.begin(key, until);
+  async #send({ key, tool, until, send, earlier, unrecorded }: OneWrite): Promise<CallToolResult> {
+    const record = await this.#ledger.begin(key, until, tool);
     if (record) return earlier(record);
     const { result, lasting, outcome } = await send();
-    const settled: WriteOutcome = outcome === "done" ? { kind: outcome, result: lasting } : { kind: outcome };
-    await this.#ledger.settle(key, settled).catch(unrecorded);
+    await this.#ledger.settle(key, outcomeOf({ outcome, lasting }, tool)).catch(unrecorded);
     return result;
   }
+}
+
+function outcomeOf({ outcome, lasting }: Pick<SentWrite, "outcome" | "lasting">, tool: string): WriteOutcome {
+  if (outcome === "done") return { kind: outcome, result: lasting };
+  return outcome === "unknown" ? { kind: outcome, tool } : { kind: outcome };
 }
