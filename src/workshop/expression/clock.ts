@@ -30,8 +30,16 @@ function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
   const two = "2-digit";
   try {
     return new Intl.DateTimeFormat("en-US", {
-      ...{ timeZone, hourCycle: "h23", calendar: "gregory", numberingSystem: "latn" },
-      ...{ year: "numeric", month: two, day: two, hour: two, minute: two, second: two },
+      timeZone,
+      hourCycle: "h23",
+      calendar: "gregory",
+      numberingSystem: "latn",
+      year: "numeric",
+      month: two,
+      day: two,
+      hour: two,
+      minute: two,
+      second: two,
     });
   } catch {
     // There is no such zone.

@@ -68,17 +68,9 @@ function kindOfCall({ name, given }: Extract<Expression, { kind: "call" }>): Res
 }
 
 function kindOfBinary({ operator, left, right }: Extract<Expression, { kind: "binary" }>): ResultKind {
-  switch (operator) {
-    case "-":
-    case "*":
-    case "/":
-      return "number";
-    case "+": {
-      const kinds = [resultKind(left), resultKind(right)];
-      if (kinds.includes("text")) return "text";
-      return kinds.every((kind) => kind === "number") ? "number" : "unknown";
-    }
-    default:
-      return "truth";
-  }
+  if (operator === "-" || operator === "*" || operator === "/") return "number";
+  if (operator !== "+") return "truth";
+  const kinds = [resultKind(left), resultKind(right)];
+  if (kinds.includes("text")) return "text";
+  return kinds.every((kind) => kind === "number") ? "number" : "unknown";
 }

@@ -8,8 +8,6 @@ import type { CompletedValues } from "./completed-values.ts";
 import { Confirmation } from "./confirmation.ts";
 import { requestWriter, type RequestWriter } from "./request-writer.ts";
 
-type Value = Record<string, unknown>;
-
 const OUTCOME_UNKNOWN = "Whether it was carried out is not known. Find out before calling again.";
 
 /** What the plans of one API share. */

@@ -17,7 +17,7 @@ export function writesFolder(stateFolder: string): string {
 /** Every server that has recorded writes, configured or not, in the order of their names. */
 export async function recordedWrites(stateFolder: string, platform: NodeJS.Platform): Promise<ServerWrites[]> {
   const folder = writesFolder(stateFolder);
-  const names = await readdir(folder).catch(() => []);
+  const names: string[] = await readdir(folder).catch(() => []);
   return names.toSorted().flatMap((name) => {
     const [, server] = /^(.+)-[0-9a-f]{16}\.jsonl$/.exec(name) ?? [];
     if (server === undefined || `${instanceFileName(defaultInstance(server))}.jsonl` !== name) return [];
