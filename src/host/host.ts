@@ -357,13 +357,15 @@ export class Host implements AsyncDisposable {
     return withServerId(name, (id) => this.#supervisors.find(id) !== undefined);
   }
 
-  /** A server named at the beginning of a name is connected before the name is looked up: for who may see it. */
+  /**
+   * A server named at the beginning of a name is connected before the name is looked up: for who may see it. Of one that is
+   * switched off it is said so: its names are not unknown.
+   */
   async #wake(name: string, { agent, signal }: ForAgent & { signal?: CancelSignal | undefined }): Promise<void> {
     for (const supervisor of this.#supervisors.all()) {
-      const { definition, enabled, state } = supervisor;
-      const { id } = definition;
-      if (!enabled || !beginsWithServer(name, definition)) continue;
-      await this.policy.permit({ agent, target: serverTarget(id), signal });
+      const { definition, state } = supervisor;
+      if (!beginsWithServer(name, definition)) continue;
+      await this.policy.permit({ agent, target: serverTarget(definition.id), signal });
       if (!isRunning(state)) await supervisor.wake(signal);
     }
   }

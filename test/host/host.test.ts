@@ -164,6 +164,12 @@ describe("running servers", () => {
     expect(host.tools()).toEqual([]);
     expect(stateOf(host, "one")).toBe("disabled");
     expect(await failure(host.lease("one"))).toMatchObject({ code: "DENIED" });
+    for (const name of ["one.echo", "mcp__one__echo"]) {
+      expect(await failure(host.callTool(name, { text: "x" }))).toMatchObject({
+        code: "DENIED",
+        message: `Server "one" is switched off`,
+      });
+    }
     expect(await running).toMatchObject({ content: [{ type: "text" }] });
     await host.toggle("one", true);
     expect(await pidOf(host, "one")).toBe(pid);
