@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { defaultInstance, instanceFileName, type ServerInstance } from "../auth/server-instance.ts";
+import { defaultInstance, instanceFileName, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
+import { loadStateKey } from "../auth/state-key.ts";
 import { secretStore, trustStore } from "../host/load-options.ts";
 import type { ApiSurroundings } from "../host/server-connector.ts";
 import { serveInMemory } from "../server/memory-connection.ts";
@@ -13,7 +14,6 @@ import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/file-write-ledger.ts";
 import { writesFolder } from "./run/unknown-writes.ts";
 import { apiServer } from "./serve/api-server.ts";
-import { loadStateKey } from "./serve/state-key.ts";
 
 const TELLING_MS = 5_000;
 
@@ -56,7 +56,8 @@ async function startServer(
   given: ApiSurroundings,
 ) {
   const instance = defaultInstance(given.server ?? file.api);
-  const stateKey = await loadStateKey(instance, given.stateFolder, given.surroundings.platform);
+  // What was agreed to with one server is no answer for another.
+  const stateKey = await loadStateKey(given.stateFolder, given.surroundings.platform, instanceKey(instance));
   const bound = upstream === "fake" ? await boundToFake(file, instance) : boundToReal(file, instance, upstream, given);
   const { close: unbind, ...binding } = bound;
   try {

@@ -1,22 +1,17 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { withLock, type HeldLock } from "../../auth/file-lock.ts";
-import { instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
-import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
+import { withLock, type HeldLock } from "./file-lock.ts";
+import { readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 
 const KEY_BYTES = 32;
 
 /**
- * Seals what clients carry between the rounds of a call: a key for each server, so that what was agreed to with one is no
- * answer for another. The same for every process of this user: a command may be answered by the next one.
+ * Seals what clients carry for us between two requests. There is a key for each purpose, so that what was sealed for one is
+ * nothing to another; it is the same for every process of this user, since the next one may be asked to open it.
  */
-export async function loadStateKey(
-  of: ServerInstance,
-  stateFolder: string,
-  platform: NodeJS.Platform,
-): Promise<Uint8Array> {
+export async function loadStateKey(stateFolder: string, platform: NodeJS.Platform, purpose: string): Promise<Buffer> {
   const key = await loadKey(stateFolder, platform);
-  return createHmac("sha256", key).update(instanceKey(of)).digest();
+  return createHmac("sha256", key).update(purpose).digest();
 }
 
 async function loadKey(stateFolder: string, platform: NodeJS.Platform): Promise<Uint8Array> {
