@@ -7,7 +7,8 @@ import { HttpEdge } from "./edge/http-edge.ts";
 import { LegacyHttp } from "./legacy/legacy-http.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { UnreadBytes } from "./unread-bytes.ts";
-import { admitEverybody, type Authenticate } from "./principal.ts";
+import { admitEverybody, type Authenticate, type Principal } from "./principal.ts";
+import { SessionIds } from "./sessions/session-ids.ts";
 
 export type ServeOptions = GatewayOptions & {
   /** 3210; 0 is any that is free. */
@@ -20,6 +21,8 @@ export type ServeOptions = GatewayOptions & {
   allowedOrigins?: readonly string[] | undefined;
   /** Tells who calls; without it everybody is the same one. */
   authenticate?: Authenticate | undefined;
+  /** Where the key of session ids is kept, so that sessions of older clients survive a restart. Without it they do not. */
+  stateFolder?: string | undefined;
 };
 
 export const DEFAULT_PORT = 3210;
@@ -43,7 +46,10 @@ export class Gateway implements AsyncDisposable {
       throw needsAuthentication(address);
     }
     const assembly = await Assembly.open(options);
-    const parts = partsOf(assembly, options);
+    const { stateFolder } = options;
+    const { logger, limits } = assembly;
+    const ids = await SessionIds.open({ lifeMs: limits.sessionLifeMs, stateFolder, logger });
+    const parts = partsOf(assembly, options, ids);
     try {
       return new Gateway(assembly, parts, await parts.edge.listen(port, address));
     } catch (error) {
@@ -68,6 +74,14 @@ export class Gateway implements AsyncDisposable {
   /** Every server that starts by itself is connected, or has failed. */
   ready(): Promise<void> {
     return this.host.ready();
+  }
+
+  /**
+   * Ends the sessions of a principal, such as one whose credentials were revoked: their ids are refused from now on. Clients of
+   * 2026-07-28 have no session, and are not concerned.
+   */
+  endSessions(principal: Principal): Promise<void> {
+    return this.#legacy.endSessions(principal);
   }
 
   /** Takes no more calls, lets those that run finish within a limit, calls off the rest, ends the servers. */
@@ -96,7 +110,7 @@ interface Parts {
   legacy: LegacyHttp;
 }
 
-function partsOf(assembly: Assembly, options: ServeOptions): Parts {
+function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
   const { core, budget, limits, logger, failures, host, metrics, gate, calls } = assembly;
   const { keepAliveMs, streamMs } = limits;
   let isReady = false;
@@ -105,6 +119,7 @@ function partsOf(assembly: Assembly, options: ServeOptions): Parts {
   const unread = new UnreadBytes(budget);
   const legacy = new LegacyHttp({
     core,
+    ids,
     maxSessions: limits.sessions,
     share: limits.share,
     streams,

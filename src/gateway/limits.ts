@@ -33,8 +33,10 @@ export interface Limits {
   bufferedBytes: number;
   /** Sessions of older clients. */
   sessions: number;
-  /** How long a session is kept without a sign of life. */
+  /** How long a session is kept without a sign of life. Its client can still come back later. */
   sessionIdleMs: number;
+  /** How long the id of a session is good. Until then a session that is no longer kept is opened again for its client. */
+  sessionLifeMs: number;
   /** How often an open stream shows that it is alive. */
   keepAliveMs: number;
   /**
@@ -65,6 +67,7 @@ export const DEFAULT_LIMITS: Limits = {
   bufferedBytes: 8 * 1024 * 1024,
   sessions: 2048,
   sessionIdleMs: 30 * 60_000,
+  sessionLifeMs: 30 * 24 * 60 * 60_000,
   keepAliveMs: 20_000,
   streamMs: Infinity,
   drainMs: 10_000,

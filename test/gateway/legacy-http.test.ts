@@ -84,7 +84,8 @@ test("each session has an owner of its own, which is not the id that clients sen
   const owners = core.exchanges.map(({ caller }) => caller.owner);
   expect(new Set(owners).size).toBe(2);
   for (const wire of wires) expect(owners.join()).not.toContain(wire.headers["mcp-session-id"]);
-  expect(wires[0]?.headers["mcp-session-id"]).toMatch(/^[\w-]{32}$/);
+  // What may stand in a header of every client and proxy.
+  expect(wires[0]?.headers["mcp-session-id"]).toMatch(/^[\w.-]{32,1024}$/);
 });
 
 test("an answer before which nothing is said is plain JSON, without what only newer callers know", async () => {
@@ -391,7 +392,8 @@ test("when there is no room, the session that nobody has used for longest goes; 
   const second = await world.open("2025-11-25");
   const own = await first.get();
   const third = await world.open("2025-11-25");
-  expect((await second.request("ping")).status).toBe(404);
+  expect(world.legacy.sessions).toBe(2);
+  await expect.poll(() => core.released).toHaveLength(1);
   expect((await first.request("ping")).status).toBe(200);
   const busy = third.request("tools/call", { name: "wait" });
   await expect.poll(() => core.exchanges.length).toBe(1);
@@ -399,8 +401,12 @@ test("when there is no room, the session that nobody has used for longest goes; 
   const refused = await send(`${world.origin}/mcp`, body);
   expect(refused.status).toBe(503);
   expect(refused.headers.get("retry-after")).toBe("30");
+  // The one that made room can be taken up again, and then needs room as well.
+  expect((await second.request("ping")).status).toBe(503);
   core.letGo();
   await busy;
+  expect((await second.request("ping")).status).toBe(200);
+  expect(world.legacy.sessions).toBe(2);
   await own.body?.cancel();
 });
 
@@ -411,7 +417,8 @@ test("a thousand sessions that were opened and abandoned leave nothing behind", 
     await Promise.all(Array.from({ length: 50 }, () => world.open("2025-11-25")));
   }
   await expect.poll(() => world.legacy.sessions, { timeout: 10_000 }).toBe(0);
-  await expect.poll(() => new Set(core.released).size).toBe(1000);
+  // One that ended before its client had said all is opened once more.
+  await expect.poll(() => new Set(core.released).size).toBeGreaterThanOrEqual(1000);
   expect(core.listenings.size).toBe(0);
 });
 
@@ -420,9 +427,9 @@ test("a session in use does not end for idleness", async () => {
   await using world = await serveLegacy(core, { idleMs: 700 });
   const wire = await world.open("2025-11-25");
   const waiting = wire.request("tools/call", { name: "wait" });
-  const other = await world.open("2025-11-25");
-  const isOver = async () => (await other.request("nothing")).status;
-  await expect.poll(isOver, { interval: 1000, timeout: 10_000 }).toBe(404);
+  await world.open("2025-11-25");
+  expect(world.legacy.sessions).toBe(2);
+  await expect.poll(() => world.legacy.sessions, { timeout: 10_000 }).toBe(1);
   core.letGo();
   expect((await waiting).status).toBe(200);
 });

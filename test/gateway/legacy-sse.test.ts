@@ -6,7 +6,7 @@ import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelco
 import { expect, test } from "vitest";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";
 import { StandInCore } from "./legacy-stand-in.ts";
-import { eventsOf, send, serveLegacy } from "./legacy-wire.ts";
+import { eventsOf, LegacyWire, send, serveLegacy, type WireEvent } from "./legacy-wire.ts";
 
 const FORM = {
   method: "elicitation/create",
@@ -64,6 +64,101 @@ test("somebody else cannot post into a session of HTTP+SSE", async () => {
   const { data } = (await eventsOf(stream).next()).value as { data: string };
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
   expect((await send(world.origin + data, ping, { "x-somebody": "else" })).status).toBe(404);
+});
+
+/** One stream of HTTP+SSE, and what its client posts. */
+async function openSse(origin: string, headers: Record<string, string> = {}) {
+  const events = eventsOf(await fetch(`${origin}/sse`, { headers }));
+  const endpoint = (await events.next()).value as WireEvent;
+  const next = async () => (await events.next()).value as WireEvent;
+  return {
+    endpoint,
+    next,
+    tell: (message: object) => send(origin + endpoint.data, { jsonrpc: "2.0", ...message }, headers),
+    /** The event with the answer, whatever is told before. */
+    async answerTo(id: number): Promise<WireEvent> {
+      for (;;) {
+        const event = await next();
+        if (event.message?.id === id) return event;
+      }
+    },
+  };
+}
+
+const initialize = (protocolVersion: string, capabilities: object) => ({
+  method: "initialize",
+  params: { protocolVersion, capabilities, clientInfo: { name: "wire", version: "1" } },
+});
+const ECHO = { method: "tools/call", params: { name: "echo", arguments: { text: "back" } } };
+
+test("HTTP+SSE: a client that comes back without initialize, with the last event's id, goes on as agreed", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core);
+  const first = await openSse(world.origin);
+  expect(first.endpoint.id).toBeUndefined();
+  await first.tell({ id: 1, ...initialize("2025-06-18", { elicitation: {} }) });
+  const { id } = await first.answerTo(1);
+  expect(id).toMatch(/^[\w.-]{32,1024}$/);
+  await first.tell({ id: 2, ...ECHO });
+  expect((await first.answerTo(2)).id).toBeUndefined();
+
+  const again = await openSse(world.origin, { "last-event-id": id ?? "" });
+  expect(again.endpoint.id).toMatch(/^[\w.-]{32,1024}$/);
+  const told = [await again.next(), await again.next(), await again.next()].map(({ message }) => message?.method);
+  expect(told).toEqual(["tools", "prompts", "resources"].map((list) => `notifications/${list}/list_changed`));
+  await again.tell({ id: 3, ...ECHO });
+  expect((await again.answerTo(3)).message).toMatchObject({ result: { content: [{ text: "back" }] } });
+  expect(core.exchanges.at(-1)?.caller).toMatchObject({ version: "2025-06-18", capabilities: { elicitation: {} } });
+  core.change({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+  expect((await again.next()).message).toMatchObject({ method: "notifications/tools/list_changed" });
+
+  // Every further time, and for nobody else.
+  const third = await openSse(world.origin, { "last-event-id": again.endpoint.id ?? "" });
+  await third.tell({ id: 4, ...ECHO });
+  expect((await third.answerTo(4)).message).toMatchObject({ result: {} });
+  for (const headers of [{ "last-event-id": id ?? "", "x-somebody": "else" }, { "last-event-id": `${id}A` }]) {
+    const stranger = await openSse(world.origin, headers);
+    await stranger.tell({ id: 5, ...ECHO });
+    expect((await stranger.answerTo(5)).message).toMatchObject({ error: { code: -32600 } });
+  }
+  // The id of one transport is no session of the other.
+  const wire = new LegacyWire(`${world.origin}/mcp`, { "mcp-session-id": id ?? "" }, {});
+  expect((await wire.request("ping")).status).toBe(404);
+});
+
+test("HTTP+SSE: a client that comes back with its revision alone has a session, and may still initialize", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core);
+  const back = await openSse(world.origin, { "mcp-protocol-version": "2025-03-26" });
+  await back.tell({ id: 1, ...ECHO });
+  expect((await back.answerTo(1)).message).toMatchObject({ result: { content: [{ text: "back" }] } });
+  expect(core.exchanges[0]?.caller).toMatchObject({ version: "2025-03-26", capabilities: {} });
+
+  const fresh = await openSse(world.origin, { "mcp-protocol-version": "2025-11-25" });
+  await fresh.tell({ id: 1, ...initialize("2025-06-18", { sampling: {} }) });
+  // Nothing is told before it is answered.
+  expect((await fresh.next()).message).toMatchObject({ id: 1, result: { protocolVersion: "2025-06-18" } });
+  await fresh.tell({ id: 2, ...ECHO });
+  expect((await fresh.next()).message).toMatchObject({ id: 2, result: {} });
+  expect(core.exchanges[1]?.caller).toMatchObject({ version: "2025-06-18", capabilities: { sampling: {} } });
+
+  const modern = await openSse(world.origin, { "mcp-protocol-version": "2026-07-28" });
+  await modern.tell({ id: 1, ...ECHO });
+  expect((await modern.answerTo(1)).message).toMatchObject({ error: { code: -32600 } });
+});
+
+test("HTTP+SSE: the SDK's client, whose EventSource comes back by itself, goes on after a broken connection", async () => {
+  const core = new StandInCore();
+  await using world = await serveLegacy(core);
+  const client = new Client({ name: "sdk", version: "1" });
+  await client.connect(new SSEClientTransport(new URL(`${world.origin}/sse`)));
+  await expect.poll(() => core.listenings.size).toBe(1);
+  for (const socket of world.sockets) socket.destroy();
+  await expect.poll(() => world.legacy.sessions).toBe(0);
+  await expect.poll(() => world.legacy.sessions, { timeout: 20_000 }).toBe(1);
+  const call = () => client.callTool({ name: "echo", arguments: { text: "back" } }).catch(() => undefined);
+  await expect.poll(call, { timeout: 20_000 }).toMatchObject({ content: [{ text: "back" }] });
+  await client.close();
 });
 
 test("closing ends the sessions of both kinds", async () => {

@@ -33,9 +33,9 @@ export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions
     if (req.method === "GET") {
       const { "last-event-id": last } = req.headers;
       if (typeof last === "string") resumed.push(last);
-      return legacy.get(req, res, r);
+      return void legacy.get(req, res, r);
     }
-    if (req.method === "DELETE") return legacy.delete(req, res, r);
+    if (req.method === "DELETE") return void legacy.delete(req, res, r);
     void json(req).then((body) => {
       return url.pathname === "/messages"
         ? legacy.postSse(req, res, { ...r, body, url })

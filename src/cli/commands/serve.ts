@@ -96,7 +96,7 @@ input does, and a signal ends at once.`,
     for (const id of only ?? []) requireServer(host, id);
     const [server] = only?.length === 1 ? only : [];
     if (options.stdio) return await servePipes(host, { logger, signal, server });
-    await using gateway = await serveHttp({ host, port, ...reach, logger, limits });
+    await using gateway = await serveHttp({ host, port, ...reach, stateFolder, logger, limits });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
     await aborted(signal);

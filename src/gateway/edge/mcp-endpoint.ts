@@ -45,7 +45,7 @@ export class McpEndpoint {
     if (!hasSession || method !== "GET") {
       return refuseUnread(req, res, wrongMethod(hasSession ? "POST, GET, DELETE" : "POST"));
     }
-    this.#legacy.get(req, res, visitor);
+    return this.#legacy.get(req, res, visitor);
   }
 
   /** `/sse`. */

@@ -49,23 +49,25 @@ export class EventStream implements Timed {
   readonly #kept: KeptEvents;
   #leaveOpen: (() => void) | undefined;
   /** Of the newest event, and of the newest that was written. */
-  #newest = 0;
-  #written = 0;
+  #newest: number;
+  #written: number;
   #response: ServerResponse | undefined;
   #openedAt = 0;
   #wroteAt = 0;
   #wasOpened = false;
   #isOver = false;
 
+  /** `start`: the number after which events are numbered. */
   constructor(
     number: number,
     around: StreamSurroundings,
-    { isPrimed, principal }: { isPrimed: boolean; principal: Principal },
+    { isPrimed, principal, start = 0 }: { isPrimed: boolean; principal: Principal; start?: number },
   ) {
     this.number = number;
     this.#around = around;
     this.#isPrimed = isPrimed;
     this.#principal = principal;
+    this.#newest = this.#written = start;
     this.#kept = new KeptEvents(around.kept, principalKey(principal));
   }
 

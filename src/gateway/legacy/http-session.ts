@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Timed } from "../../client/deadlines.ts";
 import { Roster } from "../../client/roster.ts";
@@ -21,6 +20,11 @@ export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
   /** Nobody has used it for so long that it ends. */
   onIdle: (session: HttpSession) => void;
   batchBytes: number;
+  /**
+   * Where streams and events begin to be numbered: above those of an earlier session of the same id, after which a client
+   * may still ask.
+   */
+  start?: number | undefined;
 }
 
 /** The messages of one POST. */
@@ -44,7 +48,8 @@ const UNKNOWN_EVENT = invalidRequest("Last-Event-ID names no event from which th
 /** A session over Streamable HTTP: the conversation, a stream for each POST that needs one, and its own by GET. */
 export class HttpSession implements Timed {
   slot = -1;
-  readonly id = randomBytes(24).toString("base64url");
+  /** Given when it is known what was agreed upon. */
+  id = "";
   readonly conversation: LegacySession;
   readonly view: View;
   readonly principal: Principal;
@@ -54,11 +59,12 @@ export class HttpSession implements Timed {
   readonly #answers = new Roster<PostAnswer>();
   readonly #streams = new Map<number, EventStream>();
   #own: EventStream | undefined;
-  #lastStream = 0;
+  #lastStream: number;
   #usedAt = performance.now();
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
+    this.#lastStream = options.start ?? 0;
     this.view = options.view;
     this.principal = options.principal;
     this.principalKey = principalKey(options.principal);
@@ -193,7 +199,9 @@ export class HttpSession implements Timed {
   #newStream(number: number): EventStream {
     this.#forgetEndedStreams();
     const { principal } = this;
-    const stream = new EventStream(number, this.#options.streams, { isPrimed: this.#isPrimed, principal });
+    const { streams, start = 0 } = this.#options;
+    const first = number === OWN_STREAM ? start : 0;
+    const stream = new EventStream(number, streams, { isPrimed: this.#isPrimed, principal, start: first });
     this.#streams.set(number, stream);
     return stream;
   }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Deadlines } from "../../client/deadlines.ts";
 import { SILENT, type Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -20,14 +20,15 @@ import { ByteBudget } from "../byte-budget.ts";
 import type { Core } from "../exchange.ts";
 import { DEFAULT_LIMITS, type BatchLimits } from "../limits.ts";
 import { OpenStreams, TOO_MANY_STREAMS } from "../open-streams.ts";
-import { principalKey } from "../principal.ts";
+import { principalKey, type Principal } from "../principal.ts";
 import { receivedBatch } from "../received-message.ts";
 import { UnreadBytes } from "../unread-bytes.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
+import { SessionIds, type Agreed } from "../sessions/session-ids.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
 import { HttpSession } from "./http-session.ts";
-import { SseSession } from "./sse-session.ts";
+import { SseSession, type SseSessionOptions } from "./sse-session.ts";
 
 export interface LegacyHttpOptions {
   core: Core;
@@ -52,7 +53,15 @@ export interface LegacyHttpOptions {
   unreadBytes?: number | undefined;
   /** Where clients of HTTP+SSE post. */
   messagesPath?: string | undefined;
+  /** By which sessions are known, also those that are no longer open. */
+  ids?: SessionIds | undefined;
   batch?: BatchLimits | undefined;
+}
+
+/** One that is not open here, and can be taken up. */
+interface EarlierSession {
+  id: string;
+  agreed: Agreed;
 }
 
 const PATIENCE_MS = 250;
@@ -64,7 +73,10 @@ export class LegacyHttp implements LegacyEndpoint {
   readonly #options: LegacyHttpOptions;
   readonly #logger: Logger;
   readonly #sessions = new Map<string, HttpSession>();
+  /** Those that are being taken up, by their ids. */
+  readonly #resuming = new Map<string, Promise<HttpSession | HttpRefusal>>();
   readonly #sseSessions = new Map<string, SseSession>();
+  readonly #ids: SessionIds;
   readonly #shares: FairShares;
   readonly #deadlines = new Deadlines();
   readonly #streams: StreamSurroundings;
@@ -74,6 +86,7 @@ export class LegacyHttp implements LegacyEndpoint {
     this.#options = options;
     this.#logger = options.logger ?? SILENT;
     this.#batch = options.batch ?? DEFAULT_LIMITS;
+    this.#ids = options.ids ?? new SessionIds(DEFAULT_LIMITS.sessionLifeMs);
     const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES, streamMs = Infinity } = options;
     const [deadlines, kept] = [this.#deadlines, new EventStore(undefined, options.share)];
     const open = options.streams ?? new OpenStreams(DEFAULT_LIMITS);
@@ -100,7 +113,8 @@ export class LegacyHttp implements LegacyEndpoint {
       await this.#initialize(response, first, r);
       return onDone?.();
     }
-    const session = this.#find(request, r);
+    const found = this.#find(request, r);
+    const session = "agreed" in found ? await this.#takeUp(found, r) : found;
     if (!(session instanceof HttpSession)) {
       return refuseBody(response, session, { onDone, id: isBatch ? undefined : idOf(first) });
     }
@@ -109,9 +123,12 @@ export class LegacyHttp implements LegacyEndpoint {
   }
 
   /** The session's own stream or, with `Last-Event-ID`, the rest of any of its streams. */
-  get(request: IncomingMessage, response: ServerResponse, r: Visitor): void {
-    const session = this.#find(request, r, wrongMethod("POST"));
+  async get(request: IncomingMessage, response: ServerResponse, r: Visitor): Promise<void> {
+    const found = this.#find(request, r, wrongMethod("POST"));
+    const session = "agreed" in found ? await this.#takeUp(found, r) : found;
     if (!(session instanceof HttpSession)) return refuse(response, session);
+    // A client that left meanwhile would not be seen to leave.
+    if (response.destroyed) return;
     if (!accepts(request.headers.accept, "text/event-stream")) {
       return refuse(response, invalidRequest("Accept must list text/event-stream", 406));
     }
@@ -121,15 +138,27 @@ export class LegacyHttp implements LegacyEndpoint {
     if (refusal) refuse(response, refusal);
   }
 
-  delete(request: IncomingMessage, response: ServerResponse, r: Visitor): void {
-    const session = this.#find(request, r, wrongMethod("POST"));
-    if (!(session instanceof HttpSession)) return refuse(response, session);
-    this.#end(session);
+  /** It is over for good, unlike one that was not used for long: its id is not taken up any more. */
+  async delete(request: IncomingMessage, response: ServerResponse, r: Visitor): Promise<void> {
+    const found = this.#find(request, r, wrongMethod("POST"));
+    if ("status" in found) return refuse(response, found);
+    if (found instanceof HttpSession) this.#end(found);
+    await this.#ids.end(found.id, { transport: "http", ...r }).catch(this.#onUnwritten);
     response.writeHead(204).end();
   }
 
+  /** Ends every session of a principal for good. */
+  async endSessions(principal: Principal): Promise<void> {
+    const key = principalKey(principal);
+    for (const session of this.#sessions.values()) if (session.principalKey === key) this.#end(session);
+    for (const session of this.#sseSessions.values()) {
+      if (principalKey(session.principal) === key) void session.close();
+    }
+    await this.#ids.endAll(principal).catch(this.#onUnwritten);
+  }
+
   /** GET /sse: opens a session of HTTP+SSE. */
-  openSse(_request: IncomingMessage, response: ServerResponse, r: Visitor): void {
+  openSse({ headers }: IncomingMessage, response: ServerResponse, r: Visitor): void {
     const share = this.#shares.of(principalKey(r.principal));
     if (!this.#makeRoom(share)) return refuse(response, this.#full(share));
     // The session is its stream, so it is not ended for another one.
@@ -138,6 +167,8 @@ export class LegacyHttp implements LegacyEndpoint {
     const session = new SseSession(response, {
       ...this.#sessionOptions(r),
       messagesPath: this.#options.messagesPath ?? "/messages",
+      earlier: this.#earlierSse(headers, r),
+      seal: (agreed) => this.#ids.seal(agreed, { transport: "sse", ...r }),
       onEnd: ({ id }) => {
         leaveOpen();
         if (this.#sseSessions.delete(id)) this.#shares.give(share);
@@ -171,27 +202,20 @@ export class LegacyHttp implements LegacyEndpoint {
     this.#sessions.clear();
     this.#sseSessions.clear();
     await Promise.all(sessions.map((session) => session.close(SHUTTING_DOWN)));
+    await this.#ids.close();
   }
 
   async #initialize(response: ServerResponse, { id, params = {} }: Request, r: Visitor): Promise<void> {
-    const session = new HttpSession({
-      ...this.#sessionOptions(r),
-      idleMs: this.#options.idleMs,
-      patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
-      onIdle: (idle) => this.#end(idle),
-    });
+    const session = this.#newSession(r);
     try {
       const result = await session.conversation.initialize(params);
       const text = JSON.stringify({ jsonrpc: "2.0", id, result });
       // Nobody would ever use it.
       if (response.destroyed) return void session.close();
-      const share = this.#shares.of(session.principalKey);
-      if (!this.#makeRoom(share)) {
-        void session.close();
-        return refuse(response, this.#full(share), id);
-      }
-      this.#shares.take(share);
-      this.#sessions.set(session.id, session);
+      const { agreed } = session.conversation;
+      if (agreed) session.id = this.#ids.seal(agreed, { transport: "http", ...r });
+      const refusal = this.#admit(session);
+      if (refusal) return refuse(response, refusal, id);
       sendText(response, 200, text, { "mcp-session-id": session.id });
     } catch (error) {
       void session.close();
@@ -207,15 +231,72 @@ export class LegacyHttp implements LegacyEndpoint {
   }
 
   /** The session that a request names; somebody else's is answered like one that never was. */
-  #find({ headers }: IncomingMessage, r: Visitor, without = NO_SESSION): HttpSession | HttpRefusal {
+  #find({ headers }: IncomingMessage, r: Visitor, without = NO_SESSION): HttpSession | EarlierSession | HttpRefusal {
     const id = headers["mcp-session-id"];
     if (typeof id !== "string") return without;
-    const session = this.#sessions.get(id);
-    if (!session || !isTheirs(session, r)) return UNKNOWN_SESSION;
+    const session = this.#sessions.get(id) ?? this.#findEarlier(id, r);
+    if (!session || (session instanceof HttpSession && !isTheirs(session, r))) return UNKNOWN_SESSION;
     const version = headers["mcp-protocol-version"];
     // Any of the served ones will do: clients exist that always send their newest.
     if (version === undefined || isLegacyRevision(version)) return session;
     return invalidRequest(`MCP-Protocol-Version ${String(version)} is not the version of this session`);
+  }
+
+  /**
+   * Opens a session with what the id of an earlier one says, which this process does not know: the gateway was started
+   * again, or the session was ended because it was not used.
+   */
+  #takeUp(earlier: EarlierSession, r: Visitor): Promise<HttpSession | HttpRefusal> {
+    const { id } = earlier;
+    const running = this.#resuming.get(id);
+    if (running) return running;
+    const resuming = this.#resume(earlier, r).finally(() => this.#resuming.delete(id));
+    this.#resuming.set(id, resuming);
+    return resuming;
+  }
+
+  async #resume({ id, agreed }: EarlierSession, r: Visitor): Promise<HttpSession | HttpRefusal> {
+    const session = this.#newSession(r, Date.now());
+    session.id = id;
+    try {
+      await session.conversation.takeUp(agreed, { isCertain: true });
+    } catch (error) {
+      void session.close();
+      return { ...overloaded("The session cannot be opened now"), error: rpcErrorOf(error) };
+    }
+    // It may have been ended meanwhile.
+    if (!this.#findEarlier(id, r)) {
+      void session.close();
+      return UNKNOWN_SESSION;
+    }
+    return this.#admit(session) ?? session;
+  }
+
+  #findEarlier(id: string, r: Visitor): EarlierSession | undefined {
+    const agreed = this.#ids.open(id, { transport: "http", ...r });
+    return agreed && { id, agreed };
+  }
+
+  /** Among the sessions that are open; returns why there is no room for it, and then it is closed. */
+  #admit(session: HttpSession): HttpRefusal | undefined {
+    const share = this.#shares.of(session.principalKey);
+    if (!this.#makeRoom(share)) {
+      void session.close();
+      return this.#full(share);
+    }
+    this.#shares.take(share);
+    this.#sessions.set(session.id, session);
+    return undefined;
+  }
+
+  /** What the client of a stream that broke had agreed to: as the last event says or, without it, as far as is known. */
+  #earlierSse(headers: IncomingHttpHeaders, r: Visitor): SseSessionOptions["earlier"] {
+    const lastEventId = headers["last-event-id"];
+    const agreed =
+      typeof lastEventId === "string" ? this.#ids.open(lastEventId, { transport: "sse", ...r }) : undefined;
+    if (agreed) return { ...agreed, isCertain: true };
+    const version = headers["mcp-protocol-version"];
+    return isLegacyRevision(version) ? { version, capabilities: {}, isCertain: false } : undefined;
   }
 
   /** For one more session one that is not in use ends. False where all are. */
@@ -246,6 +327,20 @@ export class LegacyHttp implements LegacyEndpoint {
   #end(session: HttpSession): void {
     if (this.#sessions.delete(session.id)) this.#shares.give(this.#shares.of(session.principalKey));
     void session.close();
+  }
+
+  readonly #onUnwritten = (error: unknown) => {
+    this.#logger.warn("the end of a session will not be remembered after a restart", { error });
+  };
+
+  #newSession(r: Visitor, start?: number): HttpSession {
+    return new HttpSession({
+      ...this.#sessionOptions(r),
+      idleMs: this.#options.idleMs,
+      patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
+      onIdle: (idle) => this.#end(idle),
+      start,
+    });
   }
 
   #sessionOptions({ view, principal }: Visitor) {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Deadlines } from "../../client/deadlines.ts";
+import type { ChangingList } from "../../client/feed.ts";
 import { guarded } from "../../client/guarded.ts";
 import { IdTable } from "../../client/id-table.ts";
 import type { Logger } from "../../client/logger.ts";
@@ -20,6 +21,7 @@ import { declaredText } from "../declared-text.ts";
 import type { Core, View } from "../exchange.ts";
 import { ownerKey, type Principal } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
+import type { Agreed } from "../sessions/session-ids.ts";
 import { changingLists, isAskable, legacyInfo, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
 import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
 import { legacyFailure } from "./legacy-failure.ts";
@@ -68,6 +70,10 @@ export class LegacySession {
   #logLevel: LogLevel | undefined;
   /** The answer to `initialize` on its way. */
   #opening: Promise<unknown> | undefined;
+  /** The same where an earlier session is taken up. */
+  #resuming: Promise<unknown> | undefined;
+  /** Lists that may have changed while nobody listened, until its client is told. */
+  #missed: readonly ChangingList[] | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
@@ -76,7 +82,11 @@ export class LegacySession {
     this.#questions = new OpenQuestions(options.deadlines, options.answerMs ?? ANSWER_MS);
   }
 
-  /** The revision agreed upon; none before `initialize`. */
+  /** What was agreed upon; nothing before `initialize`. */
+  get agreed(): Agreed | undefined {
+    return this.#agreement;
+  }
+
   get version(): LegacyRevision | undefined {
     return this.#agreement?.version;
   }
@@ -88,32 +98,30 @@ export class LegacySession {
 
   /** Answers `initialize`. It is never refused for its version: every legacy revision is served. */
   async initialize(params: Params): Promise<Result> {
-    const { core, view, principal, outside: onChange, logger } = this.#options;
+    const { core, view, principal } = this.#options;
     const requested = params["protocolVersion"];
     const version = isLegacyRevision(requested) ? requested : LEGACY_REVISIONS[0];
     const capabilities = usableCapabilities(version, params["capabilities"]);
     declaredText(capabilities);
     const offer = await core.offer(view, principal);
-    const { owner } = this;
-    const lists = changingLists(offer.capabilities);
-    this.#agreement = {
-      view,
-      principal,
-      owner,
-      version,
-      capabilities,
-      logger,
-      questions: this.#questions,
-      logLevel: () => this.#logLevel,
-      outputs: new ToolOutputs(version),
-      changes: new SessionChanges({ core, view, principal, owner, capabilities, lists, onChange, logger }),
-    };
+    this.#agree({ version, capabilities }, changingLists(offer.capabilities));
     return {
       protocolVersion: version,
       capabilities: legacyOffer(offer.capabilities, version, capabilities),
       serverInfo: legacyInfo(offer.serverInfo, version),
       ...(offer.instructions === undefined ? {} : { instructions: offer.instructions }),
     };
+  }
+
+  /**
+   * Goes on with what an earlier session of this client agreed to; of that session nothing else is left. Where it is not
+   * certain that there was one, `initialize` may still follow, and the client is told of changes once something else has.
+   */
+  takeUp(agreed: Agreed, { isCertain }: { isCertain: boolean }): Promise<void> {
+    const resuming = this.#resume(agreed, isCertain);
+    this.#resuming = resuming;
+    resuming.catch(() => (this.#resuming = undefined));
+    return resuming;
   }
 
   request(request: Request, channel: RequestChannel): void {
@@ -136,6 +144,7 @@ export class LegacySession {
       return;
     }
     if (this.#isEarly) return this.#afterOpening(() => this.request(request, channel));
+    if (this.#missed) this.#tellMissed(this.#missed);
     if (!this.#agreement || this.#closing) return channel.finish(refusal(id, NOT_INITIALIZED));
     switch (method) {
       case "logging/setLevel":
@@ -176,6 +185,43 @@ export class LegacySession {
     return this.#closing;
   }
 
+  #agree({ version, capabilities }: Agreed, lists: readonly ChangingList[]): void {
+    const { core, view, principal, outside: onChange, logger } = this.#options;
+    const { owner } = this;
+    const before = this.#agreement;
+    if (before) guarded(() => before.changes.close(), logger);
+    this.#missed = undefined;
+    this.#agreement = {
+      view,
+      principal,
+      owner,
+      version,
+      capabilities,
+      logger,
+      questions: this.#questions,
+      logLevel: () => this.#logLevel,
+      outputs: new ToolOutputs(version),
+      changes: new SessionChanges({ core, view, principal, owner, capabilities, lists, onChange, logger }),
+    };
+  }
+
+  async #resume(agreed: Agreed, isCertain: boolean): Promise<void> {
+    const { core, view, principal } = this.#options;
+    const offer = await core.offer(view, principal);
+    // The client was quicker, or is gone.
+    if (this.#opening || this.#closing) return;
+    const lists = changingLists(offer.capabilities);
+    this.#agree(agreed, lists);
+    this.#agreement?.changes.start();
+    if (isCertain) this.#tellMissed(lists);
+    else this.#missed = lists;
+  }
+
+  #tellMissed(lists: readonly ChangingList[]): void {
+    this.#missed = undefined;
+    for (const list of lists) this.#options.outside({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
+  }
+
   async #close(why: NexusError | undefined): Promise<void> {
     this.stopAsking();
     for (const { id } of this.#inFlight.values()) this.#cancel(id, why);
@@ -187,11 +233,11 @@ export class LegacySession {
 
   /** A client may go on without waiting for the answer to `initialize`, as those do that read what to say from a file. */
   get #isEarly(): boolean {
-    return this.#opening !== undefined && !this.#agreement && !this.#closing;
+    return (this.#opening ?? this.#resuming) !== undefined && !this.#agreement && !this.#closing;
   }
 
   #afterOpening(proceed: () => void): void {
-    guarded(() => this.#opening?.then(proceed, proceed), this.#options.logger);
+    guarded(() => (this.#opening ?? this.#resuming)?.then(proceed, proceed), this.#options.logger);
   }
 
   #call(request: Request, channel: RequestChannel, agreement: Agreement): void {

@@ -1,17 +1,19 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { guarded } from "../../client/guarded.ts";
 import type { Timed } from "../../client/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
+import { isRequest, isResponse, type Message, type Request } from "../../protocol/json-rpc.ts";
 import type { View } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
+import type { Agreed } from "../sessions/session-ids.ts";
 import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
 import { BatchAnswers } from "./batch-answers.ts";
 import { EVENT_STREAM_HEADERS, type StreamSurroundings } from "./event-stream.ts";
 import type { ReceivedMessages } from "./http-session.ts";
 import { jsonText } from "../json-text.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
-import { SharedChannel } from "./request-channel.ts";
+import { SharedChannel, type RequestChannel } from "./request-channel.ts";
 
 export interface SseSessionOptions extends Omit<SessionOptions, "outside"> {
   streams: StreamSurroundings;
@@ -19,9 +21,16 @@ export interface SseSessionOptions extends Omit<SessionOptions, "outside"> {
   messagesPath: string;
   onEnd: (session: SseSession) => void;
   batchBytes: number;
+  /** What its client agreed to in an earlier session; it may be a guess. */
+  earlier?: (Agreed & { isCertain: boolean }) | undefined;
+  /** An id that says what was agreed to, by which the client is known when it comes back. */
+  seal: (agreed: Agreed) => string;
 }
 
-/** HTTP+SSE of 2024-11-05: a session is its one stream, carries everything on it, and ends with it. */
+/**
+ * HTTP+SSE of 2024-11-05: a session is its one stream, carries everything on it, and ends with it. Browsers' `EventSource`, and
+ * whatever is built on it, opens a stream that broke again without `initialize`; it sends the last event's id with it.
+ */
 export class SseSession implements Timed {
   slot = -1;
   readonly id = randomBytes(24).toString("base64url");
@@ -31,6 +40,8 @@ export class SseSession implements Timed {
   readonly #response: ServerResponse;
   readonly #options: SseSessionOptions;
   #wroteAt = performance.now();
+  /** For the next event. */
+  #newId: string | undefined;
 
   constructor(response: ServerResponse, options: SseSessionOptions) {
     this.#response = response;
@@ -40,8 +51,11 @@ export class SseSession implements Timed {
     this.conversation = new LegacySession({ ...options, outside: (notification) => this.#send(notification) });
     options.deadlines.add(this);
     response.writeHead(200, EVENT_STREAM_HEADERS);
-    response.write(`event: endpoint\ndata: ${options.messagesPath}?sessionId=${this.id}\n\n`);
+    const { earlier, messagesPath, seal } = options;
+    const id = earlier ? `id: ${seal(earlier)}\n` : "";
+    response.write(`${id}event: endpoint\ndata: ${messagesPath}?sessionId=${this.id}\n\n`);
     response.once("close", () => void this.close());
+    if (earlier) guarded(() => this.conversation.takeUp(earlier, earlier), options.logger);
   }
 
   /** The messages of one POST; their answers go on the stream. */
@@ -54,7 +68,7 @@ export class SseSession implements Timed {
     const channel = new SharedChannel((message) => this.#send(message), { batch, onDone });
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
-      else if (isRequest(message)) this.conversation.request(message, channel);
+      else if (isRequest(message)) this.conversation.request(message, this.#channelFor(message, channel));
       else this.conversation.notified(message);
     }
     if (requests === 0) onDone?.();
@@ -82,9 +96,25 @@ export class SseSession implements Timed {
     return closed;
   }
 
+  /** The answer to `initialize` is the first event that can carry what was agreed to. */
+  #channelFor({ method }: Request, channel: RequestChannel): RequestChannel {
+    if (method !== "initialize") return channel;
+    return {
+      canStream: channel.canStream,
+      send: (message) => channel.send(message),
+      finish: (answer) => {
+        const { agreed } = this.conversation;
+        this.#newId = answer && "result" in answer && agreed ? this.#options.seal(agreed) : undefined;
+        channel.finish(answer);
+      },
+    };
+  }
+
   #send(message: Message | BatchAnswers): boolean {
     const text = message instanceof BatchAnswers ? message.take() : jsonText(message);
-    return text !== undefined && this.#write(`event: message\ndata: ${text}\n\n`);
+    const id = this.#newId === undefined ? "" : `id: ${this.#newId}\n`;
+    this.#newId = undefined;
+    return text !== undefined && this.#write(`${id}event: message\ndata: ${text}\n\n`);
   }
 
   #write(text: string): boolean {
