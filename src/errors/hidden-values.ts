@@ -1,11 +1,9 @@
 import { decoded, decodedWithPlaces, withoutHalfEncoded } from "./decoded-text.ts";
-import { MASK } from "./masked-secrets.ts";
+import { MASK, SHORT_SECRET } from "./masked-secrets.ts";
 import { NexusError } from "./nexus-error.ts";
 
 /** Shorter ones are no secrets, and hiding them would hide what is wrong. */
 const MIN_LENGTH = 3;
-/** Shorter ones stand in other words by chance: they are hidden only where they stand alone. */
-const SHORT = 6;
 /** The shortest part of encoded text that is told from others. */
 const MIN_IN_BASE64 = 8;
 /** A line that ends with so much of a value may have been broken there. */
@@ -125,7 +123,7 @@ function without(text: string, forms: readonly string[]): string {
   for (const form of forms) {
     for (let at = plain.indexOf(form); at !== -1; at = plain.indexOf(form, at + form.length)) {
       const end = at + form.length;
-      if (form.length < SHORT && !standsAlone(plain, at, end)) continue;
+      if (form.length < SHORT_SECRET && !standsAlone(plain, at, end)) continue;
       spans.push({ start: startOf(at), end: endOf(end - 1) });
     }
   }

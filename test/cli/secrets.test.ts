@@ -115,6 +115,14 @@ test("P1.9: of secrets one of which is damaged, the others are listed, and it is
   });
 });
 
+test("a short secret is stored with a warning: it is not hidden everywhere", async () => {
+  const { code, stderr } = await world.run(["secrets", "set", "pin"], { stdin: "675\n" });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^warning: pin has fewer than 6 characters\. .*use a longer one if you can\.\n$/);
+  expect(stderr).not.toContain("675");
+  expect((await world.run(["secrets", "remove", "pin"])).code).toBe(0);
+});
+
 test("nexus secrets allow adds an origin, which the list shows", async () => {
   await using other = await NexusWorld.open();
   await other.run(["secrets", "set", "shop.pin"], { stdin: "4711" });

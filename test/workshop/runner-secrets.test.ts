@@ -72,3 +72,53 @@ test.each([
   expect(JSON.stringify([result, shop.logged])).not.toContain(value.trim().slice(0, 4));
   expect(shop.askedFor("orders")).toEqual([]);
 });
+
+const PIN = { secrets: async (name: string) => (name === "shop.pin-1" ? "675" : SECRETS[name]) };
+
+test("a short secret hides no price, no argument and no word of the tool file: that would ruin them, and tell it (X9)", async () => {
+  await using shop = await openShop(PIN, (file) =>
+    file
+      .replace(
+        "{input.code} costs {actual}, not",
+        "Rule 675: {found.code}, {input.reference}, costs {actual} ({found.price}), not",
+      )
+      .replace("Ordered {orderId} for {total}.", "Ordered {input.code} for {total} by 675."),
+  );
+  shop.replies["find"] = [found(["bike 675", 675], ["675", 675.5])];
+  const asked: InputRequests[] = [];
+  const ask = async (requests: InputRequests) => {
+    asked.push(requests);
+    return Object.fromEntries(
+      Object.keys(requests).map((key) => [key, { action: "accept", content: { confirm: true } }]),
+    );
+  };
+  const asking = { ask, waits: false } as const;
+  const order = { code: "bike 675", expectedTotal: 3, reference: "for 675" };
+  const result = await shop.runner.call("order_item", order, { asking });
+  expect(JSON.stringify(asked)).toContain("Rule 675: bike 675, for 675, costs 675 (675), not 3.");
+  expect(JSON.stringify(result)).toContain("Ordered bike 675 for 675 by 675.");
+  expect(JSON.stringify([asked, result])).not.toContain("•••");
+  const search = await shop.runner.call("find_items", { text: "675" });
+  expect(search).toMatchObject({
+    structuredContent: { asked: "675", items: [{ price: 675 }, { code: "675", price: 675.5 }] },
+  });
+  expect(JSON.stringify(search)).toContain("Found 2 items for 675.");
+});
+
+test("a short secret is hidden in what upstream writes freely, and where the answer is not as declared (X9)", async () => {
+  await using shop = await openShop(PIN);
+  shop.replies["find"] = [found(["bike", 3])];
+  shop.replies["orders"] = [
+    xml(`<ordered xmlns="urn:shop"><error>PIN 675 is wrong</error></ordered>`),
+    xml(`<ordered xmlns="urn:shop" id="by 675"><accepted/><strange>675</strange></ordered>`),
+    (_, response) => response.writeHead(403).end("no access with 675"),
+  ];
+  const seen: unknown[] = [];
+  for (const reference of ["a", "b", "c"]) {
+    seen.push(
+      await shop.runner.call("order_item", { code: "bike", expectedTotal: 3, reference, includeSourcePayload: true }),
+    );
+  }
+  expect(JSON.stringify(seen)).toMatch(/PIN ••• is wrong.*by •••.*no access with •••/s);
+  expect(JSON.stringify([seen, shop.logged])).not.toContain("675");
+});

@@ -1,4 +1,5 @@
 import { addAbortSignal } from "node:stream";
+import { SHORT_SECRET } from "../../errors/masked-secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
@@ -39,6 +40,7 @@ for the first address that it is sent to; "nexus secrets allow" adds another. A 
     if (value === "") throw wrongUsage(`The secret "${name}" would be empty`, "Nothing was stored. Give it a value.");
     const destination = await destinationOf(name, context);
     const { origins = [] } = await store.set(name, value, destination && [destination.origin]);
+    if (value.trim().length < SHORT_SECRET) out.note(shortWarning(out, name));
     if (out.json) return out.value({ name, origins });
     const use = destination ? `The tools of "${destination.server}" use it.` : `Entries use it as \${secret:${name}}.`;
     out.line(`Stored the secret ${out.style("bold", name)}. ${use}`);
@@ -50,6 +52,11 @@ for the first address that it is sent to; "nexus secrets allow" adds another. A 
     }
   },
 });
+
+function shortWarning(out: Output, name: string): string {
+  const where = "It is hidden only where it stands alone, and not in values that callers or tool files give";
+  return `${out.onStderr("yellow", "warning:")} ${name} has fewer than ${SHORT_SECRET} characters. ${where}: use a longer one if you can.`;
+}
 
 /** What was given may be the secret itself: it is not repeated. */
 function valueGiven(name: string): NexusError {

@@ -29,17 +29,21 @@ export function parseTemplate(text: string): Template {
 }
 
 /**
- * "Found {count} options from {input.arrival}" with what the scope says; nothing is written as nothing. `shorten` is applied to
- * each value.
+ * "Found {count} options from {input.arrival}" with what the scope says; nothing is written as nothing. `show` writes each value,
+ * of which it gets the text, too.
  */
 export function renderTemplate(
   text: string | Template,
   scope: Scope,
-  shorten: (value: string) => string = (value) => value,
+  show: (text: string, value: unknown) => string = (shown) => shown,
 ): string {
   if (typeof text === "string" && !/[{}]/.test(text)) return text;
   const parts = typeof text === "string" ? parseTemplate(text) : text;
-  return parts.map((part) => (typeof part === "string" ? part : shorten(textOf(evaluate(part, scope))))).join("");
+  const written = (part: Expression) => {
+    const value = evaluate(part, scope);
+    return show(textOf(value), value);
+  };
+  return parts.map((part) => (typeof part === "string" ? part : written(part))).join("");
 }
 
 function endOf(text: string, start: number): number {

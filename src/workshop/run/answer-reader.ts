@@ -8,6 +8,7 @@ import { parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ErrorSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
+import type { Show } from "./redaction.ts";
 import { isRefusal, statusFailure, wordsIn } from "./status-failure.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
@@ -19,12 +20,12 @@ export interface Success {
   /** With what is hidden: for rules and other calls of the same file. */
   value: Value;
   deviations: Deviation[];
-  /** The first line of the result. */
+  /** The first line of the result, without secrets. */
   text: string;
 }
 
 /** Tells what an answer means. */
-export type AnswerReader = (answer: UpstreamAnswer, input: Value) => Success | Failure;
+export type AnswerReader = (answer: UpstreamAnswer, input: Value, show: Show) => Success | Failure;
 
 export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedValues): AnswerReader {
   const { response } = tool;
@@ -32,7 +33,7 @@ export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedVa
   const text = parseTemplate(response.text);
   const errors = tool.errors.map(errorRule);
 
-  return (answer, input) => {
+  return (answer, input, show) => {
     const isGood = answer.status >= 200 && answer.status < 300;
     const decoded = decoding(() => decode(answer.body));
     const isReadable = !(decoded instanceof NexusError);
@@ -41,12 +42,12 @@ export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedVa
     const value = isReadable && response.type !== undefined ? values.complete(response.type, plain, around) : plain;
     const scope = scopeOf(value, input, answer.status);
     for (const rule of errors) {
-      const failure = rule(scope, isReadable);
+      const failure = rule(scope, isReadable, show);
       if (failure) return failure;
     }
     if (!isGood) return statusFailure(file, tool, answer);
-    if (!isReadable) return unreadable(file, decoded, answer);
-    return { kind: "success", value, deviations: decoded.deviations, text: renderTemplate(text, scope) };
+    if (!isReadable) return unreadable(file, show(decoded.message), answer);
+    return { kind: "success", value, deviations: decoded.deviations, text: renderTemplate(text, scope, show) };
   };
 }
 
@@ -79,25 +80,25 @@ function scopeOf(value: Value, input: Value, status: number): Scope {
 }
 
 /** What an entry of `errors` says about an answer. Without a readable body only the status can tell. */
-function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean) => Failure | undefined {
+function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean, show: Show) => Failure | undefined {
   const that = spec.that === undefined ? undefined : parseExpression(spec.that);
   const say = parseTemplate(spec.say);
   const hint = spec.try === undefined ? undefined : parseTemplate(spec.try);
-  return (scope, isReadable) => {
+  return (scope, isReadable, show) => {
     const { status } = scope;
     if (spec.status.length > 0 && !spec.status.includes(status)) return undefined;
     if (that && !(isReadable && isTrue(evaluate(that, scope)))) return undefined;
     // Without either it would be true of every good answer, too.
     if (!that && spec.status.length === 0 && status < 300) return undefined;
-    return new Failure(renderTemplate(say, scope), {
-      hint: hint && renderTemplate(hint, scope),
+    return new Failure(renderTemplate(say, scope, show), {
+      hint: hint && renderTemplate(hint, scope, show),
       outcome: spec.outcome ?? (status < 500 && (that !== undefined || isRefusal(status)) ? "refused" : "unknown"),
     });
   };
 }
 
-function unreadable(file: ToolFile, error: NexusError, answer: UpstreamAnswer): Failure {
-  return new Failure(`${file.title} sent an answer that cannot be read: ${error.message}.`, {
+function unreadable(file: ToolFile, why: string, answer: UpstreamAnswer): Failure {
+  return new Failure(`${file.title} sent an answer that cannot be read: ${why}.`, {
     again: "Try again later, or tell whoever runs this server.",
     said: wordsIn(answer),
     outcome: "unknown",

@@ -111,7 +111,10 @@ export class ApiRunner implements AsyncDisposable {
         code,
         reason: message,
       });
-      return withMeta(failureResult({ text: `${message}.`, hint }, redaction), meta);
+      return withMeta(
+        failureResult({ text: redaction.in(`${message}.`), hint: hint && redaction.in(hint) }, redaction),
+        meta,
+      );
     }
   }
 

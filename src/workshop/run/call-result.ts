@@ -82,14 +82,14 @@ export function failureResult(
 ): CallToolResult {
   // Without secrets before it is cut: half of one is not recognised.
   const quote = said === undefined ? undefined : `It said: ${shortened(redaction.in(said), MAX_SAID_CHARACTERS)}`;
-  const lines = [redaction.in(text), quote, hint === undefined ? undefined : redaction.in(hint)];
+  const lines = [redaction.inOwnWords(text), quote, hint === undefined ? undefined : redaction.inOwnWords(hint)];
   const words = lines.filter((line) => line !== undefined).join("\n");
   return { content: [block(shortened(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
 }
 
 /** What was not as documented. Shortened only now: of a secret that was cut in two, nobody would recognise the first part. */
 export function toldDeviation({ path, problem, received }: Deviation, redaction: Redaction): Record<string, string> {
-  const told = { path: redaction.in(path), problem: redaction.in(problem) };
+  const told = { path: redaction.in(path), problem: redaction.inOwnWords(problem) };
   if (received === undefined) return told;
   return { ...told, received: shortened(redaction.in(received), MAX_RECEIVED_CHARACTERS) };
 }

@@ -34,7 +34,7 @@ export class CallTrace {
     const share = Math.round(exactly * 100) / 100;
     if (share <= this.#told) return;
     this.#told = share;
-    this.#options.progress?.({ progress: share, total: 1, message: this.#options.redaction.in(message) });
+    this.#options.progress?.({ progress: share, total: 1, message: this.#options.redaction.inOwnWords(message) });
   }
 
   /** The same call, of which something is only a part. */
@@ -49,7 +49,7 @@ export class CallTrace {
     const { api, tool, logger, redaction, log } = this.#options;
     if (logger === SILENT && !log) return;
     const shown = redaction.inAll({ correlationId: this.correlation, tool, ...data }) as Record<string, unknown>;
-    const text = redaction.in(message);
+    const text = redaction.inOwnWords(message);
     logger[level](text, { api, ...shown });
     log?.(MCP_LEVELS[level], { message: text, ...shown }, api);
   }

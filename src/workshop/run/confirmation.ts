@@ -5,6 +5,7 @@ import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ConfirmSpec } from "../file/tool-file.ts";
 import { Failure } from "./failure.ts";
+import type { Show } from "./redaction.ts";
 import { shortened } from "./shortened.ts";
 
 type Value = Record<string, unknown>;
@@ -22,7 +23,7 @@ export interface ConfirmationOptions {
   look: (args: Value) => Promise<Value | Failure>;
   asking: Asking | undefined;
   /** Takes secrets out of what is asked: upstream may have repeated one. */
-  show: (text: string) => string;
+  show: Show;
 }
 
 /** Of each value in a question: those of callers and of upstream must not push the file's own words out of it. */
@@ -51,12 +52,12 @@ export class Confirmation {
     const { field } = this.#spec;
     let agreed = input[field];
     for (let asked = 0; ; asked++) {
-      const now = await this.#lookAgain(input, look);
+      const now = await this.#lookAgain(input, { look, show });
       if (now instanceof Failure) return now;
       if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
       // Secrets are taken out before anything is cut: half of one is not recognised.
-      const shorten = (value: string) => shortened(show(value), MAX_VALUE_CHARACTERS);
-      const question = show(renderTemplate(this.#ask, { ...now, expected: agreed, input }, shorten));
+      const shorten: Show = (text, value) => shortened(show(text, value), MAX_VALUE_CHARACTERS);
+      const question = renderTemplate(this.#ask, { ...now, expected: agreed, input }, shorten);
       if (!asking || asked === MAX_QUESTIONS) return unasked(question, now.actual, this.#spec);
       if (!(await agrees(asking, question, now.actual))) return declined(this.#spec);
       if (!asking.waits) return { ...input, [field]: now.actual };
@@ -66,7 +67,7 @@ export class Confirmation {
 
   async #lookAgain(
     input: Value,
-    look: ConfirmationOptions["look"],
+    { look, show }: Pick<ConfirmationOptions, "look" | "show">,
   ): Promise<{ found: unknown; actual: number } | Failure> {
     const answer = await look(fillTemplate(this.#spec.arguments, { input }) as Value);
     if (answer instanceof Failure) {
@@ -76,7 +77,7 @@ export class Confirmation {
     const found = evaluate(this.#find, { answer, input });
     const actual = found === null ? null : evaluate(this.#actual, { found, answer, input });
     if (typeof actual === "number") return { found, actual };
-    const gone = renderTemplate(this.#gone, { input, found, expected: input[this.#spec.field] });
+    const gone = renderTemplate(this.#gone, { input, found, expected: input[this.#spec.field] }, show);
     return new Failure(gone, { outcome: "refused" });
   }
 }

@@ -52,6 +52,7 @@ export async function exchange(
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
   const waiting =
     effect === "read" ? "Waiting for the answer" : `Sending. If no answer comes: ${plan.outcomeUnknown({ input })}`;
+  const show = parts.redaction.showing(input);
   const sign = signerOf(parts, plan);
   const send = sign
     ? async (leftMs: number) => upstream.send(await sign(request), leftMs, signal)
@@ -59,13 +60,13 @@ export async function exchange(
   const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting });
   if (attempted.kind === "failed") {
     trace.note("warn", "The request failed", { code: attempted.error.code, reason: attempted.error.message });
-    return { reading: failureOf(attempted.error, parts.api.file.title) };
+    return { reading: failureOf(attempted.error, parts.api.file.title, show) };
   }
   const { answer } = attempted;
   trace.reached(0.9, "Reading the answer");
   trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
   try {
-    return { reading: plan.read(answer, input), answer };
+    return { reading: plan.read(answer, input, show), answer };
   } catch (error) {
     // It was sent all the same: whoever asks what became of it must not hear that it was not.
     trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });

@@ -1,4 +1,5 @@
 import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
+import type { Show } from "./redaction.ts";
 
 export interface FailureOptions {
   /** What to try. */
@@ -11,7 +12,7 @@ export interface FailureOptions {
   outcome: "refused" | "unknown";
 }
 
-/** A call that did not do what it was for, in words for whoever called: a value, since it becomes a result. */
+/** A call that did not do what it was for, in words for whoever called: a value, since it becomes a result. Of what upstream wrote, `said` alone may hold secrets. */
 export class Failure {
   readonly kind = "failure";
   readonly text: string;
@@ -54,9 +55,9 @@ const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
 };
 
 /** What a request that got no answer means for the caller. The address is nobody's business: its query holds credentials. */
-export function failureOf(error: NexusError, title: string): Failure {
+export function failureOf(error: NexusError, title: string, show: Show): Failure {
   const outcome = error.details.mayHaveReached === false ? "refused" : "unknown";
-  const words = WORDS[error.code]?.(title) ?? { text: `${error.message}.`, hint: error.hint };
+  const words = WORDS[error.code]?.(title) ?? { text: show(`${error.message}.`), hint: error.hint };
   const { text, ...options } = words;
   return new Failure(text, { ...options, outcome });
 }

@@ -1,18 +1,18 @@
-/** Shorter ones stand in other words by chance: they are hidden only where they stand alone. */
-const SHORT = 6;
+import { SHORT_SECRET } from "../../errors/masked-secrets.ts";
 
+const NOTHING = "(?!)";
 const ENTITIES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" };
 const ESCAPES: Readonly<Record<string, string>> = { "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t" };
 
 /**
  * Where a text holds one of these secrets: as it is, and in every form that it was sent or may come back in. Writers differ in
  * which characters they encode, so each character may stand there in any way: as in addresses, forms, markup and JSON, also
- * encoded twice. The longest first: one may be a part of another.
+ * encoded twice. The longest first: one may be a part of another. `isLong`: without short forms, which stand in texts by chance.
  */
-export function secretPattern(values: Iterable<string>): RegExp {
-  const forms = new Set([...values].flatMap(formsOf));
+export function secretPattern(values: Iterable<string>, { isLong = false } = {}): RegExp {
+  const forms = new Set([...values].flatMap(formsOf).filter(({ length }) => !isLong || length >= SHORT_SECRET));
   const sources = [...forms].sort((a, b) => b.length - a.length).map(sourceOf);
-  return new RegExp(sources.join("|"), "gu");
+  return new RegExp(sources.length === 0 ? NOTHING : sources.join("|"), "gu");
 }
 
 /** Blanks around it are not secret, and whoever reads it may take them away. */
@@ -23,7 +23,7 @@ function formsOf(value: string): string[] {
 
 function sourceOf(form: string): string {
   const source = form.replaceAll(/\s+|[^]/gu, (part) => (/^\s/.test(part) ? blanks(part) : character(part)));
-  return form.length < SHORT ? String.raw`(?<![\p{L}\p{N}])${source}(?![\p{L}\p{N}])` : source;
+  return form.length < SHORT_SECRET ? String.raw`(?<![\p{L}\p{N}])${source}(?![\p{L}\p{N}])` : source;
 }
 
 /** Several may come back as one, and forms write a plus. */

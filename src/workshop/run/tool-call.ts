@@ -124,7 +124,7 @@ export class ToolCall {
     const { confirmation, spec } = this.#plan;
     if (!confirmation || !spec.confirm) return input;
     const { call } = spec.confirm;
-    const show = (text: string) => this.#parts.redaction.in(text);
+    const show = this.#parts.redaction.showing(input);
     return confirmation.confirm(input, { look: (args) => this.#look(call, args), asking: this.#facts.asking, show });
   }
 
@@ -176,7 +176,7 @@ export class ToolCall {
   }
 
   #reported(input: Value, reading: Success | Failure): CallToolResult {
-    return reading.kind === "failure" ? this.#failed(reading, input) : this.#succeeded(reading);
+    return reading.kind === "failure" ? this.#failed(reading, input) : this.#succeeded(input, reading);
   }
 
   #withPayload(result: CallToolResult, { answer }: Exchanged): CallToolResult {
@@ -188,16 +188,16 @@ export class ToolCall {
     return { ...result, content };
   }
 
-  #succeeded({ value, deviations, text }: Success): CallToolResult {
+  #succeeded(input: Value, { value, deviations, text }: Success): CallToolResult {
     const { values, redaction, results, api, instance } = this.#parts;
     const { response, limits } = this.#plan.spec;
     const show = {
-      text: (shown: string) => redaction.in(shown),
+      text: redaction.showing(input),
       unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
     };
     const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
     const structured = plain as Value;
-    const lines = [redaction.in(text)];
+    const lines = [text];
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
     if (told.length > 0) {
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
