@@ -4,6 +4,7 @@ import type { TrustStore } from "../config/trust-store.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { isAccepted } from "./acceptance.ts";
 import { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
+import { refusedExamples } from "./check/refused-examples.ts";
 import { Problems, type Problem } from "./file/problem.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
 import type { ToolFile } from "./file/tool-file.ts";
@@ -43,7 +44,7 @@ export async function loadApi(path: string): Promise<LoadedApi> {
   const documents = loadDocuments(file, dirname(path));
   const { api, problems: more } = compileApi(file, documents);
   const lock = await readLock(path);
-  const all = [...problems, ...placed(more, text)].sort(byPlace);
+  const all = [...problems, ...placed([...more, ...refusedExamples(api)], text)].sort(byPlace);
   return { path, text, file, api, documents, problems: all, ...(lock ? { lock } : {}) };
 }
 

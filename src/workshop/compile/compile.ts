@@ -1,7 +1,5 @@
-import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../protocol/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import { checkerFor } from "../check/checker.ts";
 import type { ToolFile } from "../file/tool-file.ts";
 import { citationsOf, type Citation, type Outside } from "./citations.ts";
 import { toolDefinition } from "./tool-definition.ts";
@@ -26,8 +24,6 @@ export interface CompileProblem {
   severity: "error" | "warning";
 }
 
-type Checker = ReturnType<typeof checkerFor>;
-
 /** What a model has to read before it can call anything. */
 export const DEFINITION_BYTES = 12 * 1024;
 const LIST_BYTES = 96 * 1024;
@@ -45,12 +41,7 @@ export function compileApi(
   const compiled = { format: 1, file: served, tools, citations } as const;
   return {
     api: { ...compiled, hash: hashOf(compiled) },
-    problems: [
-      ...changedDocuments(file, documents),
-      ...citedOutside(outside),
-      ...overBudget(tools),
-      ...refusedExamples(served, tools),
-    ],
+    problems: [...changedDocuments(file, documents), ...citedOutside(outside), ...overBudget(tools)],
   };
 }
 
@@ -96,31 +87,6 @@ function citedOutside(outside: readonly Outside[]): CompileProblem[] {
     hint: "Lines are counted from 1, and the last one has to be there.",
     severity: "error",
   }));
-}
-
-/** Examples are for copying: one that the tool refuses is not offered. */
-function refusedExamples(file: ToolFile, tools: Readonly<Record<string, Tool>>): CompileProblem[] {
-  return Object.entries(file.tools).flatMap(([name, { examples }]) => {
-    const check = examples.length === 0 ? undefined : checkerOf(file, name, tools);
-    return examples.flatMap((example, index): CompileProblem[] => {
-      const [first] = check?.(example.arguments).problems ?? [];
-      if (first === undefined) return [];
-      const path = `tools.${name}.examples.${index}.arguments`;
-      return [
-        { path, message: `the tool itself refuses this call, so it is not offered: ${first}`, severity: "warning" },
-      ];
-    });
-  });
-}
-
-/** Nothing where the file has mistakes, which are told already. */
-function checkerOf(file: ToolFile, name: string, tools: Readonly<Record<string, Tool>>): Checker | undefined {
-  try {
-    return checkerFor(file, name, tools[name]?.inputSchema ?? {});
-  } catch (error) {
-    if (error instanceof NexusError) return undefined;
-    throw error;
-  }
 }
 
 function overBudget(tools: Readonly<Record<string, Tool>>): CompileProblem[] {

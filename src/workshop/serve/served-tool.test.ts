@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { checkerFor } from "../check/checker.ts";
+import { refusedExamples } from "../check/refused-examples.ts";
 import { compileApi, type CompiledApi } from "../compile/compile.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
 import { servedTool } from "./served-tool.ts";
@@ -65,7 +66,7 @@ test("X2: examples of the file are offered; one that the tool refuses is not", (
   const api = stays(fields, examples, `[{ that: departure > arrival, say: departure must be after arrival }]`);
   expect(examplesOf(api, "book")).toEqual([{ arrival: "2026-05-02", departure: "2026-05-04" }]);
   expect(api.tools["book"]?.inputSchema).not.toHaveProperty("examples");
-  expect(compileApi(api.file, {}).problems).toEqual([
+  expect(refusedExamples(api)).toEqual([
     {
       path: "tools.book.examples.0.arguments",
       message: "the tool itself refuses this call, so it is not offered: departure must be after arrival",
