@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { splitWords } from "../../src/cli/text/split-words.ts";
 import { connect } from "../../src/index.ts";
@@ -100,11 +101,32 @@ describe("B2: nexus serve --demo", () => {
     const entries = lines.map((line) => (JSON.parse(line) as { log: Record<string, unknown> }).log);
     expect(entries).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ level: "warn", message: expect.stringContaining("gone: failed:") as string }),
+        expect.objectContaining({
+          level: "warn",
+          message: expect.stringContaining("gone: failed:") as string,
+          error: expect.objectContaining({ code: "COMMAND_NOT_FOUND", server: "gone" }) as object,
+        }),
         expect.objectContaining({ level: "debug", time: expect.stringMatching(/^\d{4}-/) as string }),
       ]),
     );
   });
+});
+
+test("P1.9: of a server that fails it says why, in the server's own words where it has some", async () => {
+  const refusing = createHttpServer((_request, response) => {
+    response.writeHead(403, { "content-type": "application/json" }).end(`{"error":"Your plan has no such server"}`);
+  }).listen(0, "127.0.0.1");
+  await once(refusing, "listening");
+  const crashing = "console.error('Error: connect ECONNREFUSED 127.0.0.1:5432'); process.exit(1)";
+  await world.configure({
+    plan: { url: `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/mcp` },
+    db: { command: process.execPath, args: ["-e", crashing] },
+  });
+  const gateway = await serving();
+  expect(gateway.output.stderr).toContain("\n  answer: Your plan has no such server\n");
+  expect(gateway.output.stderr).toContain("probably: The server's own dependency at 127.0.0.1:5432 is not running.\n");
+  expect(await endOf(gateway, "SIGINT")).toBe(0);
+  refusing.close();
 });
 
 test("--server serves the named servers alone, and starts no others", async () => {

@@ -1,3 +1,4 @@
+import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../errors/visible.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { longNames } from "../looking/long-names.ts";
@@ -34,8 +35,12 @@ export class ServerNews implements Disposable {
       const words = stateWords(server);
       if (this.#troubled.get(id) === words) return;
       this.#troubled.set(id, words);
-      this.#say("yellow", id, words);
-      if ("error" in state && state.error.hint !== undefined) this.#out.note(visible(`  do: ${state.error.hint}`));
+      const error = "error" in state ? state.error : undefined;
+      this.#say("yellow", id, words, error && renderForPrograms(error));
+      const { answer, likelyCause, hint } = error?.details ?? {};
+      for (const [label, text] of Object.entries({ answer, probably: likelyCause, do: hint })) {
+        if (text !== undefined) this.#out.note(visible(`  ${label}: ${text}`));
+      }
     } else if (state.kind === "ready" && this.#troubled.delete(id)) {
       this.#say("green", id, stateWords(server));
     }
@@ -55,8 +60,8 @@ export class ServerNews implements Disposable {
     this.#out.note(visible(`  do: ${tooLong.advice}`));
   }
 
-  #say(colour: "yellow" | "green", id: string, words: string): void {
-    if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`);
+  #say(colour: "yellow" | "green", id: string, words: string, details?: { error: Record<string, unknown> }): void {
+    if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`, details);
     this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);
   }
 }
