@@ -16,8 +16,8 @@ export interface RequestChannel {
   finish(answer: Response | undefined): void;
 }
 
-/** Enough for a reader that waits to take what was written as a chunk of its own. */
-const APART_MS = 1;
+/** Enough, as a rule, for a reader to take what was written as a chunk of its own. */
+const APART_MS = 5;
 
 /** The requests of one message on a way that carries everything: a pipe, or the stream of HTTP+SSE. */
 export class SharedChannel implements RequestChannel {
@@ -26,7 +26,7 @@ export class SharedChannel implements RequestChannel {
   readonly #batch: BatchAnswers | undefined;
   readonly #onDone: (() => void) | undefined;
   #waiting: number;
-  #hasReported = false;
+  #reportedAt: number | undefined;
 
   /** `onDone`: all of them are answered. */
   constructor(
@@ -43,7 +43,7 @@ export class SharedChannel implements RequestChannel {
   }
 
   send(message: Message): boolean {
-    if (isNotification(message) && message.method === "notifications/progress") this.#hasReported = true;
+    if (isNotification(message) && message.method === "notifications/progress") this.#reportedAt = performance.now();
     return this.#write(message);
   }
 
@@ -52,7 +52,8 @@ export class SharedChannel implements RequestChannel {
    * the same chunk.
    */
   untilApart(): Promise<void> | undefined {
-    return this.#hasReported ? pause(APART_MS) : undefined;
+    if (this.#reportedAt === undefined) return undefined;
+    return pause(Math.max(1, this.#reportedAt + APART_MS - performance.now()));
   }
 
   finish(answer: Response | undefined): void {
