@@ -8,6 +8,7 @@ import type { Backoff } from "./backoff.ts";
 import { FairShares, type Share } from "./fair-shares.ts";
 import { GivenLease } from "./given-lease.ts";
 import type { Lease } from "./lease.ts";
+import type { Urgency } from "./start-gate.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** The key of the host's own connection: it is kept without users, and there is always room for it. */
@@ -18,9 +19,15 @@ export const ONCE = "once ";
 /** After which a connection that is one too many may be asked for again. */
 const BUSY_MS = 1_000;
 
+/** How one connection is opened. */
+export type OpenOptions = Pick<ConnectOptions, "input" | "signal"> & Pick<Urgency, "wanted">;
+
+/** One that was asked for by somebody who waits for it. */
+const WANTED = AbortSignal.abort();
+
 export interface PoolOptions {
   server: string;
-  connect: (options: Pick<ConnectOptions, "input" | "signal">) => Promise<Client>;
+  connect: (options: OpenOptions) => Promise<Client>;
   /** How long a connection that nobody uses is kept. */
   idleMs: number;
   maxConnections: number;
@@ -41,6 +48,8 @@ export interface HoldOptions {
   /** Whose share it counts in; the owner's own where absent. */
   principal?: string | undefined;
   input: InputProvider | undefined;
+  /** Fires when somebody waits for it; absent where somebody does from the beginning. */
+  wanted?: AbortSignal | undefined;
   /** Counts how often it could not be opened, or was lost at once; absent where the caller does. */
   backoff?: Backoff;
 }
@@ -245,9 +254,9 @@ export class ConnectionPool {
   }
 
   /** In a place that was taken for it. */
-  #open(key: string, { owner = HOST, input, backoff }: HoldOptions, share: Share | undefined): Held {
+  #open(key: string, { owner = HOST, input, wanted = WANTED, backoff }: HoldOptions, share: Share | undefined): Held {
     const giveUp = new AbortController();
-    const client = this.#options.connect({ input, signal: giveUp.signal });
+    const client = this.#options.connect({ input, signal: giveUp.signal, wanted });
     const held: Held = { key, owner, share, client, giveUp, users: 0, idleSince: 0, isRetired: false };
     this.#byKey.set(key, held);
     this.#running.add(held);

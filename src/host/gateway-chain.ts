@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { StdioReach } from "../transport/server-entry.ts";
 import { gatewaysIn, isStartedBy, VIA_VARIABLE } from "../transport/via-marks.ts";
 
@@ -11,7 +10,10 @@ const MAX_CALLERS = 32;
  * one that leads back to any of them is noticed where the circle closes.
  */
 export class GatewayChain {
-  readonly #id = randomBytes(6).toString("hex");
+  /** No secret: who knows it can keep its own calls out, no more. */
+  readonly #id = Math.floor(Math.random() * 2 ** 48)
+    .toString(16)
+    .padStart(12, "0");
   readonly #variables: Readonly<Record<string, string | undefined>>;
   /** Who called, and until when that counts. */
   readonly #callers = new Map<string, number>();

@@ -22,4 +22,6 @@ export interface LeaseRequest {
    */
   input?: InputProvider;
   signal?: CancelSignal;
+  /** It is no hurry: servers that others wait for are started first. */
+  canWait?: boolean;
 }

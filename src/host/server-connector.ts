@@ -15,7 +15,7 @@ import { eraKey, type EraCache } from "./era-cache.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import { secretStore } from "./load-options.ts";
 import { ServerLog } from "./server-log.ts";
-import { StartGate } from "./start-gate.ts";
+import { StartGate, type Urgency } from "./start-gate.ts";
 
 /** Makes servers of tool files; the workshop brings it. */
 export type OpenApi = (reach: ApiReach, surroundings: ApiSurroundings) => Promise<Transport>;
@@ -67,7 +67,11 @@ export class ServerConnector {
     return this.#ledger.sweep();
   }
 
-  async connect(definition: ServerDefinition, options: ConnectOptions): Promise<Client> {
+  /** `wanted` fires when somebody waits for it. */
+  async connect(
+    definition: ServerDefinition,
+    { wanted, ...options }: ConnectOptions & Pick<Urgency, "wanted">,
+  ): Promise<Client> {
     const { id, entry, origin, written, transport } = definition;
     if (transport) return Client.open(transport, this.#settingsFor(definition, options));
     if (!entry)
@@ -76,10 +80,10 @@ export class ServerConnector {
     const settings = this.#settingsFor(definition, options);
     const time = new ConnectingTime(options.connectTimeoutMs ?? entry.connectTimeoutMs);
     const open = (era: Era | undefined) =>
-      this.#gate.through(
-        () => connectEntry(entry, surroundings, { ...settings, era, connectBy: time.end() }),
-        options.signal,
-      );
+      this.#gate.through(() => connectEntry(entry, surroundings, { ...settings, era, connectBy: time.end() }), {
+        signal: options.signal,
+        wanted,
+      });
     try {
       await this.#bindSecrets(definition);
       const client = await this.#openInEra(entry, open);

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CancelSignal } from "../client/cancellation.ts";
 import type { Client } from "../client/client.ts";
-import type { ConnectOptions } from "../client/connect-entry.ts";
 import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { Backoff, type BackoffSettings } from "./backoff.ts";
-import { ConnectionPool, HOST, type Held } from "./connection-pool.ts";
+import { ConnectionPool, HOST, type Held, type OpenOptions } from "./connection-pool.ts";
 import { LeaseKeys, NOBODY } from "./lease-keys.ts";
 import type { Lease, LeaseRequest } from "./lease.ts";
 import { ServerLists } from "./server-lists.ts";
@@ -16,7 +15,7 @@ import { unableToRun } from "./unable-to-run.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 export interface SupervisorOptions {
-  connect: (definition: ServerDefinition, options: Pick<ConnectOptions, "input" | "signal">) => Promise<Client>;
+  connect: (definition: ServerDefinition, options: OpenOptions) => Promise<Client>;
   /** Answers questions on the host's own connection. */
   input: InputProvider | undefined;
   backoff: BackoffSettings;
@@ -69,6 +68,8 @@ export class ServerSupervisor {
   /** Modern HTTP servers keep nothing of their callers: everybody shares one connection. */
   #isStateless = false;
   #retrying: Promise<void> | undefined;
+  /** Fires when somebody waits for the last start. */
+  #wanted = new AbortController();
   /** Of the starts of the host's own connection the last one counts. */
   #starts = 0;
   /** What the last start is opening. */
@@ -167,17 +168,18 @@ export class ServerSupervisor {
   /** Connects, so that it is known what the server offers. */
   async wake(signal: CancelSignal | undefined): Promise<void> {
     this.#refuseIfUnable();
-    await unlessAborted(this.#ensureHost(), signal);
+    await unlessAborted(this.#ensureWanted(), signal);
   }
 
   /** A connection for this owner; waits for this server only. */
-  async lease({ owner = HOST, principal, input, signal }: LeaseRequest = {}): Promise<Lease> {
+  async lease({ owner = HOST, principal, input, signal, canWait }: LeaseRequest = {}): Promise<Lease> {
     this.#refuseIfUnable();
     const key = this.#keyFor(owner, input);
     if (key !== HOST) {
       return this.#pool.lease(key, { owner, principal, input, backoff: this.#keys.backoffOf(owner) }, signal);
     }
-    const { held, client } = this.#ready ?? (await unlessAborted(this.#ensureHost(), signal));
+    const { held, client } =
+      this.#ready ?? (await unlessAborted(canWait ? this.#ensureHost() : this.#ensureWanted(), signal));
     return this.#pool.leaseNow(held, this.#asUsedBy(owner, input, client));
   }
 
@@ -222,7 +224,9 @@ export class ServerSupervisor {
     ]);
     if (isAnswering) return this.lists.reload();
     const isSame = this.#ready?.held === held;
-    await (isSame ? this.#startAnew(held ?? this.#opening) : this.#ensureHost());
+    const starting = isSame ? this.#startAnew(held ?? this.#opening) : this.#ensureHost();
+    this.#wanted.abort();
+    await starting;
   }
 
   /** Two of the same may want the same file, port or lock: the old one is gone before the new one begins. */
@@ -265,6 +269,13 @@ export class ServerSupervisor {
     return this.#host ?? this.#begin();
   }
 
+  /** The same for somebody who waits for it. */
+  #ensureWanted(): Promise<Ready> {
+    const starting = this.#ensureHost();
+    this.#wanted.abort();
+    return starting;
+  }
+
   #begin(predecessor?: Promise<void>): Promise<Ready> {
     const starting = this.#startHost(predecessor);
     this.#host = starting;
@@ -282,11 +293,12 @@ export class ServerSupervisor {
     clearTimeout(this.#timer);
     this.#set({ kind: "starting" });
     const start = ++this.#starts;
+    const { signal: wanted } = (this.#wanted = new AbortController());
     let held: Held | undefined;
     try {
       if (predecessor) await predecessor;
       if (this.#closed) this.#refuseIfUnable();
-      held = this.#opening = this.#pool.holdHost({ input: this.#options.input });
+      held = this.#opening = this.#pool.holdHost({ input: this.#options.input, wanted });
       return await this.#settle(held, await held.client);
     } catch (thrown) {
       if (held) await this.#pool.end(held);

@@ -20,7 +20,7 @@ test("a start that is cancelled while it waits in line is not run, and does not 
   void gate.through(never);
   const abort = new AbortController();
   const run = vi.fn(never);
-  const left = gate.through(run, abort.signal);
+  const left = gate.through(run, { signal: abort.signal });
   const next = gate.through(() => Promise.resolve("in"));
   abort.abort();
   await expect(left).rejects.toMatchObject({ code: "CANCELLED" });
@@ -53,4 +53,27 @@ test("starts that are slow make room for as many others, and for no more", async
   expect(run).toHaveBeenCalledTimes(2);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(run).toHaveBeenCalledTimes(4);
+});
+
+test("a start that somebody waits for does not wait for others, nor once it is in line", async () => {
+  vi.useFakeTimers();
+  const gate = new StartGate(1);
+  void gate.through(never);
+  const wanted = new AbortController();
+  const inLine = gate.through(() => Promise.resolve("from the line"), { wanted: wanted.signal });
+  expect(await gate.through(() => Promise.resolve("at once"), { wanted: AbortSignal.abort() })).toBe("at once");
+  wanted.abort();
+  expect(await inLine).toBe("from the line");
+});
+
+test("starts that somebody waits for are limited as well, and can be cancelled", async () => {
+  vi.useFakeTimers();
+  const gate = new StartGate(1);
+  const run = vi.fn(never);
+  const wanted = AbortSignal.abort();
+  for (let count = 0; count < 5; count++) void gate.through(run, { wanted });
+  const cancelled = gate.through(run, { wanted, signal: AbortSignal.abort() });
+  await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(run).toHaveBeenCalledTimes(2);
 });

@@ -2,9 +2,11 @@
 const ALWAYS = "PATH HOME USER LOGNAME LANG LC_ALL LC_CTYPE TERM SHELL TMPDIR TMP TEMP".split(" ");
 const ON_WINDOWS = "USERPROFILE APPDATA LOCALAPPDATA PATHEXT SYSTEMROOT COMSPEC".split(" ");
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 export interface ChildEnvironmentOptions {
   /** The parent's variables. */
-  variables: Readonly<Record<string, string | undefined>>;
+  variables: Variables;
   platform: NodeJS.Platform;
   /** Set for this child. */
   env?: Readonly<Record<string, string>> | undefined;
@@ -24,16 +26,29 @@ export function childEnvironment({
   env,
   passthrough,
 }: ChildEnvironmentOptions): Record<string, string> {
-  const windows = platform === "win32";
-  const fold = (name: string) => (windows ? name.toUpperCase() : name);
-  const allowed = new Set([...ALWAYS, ...(windows ? ON_WINDOWS : []), ...(passthrough ?? [])].map(fold));
+  return platform === "win32"
+    ? onWindows({ variables, env, passthrough })
+    : { ...picked(variables, [...ALWAYS, ...(passthrough ?? [])]), ...env };
+}
+
+/** By name: of `process.env`, to read all of it takes as long as much of what else a start needs. */
+function picked(variables: Variables, names: readonly string[]): Record<string, string> {
   const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(variables)) {
-    if (value !== undefined && allowed.has(fold(name))) result[name] = value;
+  for (const name of names) {
+    const value = variables[name];
+    if (typeof value === "string") result[name] = value;
   }
+  return result;
+}
+
+function onWindows({ variables, env, passthrough = [] }: Omit<ChildEnvironmentOptions, "platform">) {
+  const fold = (name: string) => name.toUpperCase();
+  const allowed = new Set([...ALWAYS, ...ON_WINDOWS, ...passthrough].map(fold));
+  const passed = Object.keys(variables).filter((name) => allowed.has(fold(name)));
+  const result = picked(variables, passed);
   for (const [name, value] of Object.entries(env ?? {})) {
     // Windows reads names without regard to case: a second "Path" beside "PATH" would win or lose by chance.
-    if (windows) for (const other of Object.keys(result)) if (fold(other) === fold(name)) delete result[other];
+    for (const other of Object.keys(result)) if (fold(other) === fold(name)) delete result[other];
     result[name] = value;
   }
   return result;

@@ -64,16 +64,22 @@ type StartOptions = SpawnOptions & Pick<StdioOptions, "cwd" | "env">;
 /** A server as a child process: one JSON message a line on stdin and stdout. */
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
-  readonly target: { command: string };
   readonly #options: StdioOptions;
+  #target: Transport["target"] | undefined;
 
   constructor(options: StdioOptions) {
     this.#options = options;
-    this.target = {
-      command: maskedWords([options.command, ...options.args])
-        .map(quoted)
-        .join(" "),
-    };
+  }
+
+  /** Only errors name it. */
+  get target(): Transport["target"] {
+    const { command, args } = this.#options;
+    const words = () => maskedWords([command, ...args]).map(quoted);
+    return (this.#target ??= { command: words().join(" ") });
+  }
+
+  set target(target: Transport["target"]) {
+    this.#target = target;
   }
 
   get identity(): { server: string; principal: string } {

@@ -29,6 +29,7 @@ export function valuesToHide({ id, reach }: ResolvedEntry, surroundings: Surroun
 
 /** Those of the entry, and those of the user that it passes on. */
 function variablesOf({ env, passthrough }: StdioReach, { variables, platform }: Surroundings): Record<string, string> {
+  if (passthrough.length === 0 && Object.keys(env).length === 0) return {};
   const all = Object.entries(childEnvironment({ variables, platform, env, passthrough }));
   return Object.fromEntries(all.filter(([name]) => !isOwnVariable(name, platform)));
 }

@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import { sha256 } from "../protocol/digest.ts";
+import { shortName } from "../protocol/digest.ts";
 import type { StdioReach } from "./server-entry.ts";
 
 /** Through which gateways a process was started, and by which entries: in the environment of every child. */
@@ -48,7 +48,7 @@ export function isStartedBy(reach: StdioReach, variables: Variables): boolean {
 function entryMark({ command, args, cwd, env }: StdioReach): string {
   const names = Object.keys(env).filter((name) => STEERING.test(name));
   const steering = names.toSorted().map((name) => [name, env[name]]);
-  return `=${sha256(JSON.stringify([command, args, cwd ?? "", steering])).slice(0, 12)}`;
+  return `=${shortName(JSON.stringify([command, args, cwd ?? "", steering])).slice(0, 12)}`;
 }
 
 export function startsItself(): NexusError {

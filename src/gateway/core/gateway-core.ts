@@ -114,7 +114,7 @@ export class GatewayCore implements Core {
     const natures = running.map(({ id }) =>
       this.#catalogs
         .of(id)
-        .nature()
+        .nature({ canWait: true })
         .catch(() => undefined),
     );
     const known = await Promise.all(natures.map((nature) => within(nature, this.#waitMs)));

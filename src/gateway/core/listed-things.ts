@@ -112,7 +112,7 @@ export class ListedThings {
     if (shown) shown.isWhole = false;
     if (found) return found;
     const { method, member, capability } = LISTS[kind];
-    const { capabilities } = await this.#options.catalogs.of(server).nature(exchange.signal);
+    const { capabilities } = await this.#options.catalogs.of(server).nature({ signal: exchange.signal });
     if (!capabilities[capability]) return undefined;
     const asking = askingFor(method, exchange);
     const listed = await readPages(method, member, (params = {}) =>

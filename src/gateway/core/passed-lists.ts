@@ -34,7 +34,7 @@ export class PassedLists {
     const { cursors, run, catalogs, access } = this.#options;
     const position = cursors.open(exchange);
     const { method, member, capability } = LISTS[kind];
-    const { capabilities, era } = await catalogs.of(status.id).nature(exchange.signal);
+    const { capabilities, era } = await catalogs.of(status.id).nature({ signal: exchange.signal });
     if (!capabilities[capability]) throw notOffered(status.id, method);
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });

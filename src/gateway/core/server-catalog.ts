@@ -1,8 +1,8 @@
-import type { CancelSignal } from "../../client/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { Logger } from "../../client/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
+import type { LeaseRequest } from "../../host/lease.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { LIST_KINDS, type ListKind } from "./list-kind.ts";
@@ -82,9 +82,9 @@ export class ServerCatalog {
   }
 
   /** What the server said of itself; connects it, if it is not. */
-  async nature(signal?: CancelSignal): Promise<ServerNature> {
+  async nature(request: Pick<LeaseRequest, "signal" | "canWait"> = {}): Promise<ServerNature> {
     if (this.#nature) return this.#nature;
-    using lease = await this.#host.lease(this.#server, signal ? { signal } : {});
+    using lease = await this.#host.lease(this.#server, request);
     return this.#meet(lease.client);
   }
 
@@ -95,6 +95,8 @@ export class ServerCatalog {
   current(kind: ListKind): KnownList | Promise<KnownList> {
     const known = this.#known.get(kind);
     if (known && !known.freshness.isOutdated) return known;
+    // A call waits for it, so its server must not stand in line.
+    if (!this.#nature) this.nature().catch(() => {});
     return this.read(kind).list.catch((error: unknown) => {
       if (!known) throw error;
       return known;
@@ -109,7 +111,8 @@ export class ServerCatalog {
   }
 
   async #read(kind: ListKind): Promise<KnownList> {
-    using lease = await this.#host.lease(this.#server);
+    // The lists of all servers are read at once: what somebody calls goes first.
+    using lease = await this.#host.lease(this.#server, { canWait: true });
     if (!this.#nature) this.#meet(lease.client);
     const prefix = this.#host.find(this.#server)?.definition.prefix;
     return await readKnownList(lease.client, kind, { server: this.#server, prefix, logger: this.#logger });
