@@ -125,11 +125,13 @@ export class HttpEdge {
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
-    if (!this.#options.chain.admit(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
     const admitted = this.#admit(req, res);
     const principal = admitted instanceof Promise ? await admitted : admitted;
     // A client that left meanwhile is not served: what is opened for it would not hear that it is gone.
-    if (principal && !res.destroyed) await this.#visit(route, req, res, principal);
+    if (!principal || res.destroyed) return;
+    // Only those who may call are believed about where their requests come from.
+    if (!this.#options.chain.admit(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
+    await this.#visit(route, req, res, principal);
   }
 
   async #visit(route: Route, req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
