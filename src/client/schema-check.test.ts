@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Tool } from "../protocol/mcp.ts";
 import { checkArguments, checkResult } from "./schema-check.ts";
 import type { SchemaCheck } from "./schema-validator.ts";
+import { examples } from "../../test/fixtures/depth.ts";
 
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
 
@@ -344,7 +345,7 @@ test("whatever the schema and the value, there is an outcome, and problems point
         expect(path === "" || parentExists(args, path)).toBe(true);
       }
     }),
-    { numRuns: 500, seed: 3 },
+    { numRuns: examples(500), seed: 3 },
   );
 });
 
@@ -353,7 +354,7 @@ test("a schema of anything at all is used or refused, never thrown over", async 
     fc.asyncProperty(fc.dictionary(fc.constantFrom(...KEYWORDS), fc.jsonValue()), value, async (schema, args) => {
       expect(["valid", "invalid", "unusable"]).toContain((await checkArguments(tool(schema), args)).kind);
     }),
-    { numRuns: 500, seed: 3 },
+    { numRuns: examples(500), seed: 3 },
   );
 });
 

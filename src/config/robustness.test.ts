@@ -4,6 +4,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 import { findServers } from "./find-servers.ts";
 import { defineServers } from "./load.ts";
 import { parseSource } from "./read-source.ts";
+import { examples } from "../../test/fixtures/depth.ts";
 
 const PIECES = [
   "{",
@@ -48,7 +49,7 @@ test.for(["a.json", "a.yaml", "a.toml"])(
           expect((error as NexusError).details.source?.file).toBe(file);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   },
 );
@@ -79,6 +80,6 @@ test("P0: whatever an entry is, it becomes a definition or its own problem", asy
       for (const { entry, problem } of servers) expect([entry, problem].filter(Boolean)).toHaveLength(1);
       for (const { problem } of servers) expect(problem?.code).not.toBe("INTERNAL");
     }),
-    { numRuns: 500 },
+    { numRuns: examples(500) },
   );
 });

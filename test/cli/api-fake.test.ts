@@ -20,7 +20,7 @@ interface Running {
 
 async function started(...args: string[]): Promise<Running> {
   const running = world.start(["api", "fake", ...args]);
-  await expect.poll(() => running.output.stdout, { timeout: 15_000 }).toMatch(/Ctrl-C ends it|"url"/);
+  await expect.poll(() => running.output.stdout).toMatch(/Ctrl-C ends it|"url"/);
   return running;
 }
 

@@ -94,10 +94,10 @@ test("X12: what is approved is served as it was approved: a change is shown by i
 test("somebody at a terminal is shown the differences, and asked", async () => {
   const undo = await change(/^title: .*/m, "title: Other museums");
   const { child, output } = world.inTerminal(["api", "approve", "museum"]);
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("Approve this? y/N");
+  await expect.poll(() => output.stdout).toContain("Approve this? y/N");
   expect(output.stdout).toContain("description changed");
   child.stdin?.write("n\r");
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("Nothing was approved.");
+  await expect.poll(() => output.stdout).toContain("Nothing was approved.");
   await undo();
 });
 
@@ -132,9 +132,9 @@ describe("nothing is approved that was not shown", () => {
     const diff = await world.run(["api", "diff", "museum"]);
     const json = await world.run(["api", "diff", "museum", "--json"]);
     const { child, output } = world.inTerminal(["api", "approve", "museum"], { columns: 2_000 });
-    await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("Approve this? y/N");
+    await expect.poll(() => output.stdout).toContain("Approve this? y/N");
     child.stdin?.write("n\r");
-    await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("Nothing was approved.");
+    await expect.poll(() => output.stdout).toContain("Nothing was approved.");
     await undo();
     expect(diff.code).toBe(8);
     return { diff: diff.stdout, approve: output.stdout, json: JSON.parse(json.stdout) as Changes };
@@ -231,10 +231,10 @@ describe("nothing is approved that was not shown", () => {
   test("a file that changes while somebody looks at it is not approved", async () => {
     const undo = await change("title: City museums", "title: City museum");
     const { child, output } = world.inTerminal(["api", "approve", "museum"]);
-    await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("Approve this? y/N");
+    await expect.poll(() => output.stdout).toContain("Approve this? y/N");
     const undoAgain = await change("effect: read", "effect: write");
     child.stdin?.write("y\r");
-    await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("has changed since it was shown");
+    await expect.poll(() => output.stdout).toContain("has changed since it was shown");
     expect(child.exitCode ?? ((await once(child, "close")) as [unknown])[0]).toBe(8);
     expect((await world.run(["api", "diff", "museum"])).code).toBe(8);
     await undoAgain();

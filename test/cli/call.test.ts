@@ -214,7 +214,7 @@ describe("failures", () => {
     await using web = await startHttpFixture({ revision: "2025-11-25" });
     const { child } = world.start(["mcp", "call", "sleep", "--arg", "ms=60000", "--url", web.url]);
     const asked = () => JSON.stringify(web.transcript.messages("in")).includes('"tools/call"');
-    await expect.poll(asked, { timeout: 15_000 }).toBe(true);
+    await expect.poll(asked).toBe(true);
     child.kill("SIGINT");
     expect(await once(child, "close")).toEqual([130, null]);
     await expect.poll(() => web.observations.cancelled.length).toBe(1);
@@ -232,7 +232,7 @@ describe("failures", () => {
       "--sample-with",
       sampler,
     ]);
-    await expect.poll(() => childrenOf(child.pid ?? 0).length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => childrenOf(child.pid ?? 0).length).toBe(2);
     const started = childrenOf(child.pid ?? 0);
     child.kill("SIGINT");
     expect(await once(child, "close")).toEqual([130, null]);

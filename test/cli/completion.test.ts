@@ -138,7 +138,7 @@ class Bash implements AsyncDisposable {
     // Ctrl-O shows the line as it is, whatever the terminal has made of it.
     bash.#type(`bind -x '"\\C-o": printf "LINE<%s>\\n" "$READLINE_LINE"'\r`);
     bash.#type(`source <(nexus completion bash); echo rea""dy\r`);
-    await expect.poll(() => bash.#output, { timeout: 10_000 }).toContain("ready");
+    await expect.poll(() => bash.#output).toContain("ready");
     return bash;
   }
 
@@ -146,7 +146,7 @@ class Bash implements AsyncDisposable {
   async completed(line: string): Promise<string> {
     this.#output = "";
     this.#type(`${line}\t\u000f`);
-    await expect.poll(() => this.#output, { timeout: 10_000 }).toMatch(/LINE<.*>/);
+    await expect.poll(() => this.#output).toMatch(/LINE<.*>/);
     // Ctrl-E, Ctrl-U: an empty line for the next one.
     this.#type("\u0005\u0015");
     return /LINE<(.*)>/.exec(this.#output)?.[1] ?? "";

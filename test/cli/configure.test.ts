@@ -399,7 +399,7 @@ test.skipIf(!HAS_TERMINAL)(
     await world.write("home/work/project/.cursor/mcp.json", { mcpServers: { theirs: THEIRS } });
     const answered = async (answer: string) => {
       const { child, output } = world.inTerminal(["mcp", "import", "theirs"]);
-      await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("y/N:");
+      await expect.poll(() => output.stdout).toContain("y/N:");
       child.stdin?.write(`${answer}\r`);
       const [code] = (await once(child, "close")) as [unknown];
       return { code, text: output.stdout };
@@ -505,7 +505,7 @@ test.runIf(HAS_TERMINAL)("on a terminal trust asks, and what changed while it as
 
 async function answered(answer: string, meanwhile?: () => Promise<unknown>): Promise<{ code: unknown; text: string }> {
   const { child, output } = world.inTerminal(["mcp", "trust"]);
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("Trust this file? y/N:");
+  await expect.poll(() => output.stdout).toContain("Trust this file? y/N:");
   await meanwhile?.();
   child.stdin?.write(`${answer}\r`);
   const [code] = (await once(child, "close")) as [unknown];

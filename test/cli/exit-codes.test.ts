@@ -121,7 +121,7 @@ test.runIf(process.platform !== "win32")(
       const args = ["mcp", "call", "sleep", "--arg", "ms=600000", "--url", web.url, ...flags];
       const { child, output } = world.start(args);
       const isCalled = () => JSON.stringify(web.transcript.messages("in")).includes('"tools/call"');
-      await expect.poll(isCalled, { timeout: 15_000 }).toBe(true);
+      await expect.poll(isCalled).toBe(true);
       child.kill("SIGINT");
       expect(await once(child, "close")).toEqual([130, null]);
       expect(output).toEqual({ stdout: "", stderr });

@@ -58,13 +58,13 @@ test("the last lines of both files, 50 unless told, with control characters made
 test("--follow goes on with what is added, over a change of files, until Ctrl-C", async () => {
   await writeFile(file, "before\n");
   const { child, output } = world.start(["mcp", "logs", "notes", "--follow", "--lines", "1"]);
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe("before\n");
+  await expect.poll(() => output.stdout).toBe("before\n");
   await appendFile(file, "half a ");
   await appendFile(file, "line\n");
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe("before\nhalf a line\n");
+  await expect.poll(() => output.stdout).toBe("before\nhalf a line\n");
   await rename(file, `${file}.1`);
   await writeFile(file, "a new file\n");
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe("before\nhalf a line\na new file\n");
+  await expect.poll(() => output.stdout).toBe("before\nhalf a line\na new file\n");
   child.kill("SIGINT");
   const [code] = (await once(child, "close")) as [number | null];
   expect(code).toBe(130);
@@ -73,7 +73,7 @@ test("--follow goes on with what is added, over a change of files, until Ctrl-C"
 test("--follow --json writes one object a line", async () => {
   await writeFile(file, "one\n");
   const { child, output } = world.start(["mcp", "logs", "notes", "--follow", "--json", "--lines", "1"]);
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toBe(`{"server":"notes","line":"one"}\n`);
+  await expect.poll(() => output.stdout).toBe(`{"server":"notes","line":"one"}\n`);
   expect(output.stderr).toBe("");
   child.kill("SIGINT");
   await once(child, "close");

@@ -171,16 +171,16 @@ describe.runIf(process.platform !== "win32")("R6: signals", () => {
   ] as const)("%s ends the call and its server: %d", async (signal, exit) => {
     const before = await timesHung();
     const { child } = world.start(["mcp", "call", "odd.hangs"]);
-    await expect.poll(timesHung, { timeout: 15_000 }).toBe(before + 1);
+    await expect.poll(timesHung).toBe(before + 1);
     child.kill(signal);
     expect(await once(child, "close")).toEqual([exit, null]);
   });
 
   test.runIf(HAS_TERMINAL)("an end that takes long can be cut short, and the terminal says so", async () => {
     const { child, output } = world.inTerminal(["mcp", "call", "stays.hangs"]);
-    await expect.poll(() => output.stdout, { timeout: 15_000 }).toContain("waiting");
+    await expect.poll(() => output.stdout).toContain("waiting");
     child.stdin?.write("\u0003");
-    await expect.poll(() => output.stdout, { timeout: 15_000 }).toContain("ending; Ctrl-C again ends at once");
+    await expect.poll(() => output.stdout).toContain("ending; Ctrl-C again ends at once");
     child.stdin?.write("\u0003");
     expect(await once(child, "close")).toEqual([130, null]);
   });

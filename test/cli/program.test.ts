@@ -267,7 +267,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     const transcript = join(world.root, "typed.jsonl");
     const server = [process.execPath, ...stdioFixture(["--transcript", transcript]).args].join(" ");
     const { child, output } = world.inTerminal(["mcp", "call", "sleep", "--arg", "ms=600000", "--stdio", server]);
-    await expect.poll(() => said(transcript, "tools/call"), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => said(transcript, "tools/call")).toBe(true);
     child.stdin?.write("\u0003");
     expect(await once(child, "close")).toEqual([130, null]);
     expect(said(transcript, "notifications/cancelled")).toBe(true);
@@ -281,7 +281,7 @@ describe.runIf(isLinux)("a signal during a long call", () => {
     const transcript = join(world.root, `${name}.jsonl`);
     const server = [process.execPath, ...stdioFixture(["--transcript", transcript, ...flags]).args].join(" ");
     const { child, output } = world.start(["mcp", "call", "sleep", "--arg", "ms=600000", "--stdio", server]);
-    await expect.poll(() => said(transcript, "tools/call"), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => said(transcript, "tools/call")).toBe(true);
     return { child, output, transcript, servers: childrenOf(child.pid ?? 0) };
   }
 

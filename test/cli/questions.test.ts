@@ -32,7 +32,7 @@ async function converse(args: string[], dialogue: [seen: string, typed: string][
   const { child, output } = world.inTerminal(["mcp", "call", ...args]);
   let from = 0;
   for (const [seen, typed] of dialogue) {
-    await expect.poll(() => output.stdout.indexOf(seen, from), { timeout: 15_000 }).toBeGreaterThanOrEqual(0);
+    await expect.poll(() => output.stdout.indexOf(seen, from)).toBeGreaterThanOrEqual(0);
     from = output.stdout.indexOf(seen, from) + seen.length;
     child.stdin?.write(typed);
   }

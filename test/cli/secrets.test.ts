@@ -80,7 +80,7 @@ test("P1.9: names and values that cannot be, and secrets that are not there, say
 
 test.runIf(HAS_TERMINAL)("on a terminal the value is asked for, and not shown", async () => {
   const { child, output } = world.inTerminal(["secrets", "set", "typed", "--no-color"]);
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("Value of typed (not shown): ");
+  await expect.poll(() => output.stdout).toContain("Value of typed (not shown): ");
   child.stdin?.write("hunter2\r");
   const [code] = (await once(child, "close")) as [unknown];
   expect(code).toBe(0);
@@ -90,7 +90,7 @@ test.runIf(HAS_TERMINAL)("on a terminal the value is asked for, and not shown", 
 
 test.runIf(HAS_TERMINAL)("Ctrl-C at the question stores nothing", async () => {
   const { child, output } = world.inTerminal(["secrets", "set", "waiting"]);
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("Value of waiting (not shown): ");
+  await expect.poll(() => output.stdout).toContain("Value of waiting (not shown): ");
   child.stdin?.write("half\u0003");
   const [code] = (await once(child, "close")) as [unknown];
   expect(code).toBe(130);

@@ -30,7 +30,7 @@ interface Serving {
 
 async function serving(args: readonly string[] = []): Promise<Serving> {
   const { child, output } = world.start(["serve", "--port", "0", ...args]);
-  await expect.poll(() => output.stdout, { timeout: 15_000 }).toMatch(/"url"|Ctrl-C/);
+  await expect.poll(() => output.stdout).toMatch(/"url"|Ctrl-C/);
   return { url: /http:\/\/[\d.:]+\/mcp/.exec(output.stdout)?.[0] ?? "", child, output };
 }
 
@@ -160,7 +160,7 @@ describe("with configured servers", () => {
     expect(await toolsAt(gateway.url)).toContain("everything__sleep");
 
     await world.configure({ everything: stdioFixture(), second: stdioFixture(["--revision", "2025-11-25"]) });
-    await expect.poll(() => toolsAt(gateway.url), { timeout: 10_000 }).toContain("second__sleep");
+    await expect.poll(() => toolsAt(gateway.url)).toContain("second__sleep");
     const one = await send(gateway.url.replace(/mcp$/, "servers/broken/mcp"), modern("tools/list"));
     expect(one.status).toBe(404);
     expect(await endOf(gateway, "SIGINT")).toBe(0);
@@ -173,7 +173,7 @@ describe("with configured servers", () => {
     expect(gateway.output.stderr).toMatch(/mcp\.json cannot be used, so it has no servers: Not valid JSON at line 1/);
 
     await world.configure({ everything: stdioFixture() });
-    await expect.poll(() => toolsAt(gateway.url), { timeout: 10_000 }).toContain("everything__sleep");
+    await expect.poll(() => toolsAt(gateway.url)).toContain("everything__sleep");
     expect(await endOf(gateway, "SIGTERM")).toBe(0);
   });
 
@@ -275,12 +275,12 @@ describe("B1: nexus serve --stdio", () => {
       } else {
         const params = { protocolVersion: revision, capabilities: {}, clientInfo };
         say({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-        await expect.poll(() => heard()[0]?.result, { timeout: 10_000 }).toMatchObject({ protocolVersion: revision });
+        await expect.poll(() => heard()[0]?.result).toMatchObject({ protocolVersion: revision });
         say({ jsonrpc: "2.0", method: "notifications/initialized" });
         say(call);
       }
       await expect
-        .poll(() => heard().find(({ id }) => id === 2)?.result, { timeout: 10_000 })
+        .poll(() => heard().find(({ id }) => id === 2)?.result)
         .toMatchObject({
           content: [{ type: "text" }],
         });

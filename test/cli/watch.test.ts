@@ -24,7 +24,7 @@ afterAll(async () => {
 /** Runs until it says that it watches. */
 async function watching(args: readonly string[]): Promise<ReturnType<NexusWorld["start"]>> {
   const started = world.start(["mcp", "watch", ...args]);
-  await expect.poll(() => started.output.stderr, { timeout: 10_000 }).toContain("Watching");
+  await expect.poll(() => started.output.stderr).toContain("Watching");
   return started;
 }
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const [{ filename } = { filename: "" }] = Object.values(packed);
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
   await npm(["install", "--offline", "--omit=optional", "--no-audit", "--no-fund", `./${filename}`], folder);
-}, 60_000);
+});
 
 afterAll(async () => {
   await rm(folder, { recursive: true });

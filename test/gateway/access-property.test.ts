@@ -205,7 +205,7 @@ async function throughSubscriptions(
     world.url(server),
     modern("subscriptions/listen", { notifications }, { headers: { "x-user": user } }),
   );
-  await expect.poll(() => stream.events.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => stream.events.length).toBeGreaterThan(0);
   const agreed = stream.events[0]?.params?.notifications as Partial<typeof notifications> | undefined;
   const accepted = agreed?.resourceSubscriptions ?? [];
   stream.leave();

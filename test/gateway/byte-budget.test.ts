@@ -64,15 +64,13 @@ describe("Request bodies", () => {
     await using gateway = await WeighedGateway.open({ up: wordy(1) }, { totalBytes: TOTAL, bodyMs: 60_000 });
     const held = () => metricAt(gateway.url, "nexus_buffered_bytes");
     const posts = Array.from({ length: 60 }, () => new UnfinishedPost(gateway.url));
-    await expect
-      .poll(() => posts.filter(({ status }) => status === 503).length, { timeout: 20_000 })
-      .toBeGreaterThan(40);
+    await expect.poll(() => posts.filter(({ status }) => status === 503).length).toBeGreaterThan(40);
     expect(await held()).toBeLessThanOrEqual(TOTAL);
     const refused = posts.find(({ status }) => status === 503);
     expect(refused?.text).toMatch(/retry-after: 1/i);
     expect(refused?.text).toContain("limits.totalBytes");
     await Promise.all(posts.map((post) => post.leave()));
-    await expect.poll(held, { timeout: 20_000 }).toBe(0);
+    await expect.poll(held).toBe(0);
     expect((await send(gateway.url, modern("tools/list"))).status).toBe(200);
   });
 
@@ -157,7 +155,7 @@ describe("Answers that are not read", () => {
     const hers = await send(world.url("long"), modern("tools/list", {}, { headers: { "x-user": "alice" } }));
     expect([hers.status, hers.text.length > 500_000]).toEqual([200, true]);
     for (const stream of streams) stream.leave();
-    await expect.poll(held, { timeout: 20_000 }).toBe(0);
+    await expect.poll(held).toBe(0);
   });
 
   test("that there is no room for are replaced by an error of their own request", async () => {

@@ -314,8 +314,8 @@ describe("bounds", () => {
     const results = await Promise.all(calls);
     expect(results.every(({ resultType }) => resultType === "input_required")).toBe(true);
     expect(world.calls.parked).toBe(200);
-    await expect.poll(() => world.calls.parked, { timeout: 10_000 }).toBe(0);
-    await expect.poll(() => world.openCalls(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => world.calls.parked).toBe(0);
+    await expect.poll(() => world.openCalls()).toBe(0);
     expect(await world.requests("tools/call")).toHaveLength(200);
     expect(textOf(await world.tool("echo", { text: "fine" }, ASKABLE))).toBe("fine");
   });

@@ -23,9 +23,7 @@ const ask = (world: CallsWorld, method: string, params: Params, caller: CallerOp
 /** Asks about a task until it has this status. */
 async function until(world: CallsWorld, taskId: unknown, status: string): Promise<Result> {
   let task: Result = {};
-  await expect
-    .poll(async () => (task = await ask(world, "tasks/get", { taskId }))["status"], { timeout: 10_000 })
-    .toBe(status);
+  await expect.poll(async () => (task = await ask(world, "tasks/get", { taskId }))["status"]).toBe(status);
   return task;
 }
 

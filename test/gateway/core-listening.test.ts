@@ -141,7 +141,7 @@ describe("changes of lists", () => {
     await using all = await listen(it.core, ALL, { lists: LISTS });
     const changed = LISTS.map((list) => `notifications/${list}/list_changed`);
     const toldAll = async () => {
-      await expect.poll(() => all.methods().sort(), { timeout: 10_000 }).toEqual([...changed].sort());
+      await expect.poll(() => all.methods().sort()).toEqual([...changed].sort());
       all.heard.length = 0;
     };
     await it.host.setServers({ kit: stdioFixture(LEGACY), more: stdioFixture(LEGACY) });
@@ -235,9 +235,9 @@ describe("updates of resources", () => {
       const uri = `${server}+test://watched-resource`;
       await using all = await listen(it.core, ALL, { resources: [uri] });
       await failure(it.call(ALL, `${server}__crash`));
-      await expect.poll(all.uris, { timeout: 10_000 }).toEqual([uri]);
+      await expect.poll(all.uris).toEqual([uri]);
       await it.call(ALL, `${server}__update_resource`, { uri: "test://watched-resource" });
-      await expect.poll(all.uris, { timeout: 10_000 }).toEqual([uri, uri]);
+      await expect.poll(all.uris).toEqual([uri, uri]);
     }
   });
 

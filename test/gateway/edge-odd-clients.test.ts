@@ -90,8 +90,8 @@ describe("connections", () => {
       };
       const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
       socket.write(`POST /mcp HTTP/1.1\r\nhost: x\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
-      await expect.poll(() => world.unread(), { timeout: 10_000 }).toBeGreaterThan(0);
-      await expect.poll(() => world.unread(), { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => world.unread()).toBeGreaterThan(0);
+      await expect.poll(() => world.unread()).toBe(0);
       socket.destroy();
     }
   });

@@ -176,7 +176,7 @@ describe("B1: the gateway's own process", () => {
     const children = childrenOf(first.pid);
     process.kill(first.pid, "SIGKILL");
     await first.exited;
-    await expect.poll(() => children.filter(isRunning), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => children.filter(isRunning)).toEqual([]);
     const second = await serving(world, ["--config", config, "--port", new URL(first.url).port]);
     // Its connection broke with the old process; nothing else did.
     const again = await caller.tool("up__add_numbers", { a: 2, b: 2 }).catch(() => caller.tool("up__add_numbers"));
@@ -244,7 +244,7 @@ describe("B1: the gateway's own process", () => {
       const names = (message.result.tools as { name: string }[]).map(({ name }) => name.split("__")[0]);
       return new Set(names);
     };
-    await expect.poll(prefixes, { timeout: 10_000 }).toEqual(new Set(["added", "kept"]));
+    await expect.poll(prefixes).toEqual(new Set(["added", "kept"]));
     expect((await goneCall).message.error).toBeDefined();
     expect((await looker.tool("added__add_numbers", { a: 1, b: 1 })).message.result).toBeDefined();
     expect(textIn(await keptCall)).toBe("Slept 2000 ms.");
@@ -264,7 +264,7 @@ interface Serving {
 async function serving(world: NexusWorld, args: string[]): Promise<Serving> {
   const { child, output } = world.start(["serve", "--json", ...args]);
   const exited = once(child, "exit").then(([code]) => code as number | null);
-  await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain("\n");
+  await expect.poll(() => output.stdout).toContain("\n");
   const { url } = JSON.parse(output.stdout) as { url: string };
   return { url, pid: child.pid ?? 0, exited, terminate: () => void child.kill("SIGTERM") };
 }

@@ -66,7 +66,7 @@ beforeAll(async () => {
     crashes: node(CRASHES),
   });
   gateway = world.start(["serve", "--port", "0"]);
-  await vi.waitFor(() => expect(gateway.output.stdout).toContain("Ctrl-C"), { timeout: 25_000 });
+  await vi.waitFor(() => expect(gateway.output.stdout).toContain("Ctrl-C"), { timeout: 60_000 });
   origin = new URL(/http:\/\/[\d.:]+\/mcp/.exec(gateway.output.stdout)?.[0] ?? "").origin;
 });
 
@@ -211,7 +211,7 @@ describe("P1.9: callers read fixed words about a server that cannot be used", ()
     const params = { name: "gone__x", arguments: {}, _meta };
     child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })}\n`);
     child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list", params: { _meta } })}\n`);
-    await expect.poll(() => output.stdout.trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => output.stdout.trim().split("\n").length).toBe(2);
     child.stdin?.end();
     await once(child, "close");
     expect(output.stdout).not.toMatch(TRACES);

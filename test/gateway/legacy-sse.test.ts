@@ -186,7 +186,7 @@ test("the SDK's client comes back for a call, and for a question, whose stream w
   const waiting = client.callTool({ name: "wait", arguments: {} });
   await expect.poll(() => core.exchanges.length).toBe(1);
   const call = core.exchanges[0];
-  await expect.poll(() => world.resumed, { timeout: 10_000 }).toContain("1-0");
+  await expect.poll(() => world.resumed).toContain("1-0");
   expect(await call?.caller.ask?.(FORM, call.signal as AbortSignal)).toEqual({ action: "accept", content: { a: "b" } });
   core.letGo();
   expect((await waiting).content).toEqual([{ type: "text", text: "waited" }]);

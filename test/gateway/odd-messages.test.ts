@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { META } from "../../src/protocol/meta.ts";
 import { send } from "../fixtures/gateway/wire.ts";
 import { parrot } from "./faults-servers.ts";
+import { examples } from "../fixtures/depth.ts";
 import { ModernCaller, WeighedGateway } from "./faults-world.ts";
 import { LegacyWire } from "./legacy-wire.ts";
 
 const EVERYTHING = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-const NUMBER_OF_RUNS = 150;
+const NUMBER_OF_RUNS = examples(150);
 
 let gateway: WeighedGateway;
 

@@ -117,17 +117,17 @@ test("a file that is saved half written stops nothing, and says so; one that is 
   await host.ready();
   using lease = await host.lease("one");
   await write("mcp.json", JSON.stringify(good).slice(0, -4));
-  await expect.poll(() => warnings, { timeout: 10_000 }).toContainEqual(expect.stringContaining("stay as they were"));
+  await expect.poll(() => warnings).toContainEqual(expect.stringContaining("stay as they were"));
   expect(host.servers().map(({ id, state }) => [id, state.kind])).toEqual([
     ["one", "ready"],
     ["two", "ready"],
   ]);
   await write("mcp.json", { mcpServers: { one: stdioFixture() } });
-  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual(["one"]);
+  await expect.poll(() => ids(host)).toEqual(["one"]);
   using again = await host.lease("one");
   expect(again.client).toBe(lease.client);
   await rm(file);
-  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => ids(host)).toEqual([]);
 });
 
 test("a file that is emptied, or missing for a moment, stops nothing (G4)", async () => {
@@ -139,11 +139,11 @@ test("a file that is emptied, or missing for a moment, stops nothing (G4)", asyn
   await host.ready();
   using lease = await host.lease("one");
   await write("mcp.json", " \n");
-  await expect.poll(() => warnings, { timeout: 10_000 }).toContainEqual(expect.stringContaining("it is empty"));
+  await expect.poll(() => warnings).toContainEqual(expect.stringContaining("it is empty"));
   expect(ids(host)).toEqual(["one"]);
   await rm(file);
   await write("mcp.json", { mcpServers: { ...good.mcpServers, two: stdioFixture() } });
-  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual(["one", "two"]);
+  await expect.poll(() => ids(host)).toEqual(["one", "two"]);
   using again = await host.lease("one");
   expect(again.client).toBe(lease.client);
 });
@@ -155,9 +155,9 @@ test("--trust means what was there at the beginning, not what is written later (
   const states = () => Object.fromEntries(host.servers().map(({ id, state }) => [id, state.kind]));
   expect(states()).toEqual({ kit: "ready" });
   await write(".mcp.json", { mcpServers: { kit: stdioFixture(), later: { command: "nexus-no-such-command" } } });
-  await expect.poll(states, { timeout: 10_000 }).toEqual({ kit: "waiting-for-trust", later: "waiting-for-trust" });
+  await expect.poll(states).toEqual({ kit: "waiting-for-trust", later: "waiting-for-trust" });
   await write(".mcp.json", { mcpServers: { kit: stdioFixture() } });
-  await expect.poll(states, { timeout: 10_000 }).toEqual({ kit: "ready" });
+  await expect.poll(states).toEqual({ kit: "ready" });
 });
 
 test("a change while the first configuration is still being read is not undone by it", async () => {
@@ -178,5 +178,5 @@ test("a change while the first configuration is still being read is not undone b
     return new Promise<string>((resolve) => (changed = resolve));
   };
   await using host = await open({ config: file, watch: true, askInput });
-  await expect.poll(() => ids(host), { timeout: 10_000 }).toEqual(["after"]);
+  await expect.poll(() => ids(host)).toEqual(["after"]);
 });

@@ -27,8 +27,7 @@ function open(servers: Record<string, HostEntry>, options: HostOptions = {}) {
 const fixture = (...flags: string[]): HostEntry => stdioFixture(flags);
 const stateOf = (host: Host, id: string): ServerState["kind"] | undefined =>
   host.servers().find((server) => server.id === id)?.state.kind;
-const until = (host: Host, id: string, kind: ServerState["kind"]) =>
-  expect.poll(() => stateOf(host, id), { timeout: 10_000 }).toBe(kind);
+const until = (host: Host, id: string, kind: ServerState["kind"]) => expect.poll(() => stateOf(host, id)).toBe(kind);
 const pidOf = async (host: Host, id: string) => {
   using lease = await host.lease(id);
   return lease.client.pid ?? 0;
@@ -114,9 +113,9 @@ describe("running servers", () => {
     await using host = await open({ hopeless: fixture("--misbehave", "die-at-start") }, { backoff });
     host.on((event) => event.kind === "state" && event.state.kind === "starting" && starts++);
     await expect
-      .poll(() => host.servers()[0]?.state, { timeout: 10_000 })
+      .poll(() => host.servers()[0]?.state)
       .toMatchObject({ kind: "failed", retryAt: expect.any(Number) as number });
-    await expect.poll(() => starts, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => starts).toBeGreaterThanOrEqual(2);
     const before = starts;
     expect(await failure(host.callTool("hopeless.x"))).toMatchObject({ code: "SERVER_EXITED" });
     expect(starts - before).toBeLessThanOrEqual(1);
@@ -256,7 +255,7 @@ describe("running servers", () => {
     expect(states.filter((kind) => kind === "failed")).toHaveLength(10);
     await host.close();
     expect(childrenOf(process.pid)).toHaveLength(before);
-  }, 60_000);
+  });
 });
 
 test("nothing starts after the host was closed, and what is switched by hand stays so", async () => {
@@ -354,7 +353,7 @@ describe("leases", () => {
     expect(await failure(host.lease("pipe", { owner: "eve" }))).toMatchObject({ code: "CONNECTION_FAILED" });
     const { pid = 0 } = ada.client;
     ada.release();
-    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
   test("isolation: call gives every lease a process of its own", async () => {
@@ -365,7 +364,7 @@ describe("leases", () => {
     expect(pids[0]).not.toBe(pids[1]);
     one.release();
     two.release();
-    await expect.poll(() => pids.some(isRunning), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => pids.some(isRunning)).toBe(false);
   });
 });
 

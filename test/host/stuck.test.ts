@@ -21,7 +21,7 @@ test("retry replaces an owner's connection that does not answer, and leaves thos
   using again = await host.lease("odd", { owner: "ada" });
   expect(await pidOf(again)).not.toBe(stuck);
   expect(await pidOf(bob)).toBe(fine);
-  await expect.poll(() => isRunning(stuck), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(stuck)).toBe(false);
 });
 
 test("an owner's connection on which a call timed out is replaced if it is silent", async () => {
@@ -47,7 +47,7 @@ test("of a stuck server and the one that replaces it only one runs at a time", a
   const heard: string[] = [];
   host.on((event) => event.kind === "state" && heard.push(event.state.kind));
   const retried = host.retry("odd");
-  await expect.poll(() => heard, { timeout: 10_000 }).toEqual(["starting"]);
+  await expect.poll(() => heard).toEqual(["starting"]);
   expect(await hostPid(host)).not.toBe(before);
   await retried;
   expect(heard).toEqual(["starting", "ready"]);
@@ -112,10 +112,10 @@ test("an owner that is released keeps nothing running: at once, or when what it 
   host.release("ada");
   host.release("bob");
   host.release("");
-  await expect.poll(() => isRunning(adas), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(adas)).toBe(false);
   expect(await pidOf(bob)).toBe(bobs);
   bob.release();
-  await expect.poll(() => isRunning(bobs), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(bobs)).toBe(false);
   expect(await hostPid(host)).toBe(own);
 });
 

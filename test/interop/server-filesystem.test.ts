@@ -22,9 +22,9 @@ describe("the public server-filesystem (R10)", () => {
     const program = packageBin("@modelcontextprotocol/server-filesystem");
     client = await connect({ command: process.execPath, args: [program] }, { input: answers.input });
     // Nothing may be called before it asked: over a pipe, a question during a call counts as the call's.
-    await vi.waitFor(() => expect(asked).not.toEqual([]), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => expect(asked).not.toEqual([]), { timeout: 60_000, interval: 20 });
     // It takes the roots in after they were given, and says so only to its own log.
-    await vi.waitFor(async () => expect(await directories()).toContain(allowed), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(async () => expect(await directories()).toContain(allowed), { timeout: 60_000, interval: 20 });
   });
 
   afterAll(async () => {

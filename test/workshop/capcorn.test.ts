@@ -13,7 +13,7 @@ const EVERY = CALLERS.flatMap((kind) => ENDPOINTS.map((endpoint) => ({ kind, end
 let world: ApiWorld;
 beforeAll(async () => {
   world = await ApiWorld.open({ api: "capcorn", secrets: SECRETS });
-}, 60_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 interface Found {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { codecFor } from "../../src/workshop/codec/codec.ts";
 import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile } from "../../src/workshop/file/tool-file.ts";
 import { exampleFile } from "../fixtures/workshop/example.ts";
+import { examples } from "../fixtures/depth.ts";
 
 const date = fc
   .date({ min: new Date("1900-01-01T00:00:00Z"), max: new Date("2100-01-01T00:00:00Z"), noInvalidDate: true })
@@ -84,7 +85,7 @@ test.each(["capcorn", "museum"])(
         const check = (value: Record<string, unknown>) => {
           expect(codec.decode(codec.encode(value))).toEqual({ value, deviations: [] });
         };
-        fc.assert(fc.property(valueOf(file, type), check), { numRuns: 100 });
+        fc.assert(fc.property(valueOf(file, type), check), { numRuns: examples(100) });
       }
     }
   },

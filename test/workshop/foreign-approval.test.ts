@@ -95,7 +95,7 @@ test("X12: --trust takes approvals as they are for one run, and a gateway keeps 
   expect((await world.run(CALL)).code).toBe(8);
 
   const { child, output } = world.start(["serve", "--port", "0", "--trust"]);
-  await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("Ctrl-C");
+  await expect.poll(() => output.stdout).toContain("Ctrl-C");
   expect(output.stdout).toMatch(/museum +ready/);
   const [url = ""] = /http:\/\/[\d.:]+\/mcp/.exec(output.stdout) ?? [];
   const hours = ["mcp", "request", "--url", url, "tools/call"];
@@ -104,7 +104,7 @@ test("X12: --trust takes approvals as they are for one run, and a gateway keeps 
   await replace();
   // Another caller gets a connection of its own, for which the file is read again.
   await world.configure({ museum: { api: path, upstream: "fake", timeout: "7s" } });
-  await expect.poll(() => output.stderr, { timeout: 20_000 }).toContain("was approved, but not by you");
+  await expect.poll(() => output.stderr).toContain("was approved, but not by you");
   child.kill();
 });
 

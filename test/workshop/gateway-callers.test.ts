@@ -11,7 +11,7 @@ let world: ApiWorld;
 beforeAll(async () => {
   const edit = (text: string) => text.replace("retries: 2, result: 16kB", "retries: 2, result: 1kB");
   world = await ApiWorld.open({ api: "capcorn", secrets: SECRETS, edit });
-}, 60_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 test.each(CALLERS.flatMap((kind) => ENDPOINTS.map((endpoint) => ({ kind, endpoint }))))(

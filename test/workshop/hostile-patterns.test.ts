@@ -24,7 +24,7 @@ beforeAll(async () => {
         .replace(/ {2}HoursQuery:\n {4}fields:/, (start) => start + fields.join("") + list)
         .replace("note: { type: string,", () => String.raw`note: { type: string, pattern: '^(\w+\s?)*$',`),
   });
-}, 60_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const DAY = { museumId: 1, date: "2026-03-02" };

@@ -8,7 +8,7 @@ const SECRETS = { token: "salt-and-silver-7" };
 let world: ApiWorld;
 beforeAll(async () => {
   world = await ApiWorld.open({ api: "museum", secrets: SECRETS });
-}, 60_000);
+});
 afterAll(async () => {
   expect(`${world.output.stdout}${world.output.stderr}`).not.toContain(SECRETS.token);
   await world?.[Symbol.asyncDispose]();

@@ -23,7 +23,7 @@ beforeAll(async () => {
     await chmod(await home.write("home/.local/state/nexus/writes/capcorn.jsonl", text), 0o600);
   };
   world = await ApiWorld.open({ api: "capcorn", secrets: SECRETS, prepare });
-}, 60_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 async function byCommand(reference: string): Promise<string> {

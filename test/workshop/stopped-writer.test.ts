@@ -16,7 +16,7 @@ const callFor = (mine: Params) => ["mcp", "call", "capcorn.create_reservation", 
 let world: ApiWorld;
 beforeAll(async () => {
   world = await ApiWorld.open({ api: "capcorn", secrets: SECRETS });
-}, 60_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 async function fileOfWrites(ending: string): Promise<string> {
@@ -29,12 +29,12 @@ async function fileOfWrites(ending: string): Promise<string> {
 async function bookTwice(mine: Params, whileStopped: (lock: string) => Promise<void>) {
   const first = world.world.start(callFor(mine), { env: preloading("stop-before-append") });
   const firstEnded = once(first.child, "close");
-  await expect.poll(() => first.output.stderr, { timeout: 20_000 }).toContain("stopped");
+  await expect.poll(() => first.output.stderr).toContain("stopped");
   await whileStopped(await fileOfWrites(".lock"));
   const second = world.world.start(callFor(mine), { env: preloading("report-waiting") });
   const secondEnded = once(second.child, "close");
   const isWaiting = () => second.output.stderr.includes("waiting") || second.child.exitCode !== null;
-  await expect.poll(isWaiting, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isWaiting).toBe(true);
   first.child.kill("SIGCONT");
   await Promise.all([firstEnded, secondEnded]);
   return { first, second };

@@ -5,6 +5,7 @@ import { compileApi, type CompiledApi } from "../../workshop/compile/compile.ts"
 import type { ToolFile } from "../../workshop/file/tool-file.ts";
 import { differences } from "../../workshop/review/differences.ts";
 import { showChanges } from "./change-rows.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 function compiled(file: ToolFile): CompiledApi | undefined {
   try {
@@ -86,7 +87,7 @@ test("two files that differ never look the same to somebody who has to agree", (
       expect(shown(before, one)).not.toBe(shown(before, other));
       expect(shown(undefined, one)).not.toBe(shown(undefined, other));
     }),
-    { numRuns: 500 },
+    { numRuns: examples(500) },
   );
 });
 
@@ -109,7 +110,7 @@ test("whatever is written into a text is shown, however long the text is and wha
       expect(shown(before, after)).toContain("MARKED WORDS");
       expect(shown(undefined, after)).toContain("MARKED WORDS");
     }),
-    { numRuns: 500 },
+    { numRuns: examples(500) },
   );
 });
 

@@ -5,6 +5,7 @@ import { inputSchema } from "../compile/json-schema.ts";
 import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
 import { checkerFor } from "./checker.ts";
 import { checkRules, rulesFor } from "./rules.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 const types = fileOf({
   Query: {
@@ -172,7 +173,7 @@ describe("arguments (X3)", () => {
     const near = fc.record({ rooms: fc.anything(), arrival: fc.anything(), hotelIds: fc.array(fc.anything()) });
     fc.assert(
       fc.property(fc.oneof(fc.anything(), near), (args) => check(args).problems.length > 0),
-      { numRuns: 500 },
+      { numRuns: examples(500) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readPlainXml } from "./read-plain-xml.ts";
 import { readStrictly } from "./read-xml.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 const MANUAL = readFileSync(new URL("../../../api/capcorn/manual.md", import.meta.url), "utf8");
 const PRINTED = [...MANUAL.matchAll(/^```xml\n([^]*?)^```$/gm)].map(([, xml = ""]) => xml);
@@ -91,7 +92,7 @@ describe("the plain reader of XML", () => {
         const inner = pieces.join("");
         if (expectAgreement(isWrapped ? `<r xmlns:b="urn:b">${inner}</r>` : inner)) read += 1;
       }),
-      { numRuns: 20_000, seed: 11 },
+      { numRuns: examples(20_000), seed: 11 },
     );
     expect(read).toBeGreaterThan(500);
   });
@@ -102,7 +103,7 @@ describe("the plain reader of XML", () => {
       fc.property(fc.nat(answer.length), fc.nat(3), piece, (at, cut, put) => {
         expectAgreement(answer.slice(0, at) + put + answer.slice(at + cut));
       }),
-      { numRuns: 3_000, seed: 11 },
+      { numRuns: examples(3_000), seed: 11 },
     );
   });
 });

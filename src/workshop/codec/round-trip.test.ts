@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
 import { codecFor } from "./codec.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 /** Everything that XML can hold: its control characters, and halves of characters, are not among it. */
 const text = fc
@@ -122,7 +123,7 @@ describe("what was encoded is decoded to the same value", () => {
       expect(codec.decode(xml)).toEqual({ value: each, deviations: [] });
       expect(codec.decode(Buffer.from(xml))).toEqual({ value: each, deviations: [] });
     };
-    fc.assert(fc.property(value, check), { numRuns: 300 });
+    fc.assert(fc.property(value, check), { numRuns: examples(300) });
   });
 
   test("JSON: every kind of value, in objects, lists, and members of shared objects", () => {
@@ -159,7 +160,7 @@ describe("what was encoded is decoded to the same value", () => {
     const check = (each: Record<string, unknown>) => {
       expect(codec.decode(codec.encode(each))).toEqual({ value: each, deviations: [] });
     };
-    fc.assert(fc.property(value, check), { numRuns: 300 });
+    fc.assert(fc.property(value, check), { numRuns: examples(300) });
   });
 
   test("forms: every kind of value, objects by dots, lists of single values", () => {
@@ -183,6 +184,6 @@ describe("what was encoded is decoded to the same value", () => {
     const check = (each: Record<string, unknown>) => {
       expect(codec.decode(codec.encode(each))).toEqual({ value: each, deviations: [] });
     };
-    fc.assert(fc.property(value, check), { numRuns: 300 });
+    fc.assert(fc.property(value, check), { numRuns: examples(300) });
   });
 });

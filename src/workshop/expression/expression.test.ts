@@ -5,6 +5,7 @@ import { evaluate } from "./evaluate.ts";
 import type { Scope } from "./expression.ts";
 import { namesIn } from "./names.ts";
 import { parseExpression } from "./parse.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 const STAY: Scope = {
   arrival: "2025-12-17",
@@ -210,7 +211,7 @@ describe("the small language of rules and values", () => {
           expect(error).toBeInstanceOf(NexusError);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: examples(3_000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { fillTemplate } from "./fill.ts";
 import { renderTemplate } from "./template.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 const SCOPE = {
   count: 4,
@@ -76,6 +77,6 @@ test("random templates are rendered or refused", () => {
         expect(error).toBeInstanceOf(NexusError);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: examples(2_000) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { filledPlaces } from "./filled-template.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 test.each([
   ["things/{id}", "things/7", ["7"]],
@@ -28,7 +29,7 @@ test("places are found as a regular expression finds them", () => {
       const expression = new RegExp(`^${texts.join("(.+)")}$`);
       expect(filledPlaces(texts.join("{x}"), given)).toEqual(expression.exec(given)?.slice(1));
     }),
-    { numRuns: 2_000 },
+    { numRuns: examples(2_000) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readToolFile } from "./read-tool-file.ts";
 import { readYaml } from "./yaml-tree.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 const SMALL = readFileSync("test/fixtures/tool-files/small.nexus.yaml", "utf8");
 
@@ -448,6 +449,6 @@ test("whatever stands in a file, it is read or refused with places", () => {
         expect(message).not.toMatch(/undefined|\[object|NaN/);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: examples(150) },
   );
 });

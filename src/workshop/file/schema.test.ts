@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { readToolFile } from "./read-tool-file.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 type Path = (string | number)[];
 
@@ -134,7 +135,7 @@ describe("the published JSON Schema and the reader agree", () => {
         );
         if (structural.length > 0) expect(schemaAgrees, structural.join()).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: examples(300) },
     );
   });
 });

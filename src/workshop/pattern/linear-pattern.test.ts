@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { linearPattern } from "./linear-pattern.ts";
 import { StepBudget, StepsExceeded } from "./step-budget.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 const matches = (source: string, text: string) => linearPattern(source).test(text, new StepBudget());
 
@@ -59,14 +60,14 @@ describe("a pattern matches what JavaScript's own engine matches", () => {
   const agrees = (pattern: string, given: string) => matches(pattern, given) === new RegExp(pattern, "u").test(given);
 
   test("whatever the pattern and the text are", () => {
-    fc.assert(fc.property(source, text("\ud83d"), agrees), { numRuns: 5_000 });
+    fc.assert(fc.property(source, text("\ud83d"), agrees), { numRuns: examples(5_000) });
   });
 
   // Without ^, the engine of Node also looks for a match between the halves of a character, which the language does not.
   test("in texts with characters of two halves", () => {
     fc.assert(
       fc.property(source, text("😀"), (pattern, given) => agrees(`^(?:${pattern})$`, given)),
-      { numRuns: 5_000 },
+      { numRuns: examples(5_000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changedRuns } from "./changed-runs.ts";
 import { textChanges } from "./text-changes.ts";
+import { examples } from "../../../test/fixtures/depth.ts";
 
 test("every place where a text differs is found, with what was removed and added there", () => {
   const before = "Finds things by a word. Cheapest first. Reads only; nothing is changed by it.";
@@ -36,6 +37,6 @@ test("what stayed, with what was added, is the new list; with what was removed, 
       }
       expect([...made, ...before.slice(at)]).toEqual(after);
     }),
-    { numRuns: 2_000 },
+    { numRuns: examples(2_000) },
   );
 });
