@@ -35,7 +35,7 @@ test("arguments that do not fit are refused, all at once, before anything leaves
   const result = await shop.runner.call("find_items", { text: "", kind: "stone", colour: "red" });
   expect(result.isError).toBe(true);
   for (const word of ["text", "kind", "colour"]) expect(textOf(result)).toContain(word);
-  expect(textOf(result)).toContain("It takes: text, kind, includeSourcePayload.");
+  expect(textOf(result)).toContain(`It takes: text, kind, includeSourcePayload.\nFor example: {"text":"example"}`);
   expect(shop.asked).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Checked } from "../check/checker.ts";
 import { SOURCE_PAYLOAD } from "../compile/tool-definition.ts";
+import { servedTool } from "../serve/served-tool.ts";
 import { textOf, type Success } from "./answer-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
@@ -227,11 +228,15 @@ export class ToolCall {
   }
 
   #argumentsRefused({ problems, isOnlyInside }: Checked): Failure {
-    const { properties = {} } = this.#parts.api.tools[this.#plan.name]?.inputSchema ?? {};
+    const { api } = this.#parts;
+    const { properties = {}, examples } = servedTool(api, this.#plan.name, this.#plan.check).inputSchema;
+    const example: unknown = Array.isArray(examples) ? examples[0] : undefined;
+    // What lies deeper has other names, which the problem itself tells.
+    const names = isOnlyInside ? [] : [`It takes: ${Object.keys(properties as Value).join(", ")}.`];
+    const advice = [...names, ...(example === undefined ? [] : [`For example: ${JSON.stringify(example)}`])];
     const lines = problems.map((problem) => `- ${problem}`).join("\n");
     return new Failure(`These arguments of ${this.#plan.name} cannot be used, so nothing was sent:\n${lines}`, {
-      // What lies deeper has other names, which the problem itself tells.
-      hint: isOnlyInside ? undefined : `It takes: ${Object.keys(properties as Value).join(", ")}.`,
+      hint: advice.length === 0 ? undefined : advice.join("\n"),
       outcome: "refused",
     });
   }
