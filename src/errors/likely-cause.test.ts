@@ -7,6 +7,16 @@ test.each([
   ["ModuleNotFoundError: No module named 'mcp'", `The Python module "mcp" is not installed where the server runs.`],
   ["python3: can't open file '/srv/a.py': [Errno 2] No such file or directory", "The file /srv/a.py does not exist."],
   ["npm ERR! 404  '@scope/mcp@latest' is not in this registry.", `There is no npm package "@scope/mcp".`],
+  [
+    "'npx' is not recognized as an internal or external command,\r\noperable program or batch file.",
+    `The command "npx", which it starts, does not exist.`,
+  ],
+  [
+    "uvx : The term 'uvx' is not recognized as the name of a cmdlet, function, script file, or operable program.",
+    `The command "uvx", which it starts, does not exist.`,
+  ],
+  ["/bin/sh: 1: uvx: not found", `The command "uvx", which it starts, does not exist.`],
+  ["bash: line 1: uvx: command not found", `The command "uvx", which it starts, does not exist.`],
   ["npm error code E404", "npm does not find the package."],
   ["npm error could not determine executable to run", "The npm package has no program to run."],
   ["GITHUB_TOKEN is not set", "The variable GITHUB_TOKEN is not set for the server."],

@@ -83,6 +83,15 @@ const PATTERNS: readonly Pattern[] = [
     diagnosis: ([name = "", importer, requirer]) => missingModule(name, importer ?? requirer),
   },
   {
+    // Of cmd.exe, PowerShell and other shells: they are started, and what they were to start is not there.
+    words:
+      /'"?([^'"\n]{1,200})"?' is not recognized as (?:an internal or external command|(?:the|a) name of a cmdlet)|^(?:\S{0,100}\/)?(?:ba|da|z)?sh: (?:line )?\d+: ([^\s:]{1,200}): (?:command )?not found/m,
+    diagnosis: ([name, other]) => ({
+      likelyCause: `The command "${name ?? other}", which it starts, does not exist.`,
+      hint: `Install that command, or put its folder on the PATH of the entry's "env".`,
+    }),
+  },
+  {
     words: /can't open file ['"]([^'"]+)['"]: \[Errno 2\]/,
     diagnosis: ([name]) => ({
       likelyCause: `The file ${name} does not exist.`,

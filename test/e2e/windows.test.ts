@@ -77,3 +77,16 @@ test("npx is found as npx.cmd through PATHEXT, started by the command interprete
   expect(existsSync(join(folder, "planted.log"))).toBe(false);
   expect(isRunning(pid)).toBe(false);
 });
+
+test("a command that is not there is named before anything is started, also where the working folder has it (P2.0)", async () => {
+  const project = await mkdtemp(join(folder, "empty-"));
+  for (const name of ["npx", "npx.CMD"])
+    await script(join(relative(folder, project), name), `touch '${folder}/started'`);
+  const comspec = await script("interpreter", `touch '${folder}/started'`);
+  const env = { Path: join(folder, "nothing"), PATHEXT: ".EXE;.CMD", SystemRoot: "C:\\Windows", comspec };
+  const running = promisify(execFile)(process.execPath, [program], { env, cwd: project });
+  const { stderr } = (await running.catch((error: unknown) => error)) as { stderr: string };
+  expect(stderr).toContain("Command not found: npx");
+  expect(stderr).toContain("COMMAND_NOT_FOUND");
+  expect(existsSync(join(folder, "started"))).toBe(false);
+});
