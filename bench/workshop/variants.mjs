@@ -61,7 +61,13 @@ function readXml(text) {
 
 async function openRunner(name, upstream) {
   const { api, documents } = await loadApproved(pathOf(name));
-  return { runner: new ApiRunner(api, { upstream, secrets: async () => "bench-placeholder" }), documents };
+  const settings = Object.fromEntries(
+    Object.entries(api.file.settings ?? {}).map(([name, { example, default: standard }]) => [
+      name,
+      example ?? standard,
+    ]),
+  );
+  return { runner: new ApiRunner(api, { upstream, settings, secrets: async () => "bench-placeholder" }), documents };
 }
 
 function checked(name, call) {

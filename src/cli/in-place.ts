@@ -73,7 +73,7 @@ function requireAddress(url: string): void {
   );
 }
 
-function pairs(given: unknown, separator: string, example: string): Record<string, string> | undefined {
+export function pairs(given: unknown, separator: string, example: string): Record<string, string> | undefined {
   if (!Array.isArray(given)) return undefined;
   return Object.fromEntries(
     given.map((text: string) => {

@@ -16,6 +16,7 @@ export const OWN_KEYS = [
   "headers",
   "api",
   "upstream",
+  "settings",
   "type",
   "transport",
   "timeout",

@@ -21,6 +21,8 @@ export interface ServerEntry {
   api?: string | undefined;
   /** With `api`: where its requests go instead, on this machine alone; "fake" starts what the file says its upstream is like. */
   upstream?: string | undefined;
+  /** With `api`: values of the settings that its tool file declares. */
+  settings?: Readonly<Record<string, string>> | undefined;
   /** Normally inferred; "sse" is the HTTP transport of 2024-11-05, which "http" falls back to by itself. */
   type?: "stdio" | "http" | "sse" | undefined;
   transport?: "stdio" | "http" | "sse" | undefined;
@@ -64,6 +66,7 @@ export interface ApiReach {
   /** The path of a tool file. */
   file: string;
   upstream: string | undefined;
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** Where a part of an entry is written: the keys that lead to it. */
@@ -126,7 +129,10 @@ class EntryReader {
         [this.#entry["type"] === undefined ? "transport" : "type"],
       );
     }
-    if (way === "api") return { kind: "api", file: this.#text("api") ?? "", upstream: this.#text("upstream") };
+    if (way === "api") {
+      const settings = this.#entry["settings"] === undefined ? {} : { settings: this.#textRecord("settings") };
+      return { kind: "api", file: this.#text("api") ?? "", upstream: this.#text("upstream"), ...settings };
+    }
     return way === "command" ? this.#stdio() : this.#http(type === "sse" ? "sse" : "http");
   }
 

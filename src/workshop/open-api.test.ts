@@ -1,7 +1,7 @@
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SILENT } from "../client/logger.ts";
 import type { ApiSurroundings } from "../host/server-connector.ts";
 import type { Receiver } from "../transport/transport.ts";
@@ -46,6 +46,35 @@ test("a client without a timeout of its own waits until the API's longest call i
   const path = await approved((text) => text.replace(/^( {2}timeout:) \S+/m, "$1 90s"));
   const transport = await openApi({ kind: "api", file: path, upstream: "fake" }, surroundings());
   expect(transport.longestCallMs).toBeGreaterThan(90_000);
+});
+
+describe("settings", () => {
+  const withSettings = (text: string) =>
+    `${text}\nsettings:\n  channel: { description: Your channel., example: demo, maxLength: 5 }\n  area: { default: west }\n`;
+  const openedWith = async (settings: Record<string, string>, upstream = "http://127.0.0.1:1/") => {
+    const path = await approved(withSettings);
+    const transport = await openApi({ kind: "api", file: path, upstream, settings }, surroundings());
+    const connection = await transport.connect({} as Receiver);
+    await connection.close();
+  };
+
+  test.each<[Record<string, string>, string]>([
+    [{}, '"channel" is missing (Your channel)'],
+    [{ chanel: "acme" }, '"chanel" is not known: did you mean "channel"?'],
+    [{ channel: "acme tours" }, '"channel" must have at most 5 characters'],
+  ])("%j are refused with words that say what to write", async (settings, words) => {
+    await expect(openedWith(settings)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(words),
+      hint: 'Write in its entry: "settings": { "channel": "…", "area": "…" }',
+    });
+  });
+
+  test("of a user are no part of what is approved, and a fake has examples of its own", async () => {
+    await openedWith({ channel: "acme" });
+    await openedWith({ channel: "other", area: "east" });
+    await openedWith({}, "fake");
+  });
 });
 
 test.each([

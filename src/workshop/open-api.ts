@@ -12,6 +12,7 @@ import { loadApproved, type ApprovedApi } from "./load-api.ts";
 import { apiSecrets } from "./run/api-secrets.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/file-write-ledger.ts";
+import { exampleSettings } from "./run/setting-values.ts";
 import { writesFolder } from "./run/unknown-writes.ts";
 import { apiServer } from "./serve/api-server.ts";
 
@@ -21,16 +22,16 @@ const TELLING_MS = 5_000;
  * A server made of an approved tool file, in this process. What it holds, a fake that listens included, begins and ends
  * with each connection: one that is called off before it is made leaves nothing behind.
  */
-export async function openApi({ file: path, upstream }: ApiReach, given: ApiSurroundings): Promise<Transport> {
+export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<Transport> {
   const trust = given.trust ?? trustStore(given.surroundings, given.stateFolder);
-  const approved = await loadApproved(path, { trust });
+  const approved = await loadApproved(reach.file, { trust });
   return {
     kind: "memory",
     target: {},
     longestCallMs: longestCallMs(approved.file),
     async connect(receiver, signal) {
       signal?.throwIfAborted();
-      const { server, close } = await startServer(approved, upstream, given);
+      const { server, close } = await startServer(approved, reach, given);
       const memory = new MemoryTransport((end) => {
         serveInMemory(server, end);
         void end.closed.then(close);
@@ -52,7 +53,7 @@ function longestCallMs({ tools }: ToolFile): number {
 
 async function startServer(
   { api, file, documents }: ApprovedApi,
-  upstream: string | undefined,
+  { upstream, settings = {} }: ApiReach,
   given: ApiSurroundings,
 ) {
   const instance = defaultInstance(given.server ?? file.api);
@@ -63,6 +64,7 @@ async function startServer(
   try {
     const runner = new ApiRunner(api, {
       ...binding,
+      settings: upstream === "fake" ? { ...exampleSettings(file), ...settings } : settings,
       instance,
       ca: given.surroundings.extraCertificates,
       logger: given.logger,

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, vi } from "vitest";
 import { startFake, type Fake } from "../../src/workshop/fake/fake.ts";
 import type { ToolFile } from "../../src/workshop/file/tool-file.ts";
+import { exampleSettings } from "../../src/workshop/run/setting-values.ts";
 import { exampleFile } from "../fixtures/workshop/example.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { openCaller, type Caller, type CallerKind, type Reply } from "./callers.ts";
@@ -47,7 +48,8 @@ export class ApiWorld implements AsyncDisposable {
       const folder = join(API, api);
       const path = edit ? await approvedCopy(world, folder, api, edit) : join(folder, `${api}.nexus.yaml`);
       await prepare?.(world, new URL(fake.url));
-      await world.configure({ [api]: { api: path, upstream: fake.url } });
+      const settings = exampleSettings(file);
+      await world.configure({ [api]: { api: path, upstream: fake.url, settings } });
       // Afterwards: they are stored for the address that the entry has.
       for (const [name, value] of Object.entries(secrets)) {
         const { code, stderr } = await world.run(["secrets", "set", `${api}.${name}`], { stdin: value });

@@ -224,7 +224,7 @@ describe("a tool file that nobody approved", () => {
     const text = await world.world.read(FILE);
     await appendFile(join(world.world.root, FILE), "\n# a comment changes nothing\n");
     expect(await whatServeSays()).toMatch(/^[1-9]\d* tools/);
-    await world.world.write(FILE, text.replace("effect: write", "effect: destructive"));
+    await world.world.write(FILE, text.replace("effect: destructive", "effect: write"));
     expect(await whatServeSays()).toMatch(/^no tools[^]*capcorn: failed: .*has changed since it was approved/);
     const called = await world.world.run([
       "mcp",
@@ -244,7 +244,7 @@ describe("a tool file that nobody approved", () => {
     expect(await whatServeSays()).toMatch(/^no tools[^]*capcorn: failed: .*was never approved/);
     await rename(`${lock}.away`, lock);
     const text = await world.world.read(FILE);
-    await world.world.write(FILE, text.replace("effect: write", "effect: wriet"));
+    await world.world.write(FILE, text.replace("effect: destructive", "effect: destructiv"));
     expect(await whatServeSays()).toMatch(/^no tools[^]*capcorn: failed: .*has mistakes: /);
     await world.world.write(FILE, text);
   });

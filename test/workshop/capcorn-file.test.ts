@@ -78,12 +78,12 @@ describe("X5: the hotel's tool file", () => {
     expect(empty).toEqual([]);
   });
 
-  test("effects become annotations: the search reads although it is a POST, a booking is no repeatable write", async () => {
+  test("effects become annotations: the search reads although it is a POST, a booking cannot be taken back", async () => {
     const { tools } = compileApi(file, { manual: await manualOf("capcorn") }).api;
     expect(tools["availability_search"]?.annotations).toMatchObject({ readOnlyHint: true });
     expect(tools["create_reservation"]?.annotations).toMatchObject({
       readOnlyHint: false,
-      destructiveHint: false,
+      destructiveHint: true,
       idempotentHint: false,
     });
   });
@@ -115,6 +115,8 @@ describe("X6: requests", () => {
     const xml = codecFor(file, "Reservation", "xml").encode({
       createdAt: "2025-11-03T16:20:05.4",
       reservationId: "DEMO-000001",
+      partnerCode: "DEMO",
+      channel: "Demo channel",
       hotelId: 9100,
       categoryCode: "DZ",
       board: "breakfast",

@@ -4,6 +4,7 @@ import { compileApi, type CompiledApi } from "../../src/workshop/compile/compile
 import { startFake, type Fake } from "../../src/workshop/fake/fake.ts";
 import type { ToolFile } from "../../src/workshop/file/tool-file.ts";
 import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
+import { exampleSettings } from "../../src/workshop/run/setting-values.ts";
 import { GUEST as MANUALS_GUEST } from "./capcorn-stay.ts";
 import { exampleFile, manualOf } from "../fixtures/workshop/example.ts";
 
@@ -26,6 +27,7 @@ beforeEach(() => {
   const log = (...given: unknown[]) => void logged.push(JSON.stringify(given));
   runner = new ApiRunner(api, {
     upstream: fake.url,
+    settings: exampleSettings(file),
     secrets: async (name) => fake.secrets[name.replace("capcorn.", "")],
     pause: async () => {},
     logger: { debug: log, info: log, warn: log, error: log },
@@ -163,7 +165,7 @@ function fakeOf(give: object): Promise<Fake> {
 async function bookAt(other: Fake): Promise<string> {
   await using its = other;
   const secrets = async (name: string) => its.secrets[name.replace("capcorn.", "")];
-  await using runner = new ApiRunner(api, { upstream: its.url, secrets });
+  await using runner = new ApiRunner(api, { upstream: its.url, secrets, settings: exampleSettings(file) });
   const result = await runner.call("create_reservation", { ...BOOKING, guest: GUEST });
   expect(result.isError).toBe(true);
   return textOf(result);
@@ -184,4 +186,17 @@ test("X9: no secret is in a result, an error, a raw answer or a log", async () =
   expect(logged.length).toBeGreaterThan(10);
   expect(all).not.toContain("demo-secret");
   expect(all).not.toMatch(/pin=|"0000"(?!,"country)|password=/);
+});
+
+test("partner code and channel are settings of whoever runs the server, and change nothing of what is approved", async () => {
+  const secrets = async (name: string) => fake.secrets[name.replace("capcorn.", "")];
+  const settings = { partnerCode: "ACME", channel: "Acme & sons" };
+  await using mine = new ApiRunner(api, { upstream: fake.url, secrets, settings });
+  await mine.call("create_reservation", { ...BOOKING, guest: GUEST, reference: "mine" });
+  expect(bookings().at(-1)).toContain('AgentDutyCode="ACME"');
+  expect(bookings().at(-1)).toContain('ResID_Source="Acme &amp; sons"');
+  expect(mine.api.hash).toBe(runner.api.hash);
+  expect(() => new ApiRunner(api, { upstream: fake.url, secrets })).toThrow(
+    '"partnerCode" is missing (Your partner code',
+  );
 });

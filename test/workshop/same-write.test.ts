@@ -8,6 +8,7 @@ import { serve } from "../../src/gateway/index.ts";
 import { connect, Host } from "../../src/index.ts";
 import type { CallToolResult } from "../../src/protocol/mcp.ts";
 import type { NexusWorld } from "../fixtures/nexus.ts";
+import { exampleSettings } from "../../src/workshop/run/setting-values.ts";
 import { ApiWorld } from "./api-world.ts";
 import { booking } from "./capcorn-stay.ts";
 
@@ -56,7 +57,10 @@ test("X15: callers that a gateway has authenticated stay apart, also from whoeve
   for (const [name, value] of Object.entries(SECRETS)) {
     await secrets.set(`capcorn.${name}`, value, [new URL(world.fake.url).origin]);
   }
-  await using host = await Host.open({ servers: { capcorn: { api: FILE, upstream: world.fake.url } }, stateFolder });
+  await using host = await Host.open({
+    servers: { capcorn: { api: FILE, upstream: world.fake.url, settings: exampleSettings(world.file) } },
+    stateFolder,
+  });
   const authenticate = ({ authorization = "" }: IncomingHttpHeaders) => {
     const [tenant = "", id = ""] = authorization.replace("Bearer ", "").split(" ");
     return { tenant, id };

@@ -127,6 +127,17 @@ test("X9: a file of the same name with another address does not get the secret, 
   await rm(join(world.project, ".mcp.json"));
 });
 
+test("doctor advises names that can be stored, also for secrets that are named by an argument", async () => {
+  const path = fileURLToPath(new URL("../../api/capcorn/capcorn.nexus.yaml", import.meta.url));
+  const settings = { partnerCode: "ACME", channel: "Acme tours" };
+  const config = await world.write("hotel.json", { mcpServers: { hotel: { api: path, settings } } });
+  const doctor = await world.run(["mcp", "doctor", "hotel", "--config", config]);
+  const advised = [...doctor.stdout.matchAll(/nexus secrets set (\S+)/g)].map(([, name = ""]) => name);
+  expect(advised).toContain("hotel.pin-9100");
+  for (const name of advised) expect((await world.run(["secrets", "set", name], { stdin: "x-1-x" })).code).toBe(0);
+  for (const name of advised) await world.run(["secrets", "remove", name]);
+});
+
 test("X9: a fake gets placeholders, and not what is stored", async () => {
   const path = await museum("home/api/museum");
   await configure({ api: path, upstream: "fake" });

@@ -1,7 +1,18 @@
-import { secretNames } from "../../workshop/file/secret-names.ts";
+import { filledPlaces } from "../../workshop/file/filled-template.ts";
+import { fieldsInName, secretNames } from "../../workshop/file/secret-names.ts";
 import type { ToolFile } from "../../workshop/file/tool-file.ts";
 
 /** The names under which its secrets have to be stored for a server; one that is called like the API unless given. */
 export function neededSecrets({ api, secrets }: ToolFile, server = api): string[] {
   return [...new Set(Object.values(secrets).flatMap(secretNames))].map((name) => `${server}.${name}`);
+}
+
+/** The command that stores one. A name that takes an argument is no name yet: then it is one of many, for example. */
+export function setCommand(name: string, { fake }: ToolFile): string {
+  const fields = fieldsInName(name);
+  if (fields.length === 0) return `nexus secrets set ${name}`;
+  const [server = "", ...rest] = name.split(".");
+  const example = Object.keys(fake.secrets).find((each) => filledPlaces(rest.join("."), each) !== undefined);
+  const filled = example === undefined ? name.replaceAll(/\{\w+\}/g, "1") : `${server}.${example}`;
+  return `nexus secrets set ${filled} (an example: store one for each ${fields.join(" and ")} that is used)`;
 }

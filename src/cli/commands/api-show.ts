@@ -3,7 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { servedTool } from "../../workshop/serve/served-tool.ts";
-import type { ToolSpec } from "../../workshop/file/tool-file.ts";
+import type { ToolFile, ToolSpec } from "../../workshop/file/tool-file.ts";
 import { approvalText } from "../api/approval-text.ts";
 import { loadSound, ownLock } from "../api/loaded.ts";
 import { neededSecrets } from "../api/needed-secrets.ts";
@@ -38,6 +38,7 @@ approved. With --tool, one tool in full; with --json, everything that is compile
       ["about", file.description === undefined ? [] : [file.description]],
       ["reaches", file.upstream.allow],
       ["secrets", neededSecrets(file)],
+      ["settings", settingLines(file)],
       [
         "documents",
         Object.values(file.documents).map(({ file: name, title }) => (title ? `${title} (${name})` : name)),
@@ -62,6 +63,13 @@ approved. With --tool, one tool in full; with --json, everything that is compile
     }
   },
 });
+
+function settingLines({ settings = {} }: ToolFile): string[] {
+  return Object.entries(settings).map(([name, { description, default: standard }]) => {
+    const value = standard === undefined ? "" : ` (${JSON.stringify(standard)} unless given)`;
+    return `${name}${value}${description === undefined ? "" : `: ${description}`}`;
+  });
+}
 
 function factsOf(spec: ToolSpec): Fact[] {
   const { method, path, body } = spec.request;

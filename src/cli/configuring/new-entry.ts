@@ -6,7 +6,7 @@ import type { Candidate } from "../../config/places.ts";
 import { resolveEntry, type ServerEntry } from "../../transport/server-entry.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Options } from "../command.ts";
-import { inPlaceEntry } from "../in-place.ts";
+import { inPlaceEntry, pairs } from "../in-place.ts";
 
 /** What an entry is made of on the command line; a command may also stand behind `--`. */
 export const ENTRY = {
@@ -14,6 +14,7 @@ export const ENTRY = {
   stdio: { type: "string", value: '"COMMAND …"', help: "the command of a server, in one word instead of after --" },
   api: { type: "string", value: "API", help: "a tool file, approved; a path or a name, as in nexus api" },
   upstream: { type: "string", value: "fake|URL", help: "what stands in for the real service of a tool file" },
+  setting: { type: "string", multiple: true, value: "name=value", help: "a setting of a tool file; repeatable" },
   env: { type: "string", multiple: true, value: "NAME=value", help: "a variable for the command; repeatable" },
   header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
   cwd: { type: "string", value: "DIR", help: "the folder the command runs in" },
@@ -26,6 +27,7 @@ interface EntryOptions {
   /** The path of a tool file. */
   api?: string | undefined;
   upstream?: string | undefined;
+  setting?: readonly string[] | undefined;
   env?: readonly string[] | undefined;
   header?: readonly string[] | undefined;
   cwd?: string | undefined;
@@ -47,6 +49,7 @@ export function newEntry(
   if (url !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --url");
   if (api !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --api");
   if (api === undefined && upstream !== undefined) throw wrongUsage("--upstream goes with --api");
+  if (api === undefined && options.setting) throw wrongUsage("--setting goes with --api");
 
   const [program, ...args] = command;
   // Words behind -- are words already: nothing in them is to be taken apart.
@@ -56,6 +59,7 @@ export function newEntry(
     ...(program === undefined ? {} : { command: program, args }),
     api: api === undefined ? undefined : pathFor(api, target, from),
     upstream,
+    settings: pairs(options.setting, "=", "--setting name=value"),
     cwd: cwd === undefined ? undefined : pathFor(cwd, target, from),
     enabled: disabled ? false : undefined,
   };

@@ -1,7 +1,8 @@
 import type { SecretStore, StoredSecrets } from "../../auth/secrets.ts";
 import type { ApiReach } from "../../transport/server-entry.ts";
 import { filledPlaces } from "../../workshop/file/filled-template.ts";
-import { neededSecrets } from "../api/needed-secrets.ts";
+import type { ToolFile } from "../../workshop/file/tool-file.ts";
+import { neededSecrets, setCommand } from "../api/needed-secrets.ts";
 import { few, ok, type CheckId, type Finding } from "./check.ts";
 
 /**
@@ -27,12 +28,20 @@ export async function apiFindings(
     ["upstream", place],
     [
       "secrets",
-      await secretsFinding(neededSecrets(file, server), new URL(upstream ?? file.upstream.base).origin, secrets),
+      await secretsFinding({ file, server, origin: new URL(upstream ?? file.upstream.base).origin, store: secrets }),
     ],
   ];
 }
 
-async function secretsFinding(needed: readonly string[], origin: string, store: SecretStore): Promise<Finding> {
+interface SecretsNeeded {
+  file: ToolFile;
+  server: string;
+  origin: string;
+  store: SecretStore;
+}
+
+async function secretsFinding({ file, server, origin, store }: SecretsNeeded): Promise<Finding> {
+  const needed = neededSecrets(file, server);
   if (needed.length === 0) return ok("none are used");
   const { secrets } = await store.list().catch((): StoredSecrets => ({ secrets: [], unreadable: 0 }));
   const missing = needed.filter((name) => !secrets.some((stored) => filledPlaces(name, stored.name) !== undefined));
@@ -46,7 +55,7 @@ async function secretsFinding(needed: readonly string[], origin: string, store: 
       ...(refused.length > 0 ? [`not allowed for ${origin}: ${few(refused, 10)}`] : []),
     ],
     advice: [
-      ...missing.map((name) => `nexus secrets set ${name}`),
+      ...missing.map((name) => setCommand(name, file)),
       ...refused.map((name) => `nexus secrets allow ${name} ${origin}`),
     ],
   };

@@ -78,6 +78,7 @@ function allEvidence(file: ToolFile): Map<string, string> {
       ...Object.entries(fields).map(([name, field]) => [`types.${type}.fields.${name}.evidence`, field] as const),
       ...rules.map((rule) => [`types.${type}.rules`, rule] as const),
     ]),
+    ...Object.entries(file.settings ?? {}).map(([name, setting]) => [`settings.${name}.evidence`, setting] as const),
     ...Object.entries(file.tools).map(([name, tool]) => [`tools.${name}.evidence`, tool] as const),
   ];
   const found = new Map<string, string>();

@@ -2,6 +2,7 @@ import type { CallToolResult } from "../../protocol/mcp.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import type { CheckSpec, ToolFile } from "../file/tool-file.ts";
 import { ApiRunner } from "../run/api-runner.ts";
+import { exampleSettings } from "../run/setting-values.ts";
 import { startFake } from "./fake.ts";
 
 /** How one check went. */
@@ -24,6 +25,7 @@ export async function* runChecks(
   const { secrets, url } = fake;
   await using runner = new ApiRunner(api, {
     upstream: url,
+    settings: exampleSettings(file),
     secrets: async (name) => secrets[name.slice(file.api.length + 1)],
     pause: async () => {},
   });

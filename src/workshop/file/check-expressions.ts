@@ -70,6 +70,10 @@ function judge(expression: Expression, place: ExpressionPlace, path: Path, probl
 
 function checkTypes(file: ToolFile, problems: Problems): void {
   const uses = usesOf(file);
+  const names = Object.keys(file.settings ?? {});
+  const settings = withMembers(
+    names.length === 0 ? {} : { settings: withMembers(Object.fromEntries(names.map((name) => [name, SINGLE]))) },
+  );
   for (const [name, { fields, rules }] of Object.entries(file.types)) {
     const own = knownType(file, name);
     const path = ["types", name];
@@ -82,7 +86,9 @@ function checkTypes(file: ToolFile, problems: Problems): void {
     // What computes an answer sees the arguments, too; which those are depends on the tool.
     const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];
     const around = withMembers({ input: joined(...inputs), status: SINGLE });
-    const place: ExpressionPlace = isOutput ? { scope: joined(around, own) } : { scope: own, by: "runner" };
+    const place: ExpressionPlace = isOutput
+      ? { scope: joined(around, own) }
+      : { scope: joined(settings, own), by: "runner" };
     for (const [field, spec] of Object.entries(fields)) {
       if (spec.value === undefined) continue;
       const at = [...path, "fields", field, "value"];

@@ -11,6 +11,7 @@ import { Problems, type Problem } from "./problem.ts";
 import { readDocuments } from "./read-documents.ts";
 import { readFake } from "./read-fake.ts";
 import { readSecrets } from "./read-secrets.ts";
+import { readSettings } from "./read-settings.ts";
 import { readTools } from "./read-tool.ts";
 import { readTypes } from "./read-types.ts";
 import { readUpstream } from "./read-upstream.ts";
@@ -28,6 +29,7 @@ const KEYS = [
   "upstream",
   "namespaces",
   "secrets",
+  "settings",
   "types",
   "tools",
   "fake",
@@ -87,6 +89,7 @@ function readWhole(tree: Tree, problems: Problems, source: string): ToolFile | u
     upstream,
     namespaces: readNamespaces(part.part("namespaces")),
     secrets: readSecrets(part.part("secrets")),
+    settings: readSettings(part.part("settings"), known.documents),
     types: readTypes(part.part("types"), known),
     tools: readTools(part.part("tools"), known, upstream.timeoutMs),
     fake: readFake(part.part("fake")),

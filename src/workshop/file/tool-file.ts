@@ -20,6 +20,8 @@ export interface ToolFile {
   /** Prefixes that wire paths may use: `ota:POS/@xsi:type`. */
   namespaces: Record<string, string>;
   secrets: Record<string, SecretsSpec>;
+  /** What every user gives for himself and nobody has to hide. Values are in the server's entry: they are not approved. */
+  settings?: Record<string, SettingSpec>;
   types: Record<string, TypeSpec>;
   tools: Record<string, ToolSpec>;
   fake: FakeSpec;
@@ -51,6 +53,17 @@ export interface SecretsSpec {
   public: string[];
   /** The name of a signer that the program provides; it gets the finished request and adds to it. */
   sign?: string;
+}
+
+/** A text that the server's entry gives; computed fields of inputs see it as `settings.name`. */
+export interface SettingSpec {
+  description?: string;
+  shape: ScalarShape;
+  /** Without it, the entry has to give a value. */
+  default?: string;
+  /** What the fake and the checks use. */
+  example?: string;
+  evidence: string[];
 }
 
 export interface TypeSpec {

@@ -16,6 +16,7 @@ import { Redaction } from "./redaction.ts";
 import { LOCAL_CALLER } from "./request-key.ts";
 import { ResultStore } from "./result-store.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
+import { settingValues, type SettingValues } from "./setting-values.ts";
 import { ToolCall } from "./tool-call.ts";
 import { ToolPlan } from "./tool-plan.ts";
 import { Upstream } from "./upstream.ts";
@@ -27,6 +28,8 @@ export interface ApiRunnerOptions {
   secrets: FindSecret;
   /** Whose secrets and writes these are; a server that is called like the API unless given. */
   instance?: ServerInstance | undefined;
+  /** By name, as the file declares them. */
+  settings?: SettingValues | undefined;
   /** A place on this machine that stands in for the real upstream. */
   upstream?: string | undefined;
   /** Certificate authorities (PEM) trusted beside the well-known ones. */
@@ -69,9 +72,11 @@ export class ApiRunner implements AsyncDisposable {
     const values = new CompletedValues(file);
     const tools = Object.entries(file.tools);
     const now = options.now ?? Date.now;
+    const instance = options.instance ?? defaultInstance(file.api);
     this.#parts = {
       api,
-      instance: options.instance ?? defaultInstance(file.api),
+      instance,
+      settings: settingValues(file, options.settings ?? {}, instance.server),
       values,
       plans: new Map(tools.map(([name, spec]) => [name, new ToolPlan(api, name, spec, { values, now })])),
       upstream: new Upstream(file.upstream, {

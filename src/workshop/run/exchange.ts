@@ -34,7 +34,7 @@ export async function prepare(parts: RunnerParts, plan: ToolPlan, given: Value, 
 
 /** The input with what is computed. */
 export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Value {
-  const scope = { ...clockFunctions(parts.now), request_key: key };
+  const scope = { ...clockFunctions(parts.now), request_key: key, settings: parts.settings };
   return parts.values.complete(plan.spec.input, given, scope);
 }
 

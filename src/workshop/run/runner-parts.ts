@@ -6,6 +6,7 @@ import type { CompletedValues } from "./completed-values.ts";
 import type { FindSecret } from "./credentials.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ResultStore } from "./result-store.ts";
+import type { SettingValues } from "./setting-values.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, Upstream } from "./upstream.ts";
 import type { WriteOnce } from "./write-once.ts";
@@ -25,6 +26,7 @@ export interface RunnerParts {
   writes: WriteOnce;
   results: ResultStore;
   findSecret: FindSecret;
+  settings: SettingValues;
   signers: Readonly<Record<string, Signer>>;
   logger: Logger;
   now: () => number;
