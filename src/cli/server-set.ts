@@ -18,6 +18,7 @@ import { unableToRun } from "../host/unable-to-run.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
+import { UNATTENDED } from "./declared.ts";
 import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
 import type { Output } from "./output.ts";
 import { verboseLogger } from "./verbose-logger.ts";
@@ -216,6 +217,7 @@ export class ServerSet implements AsyncDisposable {
         logger: this.#logger,
         timeoutMs,
         connectTimeoutMs: timeoutMs,
+        input: UNATTENDED,
         ...options,
       });
       this.#clients.add(client);

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type { Change } from "../client/feed.ts";
+import type { Change, ChangingList } from "../client/feed.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
@@ -8,8 +8,8 @@ import { TurnTaker } from "./turn-taker.ts";
 
 export interface ListsOptions {
   logger: Logger;
-  /** They were read again: what the server offers, or whether it can be read, may have changed. */
-  onLists: () => void;
+  /** They were read again: what the server offers, or whether it can be read, may have changed. `told`: the server said so. */
+  onLists: (told: readonly ChangingList[]) => void;
   /** The stream on which the server tells of changes broke off. */
   onInterrupted: () => void;
 }
@@ -75,7 +75,7 @@ export class ServerLists {
 
   /** Reads everything the server declares. */
   reload(): Promise<void> {
-    return this.#update(LISTS);
+    return this.#update(LISTS, []);
   }
 
   /** False where the server does not agree: it is read once, and that is all it promises. */
@@ -92,17 +92,17 @@ export class ServerLists {
   }
 
   #heard(change: Change): void {
-    if (change.kind === "restored") void this.reload();
+    if (change.kind === "restored") void this.#update(LISTS, ["tools", "resources", "prompts"]);
     else if (change.kind === "interrupted") this.#options.onInterrupted();
     else if (change.kind === "list-changed") {
-      void this.#update(change.list === "resources" ? ["resources", "templates"] : [change.list]);
+      void this.#update(change.list === "resources" ? ["resources", "templates"] : [change.list], [change.list]);
     }
   }
 
-  async #update(lists: readonly ListName[]): Promise<void> {
+  async #update(lists: readonly ListName[], told: readonly ChangingList[]): Promise<void> {
     const client = this.#client;
     await Promise.all(lists.map((list) => this.#readers.get(list)?.run() ?? Promise.resolve()));
-    if (this.#client === client) this.#options.onLists();
+    if (this.#client === client) this.#options.onLists(told);
   }
 
   async #read(client: Client, list: ListName): Promise<void> {

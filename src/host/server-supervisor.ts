@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CancelSignal } from "../client/cancellation.ts";
 import type { Client } from "../client/client.ts";
+import type { ChangingList } from "../client/feed.ts";
 import type { InputProvider } from "../client/input.ts";
 import type { Logger } from "../client/logger.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -30,7 +31,7 @@ export interface SupervisorOptions {
   healthCheckMs: number;
   logger: Logger;
   onState: (state: ServerState) => void;
-  onLists: () => void;
+  onLists: (told?: readonly ChangingList[]) => void;
 }
 
 /** The host's own connection, once it is up and its lists are read. */
@@ -98,7 +99,7 @@ export class ServerSupervisor {
     });
     this.lists = new ServerLists(definition, {
       logger,
-      onLists: () => this.#listsRead(),
+      onLists: (told) => this.#listsRead(told),
       onInterrupted: () => this.#ready && void this.#checkIsThere(this.#ready),
     });
   }
@@ -338,8 +339,8 @@ export class ServerSupervisor {
     }, this.#options.healthCheckMs).unref();
   }
 
-  #listsRead(): void {
-    this.#options.onLists();
+  #listsRead(told: readonly ChangingList[]): void {
+    this.#options.onLists(told);
     if (this.#ready) this.#showHealth(this.#ready);
   }
 

@@ -1,3 +1,4 @@
+import type { ChangingList } from "../client/feed.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { serverId } from "../config/server-id.ts";
 import { nearNames } from "../errors/nearest-name.ts";
@@ -7,8 +8,8 @@ import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts
 
 export type HostEvent =
   | { kind: "state"; server: string; state: ServerState }
-  /** What a server offers changed. */
-  | { kind: "lists"; server: string };
+  /** What a server offers changed. `told`: the lists of which the server itself said so. */
+  | { kind: "lists"; server: string; told?: readonly ChangingList[] };
 
 export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | "onLists"> {
   tell: (event: HostEvent) => void;
@@ -109,7 +110,7 @@ export class ServerSupervisors {
         // The end of one that was replaced says nothing about the server that is running.
         if (!current || current === supervisor) tell({ kind: "state", server: id, state });
       },
-      onLists: () => tell({ kind: "lists", server: id }),
+      onLists: (told = []) => tell({ kind: "lists", server: id, ...(told.length > 0 ? { told } : {}) }),
     });
     return supervisor;
   }

@@ -2,6 +2,7 @@ import type { InputContext, InputProvider } from "../../client/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ElicitRequest, ElicitResult, InputRequest, InputResult } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
+import { DECLARED } from "../declared.ts";
 import { fillForm, visitPage } from "./form.ts";
 import { defaultOf, formFields, readField, type FormField } from "./form-field.ts";
 import type { GivenAnswers } from "./given-answers.ts";
@@ -31,7 +32,7 @@ export class Interview implements InputProvider {
   constructor(options: InterviewOptions) {
     this.#options = options;
     this.capabilities = {
-      elicitation: { form: {}, url: {} },
+      ...DECLARED,
       ...(options.sampler ? { sampling: { tools: {} } } : {}),
     };
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { LISTS } from "../../client/lists.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
@@ -7,12 +8,14 @@ import type { Exchange } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Principal } from "../principal.ts";
 import { dataFor, wordsFor } from "../rpc-error.ts";
+import { CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { invalidCursor, type Cursors } from "./cursors.ts";
 import type { CacheScope } from "./freshness.ts";
-import type { ListKind } from "./list-kind.ts";
+import { changeOf, type ListKind } from "./list-kind.ts";
+import type { ListSet, Reading } from "./list-set.ts";
 import type { KnownList } from "./known-list.ts";
-import { narrowed } from "./narrowed.ts";
+import { narrowed, thingOf } from "./narrowed.ts";
 import type { PrincipalAccess } from "./principal-access.ts";
 import { within } from "./within.ts";
 
@@ -50,6 +53,15 @@ interface Part {
   isOwn?: boolean;
   /** The same list as everybody else's process has it. */
   common?: readonly Params[] | undefined;
+  /** It stands for one that could not be read yet. */
+  isProvisional?: boolean;
+}
+
+/** What a caller wants listed, and what it declares. */
+interface AskedList {
+  kind: ListKind;
+  exchange: Exchange;
+  declared: CallerCapabilities;
 }
 
 /** How far into which server's items a page reached. */
@@ -77,7 +89,9 @@ export class AggregateLists {
     const { access, cursors } = this.#options;
     const position = positionIn(cursors.open(exchange));
     const { principal } = exchange;
-    const parts = await Promise.all(this.shownTo(principal).map((status) => this.#part(status, kind, exchange)));
+    const declared = new CallerCapabilities(exchange.caller);
+    const asked: AskedList = { kind, exchange, declared };
+    const parts = await Promise.all(this.shownTo(principal).map((status) => this.#part(status, asked)));
     const items: Params[] = [];
     let start = position ? -1 : 0;
     const starts: { server: string; at: number }[] = [];
@@ -121,7 +135,7 @@ export class AggregateLists {
   known(kind: ListKind, principal: Principal): Params[] {
     const { catalogs, access } = this.#options;
     return this.shownTo(principal).flatMap(({ id: server }) => {
-      const list = catalogs.of(server).find(kind);
+      const list = catalogs.of(server).common.find(kind);
       return list ? narrowed(kind, list, { access, principal, server }) : [];
     });
   }
@@ -134,34 +148,99 @@ export class AggregateLists {
       .filter(({ id, state: { kind } }) => kind !== "disabled" && kind !== "stopped" && access.sees(principal, id));
   }
 
-  async #part(status: ServerStatus, kind: ListKind, exchange: Exchange): Promise<Part> {
-    const { ownList, catalogs, waitMs } = this.#options;
+  async #part(status: ServerStatus, asked: AskedList): Promise<Part> {
+    const { kind, exchange } = asked;
+    const { ownList, waitMs } = this.#options;
     const { id: server } = status;
     const own = ownList(kind, server, exchange);
     const list = own && (await within(own, waitMs).catch(() => undefined));
-    if (!list) return this.#commonPart(status, kind);
-    return { server, list, missing: undefined, isOwn: true, common: catalogs.of(server).find(kind)?.items };
+    if (list) return { server, list, missing: undefined, isOwn: true, common: await this.#commonItems(server, kind) };
+    const down = this.#downPart(status, asked);
+    if (down) return down;
+    return asked.declared.isEmpty ? this.#commonPart(status, kind) : this.#declaredPart(status, asked);
   }
 
-  async #commonPart(status: ServerStatus, kind: ListKind): Promise<Part> {
-    const { id: server, state } = status;
-    const catalog = this.#options.catalogs.of(server);
-    const known = catalog.find(kind);
-    const { waitMs } = this.#options;
-    // The host tries again by itself; until then nobody has to wait for the same answer.
-    if (state.kind === "failed" && state.retryAt !== undefined && state.retryAt > Date.now()) {
-      return this.#without(server, known, state.error.amended({ retryAfterMs: Math.ceil(state.retryAt - Date.now()) }));
-    }
+  /** The host tries again by itself, and everybody is told when the server is back: nobody has to wait for that. */
+  #downPart({ id: server, state }: ServerStatus, { kind, declared }: AskedList): Part | undefined {
+    const error = this.#options.catalogs.downBecause(server);
+    if (!error || "era" in state) return undefined;
+    const { common } = this.#options.catalogs.of(server);
+    const known = this.#setFor(server, declared)?.find(kind) ?? common.find(kind);
+    if (state.kind !== "failed") return this.#without(server, known, error);
+    // Nothing else tries such a server again.
+    if (state.retryAt === undefined) common.read(kind).list.catch(() => {});
+    const retryAfterMs = state.retryAt && Math.max(0, Math.ceil(state.retryAt - Date.now()));
+    return this.#without(server, known, retryAfterMs === undefined ? error : error.amended({ retryAfterMs }));
+  }
+
+  /** The lists for callers that declare the same; undefined where they are those that everybody is shown. */
+  #setFor(server: string, declared: CallerCapabilities): ListSet | undefined {
+    const { catalogs } = this.#options;
+    const era = declared.isEmpty ? undefined : catalogs.eraOf(server);
+    const set = era && declared.of(era);
+    return set && catalogs.of(server).listsFor(set);
+  }
+
+  async #commonPart({ id: server }: ServerStatus, kind: ListKind): Promise<Part> {
+    const { catalogs, waitMs } = this.#options;
+    const { common } = catalogs.of(server);
+    const known = common.find(kind);
     if (known?.freshness.isFresh) return { server, list: known, missing: undefined };
-    const { list, startedAt } = catalog.read(kind);
-    const patienceMs = startedAt + waitMs - performance.now();
+    const reading = common.read(kind);
     try {
-      const read = await within(list, patienceMs);
+      const read = await within(reading.list, patienceFor(reading, waitMs));
       if (read) return { server, list: read, missing: undefined };
       return this.#without(server, known, new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`));
     } catch (error) {
       return this.#without(server, known, error);
     }
+  }
+
+  /** As the server lists it to clients that declare what this caller does; until that is known, as it does to all. */
+  async #declaredPart(status: ServerStatus, { kind, declared }: AskedList): Promise<Part> {
+    const { catalogs, waitMs } = this.#options;
+    const { id: server } = status;
+    const deadline = performance.now() + waitMs;
+    // A server that was never there has to be met first.
+    const met = catalogs.eraOf(server) ? undefined : await this.#commonPart(status, kind);
+    const lists = this.#setFor(server, declared);
+    if (!lists) return met ?? this.#commonPart(status, kind);
+    const known = lists.find(kind);
+    if (known?.freshness.isFresh) return this.#declared(server, kind, known);
+    const reading = lists.read(kind);
+    const patienceMs = Math.min(patienceFor(reading, waitMs), deadline - performance.now());
+    let failure = new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`);
+    try {
+      const read = await within(reading.list, patienceMs);
+      if (read) return await this.#declared(server, kind, read);
+    } catch (error) {
+      failure = this.#options.failures.report(error, { server });
+    }
+    const shown = known ? this.#without(server, known, failure) : (met ?? (await this.#commonPart(status, kind)));
+    this.#tellLater(server, kind, { reading, shown: shown.list?.items ?? [] });
+    return { ...shown, isProvisional: true };
+  }
+
+  async #declared(server: string, kind: ListKind, list: KnownList): Promise<Part> {
+    return { server, list, missing: undefined, common: await this.#commonItems(server, kind) };
+  }
+
+  /** Rules judge an item as everybody is shown it, too; where there are none, that is not looked at. */
+  async #commonItems(server: string, kind: ListKind): Promise<readonly Params[] | undefined> {
+    const { access, catalogs, waitMs } = this.#options;
+    if (access.isOpen(thingOf(kind), server)) return undefined;
+    const current = Promise.resolve(catalogs.of(server).common.current(kind));
+    return (await within(current, waitMs).catch(() => undefined))?.items;
+  }
+
+  /** The caller was shown something else in its place, and is told when it is there. */
+  #tellLater(server: string, kind: ListKind, { reading, shown }: { reading: Reading; shown: readonly Params[] }): void {
+    reading.list.then(
+      ({ items }) => {
+        if (!isDeepStrictEqual(items, shown)) this.#options.catalogs.tell({ server, lists: [changeOf(kind)] });
+      },
+      () => {},
+    );
   }
 
   /** An old list is better than none, if it is said how old. */
@@ -174,9 +253,15 @@ export class AggregateLists {
   }
 }
 
+/** How long a list still waits for a reading that others may have begun. */
+function patienceFor({ startedAt }: Reading, waitMs: number): number {
+  return startedAt + waitMs - performance.now();
+}
+
 /** The least and the strictest of the parts. */
 function freshnessOf(parts: readonly Part[], isSameForAll: boolean): { ttlMs: number; cacheScope: CacheScope } {
-  const isComplete = parts.length > 0 && parts.every(({ list, missing }) => list && !missing);
+  const isComplete =
+    parts.length > 0 && parts.every(({ list, missing, isProvisional }) => list && !missing && !isProvisional);
   if (!isComplete) return { ttlMs: 0, cacheScope: "private" };
   const all = parts.flatMap(({ list }) => list?.freshness ?? []);
   const ttlMs = Math.floor(Math.min(...all.map(({ remainingMs }) => remainingMs)));

@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { ChangingList } from "../../client/feed.ts";
 import { guarded } from "../../client/guarded.ts";
 import type { Logger } from "../../client/logger.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
+import type { ServerState } from "../../host/server-state.ts";
+import type { Era } from "../../protocol/revisions.ts";
 import { CHANGING_LISTS, changeOf, LIST_KINDS } from "./list-kind.ts";
 import { ServerCatalog } from "./server-catalog.ts";
 
@@ -22,8 +25,9 @@ export class Catalogs {
   readonly #listeners = new Set<(changed: ListsChanged) => void>();
   /** The host's own lists as last seen: it says that they changed, but not which. */
   readonly #seen = new Map<string, Snapshot>();
-  /** Those that were away: what they have now that they are back may be anything. */
-  readonly #away = new Set<string>();
+  /** Those that failed and are not back, and why: what they have when they are back may be anything. */
+  readonly #away = new Map<string, NexusError>();
+  readonly #eras = new Map<string, Era>();
   readonly #stop: () => void;
 
   constructor(host: Host, logger: Logger) {
@@ -31,18 +35,19 @@ export class Catalogs {
     this.#logger = logger;
     for (const { id, state } of host.servers()) {
       this.#seen.set(id, this.#look(id));
-      if (state.kind === "failed") this.#away.add(id);
+      this.#note(id, state);
     }
     this.#stop = host.on((event) => {
-      if (event.kind === "lists") this.#compare(event.server);
-      else this.#follow(event.server, event.state.kind);
+      if (event.kind === "lists") this.#compare(event.server, event.told);
+      else this.#follow(event.server, event.state);
     });
   }
 
   of(server: string): ServerCatalog {
     const known = this.#catalogs.get(server);
     if (known) return known;
-    const catalog = new ServerCatalog(this.#host, server, this.#logger);
+    const onChanged = (list: ChangingList) => this.tell({ server, lists: [list] });
+    const catalog = new ServerCatalog({ host: this.#host, server, logger: this.#logger, onChanged });
     this.#catalogs.set(server, catalog);
     return catalog;
   }
@@ -53,32 +58,57 @@ export class Catalogs {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Which era a server spoke when it was last there. */
+  eraOf(server: string): Era | undefined {
+    return this.#eras.get(server);
+  }
+
+  /** Why a server is down: it failed, and has not come back, even if it is being tried again. */
+  downBecause(server: string): NexusError | undefined {
+    return this.#away.get(server);
+  }
+
+  /** Everybody hears that these lists are others, and nothing else is done about it. */
+  tell(changed: ListsChanged): void {
+    for (const listener of this.#listeners) guarded(() => listener(changed), this.#logger);
+  }
+
   close(): void {
     this.#stop();
     this.#listeners.clear();
     this.#catalogs.clear();
   }
 
-  #follow(server: string, kind: string): void {
-    const isThere = kind === "ready" || kind === "degraded";
+  #follow(server: string, state: ServerState): void {
+    const isThere = state.kind === "ready" || state.kind === "degraded";
     if (!isThere) this.#catalogs.get(server)?.reset();
-    if (kind === "failed") this.#away.add(server);
-    if (kind === "stopped") this.#compare(server);
+    this.#note(server, state);
+    if (state.kind === "stopped") this.#compare(server);
     if (isThere && this.#away.delete(server)) this.#changed(server, CHANGING_LISTS);
   }
 
-  #compare(server: string): void {
+  #note(server: string, state: ServerState): void {
+    if (state.kind === "failed") this.#away.set(server, state.error);
+    else if ("era" in state) this.#eras.set(server, state.era);
+  }
+
+  /** A server that told of a change may mean one that only clients which declare something can see. */
+  #compare(server: string, told: readonly ChangingList[] = []): void {
     const before = this.#seen.get(server);
     const now = this.#look(server);
     if (this.#host.servers().some(({ id }) => id === server)) this.#seen.set(server, now);
     else this.#forget(server);
-    const lists = CHANGING_LISTS.filter((list) => !isDeepStrictEqual(before?.[list] ?? [], now[list]));
+    const hasSets = this.#catalogs.get(server)?.hasSets ?? false;
+    const lists = CHANGING_LISTS.filter(
+      (list) => (hasSets && told.includes(list)) || !isDeepStrictEqual(before?.[list] ?? [], now[list]),
+    );
     if (lists.length > 0) this.#changed(server, lists);
   }
 
   #forget(server: string): void {
     this.#seen.delete(server);
     this.#away.delete(server);
+    this.#eras.delete(server);
     this.#catalogs.delete(server);
   }
 
@@ -96,6 +126,6 @@ export class Catalogs {
   #changed(server: string, lists: readonly ChangingList[]): void {
     // Whoever hears of it asks at once, and must not get what was known before.
     this.#catalogs.get(server)?.invalidate(LIST_KINDS.filter((kind) => lists.includes(changeOf(kind))));
-    for (const listener of this.#listeners) guarded(() => listener({ server, lists }), this.#logger);
+    this.tell({ server, lists });
   }
 }

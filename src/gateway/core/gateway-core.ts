@@ -110,7 +110,8 @@ export class GatewayCore implements Core {
     }
     const shown = this.#all.shownTo(principal);
     // Nobody is started for it: a server that is not there yet adds nothing that could not be told later.
-    const running = shown.filter(({ state }) => state.kind === "starting" || "era" in state);
+    const isDown = (id: string) => this.#catalogs.downBecause(id) !== undefined;
+    const running = shown.filter(({ id, state }) => "era" in state || (state.kind === "starting" && !isDown(id)));
     const natures = running.map(({ id }) =>
       this.#catalogs
         .of(id)
@@ -164,9 +165,11 @@ export class GatewayCore implements Core {
     if (!own || !this.sees(principal, own.server)) return NO_HEADERS;
     const { server, own: name } = own;
     // Where they cannot be read the call is refused: a header that was not compared must not pass for one that was.
-    const tools = this.#catalogs.of(server).current("tools");
+    const catalog = this.#catalogs.of(server);
+    const tools = catalog.common.current("tools");
     if (!this.#access.isOpen("tool", server)) return this.#headersSeen(name, { server, principal, tools });
-    return tools instanceof Promise ? tools.then((list) => headersIn(list, name)) : headersIn(tools, name);
+    const headersIn = ({ headers }: KnownList) => headers.get(name) ?? catalog.declaredHeaders(name) ?? NO_HEADERS;
+    return tools instanceof Promise ? tools.then(headersIn) : headersIn(tools);
   }
 
   release(owner: string): void {
@@ -202,10 +205,14 @@ export class GatewayCore implements Core {
     name: string,
     { server, principal, tools }: { server: string; principal: Principal; tools: KnownList | Promise<KnownList> },
   ): Promise<readonly ParamHeader[]> {
-    const list = await tools;
-    const item = list.items.find((tool) => nameOf("tools", tool) === name);
-    const isSeen = item && this.#access.allows(principal, listedTarget("tools", server, item));
-    return isSeen ? headersIn(list, name) : NO_HEADERS;
+    await tools;
+    for (const { items, headers } of this.#catalogs.of(server).known("tools")) {
+      const item = items.find((tool) => nameOf("tools", tool) === name);
+      if (!item) continue;
+      const isSeen = this.#access.allows(principal, listedTarget("tools", server, item));
+      return (isSeen ? headers.get(name) : undefined) ?? NO_HEADERS;
+    }
+    return NO_HEADERS;
   }
 
   /** Over the caller's own connection, which is heard from then on if the caller listens. */
@@ -267,10 +274,6 @@ export class GatewayCore implements Core {
 /** What one principal may read, another may not. */
 function asPrivate(result: Result): Result {
   return result["cacheScope"] === "public" ? { ...result, cacheScope: "private" } : result;
-}
-
-function headersIn({ headers }: KnownList, tool: string): readonly ParamHeader[] {
-  return headers.get(tool) ?? NO_HEADERS;
 }
 
 /** Whether callers have connections of their own to this server, as far as that is known. */

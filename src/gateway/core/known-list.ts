@@ -18,6 +18,8 @@ export interface KnownList {
   readonly freshness: Freshness;
   /** Of tools: which arguments travel as headers too, for those that have any. */
   readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
+  /** Of a list for clients that declare something: the items that everybody was shown when it was read. */
+  readonly beside?: readonly Params[] | undefined;
 }
 
 const NO_HEADERS: KnownList["headers"] = new Map();

@@ -5,10 +5,12 @@ import { sha256 } from "../../protocol/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
 import type { CallRunner } from "./call-runner.ts";
+import { CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import type { KnownList } from "./known-list.ts";
 import { changeOf, type ListKind } from "./list-kind.ts";
+import type { ListSet } from "./list-set.ts";
 import { listedTarget, nameOf } from "./narrowed.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { capabilitiesFor } from "./upstream-capabilities.ts";
@@ -73,20 +75,52 @@ export class ListedThings {
       const common = await this.findCommon(kind, server, name).catch(() => undefined);
       return common ? [toCaller, common] : [toCaller];
     }
-    const own = await this.#options.ownList(kind, server, exchange)?.catch(() => undefined);
     const common = await this.findCommon(kind, server, name);
-    const shown = own ? targetIn(kind, server, name, own.items) : common;
+    const own = await this.#options.ownList(kind, server, exchange)?.catch(() => undefined);
+    const shown = own
+      ? targetIn(kind, server, name, own.items)
+      : await this.#findDeclared(name, { kind, server, exchange, common });
     return shown ? [shown, common ?? shown] : [];
   }
 
   /** As the host itself sees it listed. */
   async findCommon(kind: NamedList, server: string, name: string): Promise<AccessTarget | undefined> {
+    return newestTarget(this.#options.catalogs.of(server).common, kind, server, name);
+  }
+
+  /** As any list that was shown has it: the host's own, or one for those who declare something. */
+  async findAny(kind: NamedList, server: string, name: string): Promise<AccessTarget | undefined> {
+    const common = await this.findCommon(kind, server, name);
+    if (common) return common;
+    const items = this.#options.catalogs
+      .of(server)
+      .known(kind)
+      .flatMap((list) => list.items);
+    return targetIn(kind, server, name, items);
+  }
+
+  /** As it is listed to those who declare what this caller does; as to everybody where that cannot be told. */
+  async #findDeclared(
+    name: string,
+    {
+      kind,
+      server,
+      exchange,
+      common,
+    }: { kind: NamedList; server: string; exchange: Exchange; common: AccessTarget | undefined },
+  ): Promise<AccessTarget | undefined> {
+    const { caller, signal } = exchange;
+    const declared = new CallerCapabilities(caller);
+    if (declared.isEmpty) return common;
     const catalog = this.#options.catalogs.of(server);
-    const known = await catalog.current(kind);
-    const found = targetIn(kind, server, name, known.items);
-    if (found || known.freshness.isFresh) return found;
-    // It may be newer than the list.
-    return targetIn(kind, server, name, (await catalog.read(kind).list).items);
+    const set = declared.of((await catalog.nature({ signal })).era);
+    const lists = set && catalog.listsFor(set);
+    if (!lists) return common;
+    try {
+      return await newestTarget(lists, kind, server, name);
+    } catch {
+      return common;
+    }
   }
 
   /** A page that a caller is shown at a server's own endpoint, before it is narrowed. */
@@ -140,6 +174,19 @@ export class ListedThings {
     this.#shown.set(keyOf(kind, server, exchange), shown);
     return shown;
   }
+}
+
+async function newestTarget(
+  lists: ListSet,
+  kind: NamedList,
+  server: string,
+  name: string,
+): Promise<AccessTarget | undefined> {
+  const known = await lists.current(kind);
+  const found = targetIn(kind, server, name, known.items);
+  if (found || known.freshness.isFresh) return found;
+  // It may be newer than the list.
+  return targetIn(kind, server, name, (await lists.read(kind).list).items);
 }
 
 function targetIn(kind: NamedList, server: string, name: string, items: readonly Params[]): AccessTarget | undefined {

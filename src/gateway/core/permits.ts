@@ -54,7 +54,7 @@ export class Permits {
     const { access, listed } = this.#options;
     if (access.isOpen("tool", server)) return true;
     if (!access.sees(principal, server)) return false;
-    const made = await listed.findCommon("tools", server, tool).catch(() => undefined);
+    const made = await listed.findAny("tools", server, tool).catch(() => undefined);
     return access.allows(principal, { kind: "task", server, tool: made });
   }
 

@@ -1,35 +1,52 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Client } from "../../client/client.ts";
+import type { ChangingList } from "../../client/feed.ts";
 import type { Logger } from "../../client/logger.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { LeaseRequest } from "../../host/lease.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { CapabilitySet } from "./capability-set.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
-import { LIST_KINDS, type ListKind } from "./list-kind.ts";
+import { ListConnection } from "./list-connection.ts";
+import { changeOf, LIST_KINDS, type ListKind } from "./list-kind.ts";
+import { ListSet } from "./list-set.ts";
 import { ownInfo } from "./offer.ts";
 import { natureOf, type ServerNature } from "./server-nature.ts";
 
-interface Reading {
-  list: Promise<KnownList>;
-  startedAt: number;
+/** What else of a server's lists is kept beside those that everybody is shown. */
+const MAX_SETS = 4;
+
+/** The lists for clients that declare the same, and how they are read. */
+interface DeclaredLists {
+  lists: ListSet;
+  connection: ListConnection;
 }
 
-const REREAD_MS = 5_000;
+export interface CatalogOptions {
+  host: Host;
+  server: string;
+  logger: Logger;
+  /** A list is another for clients that declare something, though not for everybody. */
+  onChanged: (list: ChangingList) => void;
+}
 
-/** What one server offers, read over the host's own connection when it is asked for, and kept while it is good. */
+/**
+ * What one server offers, read when it is asked for, and kept while it is good: to everybody, over the host's own
+ * connection, and to clients that declare something, by what they declare.
+ */
 export class ServerCatalog {
-  readonly #host: Host;
-  readonly #server: string;
-  readonly #logger: Logger;
-  readonly #known = new Map<ListKind, KnownList>();
-  readonly #readings = new Map<ListKind, Reading>();
+  readonly #options: CatalogOptions;
+  /** As everybody is shown it, whatever they declare. */
+  readonly common = new ListSet({ load: (kind) => this.#read(kind), hurry: () => this.#hurry() });
+  /** The least recently used one comes first. */
+  readonly #sets = new Map<string, DeclaredLists>();
   #nature: ServerNature | undefined;
   #serverInfo: Implementation | undefined;
 
-  constructor(host: Host, server: string, logger: Logger) {
-    this.#host = host;
-    this.#server = server;
-    this.#logger = logger;
+  constructor(options: CatalogOptions) {
+    this.#options = options;
   }
 
   /** As it last introduced itself, however long ago. */
@@ -37,42 +54,39 @@ export class ServerCatalog {
     return this.#serverInfo;
   }
 
-  /** As last read, however long ago. */
-  find(kind: ListKind): KnownList | undefined {
-    return this.#known.get(kind);
+  /** The lists for clients that declare this; undefined where too many others are being read. */
+  listsFor(set: CapabilitySet): ListSet | undefined {
+    const known = this.#sets.get(set.key);
+    if (!known && !this.#makeRoom()) return undefined;
+    const declared = known ?? this.#declare(set);
+    this.#sets.delete(set.key);
+    this.#sets.set(set.key, declared);
+    return declared.lists;
   }
 
-  /** As it is now. Whoever asks at the same time shares the reading. */
-  read(kind: ListKind): Reading {
-    const running = this.#readings.get(kind);
-    if (running) return running;
-    const reading: Reading = { list: this.#read(kind), startedAt: performance.now() };
-    this.#readings.set(kind, reading);
-    const forget = () => {
-      if (this.#readings.get(kind) === reading) this.#readings.delete(kind);
-    };
-    reading.list.then(
-      (list) => {
-        // What changed while it was being read is to be read again.
-        if (this.#readings.get(kind) === reading) this.#known.set(kind, list);
-        forget();
-      },
-      (error: unknown) => {
-        // A list that cannot be used, or never ends, is not read again for each caller.
-        const isBroken = error instanceof NexusError && error.code === "PROTOCOL_VIOLATION";
-        if (isBroken) setTimeout(forget, REREAD_MS).unref();
-        else forget();
-      },
-    );
-    return reading;
+  /** Every version of a list that is known. */
+  known(kind: ListKind): KnownList[] {
+    return [this.common, ...[...this.#sets.values()].map(({ lists }) => lists)].flatMap((set) => set.find(kind) ?? []);
+  }
+
+  /** Which arguments of a tool travel as headers, where a list for clients that declare something says so. */
+  declaredHeaders(tool: string): readonly ParamHeader[] | undefined {
+    for (const { lists } of this.#sets.values()) {
+      const headers = lists.find("tools")?.headers.get(tool);
+      if (headers) return headers;
+    }
+    return undefined;
+  }
+
+  /** Whether any clients that declare something were shown lists of their own. */
+  get hasSets(): boolean {
+    return this.#sets.size > 0;
   }
 
   /** It may have changed: what is known is old, and what is being read may be. */
   invalidate(kinds: readonly ListKind[] = LIST_KINDS): void {
-    for (const kind of kinds) {
-      this.#known.get(kind)?.freshness.expire();
-      this.#readings.delete(kind);
-    }
+    this.common.invalidate(kinds);
+    for (const { lists } of this.#sets.values()) lists.invalidate(kinds);
   }
 
   /** The connection is gone, or another one: nothing that is known of the server has to be so any more. */
@@ -84,37 +98,85 @@ export class ServerCatalog {
   /** What the server said of itself; connects it, if it is not. */
   async nature(request: Pick<LeaseRequest, "signal" | "canWait"> = {}): Promise<ServerNature> {
     if (this.#nature) return this.#nature;
-    using lease = await this.#host.lease(this.#server, request);
+    using lease = await this.#options.host.lease(this.#options.server, request);
     return this.#meet(lease.client);
-  }
-
-  /**
-   * Good enough to judge a call by: read once, and again when the server says that it changed; while that cannot be read,
-   * what was known before counts.
-   */
-  current(kind: ListKind): KnownList | Promise<KnownList> {
-    const known = this.#known.get(kind);
-    if (known && !known.freshness.isOutdated) return known;
-    // A call waits for it, so its server must not stand in line.
-    if (!this.#nature) this.nature().catch(() => {});
-    return this.read(kind).list.catch((error: unknown) => {
-      if (!known) throw error;
-      return known;
-    });
   }
 
   #meet(client: Client): ServerNature {
     const nature = natureOf(client);
-    const definition = this.#host.find(this.#server)?.definition;
+    const definition = this.#options.host.find(this.#options.server)?.definition;
     if (definition) this.#serverInfo = ownInfo(definition, nature.serverInfo);
     return (this.#nature = nature);
   }
 
   async #read(kind: ListKind): Promise<KnownList> {
+    const { host, server } = this.#options;
     // The lists of all servers are read at once: what somebody calls goes first.
-    using lease = await this.#host.lease(this.#server, { canWait: true });
+    using lease = await host.lease(server, { canWait: true });
     if (!this.#nature) this.#meet(lease.client);
-    const prefix = this.#host.find(this.#server)?.definition.prefix;
-    return await readKnownList(lease.client, kind, { server: this.#server, prefix, logger: this.#logger });
+    return await this.#readList(lease.client, kind);
+  }
+
+  #readList(client: Client, kind: ListKind): Promise<KnownList> {
+    const { host, server, logger } = this.#options;
+    return readKnownList(client, kind, { server, prefix: host.find(server)?.definition.prefix, logger });
+  }
+
+  /** A call waits for a list, so its server must not stand in line. */
+  #hurry(): void {
+    if (!this.#nature) this.nature().catch(() => {});
+  }
+
+  #makeRoom(): boolean {
+    if (this.#sets.size < MAX_SETS) return true;
+    const [key, spare] = [...this.#sets].find(([, { lists }]) => !lists.isBeingRead) ?? [];
+    if (key === undefined) return false;
+    this.#sets.delete(key);
+    spare?.connection.close();
+    return true;
+  }
+
+  #declare(set: CapabilitySet): DeclaredLists {
+    const { host, server } = this.#options;
+    const onChanged = (list: ChangingList) => this.#reread(lists, list);
+    const connection = new ListConnection({ host, server, set, onChanged });
+    const lists: ListSet = new ListSet({
+      load: (kind, known) => this.#readDeclared(connection, kind, known),
+      hurry: () => this.#hurry(),
+    });
+    return { lists, connection };
+  }
+
+  async #readDeclared(connection: ListConnection, kind: ListKind, known: KnownList | undefined): Promise<KnownList> {
+    const { era } = await this.nature({ canWait: true });
+    const common = await this.#freshCommon(kind).catch(() => undefined);
+    const isSameBeside = common && known?.beside && isDeepStrictEqual(common.items, known.beside);
+    // Reading it takes a process of its own: where only time has passed, that everybody's list is the same is enough.
+    if (era === "legacy" && isSameBeside && !known.freshness.isOutdated) {
+      return { ...known, freshness: common.freshness, beside: common.items };
+    }
+    const list = await connection.use(era, (client) => this.#readList(client, kind));
+    const isSame = common !== undefined && isDeepStrictEqual(common.items, list.items);
+    return { ...(isSame ? common : list), freshness: list.freshness, beside: common?.items };
+  }
+
+  async #freshCommon(kind: ListKind): Promise<KnownList> {
+    const known = this.common.find(kind);
+    return known?.freshness.isFresh ? known : this.common.read(kind).list;
+  }
+
+  /** Read again at once, over the connection that told of it: a new one might tell the same each time. */
+  #reread(lists: ListSet, list: ChangingList): void {
+    for (const kind of LIST_KINDS.filter((each) => changeOf(each) === list)) {
+      const before = lists.latest(kind);
+      if (before === undefined) continue;
+      lists.invalidate([kind]);
+      Promise.all([before, lists.read(kind).list]).then(
+        ([shown, now]) => {
+          if (!isDeepStrictEqual(shown.items, now.items)) this.#options.onChanged(list);
+        },
+        (error: unknown) => this.#options.logger.debug(messageOf(error)),
+      );
+    }
   }
 }

@@ -160,7 +160,7 @@ export class UpstreamLeases {
 const MAX_PROVIDERS = 1_000;
 
 /** A connection declares what its calls can be asked; outside of them nobody is there to answer. */
-function refusing(capabilities: ClientCapabilities): InputProvider {
+export function refusing(capabilities: ClientCapabilities): InputProvider {
   return {
     capabilities,
     handle({ method }) {
