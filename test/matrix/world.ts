@@ -8,12 +8,12 @@ import { SSEClientTransport as Sse1 } from "@modelcontextprotocol/sdk/client/sse
 import { StdioClientTransport as Stdio1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { serve, type Gateway } from "../../src/gateway/index.ts";
-import { Host, type HostEntry } from "../../src/index.ts";
+import { Host, type HostEntry, type HostServers } from "../../src/index.ts";
 import { startHttpFixture, type HttpFixture } from "../fixtures/servers/http-fixture.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 import type { TranscriptEntry } from "../fixtures/servers/transcript.ts";
 import { SseChannel, StdioChannel, StreamableChannel } from "./channels.ts";
-import type { ClientKind, Endpoint, UpstreamKind } from "./definition.ts";
+import { UPSTREAMS, type ClientKind, type Endpoint, type UpstreamKind } from "./definition.ts";
 import { LegacyParty } from "./legacy-party.ts";
 import { ModernParty, overHttp, overStdio } from "./modern-party.ts";
 import { OwnParty } from "./own-party.ts";
@@ -43,6 +43,15 @@ export class MatrixWorld implements AsyncDisposable {
     await writeFile(join(folder, "servers.json"), JSON.stringify({ mcpServers: { [SERVER]: entry } }));
     const host = await Host.open({ servers: { [SERVER]: entry }, stateFolder: join(folder, "state") });
     return new MatrixWorld(upstream, { folder, fixture, gateway: await serve({ host, port: 0 }) });
+  }
+
+  /** In front of another server than those of the table. */
+  static async inFrontOf(entry: HostServers[string]): Promise<MatrixWorld> {
+    const folder = await mkdtemp(join(tmpdir(), "nexus-matrix-"));
+    const host = await Host.open({ servers: { [SERVER]: entry }, stateFolder: join(folder, "state") });
+    const gateway = await serve({ host, port: 0 });
+    await gateway.ready();
+    return new MatrixWorld(UPSTREAMS[0], { folder, fixture: undefined, gateway });
   }
 
   private constructor(
