@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ServerDefinition } from "../../src/config/server-definition.ts";
 import type { Decide } from "../../src/gateway/core/principal-access.ts";
 import type { Caller } from "../../src/gateway/exchange.ts";
 import type { HostServers, Notification } from "../../src/index.ts";
@@ -52,6 +53,17 @@ function gate(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve };
 }
 
+/** A server that is connected when it is used. */
+const LAZY: ServerDefinition = {
+  id: "lazy",
+  enabled: true,
+  autoStart: false,
+  failIfNoTools: false,
+  tools: {},
+  isolation: "owner",
+  hides: [],
+  trusted: true,
+};
 const ELICITING = { elicitation: { form: {}, url: {} } };
 const ABLE = { ...ELICITING, sampling: {}, roots: {} };
 
@@ -68,6 +80,8 @@ describe("The lists at /mcp belong to what the caller declares", () => {
   test("a modern server is told with the request, over the connection that there is (X1)", async () => {
     const server = new ScriptedServer({ era: "modern", tools: {} });
     server.on("tools/list", ({ _meta: meta }) => ({
+      ttlMs: 60_000,
+      cacheScope: "public",
       tools: toolsFor((meta as Params)[META.clientCapabilities] as Params),
     }));
     await using world = await open({ young: server.transport });
@@ -77,6 +91,9 @@ describe("The lists at /mcp belong to what the caller declares", () => {
     expect(await listed(world, ELICITING)).toEqual(["young__plain", "young__elicitation"]);
     expect(await listed(world, {})).toEqual(["young__plain"]);
     expect(greetings()).toBe(before);
+    // A cache between must not give one caller's list to another that declares something else.
+    const page = await world.core.handle(exchangeOf(ALL, "tools/list", {}, { capabilities: ELICITING }));
+    expect(page["cacheScope"]).toBe("private");
   });
 
   test("callers that declare the same share one reading, whoever they are and however they write it (X2)", async () => {
@@ -219,4 +236,29 @@ describe("A list never waits for a server that is known to be down", () => {
       await expect.poll(() => listed(world, declared)).toContain("flaky__plain");
     },
   );
+
+  test("one that is started when it is used is tried again by the next list, which does not wait (X3)", async () => {
+    const server = new AbleServer();
+    const { promise, resolve } = gate();
+    let tries = 0;
+    const lazy = {
+      kind: "memory" as const,
+      target: {},
+      async connect(...args: Parameters<typeof server.transport.connect>) {
+        if (tries++ === 0) throw new Error("not yet");
+        await promise;
+        return server.transport.connect(...args);
+      },
+    };
+    await using world = await openCore({ servers: {}, stateFolder }, { waitMs: 600_000 });
+    await world.host.setServers([{ ...LAZY, transport: lazy }]);
+    expect(await listed(world, {})).toEqual([]);
+    await using listening = await listen(world);
+    expect(await listed(world, {})).toEqual([]);
+    await expect.poll(() => tries, { timeout: 20_000 }).toBe(2);
+    expect(await listed(world, {})).toEqual([]);
+    resolve();
+    await expect.poll(() => listening.heard.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    expect(await listed(world, {})).toEqual(["lazy__plain"]);
+  });
 });

@@ -49,7 +49,7 @@ interface Part {
   server: string;
   list: KnownList | undefined;
   missing: Unavailable | undefined;
-  /** Of the caller's own process: nobody else's. */
+  /** Of the caller's own process, or for those who declare the same: not everybody's. */
   isOwn?: boolean;
   /** The same list as everybody else's process has it. */
   common?: readonly Params[] | undefined;
@@ -163,7 +163,8 @@ export class AggregateLists {
   /** The host tries again by itself, and everybody is told when the server is back: nobody has to wait for that. */
   #downPart({ id: server, state }: ServerStatus, { kind, declared }: AskedList): Part | undefined {
     const error = this.#options.catalogs.downBecause(server);
-    if (!error || "era" in state) return undefined;
+    // In any other state it is there, or nobody has tried it since.
+    if (!error || (state.kind !== "failed" && state.kind !== "starting")) return undefined;
     const { common } = this.#options.catalogs.of(server);
     const known = this.#setFor(server, declared)?.find(kind) ?? common.find(kind);
     if (state.kind !== "failed") return this.#without(server, known, error);
@@ -222,7 +223,9 @@ export class AggregateLists {
   }
 
   async #declared(server: string, kind: ListKind, list: KnownList): Promise<Part> {
-    return { server, list, missing: undefined, common: await this.#commonItems(server, kind) };
+    // Where it differs from everybody's, nobody who declares something else may be given it.
+    const isOwn = list.items !== list.beside;
+    return { server, list, missing: undefined, isOwn, common: await this.#commonItems(server, kind) };
   }
 
   /** Rules judge an item as everybody is shown it, too; where there are none, that is not looked at. */
