@@ -40,7 +40,7 @@ export class AbleServer {
     if (!("method" in message) || !("id" in message)) return;
     const result = await this.#answer(client, message);
     const outcome = result ? { result } : { error: { code: -32601, message: "Method not found" } };
-    client.peer.send({ jsonrpc: "2.0", id: message.id, ...outcome } as Message);
+    client.peer.send({ jsonrpc: "2.0", id: message.id, ...outcome });
   }
 
   async #answer(client: Connected, { method, params = {} }: Request): Promise<Params | undefined> {

@@ -8,7 +8,7 @@ import type { Exchange } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Principal } from "../principal.ts";
 import { dataFor, wordsFor } from "../rpc-error.ts";
-import { CallerCapabilities } from "./capability-set.ts";
+import { DeclaredCapabilities, type CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { invalidCursor, type Cursors } from "./cursors.ts";
 import type { CacheScope } from "./freshness.ts";
@@ -80,6 +80,7 @@ export class AggregateLists {
   readonly #options: AggregateOptions;
   /** Items stay the same from page to page. */
   readonly #weights = new WeakMap<Params, number>();
+  readonly #declared = new DeclaredCapabilities();
 
   constructor(options: AggregateOptions) {
     this.#options = options;
@@ -89,9 +90,12 @@ export class AggregateLists {
     const { access, cursors } = this.#options;
     const position = positionIn(cursors.open(exchange));
     const { principal } = exchange;
-    const declared = new CallerCapabilities(exchange.caller);
-    const asked: AskedList = { kind, exchange, declared };
-    const parts = await Promise.all(this.shownTo(principal).map((status) => this.#part(status, asked)));
+    const asked: AskedList = { kind, exchange, declared: this.#declared.of(exchange.caller) };
+    const shown = this.shownTo(principal);
+    const known = shown.map((status) => this.#knownPart(status, asked));
+    const parts = known.every((part) => part !== undefined)
+      ? known
+      : await Promise.all(shown.map(async (status, at) => known[at] ?? this.#part(status, asked)));
     const items: Params[] = [];
     let start = position ? -1 : 0;
     const starts: { server: string; at: number }[] = [];
@@ -146,6 +150,19 @@ export class AggregateLists {
     return host
       .servers()
       .filter(({ id, state: { kind } }) => kind !== "disabled" && kind !== "stopped" && access.sees(principal, id));
+  }
+
+  /** What can be shown at once: nearly always. */
+  #knownPart({ id: server, state }: ServerStatus, { kind, exchange, declared }: AskedList): Part | undefined {
+    const { catalogs, ownList, access } = this.#options;
+    if (!("era" in state) || ownList(kind, server, exchange)) return undefined;
+    const { common } = catalogs.of(server);
+    const set = this.#setFor(server, declared);
+    const list = (set ?? common).find(kind);
+    if (!list?.freshness.isFresh) return undefined;
+    if (!set) return { server, list, missing: undefined };
+    const current = access.isOpen(thingOf(kind), server) ? undefined : common.current(kind);
+    return current instanceof Promise ? undefined : partOfSet(server, list, current?.items);
   }
 
   async #part(status: ServerStatus, asked: AskedList): Promise<Part> {
@@ -207,25 +224,19 @@ export class AggregateLists {
     const lists = this.#setFor(server, declared);
     if (!lists) return met ?? this.#commonPart(status, kind);
     const known = lists.find(kind);
-    if (known?.freshness.isFresh) return this.#declared(server, kind, known);
+    if (known?.freshness.isFresh) return partOfSet(server, known, await this.#commonItems(server, kind));
     const reading = lists.read(kind);
     const patienceMs = Math.min(patienceFor(reading, waitMs), deadline - performance.now());
     let failure = new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`);
     try {
       const read = await within(reading.list, patienceMs);
-      if (read) return await this.#declared(server, kind, read);
+      if (read) return partOfSet(server, read, await this.#commonItems(server, kind));
     } catch (error) {
       failure = this.#options.failures.report(error, { server });
     }
     const shown = known ? this.#without(server, known, failure) : (met ?? (await this.#commonPart(status, kind)));
     this.#tellLater(server, kind, { reading, shown: shown.list?.items ?? [] });
     return { ...shown, isProvisional: true };
-  }
-
-  async #declared(server: string, kind: ListKind, list: KnownList): Promise<Part> {
-    // Where it differs from everybody's, nobody who declares something else may be given it.
-    const isOwn = list.items !== list.beside;
-    return { server, list, missing: undefined, isOwn, common: await this.#commonItems(server, kind) };
   }
 
   /** Rules judge an item as everybody is shown it, too; where there are none, that is not looked at. */
@@ -254,6 +265,11 @@ export class AggregateLists {
     if (known) missing.ageMs = Math.round(known.freshness.ageMs);
     return { server, list: known, missing };
   }
+}
+
+/** Where it differs from everybody's, nobody who declares something else may be given it. */
+function partOfSet(server: string, list: KnownList, common: readonly Params[] | undefined): Part {
+  return { server, list, missing: undefined, isOwn: list.items !== list.beside, common };
 }
 
 /** How long a list still waits for a reading that others may have begun. */

@@ -42,6 +42,7 @@ export class ServerCatalog {
   readonly common = new ListSet({ load: (kind) => this.#read(kind), hurry: () => this.#hurry() });
   /** The least recently used one comes first. */
   readonly #sets = new Map<string, DeclaredLists>();
+  #latest: string | undefined;
   #nature: ServerNature | undefined;
   #serverInfo: Implementation | undefined;
 
@@ -57,10 +58,12 @@ export class ServerCatalog {
   /** The lists for clients that declare this; undefined where too many others are being read. */
   listsFor(set: CapabilitySet): ListSet | undefined {
     const known = this.#sets.get(set.key);
+    if (known && this.#latest === set.key) return known.lists;
     if (!known && !this.#makeRoom()) return undefined;
     const declared = known ?? this.#declare(set);
     this.#sets.delete(set.key);
     this.#sets.set(set.key, declared);
+    this.#latest = set.key;
     return declared.lists;
   }
 
