@@ -19,7 +19,7 @@ for (const era of ["modern", "legacy"]) {
     const result = await client.callTool("slow_compute", { seconds: 0.05 }, { task: { onStatus } });
     console.log(`  ${result.content[0].text} It was ${[...new Set(seen)].join(", then ")}.`);
     assert.match(result.content[0].text, /Computed/);
-    assert.ok(seen.includes("working"));
+    assert.ok(seen.includes("completed"));
 
     // Started now, come back to later: its id is all it takes.
     const started = await client.tasks.start("confirm_delete");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { masked } from "./masked-line.ts";
+import { cpuMsOf } from "../../test/fixtures/cpu-time.ts";
 
 test.for([
   [`{"a":{"args":["--token", "ghp_SECRET"] "x":1}}`, `{"a":{"args":["*******", "**********"] "x":1}}`],
@@ -27,9 +28,9 @@ test.for([
   expect(masked(line, 0, 200)).toBe(shown);
 });
 
-test("a part of a very long line costs little, also where it is not known what it stands in", () => {
+test("a part of a very long line costs little, also where it is not known what it stands in", async () => {
   const line = `{"${"key".repeat(1_000_000)}": "SECRET", "a": "SECRET" }`;
-  const started = performance.now();
-  expect(masked(line, line.length - 30, line.length)).not.toContain("SECRET");
-  expect(performance.now() - started).toBeLessThan(2_000);
+  let part = "";
+  expect(await cpuMsOf(() => (part = masked(line, line.length - 30, line.length)))).toBeLessThan(2_000);
+  expect(part).not.toContain("SECRET");
 });

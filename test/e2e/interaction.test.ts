@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ConnectOptions, InputContext, InputProvider, InputRequest } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { reach, WAYS } from "../fixtures/reach.ts";
+import { withOwnClock } from "../fixtures/own-clock.ts";
 
 type Handle = InputProvider["handle"];
 
@@ -116,13 +117,17 @@ describe.each(ELICITING)("elicitation over $transport, $revision", (way) => {
   });
 
   test("the call's clock stands while the user thinks", async () => {
-    const thinking = answering(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 250));
-      return accept({ username: "slow", email: "s@l.ow" });
+    let pass = (_ms: number): void => {};
+    const thinking = answering(() => {
+      pass(250);
+      return Promise.resolve(accept({ username: "slow", email: "s@l.ow" }));
     });
     await using reached = await reach(way, thinking);
-    const call = reached.client.callTool("test_elicitation", { message: "?" }, { timeoutMs: 150 });
-    expect(await textOf(call)).toContain("slow");
+    await withOwnClock(async (clock) => {
+      pass = clock;
+      const call = reached.client.callTool("test_elicitation", { message: "?" }, { timeoutMs: 150 });
+      expect(await textOf(call)).toContain("slow");
+    });
   });
 
   test("aborting the call withdraws the question from the handler (G6)", async () => {

@@ -1,7 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Progress } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
 import { reach, WAYS } from "../fixtures/reach.ts";
+import { withOwnClock } from "../fixtures/own-clock.ts";
 
 describe.each(WAYS)("over $transport, $revision", (way) => {
   const modern = way.revision === "2026-07-28";
@@ -166,13 +167,3 @@ test("list changes drop what was known (N6)", async () => {
   expect(client.known.tools).toBeUndefined();
   expect(await client.listTools()).toHaveLength(before + 1);
 });
-
-/** Time passes for the client when the test says so, however slow the machine is. */
-async function withOwnClock(act: (pass: (ms: number) => void) => Promise<void>): Promise<void> {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  try {
-    await act((ms) => void vi.advanceTimersByTime(ms));
-  } finally {
-    vi.useRealTimers();
-  }
-}

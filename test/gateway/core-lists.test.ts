@@ -150,10 +150,7 @@ describe("all servers together", () => {
     const slow = stdioFixture([...LEGACY, "--misbehave", "slow-start", "--delay", "3000"]);
     await using partly = await world({ slow, good: stdioFixture(LEGACY) }, { waitMs: 300 });
     await expect.poll(() => partly.host.find("good")?.state.kind).toBe("ready");
-    const startedAt = performance.now();
     const { tools, _meta } = await partly.core.handle(exchangeOf(ALL, "tools/list"));
-    const firstMs = performance.now() - startedAt;
-    expect(firstMs).toBeLessThan(2000);
     expect(names(tools).some((name) => name.startsWith("slow__"))).toBe(false);
     expect(_meta).toEqual({
       "dev.nexus/unavailable": [

@@ -189,12 +189,12 @@ test("a child is noted as soon as it runs, and what was left half written is swe
 test("what is remembered of a server's era does not double the time it may take to fail", async () => {
   await using world = await HostWorld.open();
   const eraCache: EraCache = { find: () => Promise.resolve("modern"), remember: () => Promise.resolve() };
-  const entry = oddServer({ hang: true }, { connection_timeout: "1500ms" });
+  const entry = oddServer({ hang: true }, { connection_timeout: "6s" });
   await using host = await world.host({ odd: entry }, { eraCache, backoff: { firstMs: 60_000 } });
   const started = performance.now();
   await host.ready();
   expect(stateOf(host, "odd")).toMatchObject({ kind: "failed", error: { code: "TIMEOUT" } });
-  expect(performance.now() - started).toBeLessThan(2_900);
+  expect(performance.now() - started).toBeLessThan(11_900);
 });
 
 test("the place of an error follows its line in the file", async () => {

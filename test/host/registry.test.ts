@@ -17,6 +17,7 @@ import { Policy, type ToolRules } from "../../src/host/policy.ts";
 import { modelName, resolveName } from "../../src/host/names.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+import { cpuMsOf } from "../fixtures/cpu-time.ts";
 
 const text = (value: string) => ({ type: "text", text: value });
 const RESULTS: Record<string, CallToolResult> = {
@@ -146,7 +147,7 @@ test("no name of a tool slips past a pattern (R8)", () => {
   expect(decided({ visibleTo: {} }, "x", {}, "constructor")).toBe("allowed");
 });
 
-test("patterns mean what they say, and a long name takes no time (R8)", () => {
+test("patterns mean what they say, and a long name takes no time (R8)", async () => {
   const isDenied = (pattern: string, tool: string) => decided({}, tool, { deny: [pattern] }) === "denied";
   const matching = ["a", "a*", "*a", "*a*", "**", "a**", "*"];
   expect(matching.filter((pattern) => isDenied(pattern, "a"))).toEqual(matching);
@@ -155,9 +156,7 @@ test("patterns mean what they say, and a long name takes no time (R8)", () => {
   expect(isDenied("a*b*a", "aXa")).toBe(false);
   expect(isDenied("a.c", "abc")).toBe(false);
   expect(isDenied("a", "ab")).toBe(false);
-  const started = performance.now();
-  expect(isDenied("*a*a*a*a*a*b", "a".repeat(100_000))).toBe(false);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(await cpuMsOf(() => expect(isDenied("*a*a*a*a*a*b", "a".repeat(100_000))).toBe(false))).toBeLessThan(500);
 });
 
 test("tools with effects ask for consent, read-only ones do not", async () => {
