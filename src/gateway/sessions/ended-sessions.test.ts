@@ -50,6 +50,33 @@ test("one who ends sessions without pause is remembered in bounded space, and no
   expect(sessions.has(ended("open", 24_999))).toBe(false);
 });
 
+test("one who ends sessions without pause does not fill the disk, and none of them comes back after a restart", async () => {
+  const sessions = await EndedSessions.open(file);
+  for (let at = 0; at < 45_000; at += 3000) {
+    await Promise.all(Array.from({ length: 3000 }, (_, more) => sessions.add(ended(`s${at + more}`, at + more))));
+  }
+  expect((await readFile(file, "utf8")).split("\n").length).toBeLessThan(30_000);
+  const later = await EndedSessions.open(file);
+  for (const each of [sessions, later]) {
+    expect([0, 20_000, 44_999].map((at) => each.has(ended(`s${at}`, at)))).toEqual([true, true, true]);
+    expect(each.has(ended("open", 44_999))).toBe(false);
+  }
+});
+
+test("many principals together are remembered in bounded space, those with the most sessions least exactly", () => {
+  const sessions = new EndedSessions();
+  const principals = Array.from({ length: 12 }, (_, at) => `p${at}`);
+  void sessions.add({ ...ended("s"), principal: "few" });
+  for (const principal of principals) {
+    for (let at = 0; at < 9000; at++) void sessions.add({ ...ended(`s${at}`, at), principal });
+  }
+  for (const principal of principals) {
+    expect([0, 8999].map((at) => sessions.has({ ...ended(`s${at}`, at), principal }))).toEqual([true, true]);
+  }
+  expect(principals.filter((principal) => sessions.has({ ...ended("open", 0), principal }))).not.toEqual([]);
+  expect(["s", "open"].map((id) => sessions.has({ ...ended(id), principal: "few" }))).toEqual([true, false]);
+});
+
 test("revocation concerns what was opened until then, also after a restart", async () => {
   await (await EndedSessions.open(file)).add({ principal: "ada", openedAt: 100, until: FUTURE });
   const later = await EndedSessions.open(file);

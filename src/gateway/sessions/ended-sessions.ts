@@ -1,5 +1,5 @@
 import { promises as fs } from "node:fs";
-import { withLock } from "../../auth/file-lock.ts";
+import { withLock, type HeldLock } from "../../auth/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
 
@@ -25,25 +25,36 @@ interface Ended {
 
 /** Of one principal. Beyond it the oldest are remembered together, by when they were opened. */
 const MAX_IDS = 10_000;
+/** Of all principals; then it concerns the one with the most. As many lines are far from what is read of a file. */
+const MAX_ALL_IDS = 100_000;
 /** Lines that no longer count are left in the file until there are so many. */
 const MANY_LINES = 1000;
 
 /** Sessions that were ended by their clients, or by revocation: they stay so for as long as their ids would be good. */
 export class EndedSessions {
   readonly #file: string | undefined;
+  readonly #platform: NodeJS.Platform;
   readonly #byPrincipal = new Map<string, Ended>();
+  /** Of all principals. */
+  #ids = 0;
+  /** In the file, as far as this process knows. */
+  #lines = 0;
   #unwritten: EndedSession[] = [];
   #writing: Promise<void> = Promise.resolve();
 
   /** Remembers for the life of this process, or of the file. */
   static async open(file?: string, platform: NodeJS.Platform = process.platform): Promise<EndedSessions> {
-    const sessions = new EndedSessions(file);
-    if (file !== undefined) await sessions.#load(file, platform);
+    const sessions = new EndedSessions(file, platform);
+    if (file !== undefined) {
+      sessions.#lines = await sessions.#read(file);
+      if (sessions.#isLong) await withLock(file, (held) => sessions.#rewrite(file, held));
+    }
     return sessions;
   }
 
-  constructor(file?: string) {
+  constructor(file?: string, platform: NodeJS.Platform = process.platform) {
     this.#file = file;
+    this.#platform = platform;
   }
 
   has({ principal, id, openedAt }: Pick<EndedSession, "principal" | "id" | "openedAt">): boolean {
@@ -71,47 +82,69 @@ export class EndedSessions {
     if (until < Date.now()) return;
     let ended = this.#byPrincipal.get(principal);
     if (!ended) this.#byPrincipal.set(principal, (ended = { ids: new Map(), allUntil: -Infinity, until: -Infinity }));
-    if (id !== undefined) ended.ids.set(id, session);
-    else {
-      ended.allUntil = Math.max(ended.allUntil, openedAt);
-      ended.until = Math.max(ended.until, until);
-    }
+    if (id === undefined || openedAt <= ended.allUntil) return includeAll(ended, session);
+    if (!ended.ids.has(id)) this.#ids++;
+    ended.ids.set(id, session);
     if (ended.ids.size > MAX_IDS) this.#shorten(ended);
+    else if (this.#ids > MAX_ALL_IDS) this.#shorten(this.#longest());
   }
 
   /** A client that opens and ends sessions without pause must not fill our memory: what is forgotten stays refused. */
   #shorten(ended: Ended): void {
     const oldestFirst = [...ended.ids.values()].sort((a, b) => a.openedAt - b.openedAt);
-    for (const { id = "", openedAt, until } of oldestFirst.slice(0, MAX_IDS / 2)) {
-      ended.ids.delete(id);
-      ended.allUntil = Math.max(ended.allUntil, openedAt);
-      ended.until = Math.max(ended.until, until);
+    for (const session of oldestFirst.slice(0, Math.ceil(oldestFirst.length / 2))) {
+      this.#forget(ended, session);
+      includeAll(ended, session);
+    }
+  }
+
+  #longest(): Ended {
+    return [...this.#byPrincipal.values()].reduce((a, b) => (b.ids.size > a.ids.size ? b : a));
+  }
+
+  #forget({ ids }: Ended, { id = "" }: EndedSession): void {
+    if (ids.delete(id)) this.#ids--;
+  }
+
+  #forgetExpired(): void {
+    const now = Date.now();
+    for (const [principal, ended] of this.#byPrincipal) {
+      for (const session of ended.ids.values()) if (session.until < now) this.#forget(ended, session);
+      if (ended.ids.size === 0 && ended.until < now) this.#byPrincipal.delete(principal);
     }
   }
 
   /** Everything that waits, at once. */
   async #write(): Promise<void> {
     const file = this.#file;
-    const lines = this.#unwritten.map(lineOf).join("");
+    const lines = this.#unwritten.map(lineOf);
     this.#unwritten = [];
-    if (file === undefined || lines === "") return;
-    // The first newline ends a line that a process did not finish.
-    await withLock(file, () => fs.appendFile(file, `\n${lines}`, { mode: 0o600, flush: true }));
-  }
-
-  async #load(file: string, platform: NodeJS.Platform): Promise<void> {
-    const lines = await this.#read(file, platform);
-    if (lines <= this.#lines().length + MANY_LINES) return;
-    await withLock(file, async ({ check }) => {
-      // Others may have written since.
-      await this.#read(file, platform);
-      await writeOwnerOnly(file, this.#lines().join(""), check);
+    if (file === undefined || lines.length === 0) return;
+    this.#lines += lines.length;
+    await withLock(file, async (held) => {
+      // The first newline ends a line that a process did not finish.
+      await fs.appendFile(file, `\n${lines.join("")}`, { mode: 0o600, flush: true });
+      if (this.#isLong) await this.#rewrite(file, held);
     });
   }
 
-  /** Returns how many there are, those that no longer count included. */
-  async #read(file: string, platform: NodeJS.Platform): Promise<number> {
-    const text = (await readOwnerOnly(file, platform))?.toString("utf8") ?? "";
+  /** Whether most of the file no longer counts. */
+  get #isLong(): boolean {
+    return this.#lines > 2 * (this.#ids + this.#byPrincipal.size) + MANY_LINES;
+  }
+
+  /** Leaves out what no longer counts. Others may have written meanwhile. */
+  async #rewrite(file: string, { check }: HeldLock): Promise<void> {
+    await this.#read(file);
+    this.#forgetExpired();
+    const lines = this.#toLines();
+    await writeOwnerOnly(file, lines.join(""), check);
+    this.#lines = lines.length;
+  }
+
+  /** Returns how many lines there are, those that no longer count included. */
+  async #read(file: string): Promise<number> {
+    const text = (await readOwnerOnly(file, this.#platform))?.toString("utf8") ?? "";
     const lines = text.split("\n").filter((line) => line !== "");
     for (const line of lines) {
       const session = sessionIn(line);
@@ -121,12 +154,18 @@ export class EndedSessions {
   }
 
   /** What has to be remembered. */
-  #lines(): string[] {
+  #toLines(): string[] {
     return [...this.#byPrincipal].flatMap(([principal, { ids, allUntil: openedAt, until }]) => {
       const all = openedAt === -Infinity ? [] : [{ principal, openedAt, until }];
       return [...all, ...ids.values()].map(lineOf);
     });
   }
+}
+
+/** Everything of the principal that was opened until then is over. */
+function includeAll(ended: Ended, { openedAt, until }: EndedSession): void {
+  ended.allUntil = Math.max(ended.allUntil, openedAt);
+  ended.until = Math.max(ended.until, until);
 }
 
 function lineOf(session: EndedSession): string {
