@@ -50,9 +50,6 @@ export async function readList<K extends keyof KnownLists>(
   return usableItems(kind, items, { server, logger }) as unknown as Required<KnownLists>[K];
 }
 
-/** Items that a message names; of the others it says how many there are. */
-const MAX_NAMED = 5;
-
 /**
  * Items as every client accepts them, in the same order. What cannot be repaired is left out alone, with a warning; what
  * was repaired is reported as information with the data `repaired`.
@@ -62,35 +59,58 @@ export function usableItems(
   items: readonly unknown[],
   { server, logger }: Pick<ListReading, "server" | "logger">,
 ): Params[] {
-  const leftOut: string[] = [];
-  const repaired: string[] = [];
+  const leftOut = new FirstFew();
+  const repaired = new FirstFew();
   const usable: Params[] = [];
   for (const [index, value] of items.entries()) {
-    const faults: string[] = [];
-    const item = normaliseItem(kind, value, (place, found) => faults.push(`"${place}" ${faultOf(found)}`));
+    const faults = new FirstFew();
+    const item = normaliseItem(kind, value, (place, found) => faults.add(() => `${quoted(place)} ${faultOf(found)}`));
     if (item) usable.push(item);
     if (item === value) continue;
-    const name = itemName(value);
-    const shown = name === undefined ? `number ${index + 1}` : JSON.stringify(name.slice(0, MAX_NAME));
-    const why = faults.length > 0 ? few(faults) : faultOf(value);
-    (item ? repaired : leftOut).push(`${shown} (${why})`);
+    const why = () => (faults.isEmpty ? faultOf(value) : faults.text);
+    (item ? repaired : leftOut).add(() => `${nameOf(value, index)} (${why()})`);
   }
   const of = `${LISTS[kind].method} of "${server}"`;
-  if (leftOut.length > 0) logger.warn(`left out of ${of}: ${few(leftOut)}`);
-  if (repaired.length > 0) logger.info(`repaired in ${of}: ${few(repaired)}`, { repaired: true });
+  if (!leftOut.isEmpty) logger.warn(`left out of ${of}: ${leftOut.text}`);
+  if (!repaired.isEmpty) logger.info(`repaired in ${of}: ${repaired.text}`, { repaired: true });
   return usable;
 }
 
 const MAX_NAME = 128;
+const MAX_NAMED = 5;
+
+/** The first of many texts, and how many more there are: a server may have millions of faults. */
+class FirstFew {
+  readonly #first: string[] = [];
+  #more = 0;
+
+  get isEmpty(): boolean {
+    return this.#first.length === 0;
+  }
+
+  add(write: () => string): void {
+    if (this.#first.length < MAX_NAMED) this.#first.push(write());
+    else this.#more++;
+  }
+
+  get text(): string {
+    return this.#first.join(", ") + (this.#more > 0 ? ` and ${this.#more} more` : "");
+  }
+}
+
+function nameOf(item: unknown, index: number): string {
+  const name = itemName(item);
+  return name === undefined ? `number ${index + 1}` : quoted(name);
+}
+
+/** Servers choose it: it may hold anything. */
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, MAX_NAME));
+}
 
 function faultOf(value: unknown): string {
   if (value === undefined) return "is missing";
   return value === null ? "is null" : "is not valid";
-}
-
-function few(texts: readonly string[]): string {
-  const rest = texts.length - MAX_NAMED;
-  return rest > 0 ? `${texts.slice(0, MAX_NAMED).join(", ")} and ${rest} more` : texts.join(", ");
 }
 
 /** What one list may have, so that a server whose list never ends can neither fill the memory nor be read for ever. */
