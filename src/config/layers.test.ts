@@ -181,6 +181,30 @@ test("P0: a file that is not trusted hides none of the user's servers, and is to
   expect(after.warnings).toEqual([]);
 });
 
+test("P0: a server that is not trusted takes no prefix from the user's servers, and switches none off", async () => {
+  await using world = await ConfigWorld.open();
+  await world.write("home/.nexus/mcp.json", { mcpServers: { github: { command: "user", prefix: "gh" } } });
+  const project = await world.write("home/work/project/.mcp.json", {
+    mcpServers: { gh: { command: "project" }, other: { command: "project", prefix: "github" } },
+  });
+  const before = await world.load();
+  expect(before.servers.map(({ id, prefix, problem }) => [id, prefix, problem?.message])).toEqual([
+    ["gh", undefined, undefined],
+    ["github", "gh", undefined],
+    ["other", undefined, `Server "other": "prefix" is the id of server "github"`],
+  ]);
+  expect(before.warnings).toMatchObject([
+    {
+      message: `Server "gh": once this file is trusted, its id is in the way of server "github", which has it as "prefix"`,
+      source: { file: project },
+    },
+  ]);
+  await world.accept(before.files[0]);
+  const after = await world.load();
+  expect(after.servers[1]?.problem?.message).toBe(`Server "github": "prefix" is the id of server "gh"`);
+  expect(after.warnings).toEqual([]);
+});
+
 test("a changed default of an input asks for trust again: it may be part of a command", async () => {
   await using world = await ConfigWorld.open();
   const write = (command: string) => {

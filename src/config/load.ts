@@ -79,7 +79,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
     }
   }
   configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  requireUniquePrefixes(configuration.servers);
+  configuration.warnings.push(...requireUniquePrefixes(configuration.servers));
   return configuration;
 }
 

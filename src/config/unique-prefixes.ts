@@ -1,20 +1,37 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import type { ServerDefinition } from "./server-definition.ts";
+import type { ConfigWarning } from "./warning.ts";
 
 /**
  * Names of tools lead to one server. A prefix that is another server's id, or its prefix, is a problem of the server that has it:
- * ids come first, then trusted servers, so that no project can take a name from a server of the user's.
+ * ids come first. Servers that are not trusted come last, so that no project can take a name from a server of the user's, or
+ * switch one off; they have no names before trust. Returns what trust would change.
  */
-export function requireUniquePrefixes(servers: readonly ServerDefinition[]): void {
-  const taken = new Map(servers.map(({ id }) => [id, id]));
-  const byTrust = [...servers].sort((a, b) => Number(b.trusted) - Number(a.trusted));
-  for (const server of byTrust) {
+export function requireUniquePrefixes(servers: readonly ServerDefinition[]): ConfigWarning[] {
+  const taken = new Map<string, string>();
+  const trusted = servers.filter((server) => server.trusted);
+  const untrusted = servers.filter((server) => !server.trusted);
+  takeNames(trusted, taken);
+  const warnings = untrusted.flatMap((server) => wouldTake(server, taken.get(server.id)));
+  takeNames(untrusted, taken);
+  return warnings;
+}
+
+function takeNames(servers: readonly ServerDefinition[], taken: Map<string, string>): void {
+  for (const { id } of servers) if (!taken.has(id)) taken.set(id, id);
+  for (const server of servers) {
     const { id, prefix } = server;
     if (prefix === undefined) continue;
     const other = taken.get(prefix);
     if (other === undefined) taken.set(prefix, id);
     else if (other !== id) refuse(server, prefix, other);
   }
+}
+
+function wouldTake({ id, origin }: ServerDefinition, other: string | undefined): ConfigWarning[] {
+  if (!origin || other === undefined) return [];
+  const message = `Server "${id}": once this file is trusted, its id is in the way of server "${other}", which has it as "prefix"`;
+  return [{ message, server: id, source: origin }];
 }
 
 function refuse(server: ServerDefinition, prefix: string, other: string): void {

@@ -35,9 +35,9 @@ export class ServerSupervisors {
     return this.#byId.get(id);
   }
 
-  /** A name may begin with the id all the same. */
+  /** A name may begin with the id all the same, unless it is a prefix: then a server that is not trusted has the id. */
   idOfPrefix(prefix: string): string | undefined {
-    return this.#byId.has(prefix) ? prefix : this.#byPrefix.get(prefix);
+    return this.#byPrefix.get(prefix) ?? (this.#byId.has(prefix) ? prefix : undefined);
   }
 
   /** By its id, or as it is called in its file. */

@@ -91,3 +91,16 @@ test("G2: on the command line a tool is found by the name that begins with its p
   expect(called).toMatchObject({ code: 0, stdout: "hi\n" });
   expect((await world.run(["mcp", "export", "kit"])).stdout).toContain(`"prefix": "k"`);
 });
+
+test("P0: a server of a project that is not trusted is not reached by the prefix of another one", async () => {
+  await world.configure({ kit: { ...stdioFixture(), prefix: "k" } });
+  const file = await world.write("home/work/project/.mcp.json", { mcpServers: { k: wordy } });
+  const { child, output } = world.start(["serve", "--port", "0"]);
+  await expect.poll(() => output.stdout, { timeout: 15_000 }).toContain("Ctrl-C");
+  const url = /http:\/\/[\d.:]+\/mcp/.exec(output.stdout)?.[0] ?? "";
+  await using client = await connect({ url });
+  expect(await client.callTool("k__echo", { text: "hi" })).toMatchObject({ content: [{ text: "hi" }] });
+  child.kill("SIGINT");
+  if (child.exitCode === null) await once(child, "close");
+  await rm(file);
+});
