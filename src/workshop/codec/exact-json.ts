@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { isExact } from "../../protocol/exact-number.ts";
 import { decimalText } from "./decimal-text.ts";
 
@@ -11,9 +12,8 @@ const MOST_DIGITS = 309;
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (!LONG.test(text)) return value;
-  // What the text holds cannot be taken for the mark, because the text does not hold the mark.
-  let mark = "\u0001";
-  while (text.includes(JSON.stringify(mark).slice(1, -1)) || text.includes(mark)) mark += "\u0001";
+  // Whoever wrote the text cannot know it, so nothing in the text is taken for it, in whatever way it is written there.
+  const mark = randomUUID();
   const marked = outsideOfTexts(text, (numbers) =>
     numbers.replaceAll(NUMBER, (token) => (isLong(token) ? JSON.stringify(mark + wholeDigits(token)) : token)),
   );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../../test/fixtures/cpu-time.ts";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
 import { codecFor } from "./codec.ts";
 
@@ -177,6 +178,14 @@ describe("JSON", () => {
     expect(long.decode(`{"size":100000000000000000000}`).value).toEqual({ size: 1e20 });
     const xml = codecFor(fileOf({ L: { xml: { element: "l" }, fields: { size: { type: "number" } } } }), "L", "xml");
     expect(xml.decode(`<l><size>${big}</size></l>`).deviations).toEqual([{ path: "size", problem, received: big }]);
+  });
+
+  test("control characters beside a big number take no longer to read than others", async () => {
+    const codec = codecFor(fileOf({ L: { fields: { id: {}, note: {} } } }), "L", "json");
+    const note = "\u0001".repeat(25_000);
+    const answer = `{"id":9007199254740993,"note":${JSON.stringify(note)}}`;
+    const spent = await cpuMsOf(() => expect(codec.decode(answer).value).toEqual({ id: "9007199254740993", note }));
+    expect(spent).toBeLessThan(5_000);
   });
 
   test("a long text is not compared with a pattern, which could take for ever: it does not match", () => {
