@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Notification, Params, Result } from "../../src/protocol/json-rpc.ts";
 import type { Question } from "../../src/protocol/mcp.ts";
+import { receiveOneAtATime } from "./one-at-a-time.ts";
 import { type Answers, capabilitiesOf, type Party, type PartyCall } from "./party.ts";
 
 /** The client of the official SDK 1.x, which speaks the older revisions. */
@@ -18,6 +19,7 @@ export class Sdk1Party implements Party {
   static async open(transport: Transport, answers: Answers): Promise<Sdk1Party> {
     const party = new Sdk1Party(answers);
     await party.#client.connect(transport);
+    receiveOneAtATime(transport);
     return party;
   }
 

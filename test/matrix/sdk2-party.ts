@@ -4,6 +4,7 @@ import type { Notification, Params, Result } from "../../src/protocol/json-rpc.t
 import type { Question } from "../../src/protocol/mcp.ts";
 import { META } from "../../src/protocol/meta.ts";
 import { LATEST } from "../../src/protocol/revisions.ts";
+import { receiveOneAtATime } from "./one-at-a-time.ts";
 import { type Answers, capabilitiesOf, type Party, type PartyCall } from "./party.ts";
 
 const ANY_RESULT = z.looseObject({});
@@ -16,6 +17,7 @@ export class Sdk2Party implements Party {
   static async open(transport: Transport, answers: Answers): Promise<Sdk2Party> {
     const party = new Sdk2Party(answers);
     await party.#client.connect(transport);
+    receiveOneAtATime(transport);
     return party;
   }
 
