@@ -196,6 +196,23 @@ function checkerOf(fields: Parameters<typeof fileOf>[0][string]["fields"]) {
   return checkerFor(file, "t", inputSchema(file, "T", "reject"));
 }
 
+test("X3: a number is refused only where its digits may have been lost", () => {
+  const check = checkerOf({
+    id: { type: "integer", optional: true },
+    amount: { type: "number", optional: true },
+    sizes: { list: { type: "number" }, optional: true },
+  });
+  const refused = "is too large to be exact: whole numbers reach from -9007199254740991 to 9007199254740991";
+  // As JSON gives them: the last digits of the long ones are others already.
+  const problemsOf = (json: string) => check(JSON.parse(json)).problems;
+  expect(problemsOf('{"id":9007199254740991,"amount":6e23,"sizes":[1e300,-6.02214076e23,0.1]}')).toEqual([]);
+  expect(problemsOf('{"id":10000000000000001}')).toEqual([`id ${refused}`]);
+  expect(problemsOf('{"amount":9007199254740993,"sizes":[1,12345678901234567890]}')).toEqual([
+    `amount ${refused}`,
+    `sizes[1] ${refused}`,
+  ]);
+});
+
 test("a rule may ask what day it is, where the API is", () => {
   const rule = { that: 'arrival >= today("Europe/Vienna")', say: "arrival is in the past", evidence: [] };
   const query = types.types["Query"];

@@ -4,8 +4,9 @@ import { isDate, isDateTime } from "../codec/calendar.ts";
 import type { ToolFile } from "../file/tool-file.ts";
 import { ArgumentPatterns } from "./argument-patterns.ts";
 import { Completion } from "./completion.ts";
+import { inexactNumbers } from "./inexact-numbers.ts";
 import { rulesFor } from "./rules.ts";
-import { argumentProblem, type ArgumentProblem } from "./schema-words.ts";
+import { argumentProblem } from "./schema-words.ts";
 
 /** What a call would send, with its defaults; and everything that is wrong with it, each naming its argument. */
 export interface Checked {
@@ -41,7 +42,7 @@ export function checkerFor(
     const found = errors
       .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
       .map((error) => argumentProblem(error, value))
-      .concat(inexactNumbers(value));
+      .concat(inexactNumbers(file, spec.input, value));
     const rules = judge(value, (path) => found.some((problem) => isAtOrIn(problem.path, path)));
     const problems = [
       ...found.map(({ message }) => message),
@@ -88,20 +89,6 @@ function compiled(schema: object, tool: string, patterns: ArgumentPatterns): Ret
   } catch (error) {
     throw new NexusError("CONFIG_INVALID", `The input schema of ${tool} cannot be used: ${messageOf(error)}`);
   }
-}
-
-/** JSON's numbers are doubles: whether a larger one is what the caller wrote cannot be told. */
-function inexactNumbers(value: unknown, path = ""): ArgumentProblem[] {
-  if (typeof value === "number") {
-    if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return [];
-    const limit = Number.MAX_SAFE_INTEGER;
-    return [{ path, message: `${path} is too large to be exact: numbers reach from -${limit} to ${limit}` }];
-  }
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const at = Array.isArray(value) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
-    return inexactNumbers(member, at);
-  });
 }
 
 /** In the schema, and in no type: what a tool takes for itself. */

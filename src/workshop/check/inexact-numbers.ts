@@ -1,0 +1,40 @@
+import { isRecord } from "../../protocol/json-rpc.ts";
+import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
+import type { ArgumentProblem } from "./schema-words.ts";
+
+/** A double keeps so many significant digits of whatever is written. */
+const KEPT_DIGITS = 15;
+
+/**
+ * Numbers that may have lost digits when JSON was read, because JSON's numbers are doubles: whole numbers beyond the exact ones, and
+ * of other numbers those large ones that have more digits than a double keeps. 6e23 is what was written.
+ */
+export function inexactNumbers(file: ToolFile, type: string, value: unknown): ArgumentProblem[] {
+  const found: ArgumentProblem[] = [];
+  collect({ kind: "object", type }, value, "");
+  return found;
+
+  function collect(shape: FieldSpec["shape"], given: unknown, path: string): void {
+    if (shape.kind === "scalar") {
+      if (typeof given === "number" && mayHaveLost(given, shape.type === "integer")) found.push(problemAt(path));
+    } else if (shape.kind === "list") {
+      if (Array.isArray(given)) given.forEach((item, index) => collect(shape.of, item, `${path}[${index}]`));
+    } else if (isRecord(given)) {
+      const fields = file.types[shape.type]?.fields ?? {};
+      for (const name of Object.keys(given)) {
+        const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+        if (field) collect(field.shape, given[name], path === "" ? name : `${path}.${name}`);
+      }
+    }
+  }
+}
+
+function mayHaveLost(value: number, isInteger: boolean): boolean {
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return false;
+  return isInteger || Number(value.toPrecision(KEPT_DIGITS)) !== value;
+}
+
+function problemAt(path: string): ArgumentProblem {
+  const limit = Number.MAX_SAFE_INTEGER;
+  return { path, message: `${path} is too large to be exact: whole numbers reach from -${limit} to ${limit}` };
+}
