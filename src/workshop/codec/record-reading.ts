@@ -69,7 +69,9 @@ export class RecordReading {
   keep(scope: number, name: string, value: unknown): boolean {
     const isTaken = this.plan.scopes[scope]?.fields.some((field) => field.name === name) ?? true;
     if (isTaken || name === "__proto__") return false;
-    this.#kept.set(scope, [...(this.#kept.get(scope) ?? []), [name, withoutBigints(value)]]);
+    const kept = this.#kept.get(scope);
+    if (kept) kept.push([name, withoutBigints(value)]);
+    else this.#kept.set(scope, [[name, withoutBigints(value)]]);
     return true;
   }
 

@@ -5,6 +5,8 @@ export interface Chapter {
   to: number;
 }
 
+const LEVELS = [1, 2, 3, 4, 5, 6];
+
 /**
  * The chapters of a Markdown text: what stands under the headings of the highest level that has more than one. What comes
  * before the first of them is in none, nor is anything where no level has two.
@@ -12,7 +14,7 @@ export interface Chapter {
 export function chaptersOf(text: string): Chapter[] {
   const lines = text.split(/\r?\n/);
   const headings = headingsIn(lines);
-  const level = Math.min(...headings.map(({ level: each }) => each).filter(isTwice(headings)));
+  const level = LEVELS.find((each) => headings.filter((heading) => heading.level === each).length > 1);
   const starts = headings.filter((heading) => heading.level === level);
   return starts.map(({ heading, line }, index) => {
     const end = starts[index + 1]?.line ?? lines.length + 1;
@@ -37,10 +39,6 @@ function headingsIn(lines: readonly string[]): Heading[] {
     const [, hashes, heading] = /^(#{1,6}) +(.*\S)/.exec(text) ?? [];
     return hashes === undefined || heading === undefined ? [] : [{ level: hashes.length, heading, line: index + 1 }];
   });
-}
-
-function isTwice(headings: readonly Heading[]): (level: number) => boolean {
-  return (level) => headings.filter((heading) => heading.level === level).length > 1;
 }
 
 function lastWritten(lines: readonly string[], from: number, to: number): number {
