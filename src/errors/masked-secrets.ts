@@ -1,8 +1,7 @@
 /** What stands in the place of a secret. */
+export const MASK = "•••";
 /** Shorter ones stand in other words by chance: they are hidden only where they stand alone. */
 export const SHORT_SECRET = 6;
-
-export const MASK = "•••";
 /** Patterns here run on files that nobody trusts yet: no two parts of one may match the same letters. */
 const SECRET = /token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential|auth/i;
 const OPTION = /^--?[\w-]+$/;
