@@ -23,7 +23,10 @@ interface Ended {
   until: number;
 }
 
-/** Of one principal. Beyond it the oldest are remembered together, by when they were opened. */
+/**
+ * Of one principal. Beyond it those that ended first are forgotten: whoever comes with such an id, as the same principal, gets a
+ * new session, as with `initialize`. Without authentication all clients are one principal: nobody may end the others' sessions.
+ */
 const MAX_IDS = 10_000;
 /** Of all principals; then it concerns the one with the most. As many lines are far from what is read of a file. */
 const MAX_ALL_IDS = 100_000;
@@ -84,18 +87,17 @@ export class EndedSessions {
     if (!ended) this.#byPrincipal.set(principal, (ended = { ids: new Map(), allUntil: -Infinity, until: -Infinity }));
     if (id === undefined || openedAt <= ended.allUntil) return includeAll(ended, session);
     if (!ended.ids.has(id)) this.#ids++;
+    // As the newest: its line may be read again.
+    ended.ids.delete(id);
     ended.ids.set(id, session);
     if (ended.ids.size > MAX_IDS) this.#shorten(ended);
     else if (this.#ids > MAX_ALL_IDS) this.#shorten(this.#longest());
   }
 
-  /** A client that opens and ends sessions without pause must not fill our memory: what is forgotten stays refused. */
+  /** A client that opens and ends sessions without pause must not fill our memory. */
   #shorten(ended: Ended): void {
-    const oldestFirst = [...ended.ids.values()].sort((a, b) => a.openedAt - b.openedAt);
-    for (const session of oldestFirst.slice(0, Math.ceil(oldestFirst.length / 2))) {
+    for (const session of [...ended.ids.values()].slice(0, Math.ceil(ended.ids.size / 10)))
       this.#forget(ended, session);
-      includeAll(ended, session);
-    }
   }
 
   #longest(): Ended {
