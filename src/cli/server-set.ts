@@ -6,7 +6,6 @@ import { loadConfiguration, type Configuration, type LoadOptions } from "../conf
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { serverId, withServerId } from "../config/server-id.ts";
 import { openApi } from "../compose/open-api.ts";
-import { nearNames } from "../errors/nearest-name.ts";
 import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { visible } from "../errors/visible.ts";
 import { eraKey, FileEraCache } from "../host/era-cache.ts";
@@ -15,6 +14,7 @@ import { beginsWithServer } from "../host/names.ts";
 import { Policy } from "../host/policy.ts";
 import { ServerConnector } from "../host/server-connector.ts";
 import { unableToRun } from "../host/unable-to-run.ts";
+import { listedServers, unknownServer } from "../host/unknown-server.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
@@ -113,11 +113,9 @@ export class ServerSet implements AsyncDisposable {
     if (problem) throw problem;
     const ids = servers.map((server) => server.id);
     const owner = servers.find((server) => beginsWithServer(this.withId(name), server))?.id;
-    const near = owner === undefined ? nearNames(name, ids, 3) : [owner];
-    const known = ids.length === 0 ? nothingConfigured(files.length) : listed(ids);
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${name}"`, {
-      hint: near.length === 0 ? known : `Did you mean ${quoted(near)}? ${known}`,
-      mayHaveReached: false,
+    throw unknownServer(name, ids, {
+      ...(owner === undefined ? {} : { near: [owner] }),
+      none: nothingConfigured(files.length),
     });
   }
 
@@ -182,7 +180,7 @@ export class ServerSet implements AsyncDisposable {
     }
     if (first !== name || servers.length === 0) return this.get(first);
     const owners = await this.#lastSeenWith(name, kind);
-    const example = `Write it as server.name, such as ${servers[0]?.id}.${name}. ${listed(servers.map(({ id }) => id))}`;
+    const example = `Write it as server.name, such as ${servers[0]?.id}.${name}. ${listedServers(servers.map(({ id }) => id))}`;
     throw new NexusError("NAME_UNKNOWN", `"${name}" does not name a server`, {
       hint: owners.length === 0 ? example : `Did you mean ${quoted(owners.map((id) => `${id}.${name}`))}?`,
       mayHaveReached: false,
@@ -298,15 +296,6 @@ function namedTwice(id: string): NexusError {
     `"${id}" is named, and another server is given in place`,
     "Leave out the name, or --stdio and --url.",
   );
-}
-
-/** More names than these are looked up, not read. */
-const MOST_NAMES = 8;
-
-function listed(ids: readonly string[]): string {
-  return ids.length > MOST_NAMES
-    ? `"nexus mcp servers" lists all ${ids.length} servers.`
-    : `Configured: ${ids.join(", ")}.`;
 }
 
 function quoted(names: readonly string[]): string {

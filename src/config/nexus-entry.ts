@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { findRegularText } from "../auth/regular-file.ts";
+import { isLoopback } from "../net/origin-guard.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
 
 /** What the entry of a whole gateway is called in other programs' files. */
@@ -44,9 +45,9 @@ export function isNexusEntry(name: string, entry: unknown): boolean {
   const url = isRecord(entry) ? entry["url"] : undefined;
   if (typeof url !== "string" || !URL.canParse(url)) return false;
   const { hostname, pathname } = new URL(url);
-  const isHere = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
   return (
-    isHere && (/\/servers\/[a-z][a-z0-9-]*\/mcp$/.test(pathname) || (name === NEXUS && /\/mcp\/?$/.test(pathname)))
+    isLoopback(hostname) &&
+    (/\/servers\/[a-z][a-z0-9-]*\/mcp$/.test(pathname) || (name === NEXUS && /\/mcp\/?$/.test(pathname)))
   );
 }
 

@@ -1,10 +1,9 @@
 import type { ChangingList } from "../client/feed.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { serverId } from "../config/server-id.ts";
-import { nearNames } from "../errors/nearest-name.ts";
-import { NexusError } from "../errors/nexus-error.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts";
+import { unknownServer } from "./unknown-server.ts";
 
 export type HostEvent =
   | { kind: "state"; server: string; state: ServerState }
@@ -44,12 +43,7 @@ export class ServerSupervisors {
   get(name: string): ServerSupervisor {
     const found = this.#byId.get(name) ?? this.#byId.get(serverId(name));
     if (found) return found;
-    const near = nearNames(name, [...this.#byId.keys()], 3).map((id) => `"${id}"`);
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${name}"`, {
-      server: name,
-      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `${this.#byId.size} servers are configured.`,
-      mayHaveReached: false,
-    });
+    throw unknownServer(name, [...this.#byId.keys()]).with({ server: name });
   }
 
   /** Settles when every server that starts by itself is connected, or has failed. */

@@ -29,7 +29,8 @@ function variable(env: ProgramSearch["env"], name: string, isWindows: boolean): 
   return Object.entries(env).find(([key]) => (isWindows ? key.toUpperCase() : key) === name)?.[1];
 }
 
-function foldersOf(env: ProgramSearch["env"], platform: NodeJS.Platform): string[] {
+/** The folders that are searched for programs: full paths alone. */
+export function foldersOf(env: ProgramSearch["env"], platform: NodeJS.Platform): string[] {
   const isWindows = platform === "win32";
   const path = variable(env, "PATH", isWindows) ?? "";
   // Where another system plays Windows, its own paths are full ones too.

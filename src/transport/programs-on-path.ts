@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { win32, posix } from "node:path";
+import { foldersOf } from "./find-program.ts";
 
 export interface SearchPath {
   env: Readonly<Record<string, string>>;
@@ -11,12 +11,7 @@ const MAX_FOLDERS = 100;
 /** The names of what can be started without a path. Reads every full path in PATH: only for when something was not found. */
 export function programsOnPath({ env, platform }: SearchPath): string[] {
   const isWindows = platform === "win32";
-  const paths = isWindows ? win32 : posix;
-  // Windows spells it "Path", mostly.
-  const [, path = ""] = Object.entries(env).find(([name]) => (isWindows ? name.toUpperCase() : name) === "PATH") ?? [];
-  const folders = [...new Set(path.split(paths.delimiter))]
-    .filter((folder) => paths.isAbsolute(folder))
-    .slice(0, MAX_FOLDERS);
+  const folders = [...new Set(foldersOf(env, platform))].slice(0, MAX_FOLDERS);
   const names = folders.flatMap(namesIn);
   const programs = isWindows ? names.flatMap((name) => withoutEnding(name, env["PATHEXT"])) : names;
   return [...new Set(programs)].sort();

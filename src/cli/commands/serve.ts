@@ -1,12 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "../../client/logger.ts";
 import { serverId } from "../../config/server-id.ts";
-import { nearestName } from "../../errors/nearest-name.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
+import { unknownServer } from "../../host/unknown-server.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../transport/duration.ts";
 import { defineCommand, type Flags } from "../command.ts";
@@ -107,13 +106,7 @@ input does, and a signal ends at once.`,
 /** A name that is not there is a mistake on the command line, and would serve nothing. */
 function requireServer(host: Host, id: string): void {
   if (host.find(id)) return;
-  const ids = host.configuration?.servers.map((server) => server.id) ?? [];
-  const near = nearestName(id, ids);
-  const known = ids.length === 0 ? "No servers are configured." : `Configured are: ${ids.join(", ")}.`;
-  throw new NexusError("NAME_UNKNOWN", `There is no server "${id}"`, {
-    hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
-    mayHaveReached: false,
-  });
+  throw unknownServer(id, host.configuration?.servers.map((server) => server.id) ?? []);
 }
 
 interface Pipes {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isLoopback } from "../../net/origin-guard.ts";
 import { asHost, OriginGuard } from "../../net/origin-guard.ts";
 import type { FakeFailure, ToolFile } from "../file/tool-file.ts";
 import { CONTROL, controlled } from "./control.ts";
@@ -17,13 +18,12 @@ export interface FakeOptions {
   host?: string | undefined;
 }
 
-const LOOPBACK = ["127.0.0.1", "::1", "localhost"];
 /** Requests that are remembered; older ones are forgotten. */
 const MAX_REQUESTS = 1_000;
 
 /** An upstream made of a tool file: it takes what the file says, and nothing else. Only for this machine. */
 export async function startFake(file: ToolFile, { port = 0, host = "127.0.0.1" }: FakeOptions = {}): Promise<Fake> {
-  if (!LOOPBACK.includes(host)) {
+  if (!isLoopback(host)) {
     throw new NexusError("ARGUMENTS_INVALID", `The fake listens on loopback addresses only, not on ${host}`, {
       hint: "It takes placeholder credentials from everyone. Leave the host out.",
     });

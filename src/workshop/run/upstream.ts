@@ -1,4 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isLoopback } from "../../net/origin-guard.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
@@ -72,8 +73,14 @@ export class Upstream implements AsyncDisposable {
 /** A binding is outside of what was approved, so it must not lead anywhere else. */
 function onThisMachine(binding: string): URL {
   const url = URL.canParse(binding) ? new URL(binding) : undefined;
-  const isHere = url !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (!isHere || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+  if (
+    !url ||
+    !isLoopback(url.hostname) ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== "" ||
+    url.search !== "" ||
+    url.hash !== ""
+  ) {
     throw new NexusError("CONFIG_INVALID", "An upstream that stands in for the real one must be on this machine", {
       phase: "config",
       hint: `Write "fake", or an address like "http://127.0.0.1:8080/path/".`,
