@@ -3,7 +3,8 @@ export const MASK = "•••";
 /** Shorter ones stand in other words by chance: they are hidden only where they stand alone. */
 export const SHORT_SECRET = 6;
 /** Patterns here run on files that nobody trusts yet: no two parts of one may match the same letters. */
-const SECRET = /token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential|auth/i;
+const NAMES = "token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential";
+const SECRET = new RegExp(`${NAMES}|auth`, "i");
 const OPTION = /^--?[\w-]+$/;
 const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
 const HEADER = /^["']?[\w.-]+:$/;
@@ -59,8 +60,10 @@ export function maskedUrl(text: string): string {
 /** Credentials by their form: with digits, after the word that announces them, or long and of letters and digits mixed. */
 const CREDENTIAL =
   /\b(?:Bearer|Basic)\s+(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{6,}|(?<![\w-])(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[A-Za-z])[\w-]{24,}(?:\.[\w-]+)*/gi;
-const NAMED =
-  /([\w.-]*(?:token|secret|passw|api[-_]?key|credential)[\w.-]*["']?\s*[=:]\s*["']?)(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}/gi;
+const NAMED = new RegExp(
+  String.raw`([\w.-]*(?:${NAMES})[\w.-]*["']?\s*[=:]\s*["']?)(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}`,
+  "gi",
+);
 
 /** What somebody else wrote, without what looks like a credential in it. */
 export function maskedProse(text: string): string {

@@ -3,24 +3,28 @@ import { isRecord } from "../protocol/json-rpc.ts";
 import { titleOfPage } from "./web-page.ts";
 
 const MAX_LENGTH = 300;
-/** Where APIs say in JSON what is wrong; RFC 6750 and 9457 among them. */
-const TELLING = ["error_description", "message", "detail", "title", "error", "reason"];
+/** The most telling first; RFC 6750 and 9457 are among them. */
+const MESSAGES = ["message", "error_description", "detail", "error", "errors", "title", "reason", "description", "msg"];
+const DEEPEST = 5;
 
 /** What the body of an HTTP error says, in one short line; undefined for a web page and for nothing. */
 export function wordsOfBody(body: string): string | undefined {
   if (titleOfPage(body) !== undefined) return undefined;
-  const words = (wordsIn(parsed(body)) ?? body).replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  const words = (messageIn(parsed(body)) ?? body).replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   if (words === "") return undefined;
   const shown = maskedProse(words.slice(0, 4 * MAX_LENGTH));
   return shown.length > MAX_LENGTH ? `${shown.slice(0, MAX_LENGTH)}…` : shown;
 }
 
-function wordsIn(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
+/** What an API has to say in JSON, from where APIs put it; undefined where nothing is found. */
+export function messageIn(value: unknown, depth = 0): string | undefined {
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(value)) return messageIn(value[0], depth + 1);
   if (!isRecord(value)) return undefined;
-  for (const key of TELLING) {
-    const words = wordsIn(value[key]);
-    if (words !== undefined && words.trim() !== "") return words;
+  for (const name of MESSAGES) {
+    const message = Object.hasOwn(value, name) ? messageIn(value[name], depth + 1) : undefined;
+    if (message !== undefined) return message;
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
+import { messageIn } from "../../transport/refused-body.ts";
 import { secretNames } from "../file/secret-names.ts";
 import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
@@ -8,9 +9,6 @@ import type { UpstreamAnswer } from "./upstream.ts";
 const MAX_BYTES = 256 * 1024;
 /** As much of a JSON answer is shown whole; of more, only its message. */
 const MAX_WHOLE = 300;
-/** Where APIs put what they have to say, the most telling first. */
-const MESSAGES = ["message", "error_description", "detail", "error", "errors", "title", "reason", "description", "msg"];
-const DEEPEST = 5;
 
 /** What an answer with a status that the tool file does not mention means, with what to do and the API's own words. */
 export function statusFailure(file: ToolFile, tool: ToolSpec, answer: UpstreamAnswer): Failure {
@@ -92,18 +90,6 @@ function wordsInJson(text: string): string {
   const whole = JSON.stringify(value);
   if (whole.length <= MAX_WHOLE && isRecord(value)) return whole;
   return messageIn(value) ?? whole;
-}
-
-function messageIn(value: unknown, depth = 0): string | undefined {
-  if (typeof value === "string") return value.trim() === "" ? undefined : value;
-  if (depth > DEEPEST) return undefined;
-  if (Array.isArray(value)) return messageIn(value[0], depth + 1);
-  if (!isRecord(value)) return undefined;
-  for (const name of MESSAGES) {
-    const message = Object.hasOwn(value, name) ? messageIn(value[name], depth + 1) : undefined;
-    if (message !== undefined) return message;
-  }
-  return undefined;
 }
 
 /** The title of a page, which says what a proxy or a framework has to say; else what stands between the tags. */
