@@ -170,7 +170,7 @@ test("every optional field of tools, resources and prompts arrives (P1.5)", asyn
     title: "T",
     icons: [{ src: "data:," }],
     annotations: { x: 1 },
-    inputSchema: {},
+    inputSchema: { type: "object" },
     execution: { taskSupport: "optional" },
     _meta: { ui: {} },
     more: [],
