@@ -18,3 +18,7 @@ test("lines of code are no headings, and a text without headings has no chapters
   expect(chaptersOf("plain\ntext\n")).toEqual([]);
   expect(chaptersOf("# Alone\ntext\n")).toEqual([]);
 });
+
+test("a document with very many headings has as many chapters", () => {
+  expect(chaptersOf("# A\n## B\n".repeat(100_000))).toHaveLength(100_000);
+});
