@@ -10,7 +10,7 @@ const MAX_CALLERS = 32;
  * one that leads back to any of them is noticed where the circle closes.
  */
 export class GatewayChain {
-  /** No secret: who knows it can keep its own calls out, no more. */
+  /** No secret: a caller that claims to be this gateway only keeps it from being called for a while. */
   readonly #id = Math.floor(Math.random() * 2 ** 48)
     .toString(16)
     .padStart(12, "0");

@@ -15,7 +15,8 @@ export interface Named {
 
 /**
  * The name of a tool for a model: `mcp__server__tool`, of at most 64 letters that every provider takes. It follows from
- * server (its id, or the prefix of its entry) and tool alone, so that no other server can change it; what had to be changed carries a hash.
+ * server (its id, or the prefix of its entry) and tool alone, so that no other server can change it; what had to be changed
+ * carries a hash.
  */
 export function modelName(server: string, name: string): string {
   const plain = `mcp__${server}__${name}`;

@@ -4,7 +4,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 /** More names than these are looked up, not read. */
 const MOST_NAMES = 8;
 
-export interface Known {
+interface Advice {
   /** The ids that the name may have been meant to be; the nearest ones unless given. */
   near?: readonly string[];
   /** What to say where there are no servers at all. */
@@ -15,7 +15,7 @@ export interface Known {
 export function unknownServer(
   name: string,
   ids: readonly string[],
-  { near = nearNames(name, ids, 3), none = "No servers are configured." }: Known = {},
+  { near = nearNames(name, ids, 3), none = "No servers are configured." }: Advice = {},
 ): NexusError {
   const known = ids.length === 0 ? none : listedServers(ids);
   const meant = near.map((id) => `"${id}"`).join(" or ");

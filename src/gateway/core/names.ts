@@ -1,7 +1,7 @@
 /**
- * Names on the endpoint that shows all servers: `<server>__<name>` for tools and prompts, where the entry of a server may have a
- * shorter prefix than its id; `<server>+<uri>` for resources. Ids and prefixes have neither mark inside, so the first one ends the id; what follows is the server's own and may contain
- * anything.
+ * Names on the endpoint that shows all servers: `<prefix>__<name>` for tools and prompts, where the prefix is the server's id or
+ * what its entry has in place of it; `<server>+<uri>` for resources. Ids and prefixes have neither mark inside, so the first
+ * one ends them; what follows is the server's own and may contain anything.
  */
 const NAME_MARK = "__";
 const URI_MARK = "+";

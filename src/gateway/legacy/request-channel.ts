@@ -53,7 +53,8 @@ export class SharedChannel implements RequestChannel {
    */
   untilApart(): Promise<void> | undefined {
     if (this.#reportedAt === undefined) return undefined;
-    return pause(Math.max(1, this.#reportedAt + APART_MS - performance.now()));
+    const leftMs = this.#reportedAt + APART_MS - performance.now();
+    return leftMs > 0 ? pause(leftMs) : undefined;
   }
 
   finish(answer: Response | undefined): void {

@@ -20,7 +20,7 @@ export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, 
   return reading.finish();
 }
 
-/** The object of the record that a node belongs to, and the way to the node from there. */
+/** The object of the record that a node belongs to, and the way to the node from there: for members that are kept. */
 interface Holder {
   scope: number;
   path: string;
@@ -47,12 +47,13 @@ function readMembers(plan: NodePlan, value: unknown, reading: RecordReading, out
   for (const scope of plan.opens) if (itself || isRecord(value)) reading.meet(scope);
   if (itself) return visit(itself, value, reading, outer);
   if (!isRecord(value)) return notObject(plan, value, reading);
+  const isKept = reading.found.unknown === "keep";
   const [scope] = plan.opens;
   const holder = scope === undefined ? outer : { scope, path: "" };
   for (const name of Object.keys(value)) {
     const [known] = plan.byName.get(name) ?? [];
     if (!known) readUnknown(plan, { name, value: value[name] }, reading, holder);
-    else visit(known, value[name], reading, { scope: holder.scope, path: `${holder.path}${name}.` });
+    else visit(known, value[name], reading, isKept ? { ...holder, path: `${holder.path}${name}.` } : WHOLE);
   }
 }
 

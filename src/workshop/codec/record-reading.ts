@@ -16,7 +16,7 @@ export class RecordReading {
   readonly #slots: unknown[] = [];
   readonly #met: boolean[] = [];
   /** Members that the type does not name, by the object that has them. */
-  readonly #kept = new Map<number, [name: string, value: unknown][]>();
+  #kept: Map<number, [name: string, value: unknown][]> | undefined;
 
   constructor(plan: RecordPlan, found: Deviations, place: Place | undefined) {
     this.plan = plan;
@@ -69,6 +69,7 @@ export class RecordReading {
   keep(scope: number, name: string, value: unknown): boolean {
     const isTaken = this.plan.scopes[scope]?.fields.some((field) => field.name === name) ?? true;
     if (isTaken || name === "__proto__") return false;
+    this.#kept ??= new Map();
     const kept = this.#kept.get(scope);
     if (kept) kept.push([name, withoutBigints(value)]);
     else this.#kept.set(scope, [[name, withoutBigints(value)]]);
@@ -114,7 +115,7 @@ export class RecordReading {
         this.#tellMissing(scope, field);
       }
     }
-    for (const [name, value] of this.#kept.get(index) ?? []) record[name] = value;
+    for (const [name, value] of this.#kept?.get(index) ?? []) record[name] = value;
     return record;
   }
 
