@@ -90,7 +90,7 @@ function explain(error: NexusError, { peer, target, sent }: Failed): NexusError 
       ? described.amended({ sent, received: receivedBy(peer), ...silence(peer) })
       : described;
   }
-  const listening = causeOfListening(peer.noise);
+  const listening = causeOfListening([...peer.noise, ...(peer.child?.stderr() ?? [])]);
   if (listening) return described.amended({ ...listening, raw: peer.noise, sent, received: receivedBy(peer) });
   const hint = `It wrote to stdout what is no MCP message: ${JSON.stringify(noise)}. Servers log to stderr; check that the command starts the server itself.`;
   const likelyCause = /^Content-Length:/i.test(noise)

@@ -237,6 +237,10 @@ const HANDSHAKE: Record<string, Produce> = {
     const text = `console.error("Notes server listening on http://localhost:38080/mcp"); process.stdin.resume();`;
     return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));
   },
+  "a server for HTTP, noisy": async () => {
+    const text = `console.log("Starting"); console.error("Notes server listening on port 38080"); process.stdin.resume();`;
+    return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));
+  },
   "another protocol": async () => {
     const text = `process.stdout.write("Content-Length: 2\\r\\n\\r\\n{}\\n"); process.stdin.resume();`;
     return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));
