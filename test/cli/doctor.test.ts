@@ -96,7 +96,17 @@ describe("a server made of a tool file", () => {
     expect(lists).toMatchObject({ verdict: "ok" });
     expect(checksOf(report, "faked")["secrets"]).toMatchObject({ verdict: "ok" });
 
-    await world.run(["secrets", "set", "museum.token"], { stdin: "placeholder" });
+    const misspelt = await world.run(["secrets", "set", "museum.tokn"], { stdin: "placeholder" });
+    expect(misspelt.stdout).toContain("Entries use it as ${secret:museum.tokn}.");
+    expect(misspelt.stderr).toContain('The tools of "museum" do not use museum.tokn; they use museum.token.');
+    const again = ["mcp", "add", "museum", "--api", api, "--force"];
+    expect((await world.run(again)).stdout).toContain("their secrets:\n  nexus secrets set museum.token\n");
+    const right = await world.run(["secrets", "set", "museum.token"], { stdin: "placeholder" });
+    expect(right).toMatchObject({
+      stdout: expect.stringContaining('The tools of "museum" use it.') as string,
+      stderr: "",
+    });
+    expect((await world.run(again)).stdout).not.toContain("secrets");
     const after = checksOf((await doctor("museum")).report, "museum");
     expect(after["secrets"]).toMatchObject({ verdict: "ok", evidence: ["museum.token"] });
   });

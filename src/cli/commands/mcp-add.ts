@@ -122,7 +122,11 @@ async function settle(
   }
   const { connectOnce } = await import("../configuring/first-connection.ts");
   const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;
-  if (!out.json) return report(out, definition, outcome);
+  if (!out.json) {
+    report(out, definition, outcome);
+    if (outcome?.ok) await tellMissingSecrets(context, definition);
+    return;
+  }
   out.value({
     server: id,
     file: target.file,
@@ -149,6 +153,21 @@ function report(out: Output, { id, enabled }: ServerDefinition, outcome: FirstCo
   const counted = tools === undefined ? "no tools" : `${tools} ${tools === 1 ? "tool" : "tools"}`;
   out.line(`${out.style("green", "It works:")} ${title}, revision ${protocolVersion} (${era}), ${counted}`);
   if (tools !== undefined) out.line(`Look at them with: nexus mcp tools ${id}`);
+}
+
+/** Tools of an API are listed without its secrets; calls need them. */
+async function tellMissingSecrets(
+  { out, surroundings, stateFolder }: Omit<CommandContext, "options">,
+  { id, entry }: ServerDefinition,
+): Promise<void> {
+  if (entry?.reach.kind !== "api") return;
+  const { secretStore } = await import("../../host/load-options.ts");
+  const { apiFindings } = await import("../doctor/api-checks.ts");
+  const findings = await apiFindings(entry.reach, id, secretStore(surroundings, stateFolder));
+  const advice = findings.flatMap(([, finding]) => finding.advice ?? []);
+  if (advice.length === 0) return;
+  out.line("To give its tools their secrets:");
+  for (const line of advice) out.line(`  ${visible(line)}`);
 }
 
 function warn(out: Output, text: string): void {

@@ -1,9 +1,10 @@
 import { addAbortSignal } from "node:stream";
 import { SHORT_SECRET } from "../../errors/masked-secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { filledPlaces } from "../../workshop/file/filled-template.ts";
 import { defineCommand } from "../command.ts";
 import { wrongUsage } from "../command-line.ts";
-import { destinationOf } from "../configuring/secret-destination.ts";
+import { destinationOf, type SecretDestination } from "../configuring/secret-destination.ts";
 import type { Output } from "../output.ts";
 
 /** nexus secrets set github */
@@ -42,8 +43,10 @@ for the first address that it is sent to; "nexus secrets allow" adds another. A 
     const { origins = [] } = await store.set(name, value, destination && [destination.origin]);
     if (value.trim().length < SHORT_SECRET) out.note(shortWarning(out, name));
     if (out.json) return out.value({ name, origins });
-    const use = destination ? `The tools of "${destination.server}" use it.` : `Entries use it as \${secret:${name}}.`;
+    const isOfTools = destination?.used.some((known) => filledPlaces(known, name) !== undefined) === true;
+    const use = isOfTools ? `The tools of "${destination?.server}" use it.` : `Entries use it as \${secret:${name}}.`;
     out.line(`Stored the secret ${out.style("bold", name)}. ${use}`);
+    if (destination && !isOfTools) out.note(strangeWarning(out, name, destination));
     const limit = origins.length === 0 ? "the first address that it is sent to" : origins.join(", ");
     out.line(`It may be sent to ${limit}.`);
     if (destination && !origins.includes(destination.origin)) {
@@ -56,6 +59,12 @@ for the first address that it is sent to; "nexus secrets allow" adds another. A 
 function shortWarning(out: Output, name: string): string {
   const where = "It is hidden only where it stands alone, and not in values that callers or tool files give";
   return `${out.onStderr("yellow", "warning:")} ${name} has fewer than ${SHORT_SECRET} characters. ${where}: use a longer one if you can.`;
+}
+
+/** Its name says that it is of an API's server, whose tools do not know it: a slip of the pen, most likely. */
+function strangeWarning(out: Output, name: string, { server, used }: SecretDestination): string {
+  const known = used.length === 0 ? "they use none" : `they use ${used.join(", ")}`;
+  return `${out.onStderr("yellow", "warning:")} The tools of "${server}" do not use ${name}; ${known}. To remove it: nexus secrets remove ${name}`;
 }
 
 /** What was given may be the secret itself: it is not repeated. */

@@ -1,10 +1,13 @@
 import { ownedName } from "../../auth/secret-name.ts";
+import { neededSecrets } from "../api/needed-secrets.ts";
 import type { CommandContext } from "../command.ts";
 
 /** A configured server whose secret it is, and the origin that its requests go to. */
 export interface SecretDestination {
   server: string;
   origin: string;
+  /** The secrets that its tools use; a name with `{…}` in it stands for many. */
+  used: string[];
 }
 
 /**
@@ -28,7 +31,7 @@ export async function destinationOf(
     const { upstream } = entry.reach;
     // A fake gets placeholders, never what is stored.
     const address = upstream === undefined || upstream === "fake" ? file.upstream.base : upstream;
-    return { server, origin: new URL(address).origin };
+    return { server, origin: new URL(address).origin, used: neededSecrets(file, server) };
   } catch {
     // What is wrong with the configuration is no reason not to store a secret.
     return undefined;
