@@ -35,7 +35,13 @@ test("nexus api fake tells where it is, what it takes, and a request that works;
   expect(stdout).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/RestService\/\n/);
   const entry: unknown = JSON.parse(/^ {2}(\{"capcorn":.*)$/m.exec(stdout)?.[1] ?? "{}");
   const upstream = /^listening on (.*)$/m.exec(stdout)?.[1];
-  expect(entry).toEqual({ capcorn: { api: expect.stringMatching(/capcorn\.nexus\.yaml$/), upstream } });
+  expect(entry).toEqual({
+    capcorn: {
+      api: expect.stringMatching(/capcorn\.nexus\.yaml$/),
+      upstream,
+      settings: { partnerCode: expect.any(String), channel: expect.any(String) },
+    },
+  });
   expect(stdout).toContain("  capcorn.password = demo-secret\n");
   expect(stdout).toContain("  capcorn.pin-9100 = 0000\n");
   const line = /^ {2}curl -s -X (\w+) '([^']*)' -H '([^:]+): ([^']*)' -d '([^']*)'$/m.exec(stdout) ?? [];

@@ -2,6 +2,7 @@ import { visible } from "../../errors/visible.ts";
 import { startFake, type Fake } from "../../workshop/fake/fake.ts";
 import { exampleRequest } from "../../workshop/fake/example-request.ts";
 import type { ToolFile } from "../../workshop/file/tool-file.ts";
+import { exampleSettings } from "../../workshop/run/setting-values.ts";
 import { curlLine } from "../api/curl-line.ts";
 import { failureOption } from "../api/failure-option.ts";
 import { loadSound } from "../api/loaded.ts";
@@ -14,8 +15,8 @@ export const apiFake = defineCommand({
   usage: "nexus api fake <api> [--port N] [--fail HOW]",
   description: `
 An upstream made of the tool file, on this machine: it takes placeholder credentials, checks requests as strictly as the file
-does, and answers from the file's tables, or with something made up. POST /__fake {"fail": {"status": 503}, "times": 1} lets
-it fail while it runs; GET /__fake tells which requests came. Ctrl-C ends it.`,
+does, and answers from the file's tables, or with something made up. POST /__fake {"fail": {"status": 503}, "times": 1},
+as application/json, lets it fail while it runs; GET /__fake tells which requests came. Ctrl-C ends it.`,
   words: { min: 1, max: 1 },
   options: {
     port: { type: "string", value: "N", help: "where to listen; any free port unless given" },
@@ -55,7 +56,7 @@ function tellWhere(fake: Fake, { file, path }: Faked, out: Output, platform: Nod
   out.line(`listening on ${url}`);
   out.line("");
   out.line("For an entry of the configuration");
-  out.line(visible(`  ${JSON.stringify({ [file.api]: { api: path, upstream: url } })}`));
+  out.line(visible(`  ${JSON.stringify({ [file.api]: { api: path, upstream: url, settings: settingsOf(file) } })}`));
   out.line("");
   out.line(Object.keys(secrets).length === 0 ? "It takes no credentials." : "Placeholder credentials");
   for (const [name, value] of Object.entries(secrets)) out.line(visible(`  ${file.api}.${name} = ${value}`));
@@ -66,6 +67,12 @@ function tellWhere(fake: Fake, { file, path }: Faked, out: Output, platform: Nod
   }
   out.line("");
   out.line("Ctrl-C ends it.");
+}
+
+/** An entry without them is refused, where the file declares any. */
+function settingsOf(file: ToolFile): Record<string, string> | undefined {
+  const settings = exampleSettings(file);
+  return Object.keys(settings).length === 0 ? undefined : settings;
 }
 
 function portOf(given: string | undefined): number {
