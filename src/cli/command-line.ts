@@ -58,7 +58,10 @@ export function parseOptions(args: readonly string[], name: string, command: Com
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
-    if (!option) throw wrongUsage(`"nexus ${name}" has no option ${token.rawName}`, meant(token.name, options) + usage);
+    if (!option) {
+      const advice = afterDashes(token.rawName, words, command) ?? meant(token.name, options) + usage;
+      throw wrongUsage(`"nexus ${name}" has no option ${token.rawName}`, advice);
+    }
     values[token.name] = valueOf(token, option, values[token.name]);
   }
   const own = name.split(" ").length;
@@ -68,6 +71,13 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given)}`, usage);
   if (given.length > max) throw wrongUsage(`"nexus ${name}" takes no "${given[max]}"`, usage);
   return { words: given, values };
+}
+
+/** In `nexus mcp add files npx -y …` the option belongs to the server's command, which is written after `--`. */
+function afterDashes(option: string, words: readonly string[], { usage }: Command): string | undefined {
+  const [group, verb, name, program] = words;
+  if (program === undefined || !usage.includes("-- COMMAND")) return undefined;
+  return `If ${option} is an option of ${program}, write -- before the command: nexus ${group} ${verb} ${name} -- ${program} …`;
 }
 
 /** The word of the usage whose turn it was: `<server>`. */

@@ -63,13 +63,14 @@ export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string 
 }
 
 /** A mistake on the command line is none of a configuration file. */
-function requireAddress(url: string): void {
+export function requireAddress(url: string): void {
   if (url.includes("${") || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
   const shown = maskedUrl(url);
   const isHost = /^[\w.-]+(?::\d+)?(?:\/|$)/.test(url);
+  const scheme = /^(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(url) ? "http" : "https";
   throw wrongUsage(
     `--url ${shown} is no http or https address`,
-    `Write the whole of it: --url ${isHost ? quoteWord(`https://${shown}`) : "https://example.com/mcp"}`,
+    `Write the whole of it: --url ${isHost ? quoteWord(`${scheme}://${shown}`) : "https://example.com/mcp"}`,
   );
 }
 

@@ -22,6 +22,7 @@ import { UNATTENDED } from "./declared.ts";
 import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
 import type { Output } from "./output.ts";
 import { verboseLogger } from "./verbose-logger.ts";
+import { quoteWord } from "./text/split-words.ts";
 import { Sightings, type Sighting } from "./sightings.ts";
 
 export interface ServerSetOptions {
@@ -146,9 +147,11 @@ export class ServerSet implements AsyncDisposable {
     return definition;
   }
 
-  /** The words that give the same server in place again, if it is in place. */
-  get inPlaceAgain(): string {
-    return inPlaceAgain(this.#setting.values);
+  /** The options that lead to the same servers again, for commands to copy: ` --url …`, ` --config FILE`, or nothing. */
+  get optionsAgain(): string {
+    const { values, flags } = this.#setting;
+    if (this.inPlace) return inPlaceAgain(values);
+    return flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`;
   }
 
   /** An error with what the command line knows about it: where its server is configured, and what to do. */

@@ -40,6 +40,15 @@ test("an argument that does not fit is shown with its value and the command that
   expect(stderr).toContain(`"nexus mcp tools demo --name add"`);
 });
 
+test("commands to copy read the same file again (P1.9)", async () => {
+  const notes = { command: process.execPath, args: [DEMO] };
+  const file = await world.write("one.json", JSON.stringify({ mcpServers: { notes } }));
+  const unfit = await mcp("call", "notes.add", "--arg", "a=two", "--config", file);
+  expect(unfit.stderr).toMatch(/"nexus mcp tools notes --config \S*one\.json'? --name add"/);
+  const unknown = await mcp("call", "notes.ad", "--config", file);
+  expect(unknown.stderr).toMatch(/"nexus mcp tools notes --config \S*one\.json'?" lists/);
+});
+
 test.each([
   [2, ["call", "demo.echo", "hi"], `"hi" is not an argument of "nexus mcp call"`],
   [2, ["prompt", "demo.postcard", "Vienna"], `"Vienna" is not an argument of "nexus mcp prompt"`],

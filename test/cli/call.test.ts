@@ -68,6 +68,7 @@ describe("arguments", () => {
     ["a value of the wrong type", ["demo.add", "--arg", "a=1", "--arg", "b=two"], "b: expected number, got string"],
     ["one that is missing", ["demo.add", "--arg", "a=1"], "missing property b (number)"],
     ["one that is misspelt", ["demo.roll_dice", "--arg", "cuont=3"], "did you mean count?"],
+    ["one that is called otherwise", ["demo.echo", "--arg", "message=x"], "(string); unknown property message"],
     ["one given twice", ["demo.echo", "--arg", "text=a", "--arg", "text=b"], "takes one value"],
     ["one out of range", ["demo.roll_dice", "--arg", "count=99"], "count: expected at most 20, got 99"],
     ["one without a value", ["demo.echo", "--arg", "text"], "Write --arg text=value"],

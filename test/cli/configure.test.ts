@@ -109,12 +109,14 @@ test("add advises against secrets in a file, and never repeats them", async () =
 test("P1.9: add says what is wrong with what it was given, and writes nothing", async () => {
   const wrong: [string[], string][] = [
     [["x"], `Nothing says how to reach "x"`],
-    [["x", "--url", "example.com"], "--url example.com is no address of a server"],
+    [["x", "--url", "example.com"], "--url example.com is no http or https address"],
     [["x", "--url", "http://127.0.0.1/", "--", "node"], "a command and --url are given both"],
     [["x", "--url", "http://127.0.0.1/", "--env", "A=b"], "--env goes with --stdio, not with --url"],
     [["x", "--env", "A", "--", "node"], `"A" has no "="`],
     [["x", "--project", "--file", "a.json", "--", "node"], "--project and a file are given both"],
+    [["x", "--url", "localhost:3000/mcp"], "--url http://localhost:3000/mcp"],
     [["x", "--colour", "--", "node"], `"nexus mcp add" has no option --colour`],
+    [["x", "npx", "-y", "notes"], "If -y is an option of npx, write -- before the command: nexus mcp add x -- npx …"],
   ];
   const results = await Promise.all(wrong.map(([args]) => world.run(["mcp", "add", ...args])));
   for (const [index, { code, stderr }] of results.entries()) {

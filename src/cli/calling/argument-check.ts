@@ -30,7 +30,10 @@ export async function requireFitting(
     return out.note(`${out.onStderr("yellow", "warning:")} the arguments are not checked: ${visible(outcome.reason)}`);
   }
   if (outcome.kind === "invalid") {
-    const problems = outcome.problems.map((problem) => withValue(problem, args));
+    const found = outcome.problems.map((problem) => withValue(problem, args));
+    // A name that an open schema allows is most likely the missing one, misspelt.
+    const unknown = strangers(args, tool.inputSchema).map(({ name }) => `unknown property ${name}`);
+    const problems = [...found, ...unknown.filter((text) => !found.some((problem) => problem.startsWith(text)))];
     const message = `The arguments do not fit "${tool.name}": ${problems.join("; ")}`;
     throw wrongUsage(message, hint);
   }

@@ -19,7 +19,7 @@ export function findNamed<T extends { name: string }>(
     return resolveName(isFull ? named : `${server}.${text}`, candidates, kind).item;
   } catch (error) {
     if (!(error instanceof NexusError)) throw error;
-    const where = servers.inPlace ? servers.inPlaceAgain : ` ${server}`;
+    const where = `${servers.inPlace ? "" : ` ${server}`}${servers.optionsAgain}`;
     const lists = `"nexus mcp ${kind}s${where}"`;
     const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
     const known =

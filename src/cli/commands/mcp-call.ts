@@ -75,7 +75,7 @@ export const call = defineCommand({
     attended.requireSame("tools/call", { name: tool.name });
     const args = parked ? parked.params["arguments"] : await toolArguments(given, tool.inputSchema);
     if (!parked && !options["no-validate"]) {
-      const place = servers.inPlace ? servers.inPlaceAgain : ` ${definition.id}`;
+      const place = `${servers.inPlace ? "" : ` ${definition.id}`}${servers.optionsAgain}`;
       const look = `nexus mcp tools${place} --name ${quoteWord(tool.name)}`;
       await requireFitting(tool, args as Record<string, unknown>, { out, look });
     }

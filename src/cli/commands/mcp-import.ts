@@ -63,7 +63,7 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
       for (const problem of found.problems)
         out.note(`${out.onStderr("yellow", "warning:")} ${renderForPeople(problem)}`);
     if (words.length === 0 && !options.all)
-      return listImports(out, { ...found, servers }, { present, home: places.home });
+      return listImports(out, { ...found, servers }, { present, home: places.home, path });
 
     const isOfProject = target.layer === "project";
     const fixed = servers.map((server) => withFixedPaths(server, { ...places, isOfProject }));

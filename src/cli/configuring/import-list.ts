@@ -11,7 +11,7 @@ import { shortPath } from "../text/short-path.ts";
 export function listImports(
   out: Output,
   { servers, problems }: Import,
-  { present, home }: { present: ReadonlyMap<string, unknown>; home: string },
+  { present, home, path }: { present: ReadonlyMap<string, unknown>; home: string; path?: string | undefined },
 ): void {
   if (out.json) {
     const items = servers.map(({ id, name, client, scope, project, source, entry }) => {
@@ -29,8 +29,10 @@ export function listImports(
     });
     return out.value({ items, errors: failuresForPrograms(problems) });
   }
-  if (servers.length === 0)
-    return out.note("No servers of other programs were found. Add one: nexus mcp add NAME -- COMMAND …");
+  if (servers.length === 0) {
+    const none = path === undefined ? "No servers of other programs were found" : `${visible(path)} has no servers`;
+    return out.note(`${none}. Add one: nexus mcp add NAME -- COMMAND …`);
+  }
   const width = Math.max(...servers.map(({ id }) => id.length));
   for (const [heading, group] of byFile(servers, home)) {
     out.line(heading);

@@ -6,7 +6,7 @@ import type { Candidate } from "../../config/places.ts";
 import { resolveEntry, type ServerEntry } from "../../transport/server-entry.ts";
 import { wrongUsage } from "../command-line.ts";
 import type { Options } from "../command.ts";
-import { inPlaceEntry, pairs } from "../in-place.ts";
+import { inPlaceEntry, pairs, requireAddress } from "../in-place.ts";
 
 /** What an entry is made of on the command line; a command may also stand behind `--`. */
 export const ENTRY = {
@@ -45,7 +45,7 @@ export function newEntry(
   const given = Object.entries(ways).flatMap(([way, value]) => (value === undefined ? [] : [way]));
   if (given.length > 1) throw wrongUsage(`${given.join(" and ")} are given both`, "Give one of them.");
   if (given.length === 0) throw wrongUsage(`Nothing says how to reach "${name}"`, howTo(name));
-  if (url !== undefined) checkUrl(url);
+  if (url !== undefined) requireAddress(url);
   if (url !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --url");
   if (api !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --api");
   if (api === undefined && upstream !== undefined) throw wrongUsage("--upstream goes with --api");
@@ -76,12 +76,6 @@ function isHere(entry: ServerEntry, folder: string): boolean {
 
 function howTo(name: string): string {
   return `Write nexus mcp add ${name} -- COMMAND ARG…, or --url URL, or --api API. (PowerShell drops a bare --: quote it, '--'.)`;
-}
-
-function checkUrl(url: string): void {
-  if (url.includes("${")) return;
-  const isHttp = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (!isHttp) throw wrongUsage(`--url ${url} is no address of a server`, "Write --url https://example.com/mcp.");
 }
 
 /** A project moves with its folder, and is the same for others; the user's file speaks about this machine. */

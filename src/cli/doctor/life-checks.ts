@@ -1,5 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
+import { counted } from "../text/amounts.ts";
 import { failedBy, ok, type Finding } from "./check.ts";
 
 const PINGS = 5;
@@ -46,7 +47,7 @@ export function stdoutFinding(noise: readonly string[]): Finding {
 export function stderrFinding(lines: readonly string[]): Finding {
   const written = lines.filter((line) => line.trim() !== "");
   if (written.length === 0) return ok("nothing");
-  return { verdict: "note", evidence: [`${written.length} lines, the last:`, ...written.slice(-3)] };
+  return { verdict: "note", evidence: [`${counted(written.length, "line")}, the last:`, ...written.slice(-3)] };
 }
 
 /** After that long without having ended by itself, a child is told to (SIGTERM). */

@@ -38,7 +38,8 @@ export function reportLines({ server, checks }: Examined, title: string, sheet: 
 
 /** A server without a finding, where there are many. */
 export function briefLine({ server, verdict }: Examined, title: string, sheet: Sheet): string {
-  return `${mark(verdict, sheet)} ${sheet.style("bold", server)}${title === "" ? "" : `  ${visible(title)}`}`;
+  // Notes are no findings: the summary counts them as good.
+  return `${mark(verdict === "note" ? "ok" : verdict, sheet)} ${sheet.style("bold", server)}${title === "" ? "" : `  ${visible(title)}`}`;
 }
 
 function checkLines({ title, verdict, evidence, advice = [] }: Check, width: number, sheet: Sheet): string[] {

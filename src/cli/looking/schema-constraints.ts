@@ -12,8 +12,8 @@ export function constraintsOf(schema: unknown): string[] {
     isNumber(exclusiveMinimum) ? `more than ${exclusiveMinimum}` : undefined,
     isNumber(exclusiveMaximum) ? `less than ${exclusiveMaximum}` : undefined,
     isNumber(multipleOf) ? `a multiple of ${multipleOf}` : undefined,
-    unit(range(schema["minLength"], schema["maxLength"]), "characters"),
-    unit(range(schema["minItems"], schema["maxItems"]), "items"),
+    unit(range(schema["minLength"], schema["maxLength"]), "character"),
+    unit(range(schema["minItems"], schema["maxItems"]), "item"),
     schema["uniqueItems"] === true ? "all different" : undefined,
     typeof pattern === "string" ? `matches /${cut(pattern, LONGEST_VALUE)}/` : undefined,
     typeof format === "string" ? format : undefined,
@@ -31,7 +31,8 @@ function range(least: unknown, most: unknown): string | undefined {
 }
 
 function unit(text: string | undefined, name: string): string | undefined {
-  return text === undefined ? undefined : `${text} ${name}`;
+  if (text === undefined) return undefined;
+  return /^(?:exactly|at least|at most) 1$/.test(text) ? `${text} ${name}` : `${text} ${name}s`;
 }
 
 function isNumber(value: unknown): value is number {

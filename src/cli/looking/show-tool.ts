@@ -45,7 +45,7 @@ export async function showTool(
       if (index > 0) out.line();
       const title = servers.inPlace ? tool.name : `${server}.${tool.name}`;
       const isTypable = visible(title) === title;
-      const call = `nexus mcp call ${isTypable ? quoteWord(title) : modelName(server, tool.name)}${servers.inPlaceAgain}`;
+      const call = `nexus mcp call ${isTypable ? quoteWord(title) : modelName(server, tool.name)}${servers.optionsAgain}`;
       for (const line of toolDetails(tool, { title, call }, out)) out.line(line);
       if (!isTypable) out.note("Its name has letters that cannot be typed; the one in the call stands for it.");
     }

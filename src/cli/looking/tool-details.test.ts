@@ -8,7 +8,7 @@ const PLAIN = { columns: undefined, style: (_style: string, text: string) => tex
 test.each([
   [{ minimum: 1, maximum: 50, default: 10 }, ["1 to 50", "default 10"]],
   [{ exclusiveMinimum: 0, multipleOf: 5 }, ["more than 0", "a multiple of 5"]],
-  [{ minLength: 1, pattern: "^a" }, ["at least 1 characters", "matches /^a/"]],
+  [{ minLength: 1, pattern: "^a" }, ["at least 1 character", "matches /^a/"]],
   [{ maxItems: 3, uniqueItems: true }, ["at most 3 items", "all different"]],
   [{ format: "date", examples: ["2026-01-31"] }, ["date", 'for example "2026-01-31"']],
   ["nonsense", []],
