@@ -130,6 +130,18 @@ describe("The lists at /mcp belong to what the caller declares", () => {
     expect(await count("b")).toBe(7);
   });
 
+  test("one who declares something else each time has few connections opened, and keeps nobody else from theirs (X2)", async () => {
+    const server = new AbleServer();
+    await using world = await open({ able: server.transport });
+    const set = (name: string) => ({ experimental: { [name]: {} } });
+    for (let count = 0; count < 40; count++) await listed(world, set(`x${count}`));
+    expect(await listed(world, set("y"))).toEqual(["able__plain"]);
+    expect(server.declared.length).toBeLessThan(20);
+    const { principal, ...exchange } = exchangeOf(ALL, "tools/list", {}, { capabilities: ABLE });
+    const result = await world.core.handle({ ...exchange, principal: { ...principal, id: "somebody else" } });
+    expect(result["tools"]).toHaveLength(4);
+  });
+
   test("a change that the server tells of concerns every set, also one that nobody else can see (X1)", async () => {
     const server = new AbleServer();
     await using world = await open({ able: server.transport });

@@ -153,11 +153,12 @@ export class AggregateLists {
   }
 
   /** What can be shown at once: nearly always. */
-  #knownPart({ id: server, state }: ServerStatus, { kind, exchange, declared }: AskedList): Part | undefined {
+  #knownPart({ id: server, state }: ServerStatus, asked: AskedList): Part | undefined {
+    const { kind, exchange } = asked;
     const { catalogs, ownList, access } = this.#options;
     if (!("era" in state) || ownList(kind, server, exchange)) return undefined;
     const { common } = catalogs.of(server);
-    const set = this.#setFor(server, declared);
+    const set = this.#setFor(server, asked);
     const list = (set ?? common).find(kind);
     if (!list?.freshness.isFresh) return undefined;
     if (!set) return { server, list, missing: undefined };
@@ -178,12 +179,13 @@ export class AggregateLists {
   }
 
   /** The host tries again by itself, and everybody is told when the server is back: nobody has to wait for that. */
-  #downPart({ id: server, state }: ServerStatus, { kind, declared }: AskedList): Part | undefined {
+  #downPart({ id: server, state }: ServerStatus, asked: AskedList): Part | undefined {
+    const { kind } = asked;
     const error = this.#options.catalogs.downBecause(server);
     // In any other state it is there, or nobody has tried it since.
     if (!error || (state.kind !== "failed" && state.kind !== "starting")) return undefined;
     const { common } = this.#options.catalogs.of(server);
-    const known = this.#setFor(server, declared)?.find(kind) ?? common.find(kind);
+    const known = this.#setFor(server, asked)?.find(kind) ?? common.find(kind);
     if (state.kind !== "failed") return this.#without(server, known, error);
     // Nothing else tries such a server again.
     if (state.retryAt === undefined) common.read(kind).list.catch(() => {});
@@ -192,11 +194,11 @@ export class AggregateLists {
   }
 
   /** The lists for callers that declare the same; undefined where they are those that everybody is shown. */
-  #setFor(server: string, declared: CallerCapabilities): ListSet | undefined {
+  #setFor(server: string, { declared, exchange }: AskedList): ListSet | undefined {
     const { catalogs } = this.#options;
     const era = declared.isEmpty ? undefined : catalogs.eraOf(server);
     const set = era && declared.of(era);
-    return set && catalogs.of(server).listsFor(set);
+    return set && catalogs.of(server).listsFor(set, exchange.principal);
   }
 
   async #commonPart({ id: server }: ServerStatus, kind: ListKind): Promise<Part> {
@@ -215,13 +217,14 @@ export class AggregateLists {
   }
 
   /** As the server lists it to clients that declare what this caller does; until that is known, as it does to all. */
-  async #declaredPart(status: ServerStatus, { kind, declared }: AskedList): Promise<Part> {
+  async #declaredPart(status: ServerStatus, asked: AskedList): Promise<Part> {
+    const { kind } = asked;
     const { catalogs, waitMs } = this.#options;
     const { id: server } = status;
     const deadline = performance.now() + waitMs;
     // A server that was never there has to be met first.
     const met = catalogs.eraOf(server) ? undefined : await this.#commonPart(status, kind);
-    const lists = this.#setFor(server, declared);
+    const lists = this.#setFor(server, asked);
     if (!lists) return met ?? this.#commonPart(status, kind);
     const known = lists.find(kind);
     if (known?.freshness.isFresh) return partOfSet(server, known, await this.#commonItems(server, kind));

@@ -109,12 +109,12 @@ export class ListedThings {
       common,
     }: { kind: NamedList; server: string; exchange: Exchange; common: AccessTarget | undefined },
   ): Promise<AccessTarget | undefined> {
-    const { caller, signal } = exchange;
+    const { caller, principal, signal } = exchange;
     const declared = new CallerCapabilities(caller);
     if (declared.isEmpty) return common;
     const catalog = this.#options.catalogs.of(server);
     const set = declared.of((await catalog.nature({ signal })).era);
-    const lists = set && catalog.listsFor(set);
+    const lists = set && catalog.listsFor(set, principal);
     if (!lists) return common;
     try {
       return await newestTarget(lists, kind, server, name);

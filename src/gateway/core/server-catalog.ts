@@ -7,6 +7,7 @@ import type { Host } from "../../host/host.ts";
 import type { LeaseRequest } from "../../host/lease.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
+import { principalKey, type Principal } from "../principal.ts";
 import type { CapabilitySet } from "./capability-set.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { ListConnection } from "./list-connection.ts";
@@ -17,6 +18,9 @@ import { natureOf, type ServerNature } from "./server-nature.ts";
 
 /** What else of a server's lists is kept beside those that everybody is shown. */
 const MAX_SETS = 4;
+/** In so long one principal can have so many of them replaced: with a legacy server each takes a process of its own. */
+const REPLACED_MS = 60_000;
+const MAX_REPLACED = 12;
 
 /** The lists for clients that declare the same, and how they are read. */
 interface DeclaredLists {
@@ -43,6 +47,8 @@ export class ServerCatalog {
   /** The least recently used one comes first. */
   readonly #sets = new Map<string, DeclaredLists>();
   #latest: string | undefined;
+  /** When principals had sets replaced, within the time that counts. */
+  readonly #replacedAt = new Map<string, number[]>();
   #nature: ServerNature | undefined;
   #serverInfo: Implementation | undefined;
 
@@ -55,11 +61,14 @@ export class ServerCatalog {
     return this.#serverInfo;
   }
 
-  /** The lists for clients that declare this; undefined where too many others are being read. */
-  listsFor(set: CapabilitySet): ListSet | undefined {
+  /**
+   * The lists for clients that declare this; undefined where too many others are being read, or this principal declares
+   * something else each time.
+   */
+  listsFor(set: CapabilitySet, principal: Principal): ListSet | undefined {
     const known = this.#sets.get(set.key);
     if (known && this.#latest === set.key) return known.lists;
-    if (!known && !this.#makeRoom()) return undefined;
+    if (!known && !this.#makeRoom(principalKey(principal))) return undefined;
     const declared = known ?? this.#declare(set);
     this.#sets.delete(set.key);
     this.#sets.set(set.key, declared);
@@ -130,12 +139,26 @@ export class ServerCatalog {
     if (!this.#nature) this.nature().catch(() => {});
   }
 
-  #makeRoom(): boolean {
+  #makeRoom(principal: string): boolean {
     if (this.#sets.size < MAX_SETS) return true;
     const [key, spare] = [...this.#sets].find(([, { lists }]) => !lists.isBeingRead) ?? [];
-    if (key === undefined) return false;
+    if (key === undefined || !this.#mayReplace(principal)) return false;
     this.#sets.delete(key);
     spare?.connection.close();
+    return true;
+  }
+
+  #mayReplace(principal: string): boolean {
+    if (this.#nature?.era === "modern") return true;
+    const now = performance.now();
+    for (const [key, times] of this.#replacedAt) {
+      const recent = times.filter((at) => at > now - REPLACED_MS);
+      if (recent.length > 0) this.#replacedAt.set(key, recent);
+      else this.#replacedAt.delete(key);
+    }
+    const own = this.#replacedAt.get(principal) ?? [];
+    if (own.length >= MAX_REPLACED) return false;
+    this.#replacedAt.set(principal, [...own, now]);
     return true;
   }
 
