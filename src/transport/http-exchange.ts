@@ -2,6 +2,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
 import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
+import { parseJson } from "../protocol/parse-json.ts";
 import { isNestedDeeper } from "../protocol/nesting.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
@@ -290,19 +291,11 @@ function refused(status: number, headers: ResponseHeaders, body: string): Stream
 
 /** A JSON-RPC error, whatever content type it was sent under. */
 function errorIn(body: string): ErrorObject | undefined {
-  const value = parse(body);
+  const value = parseJson(body);
   const error = isRecord(value) ? value["error"] : undefined;
   if (!isRecord(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string") return undefined;
   if (isNestedDeeper(error)) return undefined;
   return error as unknown as ErrorObject;
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 function notMcp(kind: string, body: string): NexusError {

@@ -1,5 +1,6 @@
 import { maskedProse } from "../errors/masked-secrets.ts";
 import { isRecord } from "../protocol/json-rpc.ts";
+import { parseJson } from "../protocol/parse-json.ts";
 import { titleOfPage } from "./web-page.ts";
 
 const MAX_LENGTH = 300;
@@ -10,7 +11,7 @@ const DEEPEST = 5;
 /** What the body of an HTTP error says, in one short line; undefined for a web page and for nothing. */
 export function wordsOfBody(body: string): string | undefined {
   if (titleOfPage(body) !== undefined) return undefined;
-  const words = (messageIn(parsed(body)) ?? body).replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  const words = (messageIn(parseJson(body)) ?? body).replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   if (words === "") return undefined;
   const shown = maskedProse(words.slice(0, 4 * MAX_LENGTH));
   return shown.length > MAX_LENGTH ? `${shown.slice(0, MAX_LENGTH)}…` : shown;
@@ -27,12 +28,4 @@ export function messageIn(value: unknown, depth = 0): string | undefined {
     if (message !== undefined) return message;
   }
   return undefined;
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

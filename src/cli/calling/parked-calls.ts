@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord, type Params } from "../../protocol/json-rpc.ts";
+import { parseJson } from "../../protocol/parse-json.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
 import { REQUEST_STATE_HOURS } from "../../protocol/request-state-life.ts";
 
@@ -47,7 +48,8 @@ export class ParkedCalls {
   async get(id: string): Promise<ParkedCall> {
     await this.#removeOld();
     const data = ID.test(id) ? await readOwnerOnly(this.#file(id), this.#platform) : undefined;
-    const call = data && parsed(data);
+    // A file that somebody spoilt is as good as none.
+    const call = data && parseJson(data.toString("utf8"));
     if (isRecord(call) && isRecord(call["request"])) return call as unknown as ParkedCall;
     throw new NexusError("NAME_UNKNOWN", `No call "${id}" waits for an answer`, {
       hint: `They are kept for ${REQUEST_STATE_HOURS} hours. Make the call again, without --continue.`,
@@ -72,14 +74,5 @@ export class ParkedCalls {
 
   #file(id: string): string {
     return join(this.#folder, `${id}.json`);
-  }
-}
-
-function parsed(data: Buffer): unknown {
-  try {
-    return JSON.parse(data.toString("utf8"));
-  } catch {
-    // A file that somebody spoilt is as good as none.
-    return undefined;
   }
 }

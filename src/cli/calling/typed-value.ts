@@ -1,4 +1,5 @@
 import { isRecord } from "../../protocol/json-rpc.ts";
+import { parseJson } from "../../protocol/parse-json.ts";
 import { requireExactNumbers } from "./exact-number.ts";
 import type { SchemaShape } from "./schema-shape.ts";
 
@@ -70,16 +71,8 @@ function numberIn(text: string): Meaning {
 }
 
 function json(text: string, isWanted: (value: unknown) => boolean = () => true): Meaning | undefined {
-  const value = parsed(text);
+  const value = parseJson(text);
   if (value === undefined || !isWanted(value)) return undefined;
   requireExactNumbers(text, "--arg");
   return { value };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

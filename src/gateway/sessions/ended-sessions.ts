@@ -2,6 +2,7 @@ import { promises as fs } from "node:fs";
 import { withLock, type HeldLock } from "../../auth/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
 import { isRecord } from "../../protocol/json-rpc.ts";
+import { parseJson } from "../../protocol/parse-json.ts";
 
 /** A session whose id must not be taken up any more; without an id, all of the principal that were opened until then. */
 export interface EndedSession {
@@ -33,7 +34,7 @@ const MAX_ALL_IDS = 100_000;
 /** Lines that no longer count are left in the file until there are so many. */
 const MANY_LINES = 1000;
 
-/** Sessions that were ended by their clients, or by revocation: they stay so for as long as their ids would be good. */
+/** Sessions that were ended by their clients, or by revocation: they stay so for as long as their ids would be good, within limits. */
 export class EndedSessions {
   readonly #file: string | undefined;
   readonly #platform: NodeJS.Platform;
@@ -176,12 +177,7 @@ function lineOf(session: EndedSession): string {
 
 /** Undefined for a line that was not finished. */
 function sessionIn(line: string): EndedSession | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
   if (!isRecord(value)) return undefined;
   const { principal, id, openedAt, until } = value;
   if (typeof principal !== "string" || typeof openedAt !== "number" || typeof until !== "number") return undefined;
