@@ -19,7 +19,11 @@ export async function askFor(out: Output, { text, hidden, fallback, signal }: Te
   // The terminal stops showing what is typed as soon as it is read from: before anybody is invited to type.
   const reading = readLine(hidden ? undefined : prompt, signal);
   if (hidden) out.draw(prompt);
-  const answer = await reading;
+  // The line that was asked on is over, also where nothing was answered: what comes next begins a new one.
+  const answer = await reading.catch((error: unknown) => {
+    out.draw("\n");
+    throw error;
+  });
   if (hidden) out.draw("\n");
   return answer === "" ? (fallback ?? "") : answer;
 }

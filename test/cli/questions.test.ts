@@ -370,4 +370,10 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     const { code } = await converse(["modern.test_elicitation", "--arg", "message=Who?"], [["username: ", "\u0003"]]);
     expect(code).toBe(130);
   });
+
+  test("what is said after a question that was not answered begins a new line", async () => {
+    const asked = ["modern.test_elicitation", "--arg", "message=Who?"];
+    const { screen } = await converse(asked, [["username: ", "\u0004"]]);
+    expect(screen).toMatch(/username: [^\n]*\n[^\n]*nexus:[^\n]* The question was not answered/);
+  });
 });
