@@ -324,7 +324,7 @@ describe("closing", () => {
   test("calls off what does not finish, and says so", async () => {
     await using closing = await EdgeWorld.open();
     const call = send(closing.url, modern("tools/call", { name: "sleep", arguments: { ms: 60_000 } }));
-    await expect.poll(() => closing.gate.running).toBe(1);
+    await expect.poll(() => closing.upstream.observations.sleeps).toBe(1);
     await closing.edge.close();
     expect((await call).json.error).toMatchObject({ code: -32603, data: { code: "CANCELLED" } });
     await expect.poll(() => closing.upstream.observations.cancelled.length).toBe(1);

@@ -79,8 +79,9 @@ describe("a request of 2026-07-28", () => {
 
   test("is cancelled upstream when its caller leaves", async () => {
     const before = world.upstream.observations.cancelled.length;
+    const { sleeps } = world.upstream.observations;
     const stream = new OpenStream(world.url, modern("tools/call", { name: "sleep", arguments: { ms: 60_000 } }));
-    await expect.poll(() => world.gate.running).toBe(1);
+    await expect.poll(() => world.upstream.observations.sleeps).toBe(sleeps + 1);
     stream.leave();
     await expect.poll(() => world.upstream.observations.cancelled.length).toBe(before + 1);
     expect(world.gate.running).toBe(0);
