@@ -99,10 +99,12 @@ export class SessionIds {
   #read(id: string, to: BoundTo): OpenedId | undefined {
     const value = id.length <= MAX_SEALED_LENGTH ? this.#seal.open(id, bindingOf(to)) : undefined;
     if (!isRecord(value)) return undefined;
-    const { version, capabilities, openedAt, until } = value;
+    const { version, capabilities, openedAt, until: sealed } = value;
     if (!isLegacyRevision(version) || !isRecord(capabilities)) return undefined;
-    if (typeof openedAt !== "number" || typeof until !== "number" || until <= Date.now()) return undefined;
-    return { version, capabilities, openedAt, until };
+    if (typeof openedAt !== "number" || typeof sealed !== "number") return undefined;
+    // Where the life of ids is shorter now, that concerns those of before too: revocation is remembered no longer than that.
+    const until = Math.min(sealed, openedAt + this.#lifeMs);
+    return until > Date.now() ? { version, capabilities, openedAt, until } : undefined;
   }
 }
 
