@@ -19,6 +19,33 @@ test("a secret at the end of what is shown of a deviation is not shown in part (
   }
 });
 
+test("a secret that comes in two values is not put together in the text of a result (X9)", async () => {
+  const [first, rest] = [PASSWORD.slice(0, 10), PASSWORD.slice(10)];
+  await using shop = await openShop({ secrets }, (file) =>
+    file
+      .replace(`that: error != null, say: "The shop says`, `that: count == 7, say: "The shop says`)
+      .replace("Found {count} items for {input.text}.", "Note {note}{error}."),
+  );
+  shop.replies["find"] = [xml(`<found xmlns="urn:shop"><items/><note>${first}</note><error>${rest}</error></found>`)];
+  const result = await shop.runner.call("find_items", { text: "tea" });
+  expect(result.content[0]).toMatchObject({ text: "Note •••." });
+});
+
+test("a secret that comes in two values is not put together in a question (X9)", async () => {
+  await using shop = await openShop({ secrets }, (file) =>
+    file.replace("{input.code} costs", "{found.code}{input.reference} costs"),
+  );
+  shop.replies["find"] = [found(["a-long-secret", 4])];
+  const asked: InputRequests[] = [];
+  const ask = async (requests: InputRequests) => {
+    asked.push(requests);
+    return {};
+  };
+  const order = { code: "a-long-secret", reference: "-of-27-letters", expectedTotal: 3 };
+  await shop.runner.call("order_item", order, { asking: { ask, waits: false } });
+  expect(JSON.stringify(asked)).toContain("••• costs 4");
+});
+
 test("a secret in JSON that cannot be read is not shown in part (X9)", async () => {
   await using shop = await openShop({ secrets }, json);
   shop.replies["find"] = [xml(`{"error": "${PASSWORD}" oops}`), xml(`{"error": ${PASSWORD}}`), xml(PASSWORD)];

@@ -24,6 +24,8 @@ export interface ConfirmationOptions {
   asking: Asking | undefined;
   /** Takes secrets out of what is asked: upstream may have repeated one. */
   show: Show;
+  /** The same for a question as a whole: two values beside each other may be one secret. */
+  showWhole: (text: string) => string;
 }
 
 /** Of each value in a question: those of callers and of upstream must not push the file's own words out of it. */
@@ -48,7 +50,7 @@ export class Confirmation {
   }
 
   /** The input with what was confirmed in it. */
-  async confirm(input: Value, { look, asking, show }: ConfirmationOptions): Promise<Value | Failure> {
+  async confirm(input: Value, { look, asking, show, showWhole }: ConfirmationOptions): Promise<Value | Failure> {
     const { field } = this.#spec;
     let agreed = input[field];
     for (let asked = 0; ; asked++) {
@@ -57,7 +59,7 @@ export class Confirmation {
       if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
       // Secrets are taken out before anything is cut: half of one is not recognised.
       const shorten: Show = (text, value) => shortened(show(text, value), MAX_VALUE_CHARACTERS);
-      const question = renderTemplate(this.#ask, { ...now, expected: agreed, input }, shorten);
+      const question = showWhole(renderTemplate(this.#ask, { ...now, expected: agreed, input }, shorten));
       if (!asking || asked === MAX_QUESTIONS) return unasked(question, now.actual, this.#spec);
       if (!(await agrees(asking, question, now.actual))) return declined(this.#spec);
       if (!asking.waits) return { ...input, [field]: now.actual };

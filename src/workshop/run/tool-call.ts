@@ -125,8 +125,13 @@ export class ToolCall {
     const { confirmation, spec } = this.#plan;
     if (!confirmation || !spec.confirm) return input;
     const { call } = spec.confirm;
-    const show = this.#parts.redaction.showing(input);
-    return confirmation.confirm(input, { look: (args) => this.#look(call, args), asking: this.#facts.asking, show });
+    const { redaction } = this.#parts;
+    return confirmation.confirm(input, {
+      look: (args) => this.#look(call, args),
+      asking: this.#facts.asking,
+      show: redaction.showing(input),
+      showWhole: (text) => redaction.inOwnWords(text),
+    });
   }
 
   /** Whatever goes wrong from here on, it is known that it may have been sent. */
@@ -198,7 +203,8 @@ export class ToolCall {
     };
     const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
     const structured = plain as Value;
-    const lines = [text];
+    // Two values beside each other may be one secret.
+    const lines = [redaction.inOwnWords(text)];
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
     if (told.length > 0) {
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
