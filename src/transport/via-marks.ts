@@ -30,13 +30,17 @@ function marksIn(text: unknown): string[] {
   return marks.filter((mark) => MARK.test(mark));
 }
 
-/** What a child is told: the way that led to it. Throws where that way has been here before. */
+/**
+ * What a child is told: the way that led to it. Throws where that way has been here before, if a gateway starts it; a
+ * command that somebody runs inside a server may use that server.
+ */
 export function markOf(reach: StdioReach, variables: Variables, gateways: readonly string[]): Record<string, string> {
   const inherited = marksIn(variables[VIA_VARIABLE]);
   const own = entryMark(reach);
-  if (inherited.includes(own)) throw startsItself();
+  if (gateways.length > 0 && inherited.includes(own)) throw startsItself();
   if (inherited.filter((mark) => ENTRY.test(mark)).length >= MAX_STARTS) throw tooManyStarts();
-  return { [VIA_VARIABLE]: [...new Set([...inherited, own, ...gateways])].join(" ") };
+  const others = gateways.filter((id) => !inherited.includes(id));
+  return { [VIA_VARIABLE]: [...inherited, own, ...others].join(" ") };
 }
 
 /** Whether a process was started by this entry, or by a descendant of what it starts. */
