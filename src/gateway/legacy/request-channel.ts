@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { isNotification, type Message, type Response } from "../../protocol/json-rpc.ts";
 import type { BatchAnswers } from "./batch-answers.ts";
 
@@ -53,8 +53,8 @@ export class SharedChannel implements RequestChannel {
    */
   untilApart(): Promise<void> | undefined {
     if (this.#reportedAt === undefined) return undefined;
-    // However long ago by the clock: on a busy machine both may be of the same turn.
-    return pause(Math.max(1, this.#reportedAt + APART_MS - performance.now()));
+    // However long ago by the clock: on a busy machine both may be of the same turn, in which timers can end, too.
+    return pause(Math.max(1, this.#reportedAt + APART_MS - performance.now())).then(() => nextTurn());
   }
 
   finish(answer: Response | undefined): void {
