@@ -2,7 +2,7 @@ import { nearestName } from "../../errors/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../errors/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
-import { servedTool } from "../../workshop/serve/served-tool.ts";
+import { servedTool } from "../../workshop/check/served-tool.ts";
 import type { ToolFile, ToolSpec } from "../../workshop/file/tool-file.ts";
 import { approvalText } from "../api/approval-text.ts";
 import { loadSound, ownLock } from "../api/loaded.ts";

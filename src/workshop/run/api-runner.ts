@@ -5,7 +5,7 @@ import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mc
 import { InputNeeded } from "../../server/input-needed.ts";
 import { RpcError } from "../../server/rpc-error.ts";
 import type { CompiledApi } from "../compile/compile.ts";
-import { servedTool } from "../serve/served-tool.ts";
+import { servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
 import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
 import { CallTrace } from "./call-trace.ts";

@@ -1,5 +1,5 @@
-import { isForCallers } from "../check/completion.ts";
-import { checkerFor } from "../check/checker.ts";
+import { isForCallers } from "./completion.ts";
+import { checkerFor } from "./checker.ts";
 import { DEFINITION_BYTES, type CompiledApi } from "../compile/compile.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { madeUpValue } from "../fake/made-up.ts";

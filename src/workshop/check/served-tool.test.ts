@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { checkerFor } from "../check/checker.ts";
-import { refusedExamples } from "../check/refused-examples.ts";
+import { refusedExamples } from "./refused-examples.ts";
 import { compileApi, type CompiledApi } from "../compile/compile.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
 import { servedTool } from "./served-tool.ts";
