@@ -180,7 +180,7 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   },
   "api writes": {
     section: "Make servers of APIs",
-    summary: "writes of which nobody knows whether they were carried out",
+    summary: "writes whose outcome is not known",
     load: async () => (await import("./commands/api-writes.ts")).apiWrites,
   },
   "api settle": {

@@ -8,8 +8,8 @@ export const apiWrites = defineCommand({
   usage: "nexus api writes [<server>]",
   description: `
 Lists the writes of APIs' servers that were sent, or may have been, and whose outcome is not known: no answer came, or none that
-could be understood. The same call is not sent again until somebody has found out what became of it and says so with
-"nexus api settle". The ids are those that callers were told, and that the API was sent.`,
+could be understood. The same call is not sent again until you have asked the API's operator and report the outcome with
+"nexus api settle". The ids are those that the callers and the API received.`,
   words: { min: 0, max: 1 },
   options: {},
   examples: [
