@@ -60,7 +60,7 @@ function together(file: string, priority: number): CodeSplittingGroup {
   let most: Set<string> | undefined;
   const fileOf = (id: string, context: ChunkingContext) => {
     first ??= reach(context, "overview.ts", "compile-cache.ts");
-    most ??= reach(context, "run.ts", "commands/mcp-tools.ts");
+    most ??= reach(context, "run.ts", "look/mcp-tools.ts");
     if (first.has(id)) return "start";
     if (!most.has(id)) return undefined;
     return id.startsWith(join(resolve("src/cli"), sep)) ? "command" : "core";

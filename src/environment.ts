@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Surroundings } from "./transport/surroundings.ts";
-import { homeFolder } from "./transport/user-folders.ts";
+import { homeFolder } from "./files/user-folders.ts";
 
 /** Reads what the process was started in; the only place that does. */
 export function readEnvironment(): Surroundings {

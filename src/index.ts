@@ -1,33 +1,33 @@
 import { Client } from "./client/client.ts";
-import { connectEntry, type ConnectOptions } from "./client/connect-entry.ts";
-import { SILENT } from "./client/logger.ts";
+import { connectEntry, type ConnectOptions } from "./client/connect/connect-entry.ts";
+import { SILENT } from "./text/logger.ts";
 import { openApi } from "./compose/open-api.ts";
 import { readEnvironment } from "./environment.ts";
 import { Host as RunningHost } from "./host/host.ts";
-import { trustFor } from "./host/load-options.ts";
+import { trustFor } from "./host/servers/load-options.ts";
 import type { HostOptions } from "./host/host-options.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
 import { isTransport, type Transport } from "./transport/transport.ts";
-import { userFolders } from "./transport/user-folders.ts";
+import { userFolders } from "./files/user-folders.ts";
 
-export type { KnownLists } from "./client/lists.ts";
-export type { NotificationListener } from "./client/inbox.ts";
-export { MemoryCache, type CachedAnswer, type CacheStore } from "./client/response-cache.ts";
+export type { KnownLists } from "./client/conversation/lists.ts";
+export type { NotificationListener } from "./client/conversation/inbox.ts";
+export { MemoryCache, type CachedAnswer, type CacheStore } from "./client/conversation/response-cache.ts";
 export type { Skill, SkillEntry, Skills } from "./client/skills.ts";
-export type { Change, ChangeListener, ChangingList, Feed, Interests } from "./client/feed.ts";
-export type { Subscription } from "./client/subscriptions.ts";
+export type { Change, ChangeListener, ChangingList, Feed, Interests } from "./client/changes/feed.ts";
+export type { Subscription } from "./client/changes/subscriptions.ts";
 export type { Started, Task, TaskOptions, Tasks, TaskStatus } from "./client/tasks.ts";
 export { Client, type CallToolOptions } from "./client/client.ts";
 export type { ClientOptions } from "./client/client-settings.ts";
-export type { CallInfo, CallOptions } from "./client/call-scope.ts";
-export type { CancelSignal } from "./client/cancellation.ts";
-export type { InputContext, InputProvider } from "./client/input.ts";
-export type { Logger } from "./client/logger.ts";
-export type { Verdict } from "./client/negotiate.ts";
-export type { RetrySettings } from "./client/retry.ts";
+export type { CallInfo, CallOptions } from "./client/conversation/call-scope.ts";
+export type { CancelSignal } from "./async/cancellation.ts";
+export type { InputContext, InputProvider } from "./client/conversation/input.ts";
+export type { Logger } from "./text/logger.ts";
+export type { Verdict } from "./client/conversation/negotiate.ts";
+export type { RetrySettings } from "./client/conversation/retry.ts";
 export { checkArguments, checkResult } from "./client/schema-check.ts";
-export type { SchemaProblem } from "./client/schema-problems.ts";
-export type { SchemaCheck } from "./client/schema-validator.ts";
+export type { SchemaProblem } from "./schema/schema-problems.ts";
+export type { SchemaCheck } from "./schema/schema-validator.ts";
 export {
   NexusError,
   type ErrorCode,
@@ -55,17 +55,24 @@ export type {
   StreamEnd,
   Transport,
 } from "./transport/transport.ts";
-export type { ConnectOptions } from "./client/connect-entry.ts";
-export type { Layer, Origin, ServerDefinition } from "./config/server-definition.ts";
-export type { BackoffSettings } from "./host/backoff.ts";
-export type { EraCache } from "./host/era-cache.ts";
-export type { AccessTarget, RequestTarget } from "./host/access-target.ts";
+export type { ConnectOptions } from "./client/connect/connect-entry.ts";
+export type { Layer, Origin, ServerDefinition } from "./config/read/server-definition.ts";
+export type { BackoffSettings } from "./async/backoff.ts";
+export type { EraCache } from "./host/servers/era-cache.ts";
+export type { AccessTarget, RequestTarget } from "./host/directory/access-target.ts";
 export type { ForAgent, HostTool, OfferedThings, ServerStatus } from "./host/host.ts";
 export type { HostEntry, HostOptions, HostServers } from "./host/host-options.ts";
-export type { ApiSurroundings, OpenApi } from "./host/server-connector.ts";
+export type { ApiSurroundings, OpenApi } from "./host/servers/server-connector.ts";
 export type { ApiReach } from "./transport/server-entry.ts";
-export type { Lease, LeaseRequest } from "./host/lease.ts";
-export type { ConsentRequest, Decision, Policy, PolicySettings, ToolRules, WantedUse } from "./host/policy.ts";
+export type { Lease, LeaseRequest } from "./host/servers/lease.ts";
+export type {
+  ConsentRequest,
+  Decision,
+  Policy,
+  PolicySettings,
+  ToolRules,
+  WantedUse,
+} from "./host/directory/policy.ts";
 export {
   agentTools,
   contextBlocks,
@@ -77,8 +84,8 @@ export {
   type PromptCommand,
 } from "./host/registry.ts";
 export { aiSdkTools, type AiSdkOutput, type AiSdkPart, type AiSdkTool } from "./host/ai-sdk-tools.ts";
-export type { ServerState } from "./host/server-state.ts";
-export type { HostEvent } from "./host/server-supervisors.ts";
+export type { ServerState } from "./host/servers/server-state.ts";
+export type { HostEvent } from "./host/servers/server-supervisors.ts";
 
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {

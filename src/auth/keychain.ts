@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { findProgram } from "../transport/find-program.ts";
+import { findProgram } from "../process/find-program.ts";
 
 /** Where the key that encrypts the secrets can be kept instead of in a file. */
 export interface KeyHolder {

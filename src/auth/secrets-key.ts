@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
-import type { HeldLock } from "./file-lock.ts";
+import type { HeldLock } from "../files/file-lock.ts";
 import type { KeyHolder } from "./keychain.ts";
-import { readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
+import { readOwnerOnly, writeOwnerOnly } from "../files/owner-only-file.ts";
 
 const KEY_BYTES = 32;
 /** A keychain that does not answer takes its time to say so: it is not asked again for each secret of a configuration. */

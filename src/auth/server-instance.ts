@@ -1,4 +1,4 @@
-import { sha256 } from "../protocol/digest.ts";
+import { sha256 } from "../text/digest.ts";
 
 /** Whose data something is. Secrets, recorded writes and whatever else is kept for a server are kept by this. */
 export interface ServerInstance {

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { readEnvironment } from "../environment.ts";
-import { userFolders } from "../transport/user-folders.ts";
+import { userFolders } from "../files/user-folders.ts";
 
 /**
  * Lets Node keep what it compiled, so that the next command starts faster. What is in that folder is run as code: it has to

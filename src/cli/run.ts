@@ -1,19 +1,19 @@
 import { setMaxListeners } from "node:events";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
-import { nearestName } from "../errors/nearest-name.ts";
+import { nearestName } from "../text/nearest-name.ts";
 import { readEnvironment } from "../environment.ts";
 import { VERSION } from "../protocol/version.ts";
-import { parseDuration } from "../transport/duration.ts";
-import { userFolders } from "../transport/user-folders.ts";
-import { withSizeAdvice } from "./calling/size-limit.ts";
+import { parseDuration } from "../text/duration.ts";
+import { userFolders } from "../files/user-folders.ts";
+import { withSizeAdvice } from "./call/size-limit.ts";
 import { CATALOG, findCommand, listedCommands } from "./catalog.ts";
-import type { Command, Flags } from "./command.ts";
-import { commandWords, parseOptions, requireEarlyOptions, type ParsedOptions } from "./command-line.ts";
-import { exitCodeOf } from "./exit-codes.ts";
-import { commandFacts, commandHelp } from "./help.ts";
-import { Output } from "./output.ts";
+import type { Command, Flags } from "./command/command.ts";
+import { commandWords, parseOptions, requireEarlyOptions, type ParsedOptions } from "./command/command-line.ts";
+import { exitCodeOf } from "./output/exit-codes.ts";
+import { commandFacts, commandHelp } from "./command/help.ts";
+import { Output } from "./output/output.ts";
 import { overview } from "./overview.ts";
-import { ServerSet } from "./server-set.ts";
+import { ServerSet } from "./command/server-set.ts";
 
 /** The terminal may go away (SIGHUP), and Windows has a key of its own (Ctrl-Break). */
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {

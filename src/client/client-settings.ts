@@ -4,14 +4,14 @@ import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { Transport } from "../transport/transport.ts";
-import { DEFAULT_TIMEOUT_MS } from "./call-scope.ts";
-import { Deadlines } from "./deadlines.ts";
-import type { Introduction } from "./handshake.ts";
-import type { NotificationListener } from "./inbox.ts";
-import type { InputDesk, InputProvider } from "./input.ts";
-import { SILENT, type Logger } from "./logger.ts";
-import type { CacheStore } from "./response-cache.ts";
-import { DEFAULT_RETRY, type RetrySettings } from "./retry.ts";
+import { DEFAULT_TIMEOUT_MS } from "./conversation/call-scope.ts";
+import { Deadlines } from "../async/deadlines.ts";
+import type { Introduction } from "./conversation/handshake.ts";
+import type { NotificationListener } from "./conversation/inbox.ts";
+import type { InputDesk, InputProvider } from "./conversation/input.ts";
+import { SILENT, type Logger } from "../text/logger.ts";
+import type { CacheStore } from "./conversation/response-cache.ts";
+import { DEFAULT_RETRY, type RetrySettings } from "./conversation/retry.ts";
 
 export interface ClientOptions {
   /** How errors and questions name the server. */

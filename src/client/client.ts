@@ -1,4 +1,4 @@
-import { nearestName } from "../errors/nearest-name.ts";
+import { nearestName } from "../text/nearest-name.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { INVALID_PARAMS, type Params, type Result } from "../protocol/json-rpc.ts";
 import { withContent } from "../protocol/legacy.ts";
@@ -20,8 +20,8 @@ import {
 } from "../protocol/mcp.ts";
 import { atLeast, type Era } from "../protocol/revisions.ts";
 import type { CloseReason, Transport } from "../transport/transport.ts";
-import type { CallOptions, CallScope } from "./call-scope.ts";
-import { Caller } from "./caller.ts";
+import type { CallOptions, CallScope } from "./conversation/call-scope.ts";
+import { Caller } from "./conversation/caller.ts";
 import {
   connectingFailed,
   introduce,
@@ -30,21 +30,21 @@ import {
   type ClientOptions,
   type Settings,
 } from "./client-settings.ts";
-import { Conversation } from "./conversation.ts";
-import type { ChangeListener, Interests } from "./feed.ts";
-import { isSessionForgotten } from "./forgotten-session.ts";
-import { initialize, type Agreement } from "./handshake.ts";
-import { Inbox, type NotificationListener } from "./inbox.ts";
-import { InputDesk, type InputProvider } from "./input.ts";
-import { LISTS, readList, type KnownLists, type ListReading } from "./lists.ts";
-import { negotiate, type Negotiated, type Verdict } from "./negotiate.ts";
-import { Peer } from "./peer.ts";
-import { MemoryCache, ResponseCache } from "./response-cache.ts";
-import { ResumableStream } from "./resumable-stream.ts";
+import { Conversation } from "./conversation/conversation.ts";
+import type { ChangeListener, Interests } from "./changes/feed.ts";
+import { isSessionForgotten } from "./conversation/forgotten-session.ts";
+import { initialize, type Agreement } from "./conversation/handshake.ts";
+import { Inbox, type NotificationListener } from "./conversation/inbox.ts";
+import { InputDesk, type InputProvider } from "./conversation/input.ts";
+import { LISTS, readList, type KnownLists, type ListReading } from "./conversation/lists.ts";
+import { negotiate, type Negotiated, type Verdict } from "./conversation/negotiate.ts";
+import { Peer } from "./conversation/peer.ts";
+import { MemoryCache, ResponseCache } from "./conversation/response-cache.ts";
+import { ResumableStream } from "./conversation/resumable-stream.ts";
 import { Skills } from "./skills.ts";
-import { Subscriptions, type Subscription } from "./subscriptions.ts";
+import { Subscriptions, type Subscription } from "./changes/subscriptions.ts";
 import { Tasks, type TaskOptions } from "./tasks.ts";
-import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
+import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./conversation/tool-facts.ts";
 
 export interface CallToolOptions extends CallOptions {
   /** Wait for a task, if the server makes one of the call. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../protocol/mcp.ts";
 import { checkArguments, checkResult } from "./schema-check.ts";
-import type { SchemaCheck } from "./schema-validator.ts";
+import type { SchemaCheck } from "../schema/schema-validator.ts";
 import { examples } from "../../test/fixtures/depth.ts";
 
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { NexusError } from "../errors/nexus-error.ts";
-import { isRecord, type Params } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import type { Params } from "../protocol/json-rpc.ts";
 import type { ResourceContents } from "../protocol/mcp.ts";
 import { SKILLS_EXTENSION } from "../protocol/meta.ts";
-import { digest } from "../protocol/digest.ts";
-import type { CallOptions } from "./call-scope.ts";
-import type { Caller } from "./caller.ts";
-import { readPages } from "./lists.ts";
+import { digest } from "../text/digest.ts";
+import type { CallOptions } from "./conversation/call-scope.ts";
+import type { Caller } from "./conversation/caller.ts";
+import { readPages } from "./conversation/lists.ts";
 
 /** A skill as its server lists it: what it is, and what its files must be. */
 export interface SkillEntry {
@@ -52,7 +53,7 @@ export class Skills {
     const contents = await this.#read(entry, entry.uri, options);
     const text = contents.text ?? Buffer.from(contents.blob ?? "", "base64").toString("utf8");
     const [whole = "", yaml = ""] = FRONT_MATTER.exec(text) ?? [];
-    const { parseYaml } = await import("./parse-yaml.ts");
+    const { parseYaml } = await import("../source/parse-yaml.ts");
     const found: unknown = parseOr(() => parseYaml(yaml), {});
     for (const name of new Set([...Object.keys(entry.frontmatter), ...Object.keys(isRecord(found) ? found : {})])) {
       const value = isRecord(found) ? found[name] : undefined;

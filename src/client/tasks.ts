@@ -1,13 +1,14 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import { isRecord, type Params, type RequestId, type Result } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import type { Params, RequestId, Result } from "../protocol/json-rpc.ts";
 import type { CallToolResult, Question } from "../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../protocol/meta.ts";
-import type { CallOptions, CallScope } from "./call-scope.ts";
-import type { Caller } from "./caller.ts";
-import { guarded } from "./guarded.ts";
-import { readPages } from "./lists.ts";
-import type { Logger } from "./logger.ts";
-import { answerAll } from "./rounds.ts";
+import type { CallOptions, CallScope } from "./conversation/call-scope.ts";
+import type { Caller } from "./conversation/caller.ts";
+import { guarded } from "../async/guarded.ts";
+import { readPages } from "./conversation/lists.ts";
+import type { Logger } from "../text/logger.ts";
+import { answerAll } from "./conversation/rounds.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 

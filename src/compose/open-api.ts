@@ -1,4 +1,4 @@
-import type { OpenApi } from "../host/server-connector.ts";
+import type { OpenApi } from "../host/servers/server-connector.ts";
 
 /** Makes servers of tool files. The workshop is loaded with the first of them. */
 export const openApi: OpenApi = async (reach, surroundings) => {

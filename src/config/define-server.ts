@@ -1,23 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import { notAllowed } from "../auth/secret-origins.ts";
 import type { StoredSecret } from "../auth/secrets.ts";
-import { maskedUrl, maskedWords } from "../errors/masked-secrets.ts";
-import { nearestName } from "../errors/nearest-name.ts";
+import { maskedUrl, maskedWords } from "../text/masked-secrets.ts";
+import { nearestName } from "../text/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
-import { isRecord } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 import { resolveEntry, WAYS } from "../transport/server-entry.ts";
-import { absolutePath } from "./absolute-path.ts";
-import { OWN_KEYS, understand, type Understood } from "./dialect.ts";
-import { loadEnvFile } from "./env-file.ts";
-import type { Fault } from "./fault.ts";
-import type { FoundServer, Section } from "./find-servers.ts";
-import type { Layer, ServerDefinition } from "./server-definition.ts";
-import { serverId } from "./server-id.ts";
+import { absolutePath } from "../files/absolute-path.ts";
+import { OWN_KEYS } from "../source/entry-keys.ts";
+import { understand, type Understood } from "./read/dialect.ts";
+import { loadEnvFile } from "./read/env-file.ts";
+import type { Fault } from "./read/fault.ts";
+import type { FoundServer, Section } from "./read/find-servers.ts";
+import type { Layer, ServerDefinition } from "./read/server-definition.ts";
+import { serverId } from "./read/server-id.ts";
 import { SettingsReader } from "./server-settings.ts";
-import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
-import { VariableFiller, type VariableSources } from "./variables.ts";
-import type { ConfigWarning } from "./warning.ts";
+import { findMember, plainValue, type Place, type SourceNode } from "../source/source-node.ts";
+import { VariableFiller, type VariableSources } from "./read/variables.ts";
+import type { ConfigWarning } from "./read/warning.ts";
 
 /** What holds for all servers of a file. */
 export interface FileContext {

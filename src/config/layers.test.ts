@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
 import { defineServers } from "./load.ts";
-import { candidates } from "./places.ts";
-import { FileTrustStore, TRUST_EVERYTHING } from "./trust-store.ts";
+import { candidates } from "./read/places.ts";
+import { FileTrustStore, TRUST_EVERYTHING } from "./trust/trust-store.ts";
 
 const server = (command: string) => ({ mcpServers: { db: { command } } });
 

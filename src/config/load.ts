@@ -3,19 +3,19 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { SecretStore } from "../auth/secrets.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { defineServer, idOf, type FileContext } from "./define-server.ts";
-import { understand } from "./dialect.ts";
-import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./find-servers.ts";
-import { fingerprintOfFile } from "./fingerprint.ts";
-import { ForeignFolders } from "./foreign-folders.ts";
-import { candidates, type Candidate, type Surroundings } from "./places.ts";
+import { understand } from "./read/dialect.ts";
+import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./read/find-servers.ts";
+import { fingerprintOfFile } from "./trust/fingerprint.ts";
+import { ForeignFolders } from "./trust/foreign-folders.ts";
+import { candidates, type Candidate, type Surroundings } from "./read/places.ts";
 import { servesItself } from "./nexus-entry.ts";
-import { realPath } from "./real-path.ts";
-import { loadText, parseSource } from "./read-source.ts";
-import type { Layer, ServerDefinition } from "./server-definition.ts";
-import { nodeOf, plainValue } from "./source-node.ts";
-import type { TrustStore } from "./trust-store.ts";
+import { realPath } from "../files/real-path.ts";
+import { loadText, parseSource } from "./read/read-source.ts";
+import type { Layer, ServerDefinition } from "./read/server-definition.ts";
+import { nodeOf, plainValue } from "../source/source-node.ts";
+import type { TrustStore } from "./trust/trust-store.ts";
 import { requireUniquePrefixes } from "./unique-prefixes.ts";
-import type { ConfigWarning } from "./warning.ts";
+import type { ConfigWarning } from "./read/warning.ts";
 
 export interface LoadOptions extends Surroundings {
   /** Use this file alone. It was named by the user, so it is trusted. */

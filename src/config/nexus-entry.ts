@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { findRegularText } from "../auth/regular-file.ts";
+import { findRegularText } from "../files/regular-file.ts";
 import { isLoopback } from "../net/origin-guard.ts";
-import { isRecord } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 
 /** What the entry of a whole gateway is called in other programs' files. */
 export const NEXUS = "nexus";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NexusError } from "../errors/nexus-error.ts";
-import { findServers } from "./find-servers.ts";
+import { findServers } from "./read/find-servers.ts";
 import { defineServers } from "./load.ts";
-import { parseSource } from "./read-source.ts";
+import { parseSource } from "./read/read-source.ts";
 import { examples } from "../../test/fixtures/depth.ts";
 
 const PIECES = [

@@ -1,8 +1,8 @@
-import type { Fault } from "./fault.ts";
-import { findMember, plainValue, type Place, type SourceNode } from "./source-node.ts";
-import type { Section } from "./find-servers.ts";
-import type { ServerDefinition } from "./server-definition.ts";
-import { isServerId } from "./server-id.ts";
+import type { Fault } from "./read/fault.ts";
+import { findMember, plainValue, type Place, type SourceNode } from "../source/source-node.ts";
+import type { Section } from "./read/find-servers.ts";
+import type { ServerDefinition } from "./read/server-definition.ts";
+import { isServerId } from "./read/server-id.ts";
 
 type Settings = Pick<
   ServerDefinition,

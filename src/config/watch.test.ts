@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
 import type { Configuration } from "./load.ts";
-import { TRUST_EVERYTHING } from "./trust-store.ts";
+import { TRUST_EVERYTHING } from "./trust/trust-store.ts";
 import { ConfigurationWatcher } from "./watch.ts";
 
 /** Configurations as they come, to be waited for one by one. */

@@ -1,9 +1,9 @@
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
-import { realPath } from "./real-path.ts";
+import { realPath } from "../files/real-path.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "./load.ts";
-import { candidates } from "./places.ts";
+import { candidates } from "./read/places.ts";
 
 export interface WatchOptions extends LoadOptions {
   /** How long to wait for more changes: editors write a file in several steps. */

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { isRecord } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 import { integerArgument, numberArgument, stringArgument, structuredResult, textResult } from "../server/arguments.ts";
 import { defineTool, type ToolFeature } from "../server/features.ts";
 

@@ -1,5 +1,5 @@
-import { decoded, decodedWithPlaces, withoutHalfEncoded } from "./decoded-text.ts";
-import { MASK, SHORT_SECRET } from "./masked-secrets.ts";
+import { decoded, decodedWithPlaces, withoutHalfEncoded } from "../text/decoded-text.ts";
+import { MASK, SHORT_SECRET } from "../text/masked-secrets.ts";
 import { NexusError } from "./nexus-error.ts";
 
 /** Shorter ones are no secrets, and hiding them would hide what is wrong. */

@@ -1,7 +1,7 @@
-import { maskedCommand, maskedUrl } from "./masked-secrets.ts";
+import { maskedCommand, maskedUrl } from "../text/masked-secrets.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
-import { visible } from "./visible.ts";
+import { visible } from "../text/visible.ts";
 
 /** One fact about an error: a label, and one line or more. */
 type Row = readonly [label: string, lines: readonly string[]];

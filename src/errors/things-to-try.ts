@@ -1,4 +1,4 @@
-import { maskedUrl } from "./masked-secrets.ts";
+import { maskedUrl } from "../text/masked-secrets.ts";
 import type { NexusError } from "./nexus-error.ts";
 
 /** Lines to type into a terminal, or an address to use, in the manner of the reader's system. */

@@ -1,5 +1,5 @@
-import type { CancelSignal } from "../client/cancellation.ts";
-import type { Interests } from "../client/feed.ts";
+import type { CancelSignal } from "../async/cancellation.ts";
+import type { Interests } from "../client/changes/feed.ts";
 import type { Notification, Params, Result } from "../protocol/json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../protocol/mcp.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Logger } from "../client/logger.ts";
+import type { Logger } from "../text/logger.ts";
 import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
 import { renderForPrograms } from "../errors/render.ts";
 import { isHeldBack } from "./rpc-error.ts";

@@ -7,12 +7,12 @@ import { ANYBODY } from "./principal.ts";
 
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
 export type { Audit, AuditRecord, Outcome } from "./audit.ts";
-export type { Decide, Operation } from "./core/principal-access.ts";
+export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export type { Authenticate, Principal } from "./principal.ts";
-export type { AccessTarget } from "../host/access-target.ts";
-export type { Decision } from "../host/policy.ts";
+export type { AccessTarget } from "../host/directory/access-target.ts";
+export type { Decision } from "../host/directory/policy.ts";
 
 /** Serves a host over HTTP to clients of every revision. Resolves when it listens. */
 export function serve(options: ServeOptions): Promise<Gateway> {

@@ -1,4 +1,4 @@
-import { DEFAULT_SHARE } from "../host/fair-shares.ts";
+import { DEFAULT_SHARE } from "../async/fair-shares.ts";
 
 /** What one gateway takes on, so that nobody can make it take on everything. */
 export interface Limits {

@@ -1,4 +1,4 @@
-import { isRecord } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 import { CALLER_META, META } from "../protocol/meta.ts";
 
 /** `_meta` keys that each hop says for itself: what one side says with them is not for the other. */

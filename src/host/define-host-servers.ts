@@ -1,6 +1,6 @@
 import { defineServers, type LoadOptions } from "../config/load.ts";
-import type { ServerDefinition } from "../config/server-definition.ts";
-import { serverId } from "../config/server-id.ts";
+import type { ServerDefinition } from "../config/read/server-definition.ts";
+import { serverId } from "../config/read/server-id.ts";
 import { isTransport, type Transport } from "../transport/transport.ts";
 import type { HostServers } from "./host-options.ts";
 

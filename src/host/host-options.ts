@@ -1,12 +1,12 @@
-import type { InputProvider } from "../client/input.ts";
-import type { Logger } from "../client/logger.ts";
+import type { InputProvider } from "../client/conversation/input.ts";
+import type { Logger } from "../text/logger.ts";
 import type { LoadOptions } from "../config/load.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { OpenApi } from "./server-connector.ts";
-import type { BackoffSettings } from "./backoff.ts";
-import type { EraCache } from "./era-cache.ts";
-import type { PolicySettings } from "./policy.ts";
+import type { OpenApi } from "./servers/server-connector.ts";
+import type { BackoffSettings } from "../async/backoff.ts";
+import type { EraCache } from "./servers/era-cache.ts";
+import type { PolicySettings } from "./directory/policy.ts";
 
 export interface HostOptions {
   /** Servers by id, as in a configuration file, or transports of this process; then no file is read. */

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { CallOptions } from "../client/call-scope.ts";
-import type { CancelSignal } from "../client/cancellation.ts";
+import type { CallOptions } from "../client/conversation/call-scope.ts";
+import type { CancelSignal } from "../async/cancellation.ts";
 import type { CallToolOptions } from "../client/client.ts";
-import { guardedLogger, SILENT, type Logger } from "../client/logger.ts";
+import { guardedLogger, SILENT, type Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
-import type { ServerDefinition } from "../config/server-definition.ts";
-import { serverId, withServerId } from "../config/server-id.ts";
+import type { ServerDefinition } from "../config/read/server-definition.ts";
+import { serverId, withServerId } from "../config/read/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,
@@ -17,23 +17,23 @@ import type {
   Tool,
 } from "../protocol/mcp.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
-import { userFolders } from "../transport/user-folders.ts";
-import { DEFAULT_BACKOFF } from "./backoff.ts";
-import { FileEraCache } from "./era-cache.ts";
-import { DEFAULT_SHARE } from "./fair-shares.ts";
+import { userFolders } from "../files/user-folders.ts";
+import { DEFAULT_BACKOFF } from "../async/backoff.ts";
+import { FileEraCache } from "./servers/era-cache.ts";
+import { DEFAULT_SHARE } from "../async/fair-shares.ts";
 import { defineHostServers } from "./define-host-servers.ts";
 import type { HostOptions, HostServers } from "./host-options.ts";
-import type { Lease, LeaseRequest } from "./lease.ts";
-import { loadOptions } from "./load-options.ts";
-import { GatewayChain } from "./gateway-chain.ts";
-import { beginsWithServer, modelName, resolveName, type Named } from "./names.ts";
-import { serverTarget, type AccessTarget } from "./access-target.ts";
-import { Policy } from "./policy.ts";
-import { ServerConnector } from "./server-connector.ts";
-import type { ServerState } from "./server-state.ts";
-import type { ServerSupervisor } from "./server-supervisor.ts";
-import { ServerSupervisors, type HostEvent } from "./server-supervisors.ts";
-import { trustOnce } from "./trust-at-first-sight.ts";
+import type { Lease, LeaseRequest } from "./servers/lease.ts";
+import { loadOptions } from "./servers/load-options.ts";
+import { GatewayChain } from "./servers/gateway-chain.ts";
+import { beginsWithServer, modelName, resolveName, type Named } from "./directory/names.ts";
+import { serverTarget, type AccessTarget } from "./directory/access-target.ts";
+import { Policy } from "./directory/policy.ts";
+import { ServerConnector } from "./servers/server-connector.ts";
+import type { ServerState } from "./servers/server-state.ts";
+import type { ServerSupervisor } from "./servers/server-supervisor.ts";
+import { ServerSupervisors, type HostEvent } from "./servers/server-supervisors.ts";
+import { trustOnce } from "./servers/trust-at-first-sight.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
 
 /** A tool of some server, named for a model. */

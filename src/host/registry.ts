@@ -1,7 +1,7 @@
 import { checkArguments } from "../client/schema-check.ts";
-import type { InputProvider } from "../client/input.ts";
+import type { InputProvider } from "../client/conversation/input.ts";
 import { NexusError } from "../errors/nexus-error.ts";
-import { isRecord } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 import type { CallToolResult, GetPromptResult, ResourceContents, ToolAnnotations } from "../protocol/mcp.ts";
 import type { ForAgent, Host, HostTool } from "./host.ts";
 

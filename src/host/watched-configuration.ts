@@ -1,11 +1,11 @@
 import { access } from "node:fs/promises";
-import { findRegularText } from "../auth/regular-file.ts";
-import type { Logger } from "../client/logger.ts";
+import { findRegularText } from "../files/regular-file.ts";
+import type { Logger } from "../text/logger.ts";
 import { loadConfiguration, type ConfigFile, type Configuration, type LoadOptions } from "../config/load.ts";
-import type { ServerDefinition } from "../config/server-definition.ts";
+import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { ConfigurationWatcher } from "../config/watch.ts";
 import { messageOf } from "../errors/nexus-error.ts";
-import { TrustAtFirstSight } from "./trust-at-first-sight.ts";
+import { TrustAtFirstSight } from "./servers/trust-at-first-sight.ts";
 
 export interface WatchedOptions {
   load: LoadOptions;

@@ -1,4 +1,4 @@
-import { isRecord } from "./json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 
 /** Capabilities in words, for messages: `elicitation.url, sampling`. */
 export function capabilityNames(capabilities: unknown): string {

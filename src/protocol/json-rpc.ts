@@ -1,3 +1,5 @@
+import { isRecord } from "../json/is-record.ts";
+
 /** JSON-RPC 2.0 as MCP uses it. Messages are carried, not re-modelled: unknown members stay where they are. */
 export type RequestId = string | number;
 
@@ -50,10 +52,6 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Numbers that JSON does not carry back exactly are none: their answer would name another request, or none. */
 export function isRequestId(value: unknown): value is RequestId {

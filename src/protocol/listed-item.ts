@@ -1,4 +1,5 @@
-import { isRecord, type Params } from "./json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import type { Params } from "./json-rpc.ts";
 
 /** The four lists whose items clients check. */
 export type ItemKind = "tools" | "prompts" | "resources" | "resourceTemplates";

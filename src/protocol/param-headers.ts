@@ -1,5 +1,5 @@
 import { encodeHeaderValue } from "./header-value.ts";
-import { isRecord } from "./json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 
 /** One property of a tool's input that travels as a header too: `x-mcp-header` of 2026-07-28. */
 export interface ParamHeader {

@@ -1,4 +1,5 @@
-import { INVALID_PARAMS, isRecord, type Params } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import { INVALID_PARAMS, type Params } from "../protocol/json-rpc.ts";
 import type { CompleteResult } from "../protocol/mcp.ts";
 import type { Completer, Features } from "./features.ts";
 import { RpcError } from "./rpc-error.ts";

@@ -1,11 +1,5 @@
-import {
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  isRecord,
-  METHOD_NOT_FOUND,
-  type Params,
-  type Result,
-} from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../protocol/json-rpc.ts";
 import { RESOURCE_NOT_FOUND } from "../protocol/meta.ts";
 import type { CallContext } from "./call-context.ts";
 import { completionOf } from "./completion.ts";

@@ -1,8 +1,8 @@
+import { isRecord } from "../json/is-record.ts";
 import {
   INVALID_PARAMS,
   INVALID_REQUEST,
   isNotification,
-  isRecord,
   isRequest,
   METHOD_NOT_FOUND,
   type Message,

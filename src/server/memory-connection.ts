@@ -1,4 +1,5 @@
-import { isRecord, isRequest, type Message, type Request, type RequestId } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import { isRequest, type Message, type Request, type RequestId } from "../protocol/json-rpc.ts";
 import { LegacySession } from "./legacy-session.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { answerModern, claimedVersion } from "./modern.ts";

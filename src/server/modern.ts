@@ -1,11 +1,5 @@
-import {
-  INVALID_PARAMS,
-  isRecord,
-  METHOD_NOT_FOUND,
-  type Params,
-  type Request,
-  type Result,
-} from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Request, type Result } from "../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../protocol/mcp.ts";
 import { capabilityNames } from "../protocol/capability-names.ts";
 import { META, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../protocol/meta.ts";

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { INVALID_PARAMS, isRecord, type Params } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import { INVALID_PARAMS, type Params } from "../protocol/json-rpc.ts";
 import type { InputAnswers } from "./call-context.ts";
 import { CALLER_META } from "../protocol/meta.ts";
 import { REQUEST_STATE_HOURS } from "../protocol/request-state-life.ts";

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
+import { isRecord } from "../json/is-record.ts";
 import {
   asMessage,
   INVALID_REQUEST,
-  isRecord,
   isRequest,
   isRequestId,
   isResponse,

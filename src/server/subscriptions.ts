@@ -1,4 +1,5 @@
-import { INVALID_PARAMS, isRecord, type Params, type Result } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import { INVALID_PARAMS, type Params, type Result } from "../protocol/json-rpc.ts";
 import { META } from "../protocol/meta.ts";
 import type { CallContext } from "./call-context.ts";
 import { type Change, LIST_CHANGED, RESOURCE_UPDATED } from "./changes.ts";

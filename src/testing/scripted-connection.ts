@@ -1,4 +1,5 @@
-import { INTERNAL_ERROR, isNotification, isRecord, isRequest, isRequestId, isResponse } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
+import { INTERNAL_ERROR, isNotification, isRequest, isRequestId, isResponse } from "../protocol/json-rpc.ts";
 import type { ErrorObject, Message, Params, Request, RequestId, Response, Result } from "../protocol/json-rpc.ts";
 import type { Progress } from "../protocol/mcp.ts";
 import { META } from "../protocol/meta.ts";

@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
-import { sha256 } from "../protocol/digest.ts";
+import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
 import { VIA_HEADER } from "./via-marks.ts";
 import { HttpExchange } from "./http-exchange.ts";

@@ -1,9 +1,10 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
-import { isRecord, parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
-import { parseJson } from "../protocol/parse-json.ts";
-import { isNestedDeeper } from "../protocol/nesting.ts";
+import { isRecord } from "../json/is-record.ts";
+import { parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { isNestedDeeper } from "../json/nesting.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
 import {

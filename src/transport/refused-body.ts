@@ -1,6 +1,6 @@
-import { maskedProse } from "../errors/masked-secrets.ts";
-import { isRecord } from "../protocol/json-rpc.ts";
-import { parseJson } from "../protocol/parse-json.ts";
+import { maskedProse } from "../text/masked-secrets.ts";
+import { isRecord } from "../json/is-record.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { titleOfPage } from "./web-page.ts";
 
 const MAX_LENGTH = 300;

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { NexusError, type ErrorSource } from "../errors/nexus-error.ts";
-import { isRecord } from "../protocol/json-rpc.ts";
+import { isRecord } from "../json/is-record.ts";
 import type { Root } from "../protocol/mcp.ts";
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "../text/duration.ts";
 
 /** One server as users write it: the same object in a configuration file, the library and the gateway. */
 export interface ServerEntry {

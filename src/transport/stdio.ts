@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import type { HiddenValues } from "../errors/hidden-values.ts";
-import { maskedWords } from "../errors/masked-secrets.ts";
+import { maskedWords } from "../text/masked-secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
-import { sha256 } from "../protocol/digest.ts";
+import { sha256 } from "../text/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
-import { LineReader } from "./line-reader.ts";
-import { endGroup, liveChildren, signalTree, type ProcessSystem } from "./process-tree.ts";
-import { startFailure } from "./start-failure.ts";
-import { StderrTail } from "./stderr-tail.ts";
+import { LineReader } from "../protocol/line-reader.ts";
+import { endGroup, liveChildren, signalTree, type ProcessSystem } from "../process/process-tree.ts";
+import { startFailure } from "../process/start-failure.ts";
+import { StderrTail } from "../process/stderr-tail.ts";
 import { tooLarge } from "./too-large.ts";
 import {
   MAX_EXCERPT,
@@ -89,7 +89,8 @@ export class StdioTransport implements Transport {
 
   async connect(receiver: Receiver): Promise<Connection> {
     // Scripts without .exe, and arguments with spaces, need help on Windows only.
-    const start = this.#options.platform === "win32" ? (await import("./spawn-on-windows.ts")).spawnOnWindows : spawn;
+    const start =
+      this.#options.platform === "win32" ? (await import("../process/spawn-on-windows.ts")).spawnOnWindows : spawn;
     const child = this.#spawn(start);
     const connection = new StdioConnection(child, this.#options, receiver);
     await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,5 @@
-import { secretsInWords } from "../errors/masked-secrets.ts";
-import { childEnvironment, isOwnVariable } from "./child-environment.ts";
+import { secretsInWords } from "../text/masked-secrets.ts";
+import { childEnvironment, isOwnVariable } from "../process/child-environment.ts";
 import type { ResolvedEntry, StdioReach } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";
 

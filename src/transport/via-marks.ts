@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import { shortName } from "../protocol/digest.ts";
+import { shortName } from "../text/digest.ts";
 import type { StdioReach } from "./server-entry.ts";
 
 /** Through which gateways a process was started, and by which entries: in the environment of every child. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { realPath } from "../config/real-path.ts";
-import type { TrustStore } from "../config/trust-store.ts";
+import { realPath } from "../files/real-path.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { CompiledApi } from "./compile/compile.ts";
 import { readLock } from "./review/lock.ts";
 

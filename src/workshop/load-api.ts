@@ -1,14 +1,14 @@
 import { dirname, isAbsolute, join, relative } from "node:path";
-import { findRegularText, readRegularFile } from "../auth/regular-file.ts";
-import type { TrustStore } from "../config/trust-store.ts";
+import { findRegularText, readRegularFile } from "../files/regular-file.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { isAccepted } from "./acceptance.ts";
 import { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
 import { refusedExamples } from "./check/refused-examples.ts";
-import { Problems, type Problem } from "./file/problem.ts";
+import { Problems, type Problem } from "./file/model/problem.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
-import type { ToolFile } from "./file/tool-file.ts";
-import { readYaml } from "./file/yaml-tree.ts";
+import type { ToolFile } from "./file/model/tool-file.ts";
+import { readYaml } from "./file/model/yaml-tree.ts";
 import { isApproved, readLock, type Lock } from "./review/lock.ts";
 
 /** Reading it says the same of what is a little smaller; what is far larger is not read at all. */

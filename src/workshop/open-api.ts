@@ -1,19 +1,19 @@
 import { join } from "node:path";
 import { defaultInstance, instanceFileName, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
-import { loadStateKey } from "../auth/state-key.ts";
-import { secretStore, trustStore } from "../host/load-options.ts";
-import type { ApiSurroundings } from "../host/server-connector.ts";
+import { loadStateKey } from "../files/state-key.ts";
+import { secretStore, trustStore } from "../host/servers/load-options.ts";
+import type { ApiSurroundings } from "../host/servers/server-connector.ts";
 import { serveInMemory } from "../server/memory-connection.ts";
 import { MemoryTransport } from "../transport/memory.ts";
 import type { ApiReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { ToolFile } from "./file/tool-file.ts";
+import type { ToolFile } from "./file/model/tool-file.ts";
 import { loadApproved, type ApprovedApi } from "./load-api.ts";
-import { apiSecrets } from "./run/api-secrets.ts";
+import { apiSecrets } from "./run/secrets/api-secrets.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
-import { FileWriteLedger } from "./run/file-write-ledger.ts";
+import { FileWriteLedger } from "./run/writes/file-write-ledger.ts";
 import { exampleSettings } from "./run/setting-values.ts";
-import { writesFolder } from "./run/unknown-writes.ts";
+import { writesFolder } from "./run/writes/unknown-writes.ts";
 import { apiServer } from "./serve/api-server.ts";
 
 const TELLING_MS = 5_000;

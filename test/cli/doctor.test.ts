@@ -5,7 +5,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { userFolders } from "../../src/transport/user-folders.ts";
+import { userFolders } from "../../src/files/user-folders.ts";
 import { HAS_TERMINAL, NexusWorld } from "../fixtures/nexus.ts";
 import { childrenOf, isRunning } from "../fixtures/processes.ts";
 import { selfSigned } from "../fixtures/self-signed.ts";

@@ -13,7 +13,7 @@ const FIELDS =
 
 /**
  * Each code by real means. 1 is a fault in Nexus itself: there is no honest way to bring one about from outside, so it
- * is left out here; `src/cli/exit-codes.ts` gives it to INTERNAL.
+ * is left out here; `src/cli/output/exit-codes.ts` gives it to INTERNAL.
  */
 const CASES: [exit: number, means: string, args: readonly string[], code: string][] = [
   [2, "a wrong option", ["mcp", "tools", "--frob"], "ARGUMENTS_INVALID"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { cellsOf } from "../../src/cli/text/text-width.ts";
+import { cellsOf } from "../../src/cli/output/text-width.ts";
 import { HAS_TERMINAL, NexusWorld, type RunOptions } from "../fixtures/nexus.ts";
 import { childrenOf, isRunning } from "../fixtures/processes.ts";
 import { bareServer } from "../fixtures/servers/bare-server.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { userFolders } from "../../src/transport/user-folders.ts";
+import { userFolders } from "../../src/files/user-folders.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 

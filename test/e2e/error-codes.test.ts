@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { exitCodeOf } from "../../src/cli/exit-codes.ts";
+import { exitCodeOf } from "../../src/cli/output/exit-codes.ts";
 import { NexusError, type ErrorCode } from "../../src/index.ts";
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), "utf8");

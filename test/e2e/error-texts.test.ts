@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { ServerDefinition } from "../../src/config/server-definition.ts";
+import type { ServerDefinition } from "../../src/config/read/server-definition.ts";
 import { renderForPeople, renderForPrograms } from "../../src/errors/render.ts";
 import { Client, connect, Host, type NexusError, type ConnectOptions, type ServerEntry } from "../../src/index.ts";
 import { StdioTransport } from "../../src/transport/stdio.ts";

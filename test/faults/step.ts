@@ -1,6 +1,6 @@
 import { deepStrictEqual as equal, fail, ok } from "node:assert/strict";
 import type { CallToolResult, Client, InputProvider, InputResult, Progress } from "../../src/index.ts";
-import { isRecord } from "../../src/protocol/json-rpc.ts";
+import { isRecord } from "../../src/json/is-record.ts";
 
 /** Something that a client does, whose right answer is known. */
 export type Step =

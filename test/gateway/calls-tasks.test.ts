@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LegacyTask } from "../../src/gateway/core/task-legacy.ts";
+import { LegacyTask } from "../../src/gateway/tasks/task-legacy.ts";
 import type { Params, Result } from "../../src/protocol/json-rpc.ts";
 import { failure } from "../fixtures/failure.ts";
 import {

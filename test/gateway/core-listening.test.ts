@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { GatewayCore } from "../../src/gateway/core/gateway-core.ts";
+import type { GatewayCore } from "../../src/gateway/gateway-core.ts";
 import type { ListenRequest, View } from "../../src/gateway/exchange.ts";
 import { ANYBODY } from "../../src/gateway/principal.ts";
 import type { HostEntry, Interests, Notification, Params } from "../../src/index.ts";

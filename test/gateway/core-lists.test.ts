@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { GatewayCoreOptions } from "../../src/gateway/core/gateway-core.ts";
+import type { GatewayCoreOptions } from "../../src/gateway/gateway-core.ts";
 import type { View } from "../../src/gateway/exchange.ts";
 import { ANYBODY } from "../../src/gateway/principal.ts";
 import { rpcErrorOf } from "../../src/gateway/rpc-error.ts";

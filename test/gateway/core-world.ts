@@ -1,6 +1,6 @@
-import { Calls } from "../../src/gateway/core/calls.ts";
-import { GatewayCore, type GatewayCoreOptions } from "../../src/gateway/core/gateway-core.ts";
-import { Seal } from "../../src/gateway/core/seal.ts";
+import { Calls } from "../../src/gateway/calls/calls.ts";
+import { GatewayCore, type GatewayCoreOptions } from "../../src/gateway/gateway-core.ts";
+import { Seal } from "../../src/gateway/sessions/seal.ts";
 import type { Caller, Exchange, View } from "../../src/gateway/exchange.ts";
 import { ANYBODY } from "../../src/gateway/principal.ts";
 import { Host, type HostOptions } from "../../src/index.ts";

@@ -1,7 +1,8 @@
-import { abortSignalOf } from "../../src/client/cancellation.ts";
+import { abortSignalOf } from "../../src/async/cancellation.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer } from "../../src/gateway/exchange.ts";
 import { NexusError } from "../../src/errors/nexus-error.ts";
-import { isRecord, type Notification, type Params, type Result } from "../../src/protocol/json-rpc.ts";
+import { isRecord } from "../../src/json/is-record.ts";
+import type { Notification, Params, Result } from "../../src/protocol/json-rpc.ts";
 import type { Implementation, Question } from "../../src/protocol/mcp.ts";
 
 type Tool = (exchange: Exchange, args: Params) => Promise<Result> | Result;

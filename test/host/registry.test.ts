@@ -13,8 +13,8 @@ import {
   type PolicySettings,
 } from "../../src/index.ts";
 import { ScriptedServer } from "../../src/testing/index.ts";
-import { Policy, type ToolRules } from "../../src/host/policy.ts";
-import { modelName, resolveName } from "../../src/host/names.ts";
+import { Policy, type ToolRules } from "../../src/host/directory/policy.ts";
+import { modelName, resolveName } from "../../src/host/directory/names.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 import { cpuMsOf } from "../fixtures/cpu-time.ts";

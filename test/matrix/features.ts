@@ -1,4 +1,5 @@
-import { isRecord, type Params, type Result } from "../../src/protocol/json-rpc.ts";
+import { isRecord } from "../../src/json/is-record.ts";
+import type { Params, Result } from "../../src/protocol/json-rpc.ts";
 import type { Endpoint, Feature } from "./definition.ts";
 import { type Answers, type Party, until } from "./party.ts";
 import { type MatrixWorld, SERVER } from "./world.ts";

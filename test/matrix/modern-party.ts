@@ -1,5 +1,5 @@
+import { isRecord } from "../../src/json/is-record.ts";
 import {
-  isRecord,
   isResponse,
   type Message,
   type Notification,

@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/protocol/json-rpc.ts";
+import { isRecord } from "../../src/json/is-record.ts";
 
 /** The first word of the definitions that belong to a method: `ListTools` for `ListToolsRequest` and `ListToolsResult`. */
 const WORDS: Record<string, string> = {

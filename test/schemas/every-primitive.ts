@@ -1,5 +1,5 @@
 import { type Client, type InputProvider, NexusError } from "../../src/index.ts";
-import { isRecord } from "../../src/protocol/json-rpc.ts";
+import { isRecord } from "../../src/json/is-record.ts";
 
 export const CAPABILITIES = {
   elicitation: { form: {}, url: {} },

@@ -1,7 +1,7 @@
 import * as core from "@modelcontextprotocol/core";
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { isRecord } from "../../src/protocol/json-rpc.ts";
+import { isRecord } from "../../src/json/is-record.ts";
 import { readSchema } from "./spec.ts";
 
 /** Says what is wrong with a value that should conform to a definition; nothing if it does. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/protocol/json-rpc.ts";
+import { isRecord } from "../../src/json/is-record.ts";
 import { definitionOf, errorDefinition, resultDefinition } from "./definitions.ts";
 import type { Judge } from "./judges.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, vi } from "vitest";
 import { startFake, type Fake } from "../../src/workshop/fake/fake.ts";
-import type { ToolFile } from "../../src/workshop/file/tool-file.ts";
+import type { ToolFile } from "../../src/workshop/file/model/tool-file.ts";
 import { exampleSettings } from "../../src/workshop/run/setting-values.ts";
 import { exampleFile } from "../fixtures/workshop/example.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
-import { codecFor } from "../../src/workshop/codec/codec.ts";
+import { codecFor } from "../../src/workshop/codec/codec-for.ts";
 import { compileApi } from "../../src/workshop/compile/compile.ts";
-import type { ToolFile } from "../../src/workshop/file/tool-file.ts";
+import type { ToolFile } from "../../src/workshop/file/model/tool-file.ts";
 import { canonicalXml } from "../fixtures/workshop/canonical-xml.ts";
 import { GUEST } from "./capcorn-stay.ts";
 import { exampleFile, manualOf, printedXml } from "../fixtures/workshop/example.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { CallToolResult } from "../../src/protocol/mcp.ts";
 import { compileApi, type CompiledApi } from "../../src/workshop/compile/compile.ts";
 import { startFake, type Fake } from "../../src/workshop/fake/fake.ts";
-import type { ToolFile } from "../../src/workshop/file/tool-file.ts";
+import type { ToolFile } from "../../src/workshop/file/model/tool-file.ts";
 import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
 import { exampleSettings } from "../../src/workshop/run/setting-values.ts";
 import { GUEST as MANUALS_GUEST } from "./capcorn-stay.ts";

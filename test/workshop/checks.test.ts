@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileApi } from "../../src/workshop/compile/compile.ts";
-import { runChecks } from "../../src/workshop/fake/run-checks.ts";
+import { runChecks } from "../../src/workshop/run-checks.ts";
 import { exampleFile, manualOf } from "../fixtures/workshop/example.ts";
 
 describe.each(["capcorn", "museum"])("X15: the checks of %s", (name) => {

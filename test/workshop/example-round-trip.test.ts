@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { codecFor } from "../../src/workshop/codec/codec.ts";
-import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile } from "../../src/workshop/file/tool-file.ts";
+import { codecFor } from "../../src/workshop/codec/codec-for.ts";
+import type {
+  FieldSpec,
+  ListShape,
+  ObjectShape,
+  ScalarShape,
+  ToolFile,
+} from "../../src/workshop/file/model/tool-file.ts";
 import { exampleFile } from "../fixtures/workshop/example.ts";
 import { examples } from "../fixtures/depth.ts";
 

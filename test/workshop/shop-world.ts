@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
-import { sha256 } from "../../src/protocol/digest.ts";
+import { sha256 } from "../../src/text/digest.ts";
 import { compileApi } from "../../src/workshop/compile/compile.ts";
 import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
 import { ApiRunner, type ApiRunnerOptions } from "../../src/workshop/run/api-runner.ts";

@@ -1,4 +1,4 @@
-import { visible } from "../../errors/visible.ts";
+import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { isApproved, type Lock } from "../../workshop/review/lock.ts";
 

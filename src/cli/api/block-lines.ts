@@ -1,4 +1,4 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { valueText } from "../../workshop/review/value-text.ts";
 
 /** Parts that fit are written on one line, as JSON. */

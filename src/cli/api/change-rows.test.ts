@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MANUAL, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
 import { compileApi, type CompiledApi } from "../../workshop/compile/compile.ts";
-import type { ToolFile } from "../../workshop/file/tool-file.ts";
+import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { differences } from "../../workshop/review/differences.ts";
 import { showChanges } from "./change-rows.ts";
 import { examples } from "../../../test/fixtures/depth.ts";

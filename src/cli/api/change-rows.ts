@@ -1,8 +1,8 @@
-import { visible, visibleJson } from "../../errors/visible.ts";
+import { visible, visibleJson } from "../../text/visible.ts";
 import type { Change } from "../../workshop/review/change.ts";
 import { textChanges } from "../../workshop/review/text-changes.ts";
 import { isLongChange } from "../../workshop/review/value-text.ts";
-import type { Output } from "../output.ts";
+import type { Output } from "../output/output.ts";
 import { blockLines } from "./block-lines.ts";
 
 /** Kinds that let a tool do more than was agreed to. */

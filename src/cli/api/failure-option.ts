@@ -1,6 +1,6 @@
-import { parseDuration } from "../../transport/duration.ts";
-import type { FakeFailure } from "../../workshop/file/tool-file.ts";
-import { wrongUsage } from "../command-line.ts";
+import { parseDuration } from "../../text/duration.ts";
+import type { FakeFailure } from "../../workshop/file/model/tool-file.ts";
+import { wrongUsage } from "../command/command-line.ts";
 
 /** `--fail status=503`, `delay=2s`, `cut`, `broken`, `off-schema`. */
 export function failureOption(given: string): FakeFailure {

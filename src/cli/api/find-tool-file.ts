@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { nearestName } from "../../errors/nearest-name.ts";
+import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 
 const ENDING = ".nexus.yaml";

@@ -1,16 +1,16 @@
 import { sep } from "node:path";
-import type { TrustStore } from "../../config/trust-store.ts";
+import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { visible } from "../../errors/visible.ts";
+import { visible } from "../../text/visible.ts";
 import { isAccepted } from "../../workshop/acceptance.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
 import type { Lock } from "../../workshop/review/lock.ts";
-import type { Problem } from "../../workshop/file/problem.ts";
-import type { Output } from "../output.ts";
-import { counted } from "../text/amounts.ts";
-import { nearPath, shortPath } from "../text/short-path.ts";
-import { quoteWord } from "../text/split-words.ts";
+import type { Problem } from "../../workshop/file/model/problem.ts";
+import type { Output } from "../output/output.ts";
+import { counted } from "../output/amounts.ts";
+import { nearPath, shortPath } from "../output/short-path.ts";
+import { quoteWord } from "../command/split-words.ts";
 import { findToolFile } from "./find-tool-file.ts";
 
 /** The API that a command line names. */

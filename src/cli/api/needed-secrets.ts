@@ -1,6 +1,6 @@
-import { filledPlaces } from "../../workshop/file/filled-template.ts";
-import { fieldsInName, secretNames } from "../../workshop/file/secret-names.ts";
-import type { ToolFile } from "../../workshop/file/tool-file.ts";
+import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
+import { fieldsInName, secretNames } from "../../workshop/file/model/secret-names.ts";
+import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 
 /** The names under which its secrets have to be stored for a server; one that is called like the API unless given. */
 export function neededSecrets({ api, secrets }: ToolFile, server = api): string[] {

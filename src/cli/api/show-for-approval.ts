@@ -1,9 +1,9 @@
-import { visible } from "../../errors/visible.ts";
+import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import type { Change } from "../../workshop/review/change.ts";
 import type { Lock } from "../../workshop/review/lock.ts";
-import type { Output } from "../output.ts";
-import { counted } from "../text/amounts.ts";
+import type { Output } from "../output/output.ts";
+import { counted } from "../output/amounts.ts";
 import { showChanges } from "./change-rows.ts";
 import { neededSecrets } from "./needed-secrets.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Options } from "../command.ts";
+import type { Options } from "../command/command.ts";
 import { expectedWord } from "./expected-word.ts";
 
 const OPTIONS: Options = {

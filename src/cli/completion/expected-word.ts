@@ -1,4 +1,4 @@
-import { FLAGS, type Command, type Option, type Options } from "../command.ts";
+import { FLAGS, type Command, type Option, type Options } from "../command/command.ts";
 
 /** What stands on the command line where the cursor is. */
 type ExpectedWord =

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { candidates, type Surroundings } from "../../config/places.ts";
-import { Sightings } from "../sightings.ts";
+import { candidates, type Surroundings } from "../../config/read/places.ts";
+import { Sightings } from "../command/sightings.ts";
 
 /** Names that completion can offer. All come from disk: nothing is started, asked, or filled in. */
 export interface KnownNames {

@@ -1,7 +1,7 @@
-import { CLIENT_IDS, INSTALL_CLIENTS } from "../../config/clients.ts";
+import { CLIENT_IDS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
 import { CATALOG, findCommand, listedCommands } from "../catalog.ts";
-import { commandWords } from "../command-line.ts";
-import type { Command, Option, Options } from "../command.ts";
+import { commandWords } from "../command/command-line.ts";
+import type { Command, Option, Options } from "../command/command.ts";
 import { expectedWord } from "./expected-word.ts";
 import type { KnownNames } from "./known-names.ts";
 import { qualifiedNames } from "./qualified-names.ts";

@@ -1,6 +1,6 @@
 import { idOf } from "../../config/define-server.ts";
-import { findServers } from "../../config/find-servers.ts";
-import { loadText, parseSource } from "../../config/read-source.ts";
+import { findServers } from "../../config/read/find-servers.ts";
+import { loadText, parseSource } from "../../config/read/read-source.ts";
 
 /** Ids of a file's servers. A file with mistakes has none: somebody who presses Tab wants no error. */
 export async function loadWrittenIds(file: string): Promise<string[]> {

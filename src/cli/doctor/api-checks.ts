@@ -1,7 +1,7 @@
 import type { SecretStore, StoredSecrets } from "../../auth/secrets.ts";
 import type { ApiReach } from "../../transport/server-entry.ts";
-import { filledPlaces } from "../../workshop/file/filled-template.ts";
-import type { ToolFile } from "../../workshop/file/tool-file.ts";
+import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
+import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { neededSecrets, setCommand } from "../api/needed-secrets.ts";
 import { few, ok, type CheckId, type Finding } from "./check.ts";
 

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { LISTS } from "../../client/lists.ts";
+import { LISTS } from "../../client/conversation/lists.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { ServerCapabilities } from "../../protocol/mcp.ts";
 import { FindingDraft, type Finding } from "./check.ts";

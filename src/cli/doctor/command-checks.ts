@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
-import { maskedCommand, withoutDefaults } from "../../errors/masked-secrets.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
-import { childEnvironment } from "../../transport/child-environment.ts";
-import { findProgram } from "../../transport/find-program.ts";
+import { maskedCommand, withoutDefaults } from "../../text/masked-secrets.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { childEnvironment } from "../../process/child-environment.ts";
+import { findProgram } from "../../process/find-program.ts";
 import type { StdioReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import { ok, type Finding } from "./check.ts";

@@ -1,7 +1,7 @@
 import type { Configuration } from "../../config/load.ts";
-import type { ServerDefinition } from "../../config/server-definition.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { unableToRun } from "../../host/unable-to-run.ts";
+import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { parseUrl } from "../../transport/http-endpoint.ts";
 import { failedBy, FindingDraft, ok, type Finding } from "./check.ts";
 

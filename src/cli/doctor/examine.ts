@@ -1,6 +1,6 @@
-import type { ServerDefinition } from "../../config/server-definition.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { secretStore } from "../../host/load-options.ts";
+import { secretStore } from "../../host/servers/load-options.ts";
 import { wayOf } from "./blame.ts";
 import { Checkup, type Examined } from "./checkup.ts";
 import { configurationFinding, enabledFinding, trustedFinding } from "./configuration-checks.ts";

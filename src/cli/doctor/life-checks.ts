@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { counted } from "../text/amounts.ts";
+import { counted } from "../output/amounts.ts";
 import { failedBy, ok, type Finding } from "./check.ts";
 
 const PINGS = 5;

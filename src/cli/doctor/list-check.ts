@@ -1,8 +1,8 @@
 import type { Client } from "../../client/client.ts";
-import type { ServerDefinition } from "../../config/server-definition.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
-import { longNames } from "../looking/long-names.ts";
+import { longNames } from "./long-names.ts";
 import { failedBy, few, FindingDraft, type Finding } from "./check.ts";
 
 export interface ServerOffer {

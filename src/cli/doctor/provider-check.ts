@@ -1,5 +1,5 @@
-import { modelName } from "../../host/names.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { modelName } from "../../host/directory/names.ts";
+import { isRecord } from "../../json/is-record.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { few, FindingDraft, ok, type Finding } from "./check.ts";
 

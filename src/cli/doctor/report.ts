@@ -1,5 +1,5 @@
-import { visible } from "../../errors/visible.ts";
-import type { Style } from "../output.ts";
+import { visible } from "../../text/visible.ts";
+import type { Style } from "../output/output.ts";
 import type { Check, Verdict } from "./check.ts";
 import type { Examined } from "./checkup.ts";
 

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Client } from "../../client/client.ts";
-import type { Logger } from "../../client/logger.ts";
-import type { ServerDefinition } from "../../config/server-definition.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
-import { eraKey, FileEraCache } from "../../host/era-cache.ts";
-import { secretStore } from "../../host/load-options.ts";
+import { eraKey, FileEraCache } from "../../host/servers/era-cache.ts";
+import { secretStore } from "../../host/servers/load-options.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
-import type { ServerSet } from "../server-set.ts";
+import type { ServerSet } from "../command/server-set.ts";
 import { apiFindings } from "./api-checks.ts";
 import { blame, wayOf } from "./blame.ts";
 import { capabilityFinding } from "./capability-check.ts";

@@ -1,9 +1,9 @@
 import { idOf } from "../../config/define-server.ts";
-import { findServers } from "../../config/find-servers.ts";
-import { loadText, parseSource } from "../../config/read-source.ts";
-import type { ServerDefinition } from "../../config/server-definition.ts";
-import { plainValue } from "../../config/source-node.ts";
-import { endOf } from "../../config/variables.ts";
+import { findServers } from "../../config/read/find-servers.ts";
+import { loadText, parseSource } from "../../config/read/read-source.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { plainValue } from "../../source/source-node.ts";
+import { endOf } from "../../config/read/variables.ts";
 import { failedBy, few, ok, type Finding } from "./check.ts";
 
 /** A `${…}` of an entry: what it names, never what it stands for. */

@@ -1,6 +1,6 @@
-import type { CancelSignal } from "../../client/cancellation.ts";
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { FairShares, type Share } from "../../host/fair-shares.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { INTERNAL_ERROR, type ErrorObject } from "../../protocol/json-rpc.ts";
 import type { Limits } from "../limits.ts";
 

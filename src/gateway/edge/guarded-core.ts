@@ -1,4 +1,4 @@
-import type { Logger } from "../../client/logger.ts";
+import type { Logger } from "../../text/logger.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Audit, Outcome } from "../audit.ts";

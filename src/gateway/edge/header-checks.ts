@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { decodeHeaderValue } from "../../protocol/header-value.ts";
-import { isRecord, type Request } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Request } from "../../protocol/json-rpc.ts";
 import { namedMember } from "../../protocol/modern.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 

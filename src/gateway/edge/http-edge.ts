@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { asHost, OriginGuard } from "../../net/origin-guard.ts";
-import type { GatewayChain } from "../../host/gateway-chain.ts";
+import type { GatewayChain } from "../../host/servers/gateway-chain.ts";
 import { VIA_HEADER } from "../../transport/via-marks.ts";
 import type { Core } from "../exchange.ts";
 import type { FailureLog } from "../failure-log.ts";

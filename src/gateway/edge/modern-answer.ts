@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Cancellation, type CancelSignal } from "../../client/cancellation.ts";
+import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Response } from "../../protocol/json-rpc.ts";
 import { NO_ROOM } from "../byte-budget.ts";

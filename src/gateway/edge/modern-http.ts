@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Roster } from "../../client/roster.ts";
+import { Roster } from "../../async/roster.ts";
 import {
   isRequest,
   METHOD_NOT_FOUND,

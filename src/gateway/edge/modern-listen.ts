@@ -1,6 +1,7 @@
-import type { ChangingList, Interests } from "../../client/feed.ts";
+import type { ChangingList, Interests } from "../../client/changes/feed.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { INVALID_PARAMS, isRecord, type Notification, type Params, type Result } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { INVALID_PARAMS, type Notification, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { META, MISSING_CLIENT_CAPABILITY, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { principalKey } from "../principal.ts";

@@ -1,7 +1,7 @@
-import type { CancelSignal } from "../../client/cancellation.ts";
+import type { CancelSignal } from "../../async/cancellation.ts";
+import { isRecord } from "../../json/is-record.ts";
 import {
   INVALID_PARAMS,
-  isRecord,
   isRequestId,
   type ErrorObject,
   type Notification,

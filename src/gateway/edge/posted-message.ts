@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { INVALID_PARAMS, isRecord, isRequestId, isResponse } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { INVALID_PARAMS, isRequestId, isResponse } from "../../protocol/json-rpc.ts";
 import type { Notification, Request, RequestId } from "../../protocol/json-rpc.ts";
 import { META } from "../../protocol/meta.ts";
 import { isModernRevision } from "../../protocol/revisions.ts";

@@ -1,4 +1,4 @@
-import { readPages } from "../../client/lists.ts";
+import { readPages } from "../../client/conversation/lists.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import type { Core } from "../exchange.ts";
 import { principalKey, type Principal } from "../principal.ts";

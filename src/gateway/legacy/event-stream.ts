@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Deadlines, Timed } from "../../client/deadlines.ts";
+import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { expectReading, STUCK_BEATS } from "../edge/stuck-readers.ts";
 import { NO_ROOM } from "../byte-budget.ts";

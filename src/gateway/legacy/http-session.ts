@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Timed } from "../../client/deadlines.ts";
-import { Roster } from "../../client/roster.ts";
+import type { Timed } from "../../async/deadlines.ts";
+import { Roster } from "../../async/roster.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
 import { invalidRequest, overloaded, type HttpRefusal } from "../edge/http-refusal.ts";

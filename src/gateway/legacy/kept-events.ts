@@ -1,4 +1,4 @@
-import { FairShares, type Share } from "../../host/fair-shares.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
 
 /** Bounds of what is kept: for one stream, and for all of an endpoint. */
 const MAX_KEPT_EVENTS = 1000;

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { abortSignalOf, Cancellation } from "../../client/cancellation.ts";
-import type { Logger } from "../../client/logger.ts";
+import { abortSignalOf, Cancellation } from "../../async/cancellation.ts";
+import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord, isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type Question } from "../../protocol/mcp.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Caller, Exchange, View } from "../exchange.ts";

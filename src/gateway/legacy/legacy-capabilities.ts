@@ -1,5 +1,5 @@
-import type { ChangingList } from "../../client/feed.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
+import type { ChangingList } from "../../client/changes/feed.ts";
+import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities, Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";

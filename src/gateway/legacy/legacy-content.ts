@@ -1,4 +1,4 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 
 /** Content blocks for a revision: kinds that it does not have become text, everything else stays as it is. */

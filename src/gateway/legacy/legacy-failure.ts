@@ -1,4 +1,5 @@
-import { INTERNAL_ERROR, INVALID_PARAMS, isRecord, type ErrorObject, type Result } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, type ErrorObject, type Result } from "../../protocol/json-rpc.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import {
   HEADER_MISMATCH,

@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 
 type Property = Record<string, unknown>;
 

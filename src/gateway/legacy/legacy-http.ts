@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { Deadlines } from "../../client/deadlines.ts";
-import { SILENT, type Logger } from "../../client/logger.ts";
+import { Deadlines } from "../../async/deadlines.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { FairShares, type Share } from "../../host/fair-shares.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
 import { accepts } from "../edge/accepts.ts";

@@ -1,5 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord, type Params } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import { olderForm } from "./legacy-form.ts";

@@ -1,5 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord, type Params, type Result } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 import { legacyBlock, legacyBlocks } from "./legacy-content.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";

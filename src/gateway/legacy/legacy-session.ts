@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { Deadlines } from "../../client/deadlines.ts";
-import type { ChangingList } from "../../client/feed.ts";
-import { guarded } from "../../client/guarded.ts";
-import { IdTable } from "../../client/id-table.ts";
-import type { Logger } from "../../client/logger.ts";
+import type { Deadlines } from "../../async/deadlines.ts";
+import type { ChangingList } from "../../client/changes/feed.ts";
+import { guarded } from "../../async/guarded.ts";
+import { IdTable } from "../../async/id-table.ts";
+import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
 import {
   INVALID_REQUEST,
-  isRecord,
   type Notification,
   type Params,
   type Request,

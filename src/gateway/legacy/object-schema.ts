@@ -1,4 +1,4 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 
 type Schema = Record<string, unknown>;
 

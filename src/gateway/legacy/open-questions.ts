@@ -1,6 +1,7 @@
-import type { Deadlines, Timed } from "../../client/deadlines.ts";
+import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord, type Message, type Params, type Request, type Response } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Message, Params, Request, Response } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
 
 /** Where a question goes, and until when its answer is wanted. */

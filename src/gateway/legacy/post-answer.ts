@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Deadlines, Timed } from "../../client/deadlines.ts";
+import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Message, Response } from "../../protocol/json-rpc.ts";
 import { accepts } from "../edge/accepts.ts";

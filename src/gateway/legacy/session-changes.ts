@@ -1,5 +1,5 @@
-import type { ChangingList } from "../../client/feed.ts";
-import type { Logger } from "../../client/logger.ts";
+import type { ChangingList } from "../../client/changes/feed.ts";
+import type { Logger } from "../../text/logger.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Core, ListenRequest, Listening } from "../exchange.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { guarded } from "../../client/guarded.ts";
-import type { Timed } from "../../client/deadlines.ts";
+import { guarded } from "../../async/guarded.ts";
+import type { Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message, type Request } from "../../protocol/json-rpc.ts";
 import type { View } from "../exchange.ts";

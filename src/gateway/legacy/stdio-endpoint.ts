@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { Deadlines } from "../../client/deadlines.ts";
-import { guarded } from "../../client/guarded.ts";
-import { SILENT, type Logger } from "../../client/logger.ts";
+import { Deadlines } from "../../async/deadlines.ts";
+import { guarded } from "../../async/guarded.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
 import {
   INTERNAL_ERROR,
   INVALID_REQUEST,
   isNotification,
-  isRecord,
   isRequest,
   isRequestId,
   isResponse,
@@ -18,8 +18,8 @@ import {
   type RequestId,
   type Response,
 } from "../../protocol/json-rpc.ts";
-import { LineReader } from "../../transport/line-reader.ts";
-import { isDeeperThan } from "../../protocol/json-depth.ts";
+import { LineReader } from "../../protocol/line-reader.ts";
+import { isDeeperThan } from "../../json/json-depth.ts";
 import { answerModern } from "../edge/modern-request.ts";
 import { claimedVersion } from "../edge/modern-sender.ts";
 import { ByteBudget, NO_ROOM, type ByteClaim } from "../byte-budget.ts";

@@ -1,4 +1,5 @@
-import { isRecord, type Result } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import { asObjectSchema, describesObject, withObjectProperties } from "./object-schema.ts";
 

@@ -1,8 +1,8 @@
 import { promises as fs } from "node:fs";
-import { withLock, type HeldLock } from "../../auth/file-lock.ts";
-import { readOwnerOnly, writeOwnerOnly } from "../../auth/owner-only-file.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
-import { parseJson } from "../../protocol/parse-json.ts";
+import { withLock, type HeldLock } from "../../files/file-lock.ts";
+import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { parseJson } from "../../json/parse-json.ts";
 
 /** A session whose id must not be taken up any more; without an id, all of the principal that were opened until then. */
 export interface EndedSession {

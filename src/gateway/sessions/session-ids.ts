@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { loadStateKey } from "../../auth/state-key.ts";
-import { SILENT, type Logger } from "../../client/logger.ts";
+import { loadStateKey } from "../../files/state-key.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { sha256 } from "../../protocol/digest.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { sha256 } from "../../text/digest.ts";
+import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { isLegacyRevision, type LegacyRevision } from "../../protocol/revisions.ts";
-import { Seal } from "../core/seal.ts";
+import { Seal } from "./seal.ts";
 import type { View } from "../exchange.ts";
 import { principalKey, type Principal } from "../principal.ts";
 import { EndedSessions } from "./ended-sessions.ts";

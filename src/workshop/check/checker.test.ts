@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
 import { inputSchema } from "../compile/json-schema.ts";
-import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { checkerFor } from "./checker.ts";
 import { checkRules, rulesFor } from "./rules.ts";
 import { examples } from "../../../test/fixtures/depth.ts";

@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import { isDate, isDateTime } from "../codec/calendar.ts";
-import type { ToolFile } from "../file/tool-file.ts";
+import { isDate, isDateTime } from "../expression/calendar.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 import { ArgumentPatterns } from "./argument-patterns.ts";
 import { Completion } from "./completion.ts";
 import { inexactNumbers } from "./inexact-numbers.ts";

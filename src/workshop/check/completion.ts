@@ -1,5 +1,5 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
-import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
-import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 import type { ArgumentProblem } from "./schema-words.ts";
 
 /** A double keeps so many significant digits of whatever is written. */

@@ -1,10 +1,10 @@
-import { isDateTime } from "../codec/calendar.ts";
+import { isDateTime } from "../expression/calendar.ts";
 import { clockFunctions, type ClockFunctions } from "../expression/clock.ts";
 import type { Expression } from "../expression/expression.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { namesIn } from "../expression/names.ts";
 import { parseExpression } from "../expression/parse.ts";
-import type { ToolFile } from "../file/tool-file.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
-import { nearestName } from "../../errors/nearest-name.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { DATETIME } from "../compile/json-schema.ts";
 
 /** One thing that is wrong with the arguments. */

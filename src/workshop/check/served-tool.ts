@@ -2,8 +2,8 @@ import { isForCallers } from "./completion.ts";
 import { checkerFor } from "./checker.ts";
 import { DEFINITION_BYTES, type CompiledApi } from "../compile/compile.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import { madeUpValue } from "../fake/made-up.ts";
-import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
+import { madeUpValue } from "./made-up.ts";
+import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 
 type Value = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
-import { codecFor } from "./codec.ts";
+import { codecFor } from "./codec-for.ts";
 import { examples } from "../../../test/fixtures/depth.ts";
 
 /** Everything that XML can hold: its control characters, and halves of characters, are not among it. */

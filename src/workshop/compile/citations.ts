@@ -1,5 +1,5 @@
-import { sha256 } from "../../protocol/digest.ts";
-import type { ToolFile } from "../file/tool-file.ts";
+import { sha256 } from "../../text/digest.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 
 /** A part of a document that the file leans on. */
 export interface Citation {

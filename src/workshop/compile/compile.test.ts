@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { MANUAL, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
-import { sha256 } from "../../protocol/digest.ts";
+import { sha256 } from "../../text/digest.ts";
 import { quote } from "./citations.ts";
 import { compileApi, hashOf } from "./compile.ts";
 

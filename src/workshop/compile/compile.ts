@@ -1,6 +1,6 @@
-import { sha256 } from "../../protocol/digest.ts";
+import { sha256 } from "../../text/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import type { ToolFile } from "../file/tool-file.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 import { citationsOf, type Citation, type Outside } from "./citations.ts";
 import { toolDefinition } from "./tool-definition.ts";
 

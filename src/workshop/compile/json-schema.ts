@@ -1,4 +1,4 @@
-import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec } from "../file/tool-file.ts";
+import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec } from "../file/model/tool-file.ts";
 
 export type JsonSchema = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import type { Tool, ToolAnnotations } from "../../protocol/mcp.ts";
-import type { Effect, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { Effect, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { inputSchema, outputSchema, type JsonSchema } from "./json-schema.ts";
 
 /** The argument that asks for the raw answer, where a tool offers it. */

@@ -1,4 +1,4 @@
-import { isDate } from "../codec/calendar.ts";
+import { isDate } from "./calendar.ts";
 import { isTrue, rounded, textOf } from "./arithmetic.ts";
 
 const MS_PER_DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { nearestName } from "../../errors/nearest-name.ts";
+import { nearestName } from "../../text/nearest-name.ts";
 import type { Expression, Operator } from "./expression.ts";
 import { FUNCTIONS, signatureOf } from "./functions.ts";
 import { mistake, tokensOf, type Token } from "./tokens.ts";

@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { survivesAsNumber } from "../codec/exact-json.ts";
+import { survivesAsNumber } from "../../json/exact-json.ts";
 
 export interface Token {
   kind: "number" | "text" | "name" | "sign" | "end";

@@ -3,8 +3,8 @@ import { fillTemplate } from "../expression/fill.ts";
 import { isTrue } from "../expression/arithmetic.ts";
 import { parseExpression } from "../expression/parse.ts";
 import type { Scope } from "../expression/expression.ts";
-import type { FakeAnswer, ToolFile } from "../file/tool-file.ts";
-import { madeUp } from "./made-up.ts";
+import type { FakeAnswer, ToolFile } from "../file/model/tool-file.ts";
+import { madeUp } from "../check/made-up.ts";
 
 /** What is answered, before it is encoded. */
 export interface Answer {

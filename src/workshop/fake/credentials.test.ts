@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { smallFile } from "../../../test/fixtures/workshop/small-file.ts";
-import type { SecretsSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { SecretsSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { isAccepted, maskedQuery, placeholderSecrets } from "./credentials.ts";
 
 function withSecrets(key: Partial<SecretsSpec>, secrets: Record<string, string>): { file: ToolFile; spec: ToolSpec } {

@@ -1,6 +1,6 @@
 import { renderTemplate } from "../expression/template.ts";
-import { secretNames } from "../file/secret-names.ts";
-import type { SecretsSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import { secretNames } from "../file/model/secret-names.ts";
+import type { SecretsSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 
 /** What is taken out of a request to see who sends it. */
 export interface Carried {

@@ -1,9 +1,9 @@
 import { inputSchema } from "../compile/json-schema.ts";
 import { checkerFor } from "../check/checker.ts";
-import { codecFor } from "../codec/codec.ts";
-import { requestPartsFor } from "../codec/request-parts.ts";
+import { codecFor } from "../codec/codec-for.ts";
+import { requestPartsFor } from "../codec/form/request-parts.ts";
 import { renderTemplate } from "../expression/template.ts";
-import type { SecretsSpec, ToolFile } from "../file/tool-file.ts";
+import type { SecretsSpec, ToolFile } from "../file/model/tool-file.ts";
 import { CONTENT_TYPES } from "./received.ts";
 
 /** A request that works, for people to try. */

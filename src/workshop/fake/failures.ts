@@ -1,4 +1,4 @@
-import type { FakeFailure } from "../file/tool-file.ts";
+import type { FakeFailure } from "../file/model/tool-file.ts";
 
 interface Planned {
   failure: FakeFailure;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../net/origin-guard.ts";
 import { asHost, OriginGuard } from "../../net/origin-guard.ts";
-import type { FakeFailure, ToolFile } from "../file/tool-file.ts";
+import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { CONTROL, controlled } from "./control.ts";
 import { placeholderSecrets } from "./credentials.ts";
 import { Failures } from "./failures.ts";

@@ -1,9 +1,9 @@
 import { asNexusError } from "../../errors/nexus-error.ts";
 import type { RuleProblem } from "../check/rules.ts";
-import type { Codec } from "../codec/codec.ts";
-import { Mismatch, scalarOf } from "../codec/scalar.ts";
+import type { Codec } from "../codec/record/codec.ts";
+import { Mismatch, scalarOf } from "../codec/record/scalar.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
-import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import type { Route } from "./routes.ts";
 
 /** A request as it came. */

@@ -1,7 +1,8 @@
 import { messageOf } from "../../errors/nexus-error.ts";
 import { rulesFor } from "../check/rules.ts";
-import { codecFor, type Codec } from "../codec/codec.ts";
-import type { FakeFailure, ToolFile } from "../file/tool-file.ts";
+import { type Codec } from "../codec/record/codec.ts";
+import { codecFor } from "../codec/codec-for.ts";
+import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { Answers, type Answer } from "./answers.ts";
 import { isAccepted, maskedQuery } from "./credentials.ts";
 import type { Failures } from "./failures.ts";

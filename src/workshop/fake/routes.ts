@@ -1,6 +1,6 @@
-import { filledPlaces } from "../file/filled-template.ts";
-import { fieldsInName } from "../file/secret-names.ts";
-import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
+import { filledPlaces } from "../file/model/filled-template.ts";
+import { fieldsInName } from "../file/model/secret-names.ts";
+import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 
 /** What an address means: a tool, and the fields that stand in the path. */
 export interface Route {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { isCollection, isMap, isScalar, isSeq, stringify, type YAMLMap, type YAMLSeq } from "yaml";
-import { changed, type Change } from "../../config/change.ts";
-import { editYaml } from "../../config/yaml-edit.ts";
-import { keyOf } from "../../config/yaml-source.ts";
-import { spliceYaml } from "../../config/yaml-splice.ts";
-import { parseBoundedYaml } from "../../protocol/bounded-yaml.ts";
+import { changed, type Change } from "../../source/change.ts";
+import { editYaml } from "../../source/yaml-edit.ts";
+import { keyOf } from "../../source/yaml-source.ts";
+import { spliceYaml } from "../../source/yaml-splice.ts";
+import { parseBoundedYaml } from "../../source/bounded-yaml.ts";
 import { addToFlow, inFlow, rangeOf, removeFromFlow } from "./edit-flow.ts";
 
 /** What is to stand at a path; `remove` takes it away. What is above it is made where it is missing. */

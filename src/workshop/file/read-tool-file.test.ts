@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readToolFile } from "./read-tool-file.ts";
-import { readYaml } from "./yaml-tree.ts";
+import { readYaml } from "./model/yaml-tree.ts";
 import { examples } from "../../../test/fixtures/depth.ts";
 
 const SMALL = readFileSync("test/fixtures/tool-files/small.nexus.yaml", "utf8");

@@ -1,23 +1,23 @@
-import { checkAdvice } from "./check-advice.ts";
-import { checkExpressions } from "./check-expressions.ts";
-import { checkGiven } from "./check-given.ts";
-import { checkRecursion } from "./check-recursion.ts";
-import { checkRequests } from "./check-requests.ts";
-import { checkTakenNames } from "./check-taken-names.ts";
-import { checkWires } from "./check-wires.ts";
-import { Part } from "./part.ts";
-import { present } from "./present.ts";
-import { Problems, type Problem } from "./problem.ts";
-import { readDocuments } from "./read-documents.ts";
-import { readFake } from "./read-fake.ts";
-import { readSecrets } from "./read-secrets.ts";
-import { readSettings } from "./read-settings.ts";
-import { readTools } from "./read-tool.ts";
-import { readTypes } from "./read-types.ts";
-import { readUpstream } from "./read-upstream.ts";
-import type { ToolFile } from "./tool-file.ts";
+import { checkAdvice } from "./check/check-advice.ts";
+import { checkExpressions } from "./check/check-expressions.ts";
+import { checkGiven } from "./check/check-given.ts";
+import { checkRecursion } from "./check/check-recursion.ts";
+import { checkRequests } from "./check/check-requests.ts";
+import { checkTakenNames } from "./check/check-taken-names.ts";
+import { checkWires } from "./check/check-wires.ts";
+import { Part } from "./read/part.ts";
+import { present } from "./read/present.ts";
+import { Problems, type Problem } from "./model/problem.ts";
+import { readDocuments } from "./read/read-documents.ts";
+import { readFake } from "./read/read-fake.ts";
+import { readSecrets } from "./read/read-secrets.ts";
+import { readSettings } from "./read/read-settings.ts";
+import { readTools } from "./read/read-tool.ts";
+import { readTypes } from "./read/read-types.ts";
+import { readUpstream } from "./read/read-upstream.ts";
+import type { ToolFile } from "./model/tool-file.ts";
 import { withWires } from "./wire-defaults.ts";
-import { readYaml, type Tree } from "./yaml-tree.ts";
+import { readYaml, type Tree } from "./model/yaml-tree.ts";
 
 const KEYS = [
   "nexus",

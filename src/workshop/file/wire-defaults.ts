@@ -1,5 +1,5 @@
-import type { FieldSpec, ToolFile } from "./tool-file.ts";
-import { fieldsTaken, usesOf, type Use } from "./uses.ts";
+import type { FieldSpec, ToolFile } from "./model/tool-file.ts";
+import { fieldsTaken, usesOf, type Use } from "./read/uses.ts";
 
 /**
  * Fills in where fields stand that say nothing about it: under their own name, except that what path, query or headers

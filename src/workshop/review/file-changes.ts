@@ -1,4 +1,4 @@
-import type { Effect, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { Effect, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { changeOf, type Change, type ChangeKind } from "./change.ts";
 import { differingLeaves, pathText, type Leaf } from "./leaves.ts";
 import { seenAlone } from "./seen-alone.ts";

@@ -1,9 +1,9 @@
-import { readRegularFile, type FileRead } from "../../auth/regular-file.ts";
-import { writeWhole } from "../../auth/whole-file.ts";
-import { lockPath } from "../../config/lock-path.ts";
+import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
+import { writeWhole } from "../../files/whole-file.ts";
+import { lockPath } from "../../config/read/lock-path.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import { isDeeperThan } from "../../protocol/json-depth.ts";
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isDeeperThan } from "../../json/json-depth.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { hashOf, type CompiledApi } from "../compile/compile.ts";
 
 /** A lock has all that was compiled. What a project's trust covers is not larger either (config/fingerprint.ts). */

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MANUAL, field, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
 import { compileApi } from "../compile/compile.ts";
-import type { ToolFile } from "../file/tool-file.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 import { differences } from "./differences.ts";
-import { lockPath } from "../../config/lock-path.ts";
+import { lockPath } from "../../config/read/lock-path.ts";
 import { approve, isApproved, readLock } from "./lock.ts";
 
 const compiled = (file: ToolFile) => compileApi(file, { manual: MANUAL }).api;

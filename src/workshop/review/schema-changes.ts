@@ -1,4 +1,4 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 import type { JsonSchema } from "../compile/json-schema.ts";
 import { changeOf, type Change, type ChangeKind } from "./change.ts";
 import { fromTo, valueText } from "./value-text.ts";

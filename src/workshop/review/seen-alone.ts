@@ -1,6 +1,6 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { toolDefinition } from "../compile/tool-definition.ts";
-import type { ToolFile } from "../file/tool-file.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 import type { Leaf, PathStep } from "./leaves.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { visible, visibleJson } from "../../errors/visible.ts";
+import { visible, visibleJson } from "../../text/visible.ts";
 import { textChanges } from "./text-changes.ts";
 
 /** A word that cannot be taken for anything else. */

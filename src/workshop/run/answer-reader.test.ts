@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
-import type { ToolSpec } from "../file/tool-file.ts";
+import type { ToolSpec } from "../file/model/tool-file.ts";
 import { answerReader } from "./answer-reader.ts";
 import { CompletedValues } from "./completed-values.ts";
 

@@ -1,14 +1,15 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { codecFor, type Decoded } from "../codec/codec.ts";
-import type { Deviation } from "../codec/deviations.ts";
+import { type Decoded } from "../codec/record/codec.ts";
+import { codecFor } from "../codec/codec-for.ts";
+import type { Deviation } from "../codec/record/deviations.ts";
 import { isTrue } from "../expression/arithmetic.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
-import type { ErrorSpec, ToolFile, ToolSpec } from "../file/tool-file.ts";
+import type { ErrorSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
-import type { Show } from "./redaction.ts";
+import type { Show } from "./secrets/redaction.ts";
 import { isRefusal, statusFailure, wordsIn } from "./status-failure.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 

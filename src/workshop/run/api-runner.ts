@@ -1,5 +1,5 @@
 import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
-import { SILENT, type Logger } from "../../client/logger.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
 import { InputNeeded } from "../../server/input-needed.ts";
@@ -11,17 +11,17 @@ import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
 import { CallTrace } from "./call-trace.ts";
 import { CompletedValues } from "./completed-values.ts";
 import type { Asking } from "./confirmation.ts";
-import { hideSecrets, type FindSecret } from "./credentials.ts";
-import { Redaction } from "./redaction.ts";
-import { LOCAL_CALLER } from "./request-key.ts";
+import { hideSecrets, type FindSecret } from "./secrets/credentials.ts";
+import { Redaction } from "./secrets/redaction.ts";
+import { LOCAL_CALLER } from "./writes/request-key.ts";
 import { ResultStore } from "./result-store.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import { settingValues, type SettingValues } from "./setting-values.ts";
 import { ToolCall } from "./tool-call.ts";
 import { ToolPlan } from "./tool-plan.ts";
 import { Upstream } from "./upstream.ts";
-import { MemoryWriteLedger, type WriteLedger } from "./write-ledger.ts";
-import { WriteOnce } from "./write-once.ts";
+import { MemoryWriteLedger, type WriteLedger } from "./writes/write-ledger.ts";
+import { WriteOnce } from "./writes/write-once.ts";
 
 export interface ApiRunnerOptions {
   /** By full name, `<server>.<name>`. */

@@ -1,6 +1,6 @@
 import { setTimeout as timeout } from "node:timers/promises";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
-import type { Effect } from "../file/tool-file.ts";
+import type { Effect } from "../file/model/tool-file.ts";
 import type { Tracing } from "./call-trace.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 

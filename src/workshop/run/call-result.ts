@@ -1,10 +1,10 @@
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
-import type { Deviation } from "../codec/deviations.ts";
+import type { Deviation } from "../codec/record/deviations.ts";
 import { bytesOf, excerptOf, type Excerpt, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
-import type { Redaction } from "./redaction.ts";
+import type { Redaction } from "./secrets/redaction.ts";
 import type { ResultStore } from "./result-store.ts";
-import { shortened } from "./shortened.ts";
+import { shortened } from "../../text/shortened.ts";
 
 export const META_KEYS = {
   correlation: "dev.nexus/correlationId",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { SILENT, type Logger } from "../../client/logger.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import type { LogLevel, Progress } from "../../protocol/mcp.ts";
-import type { Redaction } from "./redaction.ts";
+import type { Redaction } from "./secrets/redaction.ts";
 
 type Level = "debug" | "info" | "warn" | "error";
 

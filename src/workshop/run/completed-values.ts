@@ -1,9 +1,9 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import type { Expression, Scope } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse.ts";
-import type { FieldSpec, ToolFile } from "../file/tool-file.ts";
-import { typeInside } from "../file/uses.ts";
+import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
+import { typeInside } from "../file/read/uses.ts";
 
 type Value = Record<string, unknown>;
 

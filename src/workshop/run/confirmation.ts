@@ -3,10 +3,10 @@ import { evaluate } from "../expression/evaluate.ts";
 import { fillTemplate } from "../expression/fill.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
-import type { ConfirmSpec } from "../file/tool-file.ts";
+import type { ConfirmSpec } from "../file/model/tool-file.ts";
 import { Failure } from "./failure.ts";
-import type { Show } from "./redaction.ts";
-import { shortened } from "./shortened.ts";
+import type { Show } from "./secrets/redaction.ts";
+import { shortened } from "../../text/shortened.ts";
 
 type Value = Record<string, unknown>;
 

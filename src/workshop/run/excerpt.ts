@@ -1,4 +1,4 @@
-import { shortened } from "./shortened.ts";
+import { shortened } from "../../text/shortened.ts";
 
 /** What an excerpt left out: entries of a list, or characters of a text. */
 export interface Omission {

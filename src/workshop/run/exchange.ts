@@ -3,7 +3,7 @@ import { clockFunctions } from "../expression/clock.ts";
 import type { Success } from "./answer-reader.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
-import { credentialsFor, NO_CREDENTIALS } from "./credentials.ts";
+import { credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { ToolPlan } from "./tool-plan.ts";

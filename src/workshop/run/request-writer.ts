@@ -1,8 +1,8 @@
-import { encodeQuery } from "../codec/address.ts";
-import { codecFor } from "../codec/codec.ts";
-import { requestPartsFor } from "../codec/request-parts.ts";
-import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
-import type { Credentials } from "./credentials.ts";
+import { encodeQuery } from "../codec/form/address.ts";
+import { codecFor } from "../codec/codec-for.ts";
+import { requestPartsFor } from "../codec/form/request-parts.ts";
+import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { Credentials } from "./secrets/credentials.ts";
 import type { OutgoingRequest } from "./upstream.ts";
 
 /** Writes one request: every value encoded for the place where it stands. Throws ARGUMENTS_INVALID where one cannot stand there. */

@@ -1,15 +1,15 @@
 import type { ServerInstance } from "../../auth/server-instance.ts";
-import type { Logger } from "../../client/logger.ts";
+import type { Logger } from "../../text/logger.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import type { Pause } from "./attempts.ts";
 import type { CompletedValues } from "./completed-values.ts";
-import type { FindSecret } from "./credentials.ts";
-import type { Redaction } from "./redaction.ts";
+import type { FindSecret } from "./secrets/credentials.ts";
+import type { Redaction } from "./secrets/redaction.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, Upstream } from "./upstream.ts";
-import type { WriteOnce } from "./write-once.ts";
+import type { WriteOnce } from "./writes/write-once.ts";
 
 /** Adds to a finished request what only the program can compute: a signature. */
 export type Signer = (request: OutgoingRequest) => OutgoingRequest | Promise<OutgoingRequest>;

@@ -1,7 +1,7 @@
-import { nearestName } from "../../errors/nearest-name.ts";
+import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { unfitSetting } from "../file/read-settings.ts";
-import type { ToolFile } from "../file/tool-file.ts";
+import { unfitSetting } from "../file/read/read-settings.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 
 export type SettingValues = Readonly<Record<string, string>>;
 

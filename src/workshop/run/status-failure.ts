@@ -1,7 +1,7 @@
-import { isRecord } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { messageIn } from "../../transport/refused-body.ts";
-import { secretNames } from "../file/secret-names.ts";
-import type { ToolFile, ToolSpec } from "../file/tool-file.ts";
+import { secretNames } from "../file/model/secret-names.ts";
+import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 

@@ -1,5 +1,5 @@
 import { instanceKey } from "../../auth/server-instance.ts";
-import { unlessAborted } from "../../host/unless-aborted.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Checked } from "../check/checker.ts";
@@ -11,11 +11,11 @@ import type { CallTrace } from "./call-trace.ts";
 import type { Asking } from "./confirmation.ts";
 import { completed, exchange, prepare, type Exchanged, type Prepared } from "./exchange.ts";
 import { Failure } from "./failure.ts";
-import { formerRequestKeys, requestKey, type KeyedWrite } from "./request-key.ts";
+import { formerRequestKeys, requestKey, type KeyedWrite } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { ToolPlan } from "./tool-plan.ts";
-import type { EarlierWrite } from "./write-ledger.ts";
-import type { SentWrite } from "./write-once.ts";
+import type { EarlierWrite } from "./writes/write-ledger.ts";
+import type { SentWrite } from "./writes/write-once.ts";
 
 type Value = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { checkerFor, type Checked } from "../check/checker.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { parseTemplate, renderTemplate, type Template } from "../expression/template.ts";
 import type { Scope } from "../expression/expression.ts";
-import type { SecretsSpec, ToolSpec } from "../file/tool-file.ts";
+import type { SecretsSpec, ToolSpec } from "../file/model/tool-file.ts";
 import { answerReader, type AnswerReader } from "./answer-reader.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Confirmation } from "./confirmation.ts";

@@ -3,7 +3,7 @@ import { isLoopback } from "../../net/origin-guard.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
-import type { RequestSpec, UpstreamSpec } from "../file/tool-file.ts";
+import type { RequestSpec, UpstreamSpec } from "../file/model/tool-file.ts";
 
 export interface OutgoingRequest {
   method: RequestSpec["method"];

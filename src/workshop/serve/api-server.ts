@@ -1,4 +1,5 @@
-import { isRecord, type Params } from "../../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { CALLER_META } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -10,7 +11,7 @@ import { serveInMemory } from "../../server/memory-connection.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
 import { resultUri } from "../run/call-result.ts";
-import { LOCAL_CALLER } from "../run/request-key.ts";
+import { LOCAL_CALLER } from "../run/writes/request-key.ts";
 import { DocumentResources } from "./document-resources.ts";
 
 const REVISIONS: readonly Revision[] = ["2026-07-28"];

@@ -1,0 +1,172 @@
+// The order of the folders of src, and the linter's rules that follow from it. A folder imports only folders that stand
+// before it. `node scripts/layers.mjs` writes the rules into .oxlintrc.json; `--check` compares.
+import { readFileSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** Each folder by itself, lowest first; its sub-folders have places of their own. */
+export const LAYERS = [
+  ["text"],
+  ["errors"],
+  ["json"],
+  ["async"],
+  ["files"],
+  ["process"],
+  ["source"],
+  ["schema"],
+  ["protocol"],
+  ["net"],
+  ["transport"],
+  ["auth"],
+  ["client/conversation"],
+  ["client/changes"],
+  ["client"],
+  ["client/connect"],
+  ["config/read"],
+  ["config/trust"],
+  ["config"],
+  ["config/edit"],
+  ["config/import"],
+  ["host/directory"],
+  ["host/servers"],
+  ["host"],
+  ["server"],
+  ["workshop/pattern"],
+  ["workshop/file/model"],
+  ["workshop/expression"],
+  ["workshop/codec/record"],
+  ["workshop/codec/json"],
+  ["workshop/codec/xml"],
+  ["workshop/codec/form"],
+  ["workshop/codec"],
+  ["workshop/compile"],
+  ["workshop/file/read"],
+  ["workshop/file/check"],
+  ["workshop/file"],
+  ["workshop/review"],
+  ["workshop/check"],
+  ["workshop/run/secrets"],
+  ["workshop/run/writes"],
+  ["workshop/run"],
+  ["workshop/serve"],
+  ["workshop/fake"],
+  ["workshop"],
+  [
+    "gateway",
+    "gateway/names",
+    "gateway/access",
+    "gateway/upstream",
+    "gateway/lists",
+    "gateway/tasks",
+    "gateway/calls",
+    "gateway/changes",
+    "gateway/sessions",
+    "gateway/edge",
+    "gateway/legacy",
+  ],
+  ["compose"],
+  ["testing"],
+  ["demo"],
+  [""],
+  ["cli/output"],
+  ["cli/command"],
+  ["cli/look"],
+  ["cli/watch"],
+  ["cli/arguments"],
+  ["cli/input"],
+  ["cli/call"],
+  ["cli/api"],
+  ["cli/doctor"],
+  ["cli/configure"],
+  ["cli/clients"],
+  ["cli/trust"],
+  ["cli/secrets"],
+  ["cli/serve"],
+  // The catalog loads every command when it is called, and completion reads the catalog.
+  ["cli/completion", "cli"],
+];
+
+/** Rooms for concepts: none of them knows MCP. */
+const ROOMS = ["text", "errors", "json", "async", "files", "source", "schema"];
+
+/** Folders that import less than what stands before them. */
+const ONLY = {
+  server: [...ROOMS, "protocol", "server"],
+  demo: [...ROOMS, "protocol", "server", "demo"],
+  testing: [...ROOMS, "protocol", "transport", "server", "testing"],
+};
+
+/** These do not know each other; `compose` joins them. */
+const APART = ["gateway", "workshop", "agent"];
+
+const FILE = ".oxlintrc.json";
+const MESSAGE = "A folder imports only folders that stand before it in scripts/layers.mjs.";
+
+const top = (folder) => folder.split("/")[0];
+
+function mayImport(from, to) {
+  const only = ONLY[top(from)];
+  if (only && !only.includes(top(to))) return false;
+  if (APART.includes(top(from)) && APART.includes(top(to)) && top(from) !== top(to)) return false;
+  return rank(to) <= rank(from);
+}
+
+function rank(folder) {
+  return LAYERS.findIndex((layer) => layer.includes(folder));
+}
+
+/** How a file of one folder names what is in another: `../b/`. */
+function pathTo(from, to) {
+  const path = relative(`/${from}`, `/${to}`);
+  if (path === "") return "./";
+  return path.startsWith(".") ? `${path}/` : `./${path}/`;
+}
+
+/** Patterns of the folders, one for a whole tree where all of it is meant. */
+function patterns(from, folders) {
+  const trees = [...new Set(folders.map(top))].filter(
+    (tree) => tree !== top(from) && LAYERS.flat().every((each) => top(each) !== tree || folders.includes(each)),
+  );
+  const single = folders.filter((folder) => !trees.includes(top(folder)));
+  const named = trees.filter((tree) => tree !== "");
+  const up = pathTo(from, "");
+  return [
+    ...(named.length > 0 ? [`${escaped(up)}(${named.join("|")})/`] : []),
+    ...(trees.includes("") ? [`${escaped(up)}[^/]+$`] : []),
+    ...single.map((folder) => `${escaped(pathTo(from, folder))}[^/]+$`),
+  ];
+}
+
+function escaped(path) {
+  return path.replaceAll(".", "\\.");
+}
+
+function ruleOf(from) {
+  const refused = LAYERS.flat().filter((to) => to !== from && !mayImport(from, to));
+  const regex = `^(${patterns(from, refused).join("|")})`;
+  return {
+    files: [from === "" ? "src/*.ts" : `src/${from}/*.ts`],
+    excludeFiles: ["**/*.test.ts"],
+    rules: { "no-restricted-imports": ["error", { patterns: [{ regex, message: MESSAGE }] }] },
+  };
+}
+
+function isLayerRule({ rules }) {
+  return "no-restricted-imports" in rules;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const text = readFileSync(FILE, "utf8");
+  const { overrides, ...rest } = JSON.parse(text);
+  const rules = LAYERS.flat()
+    .filter((from) => LAYERS.flat().some((to) => to !== from && !mayImport(from, to)))
+    .map(ruleOf);
+  const others = overrides.filter((override) => !isLayerRule(override));
+  const wanted = `${JSON.stringify({ ...rest, overrides: [...rules, ...others] }, undefined, 2)}\n`;
+  const isSame = JSON.stringify(JSON.parse(text)) === JSON.stringify(JSON.parse(wanted));
+  if (!process.argv.includes("--check")) writeFileSync(FILE, wanted);
+  else if (!isSame) {
+    console.error(`${FILE} does not have the rules of scripts/layers.mjs. Run "node scripts/layers.mjs".`);
+    process.exit(1);
+  }
+}

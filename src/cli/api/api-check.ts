@@ -1,0 +1,41 @@
+import { problemText, loadNamed, ownLock } from "./loaded.ts";
+import { approvalText } from "./approval-text.ts";
+import { trustFor } from "../../host/servers/load-options.ts";
+import { defineCommand } from "../command/command.ts";
+import { counted } from "../output/amounts.ts";
+
+/** nexus api check capcorn */
+export const apiCheck = defineCommand({
+  usage: "nexus api check <api> [--strict]",
+  description: `
+Reads a tool file and says everything that is wrong with it, with line and column: mistakes, names that nothing has, budgets
+that are exceeded, documents that have changed, and what has no evidence. Nothing is sent anywhere.
+<api> is a path, or a name: api/<name>/<name>.nexus.yaml, here or in the package.`,
+  words: { min: 1, max: 1 },
+  options: { strict: { type: "boolean", help: "warnings count as mistakes" } },
+  examples: [
+    ["nexus api check capcorn", "the file api/capcorn/capcorn.nexus.yaml"],
+    ["nexus api check ./shop.nexus.yaml --json", "for an editor or a pipeline"],
+  ],
+
+  async run({ words: [given = ""], options, out, surroundings, stateFolder, flags }) {
+    const loaded = await loadNamed(given, surroundings.home);
+    const { path, shown, again, problems, api, lock } = loaded;
+    const isMine = (await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }))) !== undefined;
+    const errors = problems.filter(({ severity }) => severity === "error").length;
+    const warnings = problems.length - errors;
+    const exit = errors > 0 || (options.strict && warnings > 0) ? 3 : 0;
+    if (out.json) {
+      const approved = isMine && api !== undefined && lock?.compiled.hash === api.hash;
+      out.value({ file: path, problems, hash: api?.hash, approved, tools: Object.keys(api?.tools ?? {}) });
+      return exit;
+    }
+    for (const problem of problems) out.line(problemText(shown, problem));
+    if (problems.length > 0) out.line();
+    const found = [counted(errors, "mistake"), counted(warnings, "warning")].join(", ");
+    const tools = Object.keys(api?.tools ?? {});
+    out.line(`${shown}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
+    if (api && errors === 0) out.line(approvalText(api, lock, { name: again, isMine }));
+    return exit;
+  },
+});

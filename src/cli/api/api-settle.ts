@@ -1,0 +1,90 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { EarlierWrite, WriteOutcome } from "../../workshop/run/writes/write-ledger.ts";
+import { partsOfKey, recordedWrites, type ServerWrites } from "../../workshop/run/writes/unknown-writes.ts";
+import { defineCommand } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+
+/** nexus api settle XK7P… --happened no */
+export const apiSettle = defineCommand({
+  usage: "nexus api settle <id> --happened yes|no [--server NAME]",
+  description: `
+Says what became of a write whose outcome was not known, after you have found out: with "yes", the same call is never sent again
+and is told that it was carried out; with "no", the same call may be made again. Ask before you say no: a write that did arrive
+would then be made twice. "nexus api writes" lists the ids.`,
+  words: { min: 1, max: 1 },
+  options: {
+    happened: { type: "string", value: "yes|no", help: "whether the write was carried out" },
+    server: { type: "string", value: "NAME", help: "whose write it is, where several have one of that id" },
+  },
+  examples: [
+    ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened no", "the hotel has no such booking: it may be booked again"],
+    ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened yes", "the hotel has it: it is not booked again"],
+  ],
+
+  async run({ words: [given = ""], options, out, surroundings, stateFolder }) {
+    const { happened, server: only } = options;
+    if (happened !== "yes" && happened !== "no") {
+      throw wrongUsage(
+        "--happened has to be yes or no",
+        `Find out first, then: nexus api settle ${given} --happened yes`,
+      );
+    }
+    const id = given.toUpperCase();
+    const all = await recordedWrites(stateFolder, surroundings.platform);
+    const found = await findWrites(all, id, only);
+    const [write, ...others] = found;
+    if (!write) throw await unknownId(all, id);
+    if (others.length > 0) {
+      const servers = [...new Set(found.map(({ server }) => server))].join(", ");
+      throw wrongUsage(`Several writes have the id ${id}: of ${servers}`, "Say whose is meant: --server NAME.");
+    }
+    const { server, ledger, key } = write;
+    const earlier = await ledger.resolve(key, happened === "yes" ? confirmed(new Date()) : { kind: "refused" });
+    if (earlier?.kind !== "unknown") throw notUnknown(id, earlier);
+    if (out.json) return out.value({ id, server, happened: happened === "yes" });
+    out.line(
+      happened === "yes"
+        ? `Recorded that ${id} of "${server}" was carried out. The same call is not sent again.`
+        : `Recorded that ${id} of "${server}" was not carried out. The same call may be made again.`,
+    );
+  },
+});
+
+async function findWrites(all: readonly ServerWrites[], id: string, only: string | undefined) {
+  const found = [];
+  for (const { server, ledger } of all.filter((each) => only === undefined || each.server === only)) {
+    for (const { key } of await ledger.unknown()) {
+      if (partsOfKey(key).id === id) found.push({ server, ledger, key });
+    }
+  }
+  return found;
+}
+
+/** Whoever makes the same call is told this in place of an answer; marked as an error, since clients expect one in its form. */
+function confirmed(at: Date): WriteOutcome {
+  const text = `At ${at.toISOString()} a person confirmed that it was carried out. What the API answered is not known.`;
+  return { kind: "done", result: { content: [{ type: "text", text }], isError: true } };
+}
+
+async function unknownId(all: readonly ServerWrites[], id: string): Promise<NexusError> {
+  for (const { ledger } of all) {
+    const record = await ledger.find(id);
+    if (record) return notUnknown(id, record);
+  }
+  return new NexusError("NAME_UNKNOWN", `There is no write ${JSON.stringify(id)} whose outcome is not known`, {
+    hint: "nexus api writes lists them.",
+    mayHaveReached: false,
+  });
+}
+
+function notUnknown(id: string, record: EarlierWrite | undefined): NexusError {
+  if (record?.kind === "pending") {
+    const until = new Date(record.until).toISOString();
+    return wrongUsage(`${id} is being carried out, until ${until} at the latest`, "Wait for its own answer.");
+  }
+  const what = record ? "was carried out" : "was not carried out";
+  return wrongUsage(
+    `It is known already that ${id} ${what}`,
+    "Nothing has changed. nexus api writes lists what is open.",
+  );
+}

@@ -1,0 +1,104 @@
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../text/visible.ts";
+import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import { servedTool } from "../../workshop/check/served-tool.ts";
+import type { ToolFile, ToolSpec } from "../../workshop/file/model/tool-file.ts";
+import { approvalText } from "./approval-text.ts";
+import { loadSound, ownLock } from "./loaded.ts";
+import { neededSecrets } from "./needed-secrets.ts";
+import { trustFor } from "../../host/servers/load-options.ts";
+import { defineCommand } from "../command/command.ts";
+import { toolDetails } from "../look/tool-details.ts";
+import { signatureLines, toolSignature } from "../look/tool-signature.ts";
+import type { Output } from "../output/output.ts";
+import { factLines, type Fact } from "../output/facts.ts";
+
+/** nexus api show capcorn */
+export const apiShow = defineCommand({
+  usage: "nexus api show <api> [--tool NAME]",
+  description: `
+What a tool file becomes: its tools as clients see them, where their requests go, which secrets they take, and whether it is
+approved. With --tool, one tool in full; with --json, everything that is compiled, as the approval has it.`,
+  words: { min: 1, max: 1 },
+  options: { tool: { type: "string", value: "NAME", help: "this tool in full" } },
+  examples: [
+    ["nexus api show capcorn", "its tools, where they go and what they need"],
+    ["nexus api show capcorn --tool availability_search", "one tool with its schemas"],
+  ],
+
+  async run({ words: [given = ""], options, out, surroundings, stateFolder, flags }) {
+    const loaded = await loadSound(given, out, surroundings.home);
+    const { api, lock, shown, again } = loaded;
+    if (options.tool !== undefined) return showTool(out, api, options.tool);
+    if (out.json) return out.value(api);
+    const { file } = api;
+    for (const line of factLines(out, `${file.title} ${file.version}`, [
+      ["file", [shown]],
+      ["about", file.description === undefined ? [] : [file.description]],
+      ["reaches", file.upstream.allow],
+      ["secrets", neededSecrets(file)],
+      ["settings", settingLines(file)],
+      [
+        "documents",
+        Object.values(file.documents).map(({ file: name, title }) => (title ? `${title} (${name})` : name)),
+      ],
+      [
+        "approval",
+        [
+          approvalText(api, lock, {
+            name: again,
+            isMine: (await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }))) !== undefined,
+          }),
+        ],
+      ],
+    ])) {
+      out.line(line);
+    }
+    for (const [name, spec] of Object.entries(file.tools)) {
+      out.line();
+      const tool = api.tools[name];
+      if (tool) for (const line of signatureLines(toolSignature(tool), out.columns)) out.line(line);
+      for (const line of factLines(out, spec.title, factsOf(spec))) out.line(`  ${line}`);
+    }
+  },
+});
+
+function settingLines({ settings = {} }: ToolFile): string[] {
+  return Object.entries(settings).map(([name, { description, default: standard }]) => {
+    const value = standard === undefined ? "" : ` (${JSON.stringify(standard)} unless given)`;
+    return `${name}${value}${description === undefined ? "" : `: ${description}`}`;
+  });
+}
+
+function factsOf(spec: ToolSpec): Fact[] {
+  const { method, path, body } = spec.request;
+  const { timeoutMs, retries, resultBytes } = spec.limits;
+  const tries = spec.effect === "read" ? `${retries} retries` : "never repeated";
+  return [
+    ["effect", [spec.effect]],
+    ["request", [`${method} ${path}${body ? ` (${body})` : ""}`]],
+    ["limits", [`${timeoutMs / 1_000} s, ${tries}, results of ${limitText(resultBytes)}`]],
+    ["checked", spec.confirm ? [`${spec.confirm.field} against a fresh ${spec.confirm.call}`] : []],
+  ];
+}
+
+/** As files write it: 16kB are 16 times 1024. */
+function limitText(bytes: number): string {
+  return bytes % 1024 === 0 ? `${bytes / 1024} kB` : `${bytes} bytes`;
+}
+
+function showTool(out: Output, api: CompiledApi, name: string): void {
+  const { file, tools } = api;
+  if (!Object.hasOwn(tools, name)) {
+    const near = nearestName(name, Object.keys(tools));
+    throw new NexusError("NAME_UNKNOWN", `There is no tool "${name}" in ${file.title}`, {
+      hint: `${near === undefined ? "" : `Did you mean "${near}"? `}It has: ${Object.keys(tools).join(", ")}.`,
+      mayHaveReached: false,
+    });
+  }
+  const tool = servedTool(api, name);
+  if (out.json) return out.value(tool);
+  const title = `${file.api}.${name}`;
+  for (const line of toolDetails(tool, { title: visible(title), call: `nexus mcp call ${title}` }, out)) out.line(line);
+}

@@ -1,0 +1,45 @@
+import { visible } from "../../text/visible.ts";
+import { partsOfKey, recordedWrites } from "../../workshop/run/writes/unknown-writes.ts";
+import { defineCommand } from "../command/command.ts";
+import { tableLines } from "../output/table.ts";
+
+/** nexus api writes */
+export const apiWrites = defineCommand({
+  usage: "nexus api writes [<server>]",
+  description: `
+Lists the writes of APIs' servers that were sent, or may have been, and whose outcome is not known: no answer came, or none that
+could be understood. The same call is not sent again until you have asked the API's operator and report the outcome with
+"nexus api settle". The ids are those that the callers and the API received.`,
+  words: { min: 0, max: 1 },
+  options: {},
+  examples: [
+    ["nexus api writes", "of every server"],
+    ["nexus api writes capcorn --json", `{"items":[{"id","server","tool","at"}],"errors":[]}`],
+  ],
+
+  async run({ words: [only], out, surroundings, stateFolder }) {
+    const all = await recordedWrites(stateFolder, surroundings.platform);
+    const items = [];
+    for (const { server, ledger } of all.filter((each) => only === undefined || each.server === only)) {
+      for (const { key, at, tool } of await ledger.unknown()) {
+        items.push({
+          ...partsOfKey(key),
+          server,
+          ...(tool === undefined ? {} : { tool }),
+          at: new Date(at).toISOString(),
+        });
+      }
+    }
+    if (out.json) return out.value({ items, errors: [] });
+    const rows = items.map(({ id, server, tool = "", at, upstream }) => [
+      { text: id },
+      { text: tool === "" ? server : `${server}.${visible(tool)}` },
+      { text: at },
+      { text: upstream === undefined ? "" : `sent to ${visible(upstream)}`, style: "dim" as const },
+    ]);
+    for (const line of tableLines({ columns: undefined, style: (style, text) => out.style(style, text) }, rows))
+      out.line(line);
+    if (items.length === 0) out.note("The outcome of every write is known.");
+    else out.note("To say what became of one: nexus api settle ID --happened yes|no");
+  },
+});

@@ -1,0 +1,19 @@
+import { isExact } from "../../json/exact-number.ts";
+import { wrongUsage } from "../command/command-line.ts";
+
+const TEXT_OR_NUMBER = /"(?:\\.|[^"\\])*"|[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** Throws where JSON holds a number that would silently become another one; `what` names where it was given. */
+export function requireExactNumbers(json: string, what: string): void {
+  for (const [token] of json.matchAll(TEXT_OR_NUMBER)) {
+    if (!token.startsWith('"') && !isExact(token)) throw inexact(token, what);
+  }
+}
+
+function inexact(number: string, what: string): Error {
+  const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
+  return wrongUsage(
+    `${what}: ${shown} cannot be sent exactly; whole numbers reach from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
+    `If the server takes text for it, send text: --args '{"key": "${shown}"}'.`,
+  );
+}

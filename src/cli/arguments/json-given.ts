@@ -1,0 +1,44 @@
+import { text } from "node:stream/consumers";
+import { messageOf } from "../../errors/nexus-error.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { isDeeperThan } from "../../json/json-depth.ts";
+import { requireExactNumbers } from "./exact-number.ts";
+import { loadNamedFile } from "./named-file.ts";
+
+const FORMS = `Write '{"key":"value"}', @file, or - for stdin.`;
+/** What checks and writes the value recurses over it. */
+const MAX_DEPTH = 500;
+/** Editors on Windows put it before a text; JSON has no place for it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
+/** JSON as commands take it: itself, `@file`, or `-` for stdin. `what` is what it is given as. */
+export async function jsonGiven(given: string, what: string): Promise<unknown> {
+  const { source, written } = await load(given, what);
+  const json = written.replace(BYTE_ORDER_MARK, "");
+  if (json.trim() === "") throw wrongUsage(`${source} is empty`, FORMS);
+  if (isDeeperThan(json, MAX_DEPTH)) {
+    throw wrongUsage(`${source} is nested deeper than ${MAX_DEPTH} levels`, "No server takes such a value.");
+  }
+  const value = parsed(json, source);
+  requireExactNumbers(json, source);
+  return value;
+}
+
+function parsed(json: string, source: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch (error) {
+    throw wrongUsage(`${source} is no JSON: ${messageOf(error)}`, FORMS);
+  }
+}
+
+async function load(given: string, what: string): Promise<{ source: string; written: string }> {
+  if (given === "-") return { source: "What came on stdin", written: await text(process.stdin) };
+  if (!given.startsWith("@")) return { source: `${what} ${given}`.trim(), written: given };
+  const file = given.slice(1);
+  try {
+    return { source: file, written: await loadNamedFile(file) };
+  } catch (error) {
+    throw wrongUsage(`${file} cannot be read: ${messageOf(error)}`, "Check the path after the @.");
+  }
+}

@@ -1,0 +1,36 @@
+import { messageOf } from "../../errors/nexus-error.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { loadNamedFile } from "./named-file.ts";
+
+export interface KeyValue {
+  key: string;
+  value: string;
+}
+
+/** `key=value` as an option takes it. */
+export function keyValue(text: string, option: string): KeyValue {
+  const at = text.indexOf("=");
+  if (at < 1)
+    throw wrongUsage(`${option} ${text} is no key=value`, `Write ${option} ${at === 0 ? "key" : text}=value.`);
+  return { key: text.slice(0, at), value: text.slice(at + 1) };
+}
+
+/** Words of a command line that are arguments, as with `--arg`. */
+export function requirePairs(words: readonly string[], command: string): readonly string[] {
+  const other = words.find((word) => !/^[^\s=-][^\s=]*=/.test(word));
+  if (other === undefined) return words;
+  throw wrongUsage(`"${other}" is not an argument of "${command}"`, "Write arguments as key=value.");
+}
+
+/** The same, where `key=@file` means the text of a file and `key=@@text` a text that begins with @. */
+export async function keyValueFromFile(text: string, option: string): Promise<KeyValue> {
+  const { key, value } = keyValue(text, option);
+  if (!value.startsWith("@")) return { key, value };
+  if (value.startsWith("@@")) return { key, value: value.slice(1) };
+  try {
+    return { key, value: (await loadNamedFile(value.slice(1))).replace(/^\uFEFF/, "") };
+  } catch (error) {
+    const literal = `If it is no file, write ${option} ${key}=@${value}.`;
+    throw wrongUsage(`${option} ${text}: the file cannot be read (${messageOf(error)})`, literal);
+  }
+}

@@ -1,0 +1,149 @@
+import { isRecord } from "../../json/is-record.ts";
+
+/** A JSON Schema, or a part of one, as a server wrote it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+const MAX_STEPS = 32;
+/** Alternatives that are looked at for one schema: hostile ones refer to themselves in every way there is. */
+const MAX_ALTERNATIVES = 10_000;
+const MAX_DEPTH = 8;
+/** Parts of one `allOf`: each is laid over all before it. */
+const MAX_PARTS = 1_000;
+/** A reference is followed many times, and each time from its beginning. */
+const MAX_REFERENCE = 1_000;
+
+interface Journey {
+  root: Schema;
+  alternatives: number;
+}
+
+/** A part of a schema together with the whole that its references point into. */
+export class SchemaShape {
+  readonly schema: Schema;
+  readonly #journey: Journey;
+  /** Alternatives within alternatives. */
+  readonly #depth: number;
+
+  constructor(schema: unknown, journey?: Journey, depth = 0) {
+    const own = isRecord(schema) ? schema : {};
+    this.#journey = journey ?? { root: own, alternatives: 0 };
+    this.#depth = depth;
+    this.schema = followed(own, this.#journey.root);
+  }
+
+  /** The names of types that a value may have, in the order of the schema; none where it does not say. */
+  get types(): string[] {
+    const { type, properties, items, prefixItems } = this.schema;
+    if (type !== undefined) return [type].flat().map(String);
+    if (isRecord(properties)) return ["object"];
+    return items !== undefined || prefixItems !== undefined ? ["array"] : [];
+  }
+
+  /** The values it is one of, where it names them. */
+  get values(): unknown[] | undefined {
+    if ("const" in this.schema) return [this.schema["const"]];
+    return Array.isArray(this.schema["enum"]) ? (this.schema["enum"] as unknown[]) : undefined;
+  }
+
+  /** The ways to satisfy it, in the order of the schema; none where there is only one. */
+  get alternatives(): SchemaShape[] {
+    const several = this.schema["anyOf"] ?? this.schema["oneOf"];
+    if (!Array.isArray(several) || this.#depth >= MAX_DEPTH) return [];
+    this.#journey.alternatives += several.length;
+    if (this.#journey.alternatives > MAX_ALTERNATIVES) return [];
+    return several.filter(isRecord).map((each) => new SchemaShape(each, this.#journey, this.#depth + 1));
+  }
+
+  get propertyNames(): string[] {
+    const own = isRecord(this.schema["properties"]) ? Object.keys(this.schema["properties"]) : [];
+    return [...new Set([...own, ...this.alternatives.flatMap(({ propertyNames }) => propertyNames)])];
+  }
+
+  get required(): string[] {
+    const { required } = this.schema;
+    return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  }
+
+  get takesObject(): boolean {
+    return this.#takes("object");
+  }
+
+  get takesArray(): boolean {
+    return this.#takes("array");
+  }
+
+  get takesNull(): boolean {
+    return this.#takes("null") || this.alternatives.some(({ values }) => values?.includes(null));
+  }
+
+  get takesString(): boolean {
+    return this.#takes("string") || (this.types.length === 0 && this.alternatives.length === 0);
+  }
+
+  property(name: string): SchemaShape | undefined {
+    const { properties, additionalProperties } = this.schema;
+    if (isRecord(properties) && Object.hasOwn(properties, name)) return this.#part(properties[name]);
+    for (const alternative of this.alternatives) {
+      const found = alternative.propertyNames.includes(name) ? alternative.property(name) : undefined;
+      if (found) return found;
+    }
+    return isRecord(additionalProperties) ? this.#part(additionalProperties) : undefined;
+  }
+
+  item(index: number): SchemaShape {
+    const { prefixItems, items } = this.schema;
+    if (Array.isArray(prefixItems) && index < prefixItems.length) return this.#part(prefixItems[index]);
+    if (items !== undefined) return this.#part(items);
+    return this.alternatives.find(({ takesArray }) => takesArray)?.item(index) ?? this.#part({});
+  }
+
+  #takes(type: string): boolean {
+    return this.types.includes(type) || this.alternatives.some((alternative) => alternative.#takes(type));
+  }
+
+  #part(schema: unknown): SchemaShape {
+    return new SchemaShape(schema, this.#journey);
+  }
+}
+
+/** Without `$ref` and `allOf` at its top: what they bring stands beside the schema's own words. */
+function followed(schema: Schema, root: Schema): Schema {
+  let result = schema;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const { $ref, allOf, ...own } = result;
+    if (typeof $ref === "string") result = { ...find($ref, root), ...own, ...(allOf === undefined ? {} : { allOf }) };
+    else if (Array.isArray(allOf)) result = allOf.slice(0, MAX_PARTS).filter(isRecord).reduce<Schema>(both, own);
+    else return result;
+  }
+  return result;
+}
+
+function both(one: Schema, other: Schema): Schema {
+  const properties = [one["properties"], other["properties"]].filter(isRecord);
+  const required = [one["required"], other["required"]].filter(Array.isArray).flat() as unknown[];
+  return {
+    ...other,
+    ...one,
+    ...(properties.length === 0 ? {} : { properties: Object.assign({}, ...properties) as Schema }),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** What a reference inside the schema points at; nothing is ever fetched. */
+function find(reference: string, root: Schema): Schema {
+  if (!reference.startsWith("#") || reference.length > MAX_REFERENCE) return {};
+  let place: unknown = root;
+  for (const part of reference.slice(1).split("/").slice(1)) {
+    const name = unescaped(part);
+    place = isRecord(place) && Object.hasOwn(place, name) ? place[name] : undefined;
+  }
+  return isRecord(place) ? place : {};
+}
+
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return part;
+  }
+}

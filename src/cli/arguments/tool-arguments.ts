@@ -1,0 +1,69 @@
+import { isRecord } from "../../json/is-record.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { jsonGiven } from "./json-given.ts";
+import { keyValueFromFile } from "./key-value.ts";
+import { SchemaShape } from "./schema-shape.ts";
+import { typedValues } from "./typed-value.ts";
+
+export interface GivenArguments {
+  /** `--arg k=v`, in the order they were given. */
+  arg?: readonly string[] | undefined;
+  /** `--args`: JSON, `@file`, or `-` for stdin. */
+  args?: string | undefined;
+}
+
+/** The arguments of a call: each `--arg` typed by the tool's schema, above what `--args` brings. */
+export async function toolArguments(
+  { arg = [], args }: GivenArguments,
+  inputSchema: unknown,
+): Promise<Record<string, unknown>> {
+  const shape = new SchemaShape(inputSchema);
+  const result = args === undefined ? {} : await wholeArguments(args);
+  const byKey = new Map<string, string[]>();
+  for (const { key, value } of await Promise.all(arg.map((each) => keyValueFromFile(each, "--arg")))) {
+    byKey.set(key, [...(byKey.get(key) ?? []), value]);
+  }
+  for (const [key, texts] of byKey) {
+    const { path, shape: place } = placeOf(key, shape);
+    const isKnown = place.types.length > 0 || place.alternatives.length > 0;
+    if (texts.length > 1 && isKnown && !place.takesArray) {
+      throw wrongUsage(`--arg ${key} is given ${texts.length} times, and takes one value`, "Give it once.");
+    }
+    put(result, path, typedValues(texts, place));
+  }
+  return result;
+}
+
+/** A property whose own name has dots wins over one inside another. */
+function placeOf(key: string, shape: SchemaShape): { path: string[]; shape: SchemaShape } {
+  const whole = shape.propertyNames.includes(key) ? shape.property(key) : undefined;
+  if (whole) return { path: [key], shape: whole };
+  for (let dot = key.indexOf("."); dot > 0; dot = key.indexOf(".", dot + 1)) {
+    const head = key.slice(0, dot);
+    const outer = shape.property(head);
+    if (!outer?.takesObject) continue;
+    const inner = placeOf(key.slice(dot + 1), outer);
+    return { path: [head, ...inner.path], shape: inner.shape };
+  }
+  return { path: [key], shape: shape.property(key) ?? new SchemaShape({}) };
+}
+
+function put(target: Record<string, unknown>, [name = "", ...rest]: readonly string[], value: unknown): void {
+  const before = Object.hasOwn(target, name) ? target[name] : undefined;
+  const inner = isRecord(before) ? before : {};
+  if (rest.length > 0) put(inner, rest, value);
+  // Defined, not assigned: "__proto__" is a name like any other.
+  Object.defineProperty(target, name, {
+    value: rest.length > 0 ? inner : value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}
+
+async function wholeArguments(args: string): Promise<Record<string, unknown>> {
+  const value = await jsonGiven(args, "--args");
+  if (isRecord(value)) return value;
+  const what = Array.isArray(value) ? "an array" : JSON.stringify(value);
+  throw wrongUsage(`--args is no JSON object, but ${what}`, `Write --args '{"key": "value"}', @file, or - for stdin.`);
+}

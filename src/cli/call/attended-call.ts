@@ -1,0 +1,244 @@
+import { join } from "node:path";
+import type { CallOptions } from "../../client/conversation/call-scope.ts";
+import type { Client } from "../../client/client.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { eraKey } from "../../host/servers/era-cache.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { InputRequiredResult } from "../../protocol/mcp.ts";
+import type { CommandContext, Options } from "../command/command.ts";
+import { withCapabilityAdvice } from "./capability-advice.ts";
+import { commandAgain } from "./command-again.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { GivenAnswers } from "../input/given-answers.ts";
+import { Interview, type InterviewOptions } from "../input/interview.ts";
+import type { Output } from "../output/output.ts";
+import { ParkedCalls, type ParkedCall } from "./parked-calls.ts";
+import { ProgressLine } from "./progress-line.ts";
+import { logLine, wantEveryMessage } from "./server-messages.ts";
+import type { ServerSet } from "../command/server-set.ts";
+import { quoteWord } from "../command/split-words.ts";
+import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
+import { misspeltAnswers, unansweredError, type Fate } from "../input/unanswered.ts";
+
+/** What commands take during whose calls a server may ask. */
+export const ATTENDING = {
+  answer: {
+    type: "string",
+    multiple: true,
+    value: "key=value",
+    help: "an answer to what the server will ask; repeatable",
+  },
+  continue: { type: "string", value: "ID", help: "go on with a call that waits for an answer" },
+  "sample-with": { type: "string", value: '"CMD …"', help: "a program that answers for a model: JSON in, text out" },
+  ...SIZE_LIMIT,
+} as const satisfies Options;
+
+interface AttendingOptions {
+  answer?: readonly string[] | undefined;
+  continue?: string | undefined;
+  "sample-with"?: string | undefined;
+  "max-size"?: string | undefined;
+}
+
+export interface Attendance {
+  /** `mcp call` */
+  command: string;
+  context: CommandContext<AttendingOptions>;
+  servers: ServerSet;
+  definition: ServerDefinition;
+}
+
+/** Options that say what is called; a call that waits has them already. */
+const OF_THE_CALL = ["arg", "args", "no-validate", "repeat", "answer", "continue"];
+
+/** A server that is started for each command may seal its state with a key that ends with it. */
+const STATE_LOST = "If the server forgets between two commands, make the call anew and give all --answer with it.";
+
+/** A call with somebody beside it: sees its progress, hears the server's messages, answers its questions or parks it. */
+export class AttendedCall {
+  readonly client: Client;
+  /** The call that is gone on with, of `--continue`. */
+  readonly parked: ParkedCall | undefined;
+  readonly #attendance: Attendance;
+  readonly #answers: GivenAnswers;
+  readonly #interview: Interview;
+  readonly #calls: ParkedCalls;
+  readonly #stage: Stage;
+
+  static async open(attendance: Attendance): Promise<AttendedCall> {
+    const { context, servers, definition } = attendance;
+    const { out, flags, options, signal, stateFolder, surroundings } = context;
+    const calls = new ParkedCalls(join(stateFolder, "parked"), surroundings.platform);
+    const parked = options.continue === undefined ? undefined : await calls.get(options.continue);
+    const answers = new GivenAnswers([...(options.answer ?? []), ...(parked?.given ?? [])]);
+    const line = options["sample-with"];
+    const sampler =
+      line === undefined
+        ? undefined
+        : new (await import("../input/sampling-program.ts")).SamplingProgram(line, surroundings);
+    const stage: Stage = {};
+    const aside: InterviewOptions["aside"] = (run) => (stage.progress ? stage.progress.aside(run) : run());
+    const interview = new Interview({ out, answers, sampler, aside });
+    const client = await servers.connect(definition, {
+      signal,
+      maxMessageBytes: sizeLimit(options["max-size"]),
+      input: interview,
+      onNotification: (notification) => {
+        const message = flags.verbose ? logLine(notification) : undefined;
+        if (message !== undefined) noteBeside(stage, out, out.onStderr("dim", message));
+      },
+    });
+    interview.era = client.era;
+    // A server made of a tool file writes into the program's own log what it tells its client.
+    const isLogged = definition.entry?.reach.kind === "api";
+    if (flags.verbose && !isLogged) await wantEveryMessage(client, signal);
+    return new AttendedCall({ attendance, client, answers, interview, calls, parked, stage });
+  }
+
+  private constructor({ attendance, client, answers, interview, calls, parked, stage }: Parts) {
+    this.#attendance = attendance;
+    this.client = client;
+    this.#answers = answers;
+    this.#interview = interview;
+    this.#calls = calls;
+    this.parked = parked;
+    this.#stage = stage;
+  }
+
+  /** Makes the call, or goes on with the one that waits. */
+  async run<T>(call: { method: string; params: Params }, send: (options: CallOptions) => Promise<T>): Promise<T> {
+    const { out, signal } = this.#attendance.context;
+    this.#answers.renew();
+    using progress = new ProgressLine(out);
+    this.#stage.progress = progress;
+    try {
+      const result = await send({ signal, onProgress: progress.report, resume: this.parked?.request });
+      if (this.parked) await this.#calls.remove(this.parked.id);
+      return result;
+    } catch (error) {
+      throw error instanceof NexusError ? await this.#ended(call, error) : error;
+    } finally {
+      this.#stage.progress = undefined;
+    }
+  }
+
+  /** How many questions nobody was there to answer, so far. */
+  get unanswered(): number {
+    return this.#interview.unanswered.length;
+  }
+
+  /** After the result was shown: a question that a server was told nobody answers is no success. */
+  finish(): void {
+    if (this.#interview.unanswered.length > 0) throw this.#declined();
+    for (const text of this.#answers.unused()) this.#attendance.context.out.note(`--answer ${text} was not asked for.`);
+  }
+
+  /** Throws where `--continue` names another call than the one that waits. */
+  requireSame(method: string, params: Params): void {
+    const { parked } = this;
+    const { definition, context } = this.#attendance;
+    if (!parked) return;
+    const isSame =
+      parked.server === definition.id &&
+      parked.key === keyOf(definition) &&
+      parked.method === method &&
+      (parked.params["name"] ?? parked.params["uri"]) === (params["name"] ?? params["uri"]);
+    if (!isSame) {
+      const what = String(parked.params["name"] ?? parked.params["uri"]);
+      throw wrongUsage(
+        `Call "${parked.id}" is another one: ${parked.method} of "${what}" at server "${parked.server}"`,
+        "Use the command that was shown when it was parked.",
+      );
+    }
+    const options: Readonly<Record<string, unknown>> = { ...context.options };
+    const extra = ["arg", "args", "repeat"].find((name) => options[name] !== undefined);
+    if (extra !== undefined) {
+      throw wrongUsage(`--${extra} does not go with --continue`, "The call that waits has its arguments already.");
+    }
+  }
+
+  async #ended(call: { method: string; params: Params }, error: NexusError): Promise<NexusError> {
+    const { unanswered } = this.#interview;
+    await this.#interview.settled();
+    if (unanswered.length > 0 && error.code === "INPUT_FAILED" && isQuestion(error.details.raw)) {
+      return this.#park(call, error.details.raw);
+    }
+    if (error.code !== "SERVER_ERROR") return error;
+    if (unanswered.length > 0) return this.#declined();
+    if (!this.parked) return withCapabilityAdvice(error);
+    await this.#calls.remove(this.parked.id);
+    return error.with({ hint: STATE_LOST });
+  }
+
+  async #park({ method, params }: { method: string; params: Params }, request: InputRequiredResult) {
+    const { definition } = this.#attendance;
+    const id = this.parked?.id ?? ParkedCalls.newId();
+    const keys = Object.keys(request.inputRequests ?? {});
+    const misspelt = misspeltAnswers(this.#answers.unused(), this.#interview.unanswered);
+    const given = this.#answers.goodFor(keys).filter((text) => !misspelt.includes(text));
+    const [server, key] = [definition.id, keyOf(definition)];
+    try {
+      await this.#calls.keep({ id, server, key, method, params: this.parked?.params ?? params, request, given });
+    } catch (error) {
+      // The question is what matters; that the call cannot wait for its answer is said with it.
+      return this.#unanswered({ kind: "lost", again: this.#withFitAnswers(), reason: messageOf(error) });
+    }
+    const again = this.#again(["--continue", id], OF_THE_CALL);
+    return this.#unanswered({ kind: "parked", id, again, isOurs: definition.entry?.reach.kind === "api" });
+  }
+
+  #declined(): NexusError {
+    return this.#unanswered({ kind: "declined", again: this.#withFitAnswers() });
+  }
+
+  /** An answer that did not fit, or that nobody asked for, would fail again. */
+  #withFitAnswers(): string {
+    const fit = this.#answers.fit().flatMap((text) => ["--answer", quoteWord(text)]);
+    return this.#again(fit, ["answer"]);
+  }
+
+  #unanswered(fate: Fate): NexusError {
+    const { unanswered } = this.#interview;
+    return unansweredError(unanswered, {
+      server: this.#attendance.definition.id,
+      fate,
+      unused: this.#answers.unused(),
+      isTerminalThere: this.#attendance.context.out.isAtTerminal,
+    });
+  }
+
+  #again(plus: readonly string[], without: readonly string[]): string {
+    const { command, context } = this.#attendance;
+    return commandAgain({ command, words: context.words, options: { ...context.options }, without, plus });
+  }
+}
+
+/** What is drawn while a call goes on; everything else that is written has to make room for it. */
+interface Stage {
+  progress?: ProgressLine | undefined;
+}
+
+function noteBeside({ progress }: Stage, out: Output, text: string): void {
+  if (progress) progress.note(text);
+  else out.note(text);
+}
+
+interface Parts {
+  stage: Stage;
+  attendance: Attendance;
+  client: Client;
+  answers: GivenAnswers;
+  interview: Interview;
+  calls: ParkedCalls;
+  parked: ParkedCall | undefined;
+}
+
+function keyOf({ entry }: ServerDefinition): string | undefined {
+  return entry && eraKey(entry);
+}
+
+function isQuestion(raw: unknown): raw is InputRequiredResult {
+  return isRecord(raw) && raw["resultType"] === "input_required";
+}

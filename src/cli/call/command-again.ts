@@ -1,0 +1,23 @@
+import { shownValue } from "../command/in-place.ts";
+import { quoteWord } from "../command/split-words.ts";
+
+export interface Again {
+  /** `mcp call` */
+  command: string;
+  words: readonly string[];
+  /** As they were given, flags included. */
+  options: Readonly<Record<string, unknown>>;
+  without?: readonly string[];
+  plus?: readonly string[];
+}
+
+/** The command line that was given, as it is typed to run it again, with some options left out and others added. */
+export function commandAgain({ command, words, options, without = [], plus = [] }: Again): string {
+  const repeated = Object.entries(options)
+    .filter(([name, value]) => !without.includes(name) && value !== undefined && value !== false)
+    .flatMap(([name, value]) => {
+      if (value === true) return [`--${name}`];
+      return [value].flat().flatMap((each) => [`--${name}`, quoteWord(shownValue(name, String(each)))]);
+    });
+  return ["nexus", command, ...words.map((word) => quoteWord(word)), ...plus, ...repeated].join(" ");
+}

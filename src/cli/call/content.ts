@@ -1,0 +1,98 @@
+import { visible, visibleLines } from "../../text/visible.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { CallToolResult, Content, ResourceContents } from "../../protocol/mcp.ts";
+import { repeatsStructure } from "../../protocol/repeated-structure.ts";
+import { sizeText } from "../output/amounts.ts";
+import type { Output } from "../output/output.ts";
+import type { SavedFiles } from "./saved-files.ts";
+
+export type Printing = Pick<Output, "line" | "note" | "style" | "columns">;
+
+/** Shows what servers answer with: text as text, everything else named, and saved where it can only be saved. */
+export class ContentPrinter {
+  readonly #out: Printing;
+  readonly #files: SavedFiles;
+
+  constructor(out: Printing, files: SavedFiles) {
+    this.#out = out;
+    this.#files = files;
+  }
+
+  async toolResult({ content, structuredContent }: CallToolResult): Promise<void> {
+    const blocks = Array.isArray(content) ? content : [];
+    for (const block of blocks) await this.block(block);
+    if (structuredContent === undefined) {
+      if (blocks.length === 0) this.#out.note("The tool answered with nothing.");
+      return;
+    }
+    if (blocks.some((block) => repeatsStructure(block, structuredContent))) return;
+    if (blocks.length > 0) this.#out.line(this.#label("structured", []));
+    this.#out.line(visibleLines(JSON.stringify(structuredContent, undefined, 2)));
+  }
+
+  async block(block: Content): Promise<void> {
+    if (!isRecord(block)) return this.#unknown({ type: typeof block, value: block });
+    const { type, text, data, mimeType, resource } = block;
+    if (type === "text" && typeof text === "string") return this.#text(text);
+    if ((type === "image" || type === "audio") && typeof data === "string") {
+      return this.#binary(type, data, mimeType);
+    }
+    if (type === "resource" && isRecord(resource)) return this.resource(resource);
+    if (type === "resource_link" && typeof block.uri === "string") return this.#link(block);
+    this.#unknown(block);
+  }
+
+  async resource(resource: ResourceContents): Promise<void> {
+    const { uri, mimeType, text, blob } = resource;
+    if (typeof text === "string") {
+      this.#out.line(this.#label("resource", [uri, mimeType]));
+      this.#text(text);
+    } else if (typeof blob === "string") await this.#binary(`resource ${uri}`, blob, mimeType);
+    else this.#unknown({ ...resource, type: "resource" });
+  }
+
+  /** On a terminal JSON is set in lines, because a person reads it. Everything else is printed as it came. */
+  #text(text: string): void {
+    const shown = this.#out.columns === undefined ? text : indentedJson(text);
+    this.#out.line(visibleLines(shown.replace(/\r?\n$/, "")));
+  }
+
+  async #binary(what: string, base64: string, mimeType: string | undefined): Promise<void> {
+    const data = Buffer.from(base64, "base64");
+    if (!isBase64(base64))
+      this.#out.note(`warning: the data of ${visible(what)} is not valid base64; what could be read is kept`);
+    const path = await this.#files.save(data, mimeType);
+    this.#out.line(`${this.#label(what, [mimeType, sizeText(data.length)])} saved as ${path}`);
+  }
+
+  #link({ uri, name, title, description, mimeType, size }: Content): void {
+    const facts = [mimeType, typeof size === "number" ? sizeText(size) : undefined];
+    const called = [title, name].find((each) => typeof each === "string" && each !== "") as string | undefined;
+    this.#out.line(`${this.#label("link", facts)} ${visible(uri ?? "")}${called ? ` – ${visible(called)}` : ""}`);
+    if (typeof description === "string") this.#out.line(`  ${visible(description)}`);
+  }
+
+  #unknown({ type, ...rest }: Content): void {
+    this.#out.line(`${this.#label(`unknown kind ${JSON.stringify(type)}`, [])} ${visible(JSON.stringify(rest))}`);
+  }
+
+  #label(what: string, facts: readonly (string | undefined)[]): string {
+    const known = facts.filter((fact) => typeof fact === "string");
+    return this.#out.style("dim", `[${visible([what, known.join(", ")].filter((part) => part !== "").join(" "))}]`);
+  }
+}
+
+function indentedJson(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** Node reads what it can and passes over the rest, silently. */
+export function isBase64(text: string): boolean {
+  const letters = text.replaceAll(/\s/g, "");
+  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(letters) && letters.replace(/=+$/, "").length % 4 !== 1;
+}

@@ -1,0 +1,129 @@
+import type { CallToolOptions } from "../../client/client.ts";
+import { checkResult } from "../../client/schema-check.ts";
+import { visible } from "../../text/visible.ts";
+import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
+import { requireFitting } from "../arguments/argument-check.ts";
+import { ATTENDING, AttendedCall } from "./attended-call.ts";
+import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { ContentPrinter, type Printing } from "./content.ts";
+import { requireAllowed } from "../command/entry-rules.ts";
+import { findNamed } from "./find-named.ts";
+import { requirePairs } from "../arguments/key-value.ts";
+import type { Output } from "../output/output.ts";
+import { measure } from "./repeat.ts";
+import { SavedFiles } from "./saved-files.ts";
+import { quoteWord } from "../command/split-words.ts";
+import { toolArguments } from "../arguments/tool-arguments.ts";
+
+const DESCRIPTION = `
+--arg values take the type that the tool's schema says: numbers, true and false, JSON where it begins with [ or {,
+an array by giving the key again, a.b=c for something inside an object, key=@file for the text of a file
+(key=@@x for a text that begins with @). Arguments are checked before anything is sent.
+
+Text is printed as text; images, sounds and other files are saved and named.
+What the server asks meanwhile is asked at the terminal. Without one, --answer gives answers beforehand: name=Ada,
+url=accept, form=decline; QUESTION.name=Ada where several questions want a name. Each answers one question.
+Otherwise a modern server's call is parked, and the output says how to go on with it (exit code 9).`;
+
+/** nexus mcp call github.search --arg query="is:open" */
+export const call = defineCommand({
+  usage: "nexus mcp call <server.tool> [key=value]… [--args JSON|@file|-] [--answer key=value]…",
+  description: DESCRIPTION,
+  words: { min: 1, max: Infinity },
+  options: {
+    arg: {
+      type: "string",
+      multiple: true,
+      value: "key=value",
+      help: "an argument, typed by the tool's schema; the same as key=value alone; repeatable",
+    },
+    args: { type: "string", value: "JSON|@file|-", help: "all arguments as a JSON object; - reads it from stdin" },
+    "no-validate": { type: "boolean", help: "send arguments that do not fit the tool's schema" },
+    save: {
+      type: "string",
+      value: "FOLDER",
+      help: "where images, sounds and files go; the current folder unless given",
+    },
+    task: { type: "boolean", help: "let the server make a task of it, and wait for that" },
+    repeat: { type: "string", value: "N", help: "call it N times and show how long that takes" },
+    ...ATTENDING,
+    ...IN_PLACE,
+  },
+  examples: [
+    ["nexus mcp call demo.add a=2 b=3.5", "numbers, because the schema says so"],
+    [`nexus mcp call github.search --args '{"query": "is:open"}' --json`, "the result as the server sent it"],
+    ["nexus mcp call demo.ask_name --answer name=Ada", "the answer to what the tool will ask"],
+    ["nexus mcp call demo.echo --arg text=hi --repeat 100", "a table of latencies"],
+    [`nexus mcp call echo --arg text=hi --stdio "node server.js"`, "a server that is not configured"],
+  ],
+
+  async run(context) {
+    const { words, options, out, signal, openServers } = context;
+    const [name = "", ...pairs] = words;
+    const given = { ...options, arg: [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp call")] };
+    const times = repetitions(options.repeat);
+    await using servers = await openServers(asksAnyone);
+    const definition = await servers.owner(name);
+    const attended = await AttendedCall.open({ command: "mcp call", context, servers, definition });
+    const { client, parked } = attended;
+    const tools = await client.listTools({ signal });
+    const { id: server } = definition;
+    servers.saw(definition, { tools: tools.map((each) => each.name) });
+    const tool = findNamed(name, tools, { servers, definition, kind: "tool" });
+    await requireAllowed(servers, server, { kind: "tool", server, name: tool.name, annotations: tool.annotations });
+    attended.requireSame("tools/call", { name: tool.name });
+    const args = parked ? parked.params["arguments"] : await toolArguments(given, tool.inputSchema);
+    if (!parked && !options["no-validate"]) {
+      const place = `${servers.inPlace ? "" : ` ${definition.id}`}${servers.optionsAgain}`;
+      const look = `nexus mcp tools${place} --name ${quoteWord(tool.name)}`;
+      await requireFitting(tool, args as Record<string, unknown>, { out, look });
+    }
+
+    const params = { name: tool.name, arguments: args };
+    const send = (call: CallToolOptions) =>
+      client.callTool(tool.name, args as object, options.task ? { ...call, task: true } : call);
+    const once = () => attended.run({ method: "tools/call", params }, send);
+    if (times !== undefined) {
+      const exitCode = await measure(times, once, { ...context, unanswered: () => attended.unanswered });
+      attended.finish();
+      return exitCode;
+    }
+    const result = await once();
+    await show(result, tool, context);
+    attended.finish();
+    return result.isError ? 5 : 0;
+  },
+});
+
+/** For files that are saved beside JSON output. */
+const QUIET: Printing = { columns: undefined, line() {}, note() {}, style: (_style, text) => text };
+
+interface Showing {
+  out: Output;
+  options: { save?: string | undefined; "no-validate"?: boolean | undefined };
+}
+
+async function show(result: CallToolResult, tool: Tool, { out, options }: Showing): Promise<void> {
+  const files = new SavedFiles(options.save, tool.name);
+  if (out.json) {
+    out.value(result);
+    if (options.save !== undefined) await new ContentPrinter(QUIET, files).toolResult(result);
+    return;
+  }
+  await new ContentPrinter(out, files).toolResult(result);
+  if (result.isError) out.note(`${out.onStderr("red", "nexus:")} the tool says that it failed`);
+  const promised = options["no-validate"] ? undefined : await checkResult(tool, result);
+  if (promised?.kind !== "invalid") return;
+  const wrong = promised.problems[0]?.message ?? "";
+  out.note(
+    `${out.onStderr("yellow", "warning:")} the result is not what the tool's output schema promises: ${visible(wrong)}`,
+  );
+}
+
+function repetitions(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const times = Number(text);
+  if (Number.isInteger(times) && times > 0) return times;
+  throw wrongUsage(`--repeat ${text} is no number of times`, "Write --repeat 100.");
+}

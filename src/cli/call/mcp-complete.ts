@@ -1,0 +1,98 @@
+import type { Client } from "../../client/client.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../text/visible.ts";
+import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
+import { requestTarget } from "../../host/directory/access-target.ts";
+import type { CompletionReference } from "../../protocol/mcp.ts";
+import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { requireAllowed } from "../command/entry-rules.ts";
+import { keyValue } from "../arguments/key-value.ts";
+
+/** nexus mcp complete demo --prompt postcard --arg place=L */
+export const complete = defineCommand({
+  usage: "nexus mcp complete <server> --prompt NAME|--template URI --arg name=partial [--context key=value]…",
+  description: "Prints what the server suggests for the beginning of a value, one suggestion a line.",
+  words: { min: 0, max: 1 },
+  options: {
+    prompt: { type: "string", value: "NAME", help: "the prompt whose argument is completed" },
+    template: { type: "string", value: "URI", help: "the resource template whose variable is completed" },
+    arg: { type: "string", value: "name=partial", help: "the argument, and what is typed of it so far" },
+    context: { type: "string", multiple: true, value: "key=value", help: "arguments that are settled; repeatable" },
+    ...IN_PLACE,
+  },
+  examples: [
+    ["nexus mcp complete demo --prompt postcard --arg place=L", "places that begin with L"],
+    [`nexus mcp complete demo --template "demo://colours/{name}" --arg name=`, "everything the variable can be"],
+    ["nexus mcp complete demo --prompt postcard --arg tone= --context place=Vienna", "with another argument settled"],
+  ],
+
+  async run({ words, options, out, signal, openServers }) {
+    const ref = reference(options);
+    if (options.arg === undefined) throw wrongUsage("--arg is missing", "Write --arg name=partial.");
+    const { key: name, value } = keyValue(options.arg, "--arg");
+    const settled = (options.context ?? []).map((text) => keyValue(text, "--context"));
+    const context = { arguments: Object.fromEntries(settled.map((pair) => [pair.key, pair.value])) };
+    await using servers = await openServers(asksAnyone);
+    const definition = servers.pickOnly(words);
+    await requireAllowed(servers, definition.id, requestTarget(definition.id, "completion/complete", { ref }));
+    const client = await servers.connect(definition, { signal });
+    const { completion } = await client
+      .complete(ref, { name, value }, settled.length === 0 ? { signal } : { signal, context })
+      .catch(async (error: unknown) => {
+        throw await better(error, ref, { client, signal });
+      });
+    if (!Array.isArray(completion?.values)) {
+      throw new NexusError("PROTOCOL_VIOLATION", "The server's answer holds no suggestions", {
+        server: definition.id,
+        raw: completion,
+      });
+    }
+    if (out.json) return out.value({ server: definition.id, ...completion });
+    for (const suggestion of completion.values) out.line(visible(suggestion));
+    const { total } = completion;
+    const shown = completion.values.length;
+    if (shown === 0) out.note("The server suggests nothing.");
+    else if (completion.hasMore || (total ?? 0) > shown) {
+      out.note(`${shown}${total === undefined ? "" : ` of ${total}`} shown; there are more.`);
+    }
+  },
+});
+
+function reference({
+  prompt,
+  template,
+}: {
+  prompt?: string | undefined;
+  template?: string | undefined;
+}): CompletionReference {
+  if (prompt !== undefined && template === undefined) return { type: "ref/prompt", name: prompt };
+  if (template !== undefined && prompt === undefined) return { type: "ref/resource", uri: template };
+  const what =
+    prompt === undefined ? "Neither --prompt nor --template is given" : "--prompt and --template are given both";
+  throw wrongUsage(what, "Give one of them: --prompt NAME or --template URI.");
+}
+
+/** Servers refuse a reference that they do not know as invalid parameters: it may only be misspelt. */
+async function better(
+  thrown: unknown,
+  ref: CompletionReference,
+  { client, signal }: { client: Client; signal: AbortSignal },
+): Promise<unknown> {
+  if (!(thrown instanceof NexusError) || thrown.details.rpc?.code !== INVALID_PARAMS) return thrown;
+  const isPrompt = ref.type === "ref/prompt";
+  const names = await (
+    isPrompt
+      ? client.listPrompts({ signal }).then((prompts) => prompts.map(({ name }) => name))
+      : client.listResourceTemplates({ signal }).then((templates) => templates.map(({ uriTemplate }) => uriTemplate))
+  ).catch(() => undefined);
+  const given = isPrompt ? ref.name : ref.uri;
+  if (!names || names.includes(given)) return thrown;
+  const near = nearestName(given, names);
+  const lists = `"nexus mcp ${isPrompt ? "prompts" : "templates"}" lists them.`;
+  return new NexusError("NAME_UNKNOWN", `There is no ${isPrompt ? "prompt" : "template"} "${given}"`, {
+    ...thrown.details,
+    hint: near === undefined ? lists : `Did you mean "${near}"? ${lists}`,
+  });
+}

@@ -1,0 +1,109 @@
+import { nearestName } from "../../text/nearest-name.ts";
+import { visible } from "../../text/visible.ts";
+import type { GetPromptResult, Prompt } from "../../protocol/mcp.ts";
+import { ATTENDING, AttendedCall } from "./attended-call.ts";
+import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { ContentPrinter } from "./content.ts";
+import { requireAllowed } from "../command/entry-rules.ts";
+import { findNamed } from "./find-named.ts";
+import { keyValueFromFile, requirePairs } from "../arguments/key-value.ts";
+import type { Output } from "../output/output.ts";
+import { SavedFiles } from "./saved-files.ts";
+import { quoteWord } from "../command/split-words.ts";
+
+/** nexus mcp prompt demo.postcard --arg place=Vienna */
+export const prompt = defineCommand({
+  usage: "nexus mcp prompt <server.prompt> [key=value]…",
+  description: `
+Shows the messages, each with the role that says it. Arguments of prompts are text; key=@file is the text of a file.
+"nexus mcp prompts" lists them, "nexus mcp complete" suggests values.`,
+  words: { min: 1, max: Infinity },
+  options: {
+    arg: {
+      type: "string",
+      multiple: true,
+      value: "key=value",
+      help: "an argument of the prompt; the same as key=value alone; repeatable",
+    },
+    save: {
+      type: "string",
+      value: "FOLDER",
+      help: "where images, sounds and files go; the current folder unless given",
+    },
+    ...ATTENDING,
+    ...IN_PLACE,
+  },
+  examples: [
+    ["nexus mcp prompt demo.postcard place=Vienna", "the messages of the prompt"],
+    ["nexus mcp prompt demo.postcard --arg place=Vienna --arg tone=terse --json", "the result as the server sent it"],
+    [`nexus mcp prompt review --arg code=@main.ts --stdio "node server.js"`, "an argument from a file"],
+  ],
+
+  async run(context) {
+    const { words, options, out, signal, openServers } = context;
+    const [name = "", ...pairs] = words;
+    const given = [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp prompt")];
+    await using servers = await openServers(asksAnyone);
+    const definition = await servers.owner(name, "prompt");
+    const attended = await AttendedCall.open({ command: "mcp prompt", context, servers, definition });
+    const { client, parked } = attended;
+    const prompts = await client.listPrompts({ signal });
+    servers.saw(definition, { prompts: prompts.map((each) => each.name) });
+    const found = findNamed(name, prompts, { servers, definition, kind: "prompt" });
+    const { id: server } = definition;
+    await requireAllowed(servers, server, { kind: "prompt", server, name: found.name });
+    attended.requireSame("prompts/get", { name: found.name });
+    const args = parked
+      ? (parked.params["arguments"] as Record<string, string> | undefined)
+      : await promptArguments(found, given);
+    const params = { name: found.name, ...(args ? { arguments: args } : {}) };
+    const result = await attended.run({ method: "prompts/get", params }, (call) =>
+      client.getPrompt(found.name, args, call),
+    );
+    if (out.json) out.value(result);
+    else await show(result, out, new SavedFiles(options.save, found.name));
+    attended.finish();
+  },
+});
+
+async function promptArguments(
+  { name, arguments: known = [] }: Prompt,
+  given: readonly string[],
+): Promise<Record<string, string> | undefined> {
+  const pairs = await Promise.all(given.map((text) => keyValueFromFile(text, "--arg")));
+  const args = Object.fromEntries(pairs.map(({ key, value }) => [key, value]));
+  const names = known.map((argument) => argument.name);
+  const stranger = Object.keys(args).find((key) => !names.includes(key));
+  if (stranger !== undefined) {
+    const near = nearestName(stranger, names);
+    const takes = names.length === 0 ? "It takes none." : `It takes: ${names.join(", ")}.`;
+    throw wrongUsage(
+      `Prompt "${name}" has no argument "${stranger}"`,
+      near === undefined ? takes : `Did you mean "${near}"? ${takes}`,
+    );
+  }
+  const missing = known.filter((argument) => argument.required && !Object.hasOwn(args, argument.name));
+  if (missing.length > 0) {
+    const texts = missing.map(({ name: needed, description }) =>
+      description === undefined ? needed : `${needed} (${description})`,
+    );
+    throw wrongUsage(
+      `Prompt "${name}" needs ${texts.join(", ")}`,
+      `Add: ${missing.map(({ name: needed }) => `--arg ${quoteWord(needed)}=…`).join(" ")}`,
+    );
+  }
+  return pairs.length === 0 ? undefined : args;
+}
+
+async function show({ description, messages }: GetPromptResult, out: Output, files: SavedFiles): Promise<void> {
+  const printer = new ContentPrinter(out, files);
+  if (typeof description === "string") out.note(out.onStderr("dim", visible(description)));
+  if (!Array.isArray(messages) || messages.length === 0) return out.note("The prompt has no messages.");
+  for (const [index, { role, content }] of messages.entries()) {
+    if (index > 0) out.line();
+    out.line(out.style("bold", `${visible(role)}:`));
+    // One block by the specification; some servers send several.
+    for (const block of [content].flat()) await printer.block(block);
+  }
+}

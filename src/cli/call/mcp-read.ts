@@ -1,0 +1,112 @@
+import type { Client } from "../../client/client.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { visibleLines } from "../../text/visible.ts";
+import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
+import type { ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
+import { RESOURCE_NOT_FOUND } from "../../protocol/meta.ts";
+import { ATTENDING, AttendedCall } from "./attended-call.ts";
+import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { ContentPrinter, isBase64 } from "./content.ts";
+import type { Output } from "../output/output.ts";
+import { requireAllowed } from "../command/entry-rules.ts";
+import { SavedFiles } from "./saved-files.ts";
+
+/** nexus mcp read docs file:///readme.md */
+export const read = defineCommand({
+  usage: "nexus mcp read <server> <uri>",
+  description: `
+On a terminal, text is shown and everything else is saved and named. Into a pipe or a file, a resource goes exactly as
+it is. "nexus mcp resources" and "nexus mcp templates" list what there is to read.`,
+  words: { min: 1, max: 2 },
+  options: {
+    save: { type: "string", value: "FOLDER", help: "save what is not text there, terminal or not" },
+    ...ATTENDING,
+    ...IN_PLACE,
+  },
+  examples: [
+    ["nexus mcp read demo demo://welcome", "shows the text"],
+    ["nexus mcp read demo demo://pixel > pixel.png", "the bytes of an image"],
+    ["nexus mcp read demo demo://colours/teal --json", "the result as the server sent it"],
+    ["nexus mcp read file:///notes.txt --url http://127.0.0.1:3000/mcp", "from a server that is not configured"],
+  ],
+
+  async run(context) {
+    const { words, options, out, signal, openServers } = context;
+    await using servers = await openServers(asksAnyone);
+    const { definition, rest } = servers.pickFirst(words);
+    const [uri, more] = rest;
+    if (more !== undefined) servers.pick(uri);
+    if (uri === undefined) {
+      throw wrongUsage("No resource is named", `Write its URI: nexus mcp read ${definition.id} URI.`);
+    }
+    const { id: server } = definition;
+    await requireAllowed(servers, server, { kind: "resource", server, name: uri });
+    const attended = await AttendedCall.open({ command: "mcp read", context, servers, definition });
+    const { client } = attended;
+    const call = { method: "resources/read", params: { uri } };
+    attended.requireSame(call.method, call.params);
+    const result = await attended
+      .run(call, (sending) => client.readResource(uri, sending))
+      .catch(async (error: unknown) => {
+        throw await better(error, uri, { client, signal });
+      });
+    await show(result, { out, uri, folder: options.save });
+    attended.finish();
+  },
+});
+
+async function show(
+  result: ReadResourceResult,
+  { out, uri, folder }: { out: Output; uri: string; folder: string | undefined },
+): Promise<void> {
+  if (out.json) return out.value(result);
+  const contents = Array.isArray(result.contents) ? result.contents : [];
+  const [only, ...others] = contents;
+  if (!only) return out.note("The resource is empty.");
+  const isPiped = out.columns === undefined && folder === undefined;
+  const printer = new ContentPrinter(out, new SavedFiles(folder, lastPart(uri)));
+  if (others.length > 0) {
+    for (const each of contents) await printer.resource(each);
+  } else if (isPiped && bytesOf(only)) {
+    if (typeof only.text !== "string" && !isBase64(only.blob ?? ""))
+      out.note("warning: the data of the resource is not valid base64; what could be read is written");
+    out.bytes(bytesOf(only) ?? new Uint8Array());
+  } else if (typeof only.text === "string") {
+    out.line(visibleLines(only.text.replace(/\r?\n$/, "")));
+  } else await printer.resource(only);
+}
+
+function bytesOf({ text, blob }: ResourceContents): Uint8Array | undefined {
+  if (typeof text === "string") return Buffer.from(text, "utf8");
+  return typeof blob === "string" ? Buffer.from(blob, "base64") : undefined;
+}
+
+/** What a saved resource is called after: the end of its URI, without what says how it is written. */
+function lastPart(uri: string): string {
+  const path = uri.replace(/[?#].*$/s, "").replace(/^[a-z][a-z0-9+.-]*:/i, "");
+  const last = path.split("/").findLast((part) => part !== "") ?? "";
+  return last.replace(/\.[A-Za-z0-9]{1,8}$/, "");
+}
+
+/** A resource that is not there is a name that is not known; servers say so with either of two codes. */
+async function better(
+  thrown: unknown,
+  uri: string,
+  { client, signal }: { client: Client; signal: AbortSignal },
+): Promise<unknown> {
+  const rpc = thrown instanceof NexusError && thrown.code === "SERVER_ERROR" ? thrown.details.rpc : undefined;
+  if (rpc?.code !== RESOURCE_NOT_FOUND && rpc?.code !== INVALID_PARAMS) return thrown;
+  const resources = await client.listResources({ signal }).catch(() => []);
+  const near = nearestName(
+    uri,
+    resources.map((resource) => resource.uri),
+  );
+  const lists = `"nexus mcp resources ${client.server}" and "nexus mcp templates" list what there is.`;
+  return new NexusError("NAME_UNKNOWN", `Server "${client.server}" has no resource "${uri}": ${rpc.message}`, {
+    ...(thrown as NexusError).details,
+    cause: thrown,
+    hint: near === undefined ? lists : `Did you mean "${near}"? ${lists}`,
+  });
+}

@@ -1,0 +1,133 @@
+import { visible } from "../../text/visible.ts";
+import type { Progress } from "../../protocol/mcp.ts";
+import type { Output } from "../output/output.ts";
+import { cut } from "../output/text-width.ts";
+
+const REDRAW_MS = 200;
+/** How long a call may be silent before the line shows that it is waited for. */
+const PATIENCE_MS = 1_000;
+/** Between two lines where nothing can be drawn over. */
+const LINE_MS = 100;
+const BAR = 20;
+
+/** How far a call is: one line drawn over itself on a terminal, plain lines elsewhere. Nothing of it stays. */
+export class ProgressLine implements Disposable {
+  readonly #out: Output;
+  readonly #startedAt = performance.now();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #latest: Progress | undefined;
+  #drawn = false;
+  #hidden = 0;
+  #linedAt = -Infinity;
+  #pending: string | undefined;
+  #last = "";
+
+  constructor(out: Output) {
+    this.#out = out;
+    if (out.showsProgress) this.#timer = setInterval(() => this.#draw(), REDRAW_MS).unref();
+  }
+
+  readonly report = (progress: Progress): void => {
+    this.#latest = progress;
+    if (this.#timer) this.#draw();
+    else this.#writeLine(progress);
+  };
+
+  /** Runs with the line gone: something else is written to the terminal. */
+  async aside<T>(run: () => Promise<T> | T): Promise<T> {
+    this.#hidden += 1;
+    this.#erase();
+    try {
+      return await run();
+    } finally {
+      this.#hidden -= 1;
+    }
+  }
+
+  /** A line of text above the progress. */
+  note(text: string): void {
+    this.#erase();
+    this.#out.note(text);
+    if (this.#timer) this.#draw();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#erase();
+    if (this.#pending !== undefined) this.#out.note(this.#pending);
+    this.#pending = undefined;
+  }
+
+  #draw(): void {
+    const elapsedMs = performance.now() - this.#startedAt;
+    if (this.#hidden > 0 || (!this.#latest && elapsedMs < PATIENCE_MS)) return;
+    const text = progressText(this.#latest, { elapsedMs, columns: process.stderr.columns });
+    this.#out.draw(`\r\u001b[2K${text}`);
+    this.#drawn = true;
+  }
+
+  #erase(): void {
+    if (this.#drawn) this.#out.draw("\r\u001b[2K");
+    this.#drawn = false;
+  }
+
+  /** The first and the last are always written; of those in between, what comes too fast to be read is not. */
+  #writeLine(progress: Progress): void {
+    const text = progressFacts(progress);
+    if (text === this.#last) return;
+    this.#last = text;
+    const now = performance.now();
+    const line = `${text} (${seconds(now - this.#startedAt)})`;
+    if (now - this.#linedAt < LINE_MS) {
+      this.#pending = line;
+      return;
+    }
+    this.#linedAt = now;
+    this.#pending = undefined;
+    this.#out.note(line);
+  }
+}
+
+/** One line that fits: the bar goes first, then the message is cut; percentage and time stay. */
+export function progressText(
+  progress: Progress | undefined,
+  { elapsedMs, columns }: { elapsedMs: number; columns: number },
+): string {
+  const time = seconds(elapsedMs);
+  const share = shareOf(progress);
+  const count = progress ? (share === undefined ? String(progress.progress) : percent(share)) : "waiting";
+  const room = Math.max(columns - 1, 10);
+  const fixed = count.length + 2 + time.length;
+  const message = visible(progress?.message ?? "");
+  const bar = share === undefined || room - fixed < BAR + 12 ? "" : `${drawnBar(share)} `;
+  const left = room - fixed - bar.length - 2;
+  const shown = left < 4 ? "" : cut(message, left);
+  return `${bar}${count}${shown === "" ? "" : `  ${shown}`}  ${time}`;
+}
+
+function progressFacts(progress: Progress): string {
+  const share = shareOf(progress);
+  const count = share === undefined ? `progress ${progress.progress}` : percent(share);
+  return progress.message === undefined ? count : `${count} ${visible(progress.message)}`;
+}
+
+function shareOf(progress: Progress | undefined): number | undefined {
+  const total = progress?.total;
+  if (!progress || typeof total !== "number" || !(total > 0)) return undefined;
+  return Math.min(Math.max(progress.progress / total, 0), 1);
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)}%`.padStart(4);
+}
+
+function drawnBar(share: number): string {
+  const full = Math.round(share * BAR);
+  return `[${"#".repeat(full)}${"-".repeat(BAR - full)}]`;
+}
+
+function seconds(ms: number): string {
+  return ms < 60_000
+    ? `${(ms / 1_000).toFixed(1)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
+}

@@ -1,0 +1,28 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Options } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+
+/** What commands take that may get a large answer. */
+export const SIZE_LIMIT = {
+  "max-size": { type: "string", value: "50M", help: "how large an answer may be; 10M unless given" },
+} as const satisfies Options;
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+/** Longer texts cannot be held: Node's strings end here. */
+const MOST = 512 * 1024 ** 2;
+
+/** Bytes of "50M", "800K" or a number of bytes. */
+export function sizeLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMG]?)i?B?$/i.exec(text.trim()) ?? [];
+  const bytes = Math.floor(Number(amount) * (UNITS[unit.toUpperCase()] ?? 1));
+  if (amount !== undefined && bytes > 0 && bytes <= MOST) return bytes;
+  throw wrongUsage(`--max-size ${text} is no size that can be received`, "Write --max-size 50M; at most 512M.");
+}
+
+/** The library's advice is for programs; here there is an option for it, at some commands. */
+export function withSizeAdvice(error: NexusError, options: Options): NexusError {
+  if (error.code !== "MESSAGE_TOO_LARGE") return error;
+  const more = Object.hasOwn(options, "max-size") ? ", or allow more: --max-size 50M" : "";
+  return error.amended({ hint: `Ask for less at once${more}.` });
+}

@@ -1,0 +1,121 @@
+import { dirname, resolve } from "node:path";
+import { absolutePath } from "../../files/absolute-path.ts";
+import { entryForClient, type ClientEntry } from "../../config/import/client-entry.ts";
+import { obstacle } from "../../config/import/client-variables.ts";
+import type { ClientId } from "../../config/import/clients.ts";
+import { entryBoundTo } from "../../config/import/import-paths.ts";
+import { NEXUS } from "../../config/nexus-entry.ts";
+import { pathOf, projectFolderOf, type Surroundings } from "../../config/read/places.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ServerEntry } from "../../transport/server-entry.ts";
+import { secretIn } from "./entry-secrets.ts";
+
+/** How another program reaches a server: by itself, through Nexus on a pipe, or through a gateway that runs. */
+export type ClientRoute = { kind: "own" } | { kind: "pipe" } | { kind: "gateway"; url: string };
+
+/** An entry for another program's file. */
+export interface NamedEntry extends ClientEntry {
+  name: string;
+  way: ClientRoute["kind"];
+  /** Why the program does not reach the server by itself, as the end of a sentence. */
+  reason?: string | undefined;
+}
+
+interface Situation {
+  /** The command that starts Nexus. */
+  program: ServerEntry;
+  /** The file of --config. */
+  config: string | undefined;
+  places: Surroundings;
+  /** The entry goes to a file of the project in the working folder. */
+  isOfProject: boolean;
+}
+
+/** Makes entries for one other program. */
+export class ClientEntries {
+  readonly #client: ClientId;
+  readonly #situation: Situation;
+
+  constructor(client: ClientId, situation: Situation) {
+    this.#client = client;
+    this.#situation = situation;
+  }
+
+  /** All of Nexus. Throws where the program cannot reach it that way. */
+  nexus(way: Exclude<ClientRoute, { kind: "own" }>): NamedEntry {
+    const entry = way.kind === "pipe" ? this.#pipe([]) : { url: way.url };
+    return { name: NEXUS, way: way.kind, ...entryForClient(this.#client, entry) };
+  }
+
+  /** One server. By itself where that is asked for and can be, else through Nexus on a pipe. */
+  server(definition: ServerDefinition, written: unknown, way: ClientRoute): NamedEntry {
+    const { id } = definition;
+    if (way.kind === "gateway") {
+      return { name: id, way: "gateway", ...entryForClient(this.#client, { url: gatewayAddress(way.url, id) }) };
+    }
+    const through = (reason?: string): NamedEntry => {
+      return { name: id, way: "pipe", reason, ...entryForClient(this.#client, this.#pipe(["--server", id])) };
+    };
+    if (way.kind === "pipe") return through();
+    try {
+      return { name: id, way: "own", ...this.own(definition, written) };
+    } catch (error) {
+      if (error instanceof NexusError) return through(error.message);
+      throw error;
+    }
+  }
+
+  /** The entry of a server in the words of the program; throws the reason where it would be another server there. */
+  own(definition: ServerDefinition, written: unknown): ClientEntry {
+    const secret = secretIn(written);
+    if (secret !== undefined) throw obstacle(secret);
+    return entryForClient(this.#client, this.#bound(definition, written as ServerEntry));
+  }
+
+  /** The entry with paths that lead to the same places from another program. */
+  #bound({ origin }: ServerDefinition, written: ServerEntry): ServerEntry {
+    const { places, isOfProject } = this.#situation;
+    const entry = withHome(written, places.home);
+    if (!origin) return entry;
+    const { file, layer } = origin;
+    if (layer === "user") return startingAt(entry, dirname(file));
+    const folder = layer === "explicit" ? dirname(file) : projectFolderOf(file, pathOf(places.platform));
+    if (isOfProject && folder === places.cwd) return entry;
+    return entryBoundTo(folder, places.home, { entry, runsThere: layer !== "explicit" });
+  }
+
+  #pipe(args: readonly string[]): ServerEntry {
+    const { program, config } = this.#situation;
+    const file = config === undefined ? [] : ["--config", resolve(config)];
+    return { ...program, args: [...(program.args ?? []), "serve", "--stdio", ...file, ...args] };
+  }
+}
+
+/** Where a gateway has one server alone. */
+export function gatewayAddress(url: string, id: string): string {
+  return url.replace(/\/mcp$/, `/servers/${id}/mcp`);
+}
+
+/** Other programs know no `~`. */
+function withHome(entry: ServerEntry, home: string): ServerEntry {
+  const members = Object.entries(entry).map(([key, value]): [string, unknown] => {
+    const isPath = PATHS.includes(key) && typeof value === "string" && value.startsWith("~");
+    return [key, isPath ? absolutePath(value, { home, base: home }) : value];
+  });
+  return Object.fromEntries(members);
+}
+
+const PATHS = ["cwd", "workdir", "envFile"];
+
+function startingAt(entry: ServerEntry, folder: string): ServerEntry {
+  const members = Object.entries(entry).map(([key, value]: [string, unknown]) => {
+    const isPath = PATHS.includes(key) && typeof value === "string" && isRelative(value);
+    return [key, isPath ? resolve(folder, value) : value];
+  });
+  return Object.fromEntries(members) as ServerEntry;
+}
+
+function isRelative(path: string): boolean {
+  return path !== "" && !/^(?:~|\$\{|[/\\]|[A-Za-z]:)/.test(path);
+}

@@ -1,0 +1,22 @@
+import type { TextEdit } from "../../config/edit/edit.ts";
+import { loadText, MAX_CLIENT_BYTES } from "../../config/read/read-source.ts";
+import type { CommandContext } from "../command/command.ts";
+import { placesOf } from "../configure/configured-servers.ts";
+
+/** Edits a file of another program, or only finds out whether that can be done. */
+export async function editClientFile(
+  context: Omit<CommandContext, "options">,
+  file: string,
+  { edit, isDry }: { edit: TextEdit; isDry: boolean },
+): Promise<void> {
+  if (isDry) {
+    const text = await loadText(file, { called: "The file", isStrict: true, maxBytes: MAX_CLIENT_BYTES });
+    await edit(text ?? "");
+    return;
+  }
+  const { surroundings, stateFolder } = context;
+  // .mcp.json is also a file of Nexus: one that was trusted stays so.
+  const { editTrusted } = await import("../../config/edit/edit-trusted.ts");
+  const { trustStore } = await import("../../host/servers/load-options.ts");
+  await editTrusted(file, edit, { trust: trustStore(surroundings, stateFolder), surroundings: placesOf(context) });
+}

@@ -1,0 +1,41 @@
+import { isRecord } from "../../json/is-record.ts";
+import { maskedUrl, maskedWords } from "../../text/masked-secrets.ts";
+import { literalSecrets } from "../configure/literal-secrets.ts";
+
+/**
+ * What in an entry looks like a secret that stands there as it is, as the end of a sentence; undefined where nothing does.
+ * Stricter than the advice about an entry of one's own: what is found is not copied into a file of another program.
+ */
+export function secretIn(entry: unknown): string | undefined {
+  const [literal] = literalSecrets(entry);
+  if (literal) return `${literal.where} looks like a secret`;
+  if (!isRecord(entry)) return undefined;
+  const { command, args, url, env, headers } = entry;
+  const words = [command, args].flat().filter((word) => typeof word === "string");
+  if (maskedWords(words).some((word, index) => word !== words[index] || hasPassword(word))) {
+    return "an argument looks like a secret";
+  }
+  if (typeof url === "string" && maskedUrl(url) !== url) return "its address may have a key or a password in it";
+  for (const [where, members] of Object.entries({ env, header: headers })) {
+    for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {
+      if (typeof value === "string" && mayBeSecret(value)) return `${where} ${name} looks like a secret`;
+    }
+  }
+  return undefined;
+}
+
+/** An address with a password, a default of a variable, or letters and digits that nobody would type. */
+function mayBeSecret(value: string): boolean {
+  if (maskedUrl(value) !== value || hasPassword(value)) return true;
+  const words = withoutVariables(value).split(/[\s,;]+/);
+  return words.some((word) => /^[\w+=.~-]{20,}$/.test(word) && /\d/.test(word) && /[A-Za-z]/.test(word));
+}
+
+/** As addresses of databases have it. */
+function hasPassword(text: string): boolean {
+  return /[\w+.-]+:\/\/[^/\s@]*:[^/\s@]+@/.test(withoutVariables(text));
+}
+
+function withoutVariables(text: string): string {
+  return text.replaceAll(/\$\{[^{}]*\}/g, "");
+}

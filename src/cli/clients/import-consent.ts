@@ -1,0 +1,53 @@
+import type { ImportedServer } from "../../config/import/import.ts";
+import { isInside } from "../../files/is-inside.ts";
+import type { Surroundings } from "../../config/read/places.ts";
+import { realPath } from "../../files/real-path.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../text/visible.ts";
+import type { CommandContext } from "../command/command.ts";
+import type { Output } from "../output/output.ts";
+import { circumstancesAsWritten, reachAsWritten } from "../configure/entry-words.ts";
+
+/** Whether other people may have written the entry: it is in a file of the folder that the command is given in. */
+export function isOfOthers({ scope, source }: ImportedServer, { cwd, home }: Surroundings): boolean {
+  if (scope === "project") return true;
+  const folder = realPath(cwd);
+  return isInside(realPath(source.file), folder) && !isInside(realPath(home), folder);
+}
+
+/** Exactly what the entries would start and send, as it is written there. */
+export function showForeign(out: Output, servers: readonly ImportedServer[]): void {
+  for (const { id, source, entry, inputs } of servers) {
+    out.line(`${out.style("bold", id)} of ${visible(source.file)}`);
+    out.line(`  ${reachAsWritten(entry)}`);
+    for (const line of circumstancesAsWritten(entry)) out.line(`    ${line}`);
+    for (const { id: input, default: fallback } of inputs) {
+      if (fallback !== undefined) out.line(`    \${input:${visible(input)}} is ${visible(fallback)} without an answer`);
+    }
+  }
+}
+
+/** Shows the entries and asks whether to copy them; throws where there is no terminal to ask at. */
+export async function isImportAgreed(
+  { out, signal }: Pick<CommandContext, "out" | "signal">,
+  servers: readonly ImportedServer[],
+): Promise<boolean> {
+  const [first] = servers;
+  if (!first) return true;
+  if (!out.isInteractive) throw untrusted(first, servers);
+  showForeign(out, servers);
+  const { askFor } = await import("../output/terminal-questions.ts");
+  const what = servers.length === 1 ? "this server" : `these ${servers.length} servers`;
+  const answer = await askFor(out, { text: `Copy ${what} to your own file, whose servers are started? y/N`, signal });
+  return /^y(?:es)?$/i.test(answer.trim());
+}
+
+function untrusted({ id, source }: ImportedServer, servers: readonly ImportedServer[]): NexusError {
+  const names = servers.map((server) => server.id).join(" ");
+  return new NexusError("UNTRUSTED", `Server "${id}" is in a file of this folder, which others may have written`, {
+    server: id,
+    source,
+    hint: `See what it starts with "nexus mcp import ${names} --dry-run", then add --yes.`,
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ImportedServer } from "../../config/import/import.ts";
+import { isNexusEntry } from "../../config/nexus-entry.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+import { resolveEntry } from "../../transport/server-entry.ts";
+
+/** A server that is not taken over, and why. */
+interface Skipped {
+  server: ImportedServer;
+  reason: string;
+  /** Nothing is amiss: what is wanted is there. */
+  harmless: boolean;
+}
+
+export interface ImportPlan {
+  take: ImportedServer[];
+  skip: Skipped[];
+}
+
+export interface ImportWish {
+  /** Empty: all of them. */
+  names: readonly string[];
+  /** Entries of the file they go to, by id. */
+  present: ReadonlyMap<string, unknown>;
+  replace: boolean;
+  /** Whose file they go to. A project's servers were written by others: the user's file gets them by name only. */
+  scope: ImportedServer["scope"];
+  /** The folder the command is given in: servers of other folders are taken by name only. */
+  folder: string;
+}
+
+/** Which servers go into the file: one of each id, and none that is there already. */
+export function planImport(found: readonly ImportedServer[], wish: ImportWish): ImportPlan {
+  const plan: ImportPlan = { take: [], skip: [] };
+  for (const server of wanted(found, wish)) {
+    const skipped = reasonToSkip(server, plan, wish);
+    if (skipped) plan.skip.push({ server, ...skipped });
+    else plan.take.push(server);
+  }
+  return plan;
+}
+
+function wanted(found: readonly ImportedServer[], { names, scope, folder }: ImportWish): ImportedServer[] {
+  if (names.length === 0) {
+    const isHere = ({ project }: ImportedServer) => project === undefined || project === folder;
+    return found.filter((server) => server.scope === scope && isHere(server));
+  }
+  return names.flatMap((name) => {
+    const called = found.filter((server) => server.id === name || server.name === name);
+    if (called.length > 0) return called;
+    const ids = [...new Set(found.map(({ id }) => id))];
+    const near = nearestName(name, ids);
+    const known = ids.length === 0 ? "No other program has servers here." : `They have: ${ids.join(", ")}.`;
+    throw new NexusError("NAME_UNKNOWN", `No other program has a server "${name}"`, {
+      hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
+      mayHaveReached: false,
+    });
+  });
+}
+
+function reasonToSkip(
+  { id, name, entry }: ImportedServer,
+  { take }: ImportPlan,
+  { present, replace }: ImportWish,
+): Omit<Skipped, "server"> | undefined {
+  if (isNexusEntry(name, entry)) {
+    return { reason: "it is Nexus itself, which would then start itself again and again", harmless: false };
+  }
+  const chosen = take.find((other) => other.id === id);
+  if (chosen) {
+    const isSame = isDeepStrictEqual(chosen.entry, entry);
+    const reason = isSame
+      ? `the same as that of ${chosen.client}`
+      : `that of ${chosen.client} is taken; choose with --from`;
+    return { reason, harmless: isSame };
+  }
+  if (isDeepStrictEqual(present.get(id), entry)) return { reason: "is there already", harmless: true };
+  if (present.has(id) && !replace) {
+    return { reason: "another one of that name is there; --force replaces it", harmless: false };
+  }
+  try {
+    resolveEntry({ ...entry, id });
+    return undefined;
+  } catch (error) {
+    return { reason: messageOf(error), harmless: false };
+  }
+}

@@ -1,0 +1,32 @@
+import type { Candidate } from "../../config/read/places.ts";
+import { visible } from "../../text/visible.ts";
+import { circumstancesAsWritten } from "../configure/entry-words.ts";
+import type { ImportPlan } from "./import-plan.ts";
+import { adviceAbout, literalSecrets } from "../configure/literal-secrets.ts";
+import type { Output } from "../output/output.ts";
+import { reachText } from "../look/reach-text.ts";
+import { shortPath } from "../output/short-path.ts";
+
+/** What was taken over, what was not, and what should be looked at. */
+export function tellImport(
+  out: Output,
+  { take, skip }: ImportPlan,
+  { target, isDry, hasForeign, home }: { target: Candidate; isDry: boolean; hasForeign: boolean; home: string },
+): void {
+  const verb = isDry ? "Would add" : "Added";
+  for (const { id, client, entry } of take) {
+    out.line(`${verb} ${out.style("bold", id)} of ${client}: ${visible(reachText({ ...entry }) ?? "")}`);
+    for (const secret of literalSecrets(entry)) {
+      out.note(`${out.onStderr("yellow", "warning:")} ${id}: ${visible(adviceAbout(secret))}`);
+    }
+    if (circumstancesAsWritten(entry).some((line) => line.includes("${input:"))) {
+      out.note(`${id}: what \${input:…} stands for is asked on a terminal each time; \${secret:…} is remembered`);
+    }
+  }
+  for (const { server, reason } of skip) out.note(`Skipped ${server.id} of ${server.client}: ${visible(reason)}`);
+  if (take.length === 0) return out.line(isDry ? "Nothing would be added." : "Nothing was added.");
+  out.line(`${isDry ? "Nothing was written to" : "Written to"} ${shortPath(target.file, home)}`);
+  if (!isDry && target.layer === "project" && hasForeign) {
+    out.note("Others may have written these: look at them, and trust them with: nexus mcp trust");
+  }
+}

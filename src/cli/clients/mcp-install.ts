@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { clientFiles, findClientEntry, withClientEntries } from "../../config/import/client-file.ts";
+import { CLIENTS, INSTALL_CLIENTS, type ClientId } from "../../config/import/clients.ts";
+import { isNexusEntry } from "../../config/nexus-entry.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { defineCommand, type CommandContext } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { chosenServers, untrusted } from "./chosen-servers.ts";
+import type { NamedEntry, ClientRoute } from "./client-entries.ts";
+import { CLIENT_OPTIONS, clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "./client-options.ts";
+import { placesOf } from "../configure/configured-servers.ts";
+import { entryWriter } from "./entry-writer.ts";
+import { editClientFile } from "./edit-client-file.ts";
+import { tellInstallation, type Installed } from "./install-report.ts";
+
+/** nexus mcp install claude-code */
+export const install = defineCommand({
+  usage:
+    "nexus mcp install <client> [--stdio | --url URL] [--server ID]… [--project] [--as NAME] [--force] [--dry-run]",
+  description: `
+Writes Nexus into the configuration of another program, which then has all your servers: as a command that the program starts
+(--stdio, unless told otherwise), or as the address of a gateway that runs (--url). Comments and order of the file stay, and
+everything else in it. An entry of the same name that is not Nexus is left alone, unless --force is given.
+
+With --server it writes one server instead: its own entry where the program can run it as Nexus does, and otherwise a command
+that starts Nexus for this server alone. Secrets are never written into files of other programs: a server that has one is
+reached through Nexus. --config FILE goes into the command, so that Nexus reads that file there as well.
+
+The command has absolute paths of Node and Nexus: it works in programs that do not have your PATH.
+Clients: ${INSTALL_CLIENTS.join(", ")}.`,
+  words: { min: 1, max: 1 },
+  options: {
+    ...WAY_OPTIONS,
+    ...CLIENT_OPTIONS,
+    force: { type: "boolean", help: "replace an entry of that name, whatever it is" },
+    "dry-run": { type: "boolean", help: "show what would be written, and write nothing" },
+  },
+  examples: [
+    ["nexus mcp install claude-code", "Claude Code has all your servers from now on"],
+    ["nexus mcp install cursor --url http://127.0.0.1:3210/mcp", "through the gateway that nexus serve runs"],
+    ["nexus mcp install codex --server github --dry-run", "what one server alone would be written as"],
+    ["nexus mcp install vscode --project", "for everybody who opens this folder in VS Code"],
+  ],
+
+  async run(context) {
+    const { words, options, out, surroundings } = context;
+    const client = clientCalled(words[0] ?? "");
+    const places = placesOf(context);
+    const scope = options.project ? "project" : "user";
+    const [file] = clientFiles(client, scope, places);
+    if (file === undefined) throw noProjectFile(client);
+    const entries = named(await entriesFor(context, client, wayGiven(options)), options.as);
+
+    const installed: Installed[] = [];
+    for (const entry of entries) {
+      const state = await stateOf(entry, { client, file, replaces: options.force === true });
+      installed.push({ ...entry, state });
+    }
+    const changes = installed
+      .filter(({ state }) => state !== "unchanged")
+      .map(({ name, value }) => [name, value] as const);
+    const isDry = options["dry-run"] === true;
+    const edit = (text: string) => withClientEntries(client, file, { text, entries: new Map(changes) });
+    const isNew = !existsSync(file);
+    if (changes.length > 0) await editClientFile(context, file, { edit, isDry });
+    const isMachine = scope === "project" && entries.some(({ way, value }) => way === "pipe" && hasPaths(value));
+    const facts = { client, file, scope, isNew, isDry, isMachine } as const;
+    await tellInstallation(out, installed, { ...facts, home: surroundings.home });
+  },
+});
+
+type InstallContext = CommandContext<{
+  server?: readonly string[] | undefined;
+  project?: boolean | undefined;
+}>;
+
+async function entriesFor(
+  context: InstallContext,
+  client: ClientId,
+  way: ClientRoute | undefined,
+): Promise<NamedEntry[]> {
+  const { options } = context;
+  const writer = entryWriter(context, client, { isOfProject: options.project });
+  if (!options.server) {
+    return [inThisWay(() => writer.nexus(way === undefined || way.kind === "own" ? { kind: "pipe" } : way))];
+  }
+  const servers = await chosenServers(context, options.server);
+  return servers.map(({ definition, written }) => {
+    if (!way && !definition.trusted) throw untrusted(definition);
+    return inThisWay(() => writer.server(definition, written, way ?? { kind: "own" }));
+  });
+}
+
+function named(entries: NamedEntry[], name: string | undefined): NamedEntry[] {
+  if (name === undefined) return entries;
+  if (entries.length > 1) throw wrongUsage("--as goes with one entry", "Give one --server, or leave out --as.");
+  if (!/^[A-Za-z][\w-]{0,63}$/.test(name)) {
+    throw wrongUsage(`--as ${name} is not a name that every program takes`, "Use letters, digits, - and _.");
+  }
+  return entries.map((entry) => ({ ...entry, name }));
+}
+
+/** What writing an entry does; throws where it would replace what somebody else wrote. */
+async function stateOf(
+  { name, value }: NamedEntry,
+  { client, file, replaces }: { client: ClientId; file: string; replaces: boolean },
+): Promise<Installed["state"]> {
+  const present = await findClientEntry(client, file, name);
+  if (!present) return "added";
+  if (isDeepStrictEqual(present.value, value)) return "unchanged";
+  if (isNexusEntry(name, present.entry)) return "updated";
+  if (replaces) return "replaced";
+  throw new NexusError("CONFIG_INVALID", `${CLIENTS[client].title} has another server called "${name}" already`, {
+    phase: "config",
+    source: { file },
+    hint: "Give the new one another name with --as NAME, or replace the old one with --force.",
+    mayHaveReached: false,
+  });
+}
+
+/** Paths of this machine are of no use to others. */
+function hasPaths({ command, args }: Record<string, unknown>): boolean {
+  return [command, args].flat().some((word) => typeof word === "string" && /^(?:[/\\]|[A-Za-z]:)/.test(word));
+}
+
+function noProjectFile(client: ClientId): NexusError {
+  return wrongUsage(`${CLIENTS[client].title} has no file for a project`, "Leave out --project.");
+}

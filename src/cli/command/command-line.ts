@@ -1,0 +1,128 @@
+import { parseArgs } from "node:util";
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { FLAGS, IN_PLACE, type Command, type Options } from "./command.ts";
+
+export interface ParsedOptions {
+  /** What follows the command's own name. */
+  words: string[];
+  values: Record<string, string | boolean | string[] | undefined>;
+}
+
+/** Options of commands that may stand before the command itself. */
+const EARLY: Options = {
+  ...FLAGS,
+  ...IN_PLACE,
+  server: { type: "string", help: "" },
+  version: { type: "boolean", help: "" },
+};
+
+/** The words of a command line, before it is known which command it is. */
+export function commandWords(args: readonly string[]): string[] {
+  return parseArgs({ args: [...args], options: parsable(EARLY), strict: false, allowPositionals: true }).positionals;
+}
+
+/** Throws for options that no command has; without a command there is none that could know them. */
+export function requireEarlyOptions(args: readonly string[], group: string | undefined): void {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: parsable(EARLY),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const program = group === undefined ? "nexus" : `nexus ${group}`;
+  for (const token of tokens) {
+    if (token.kind !== "option" || Object.hasOwn(EARLY, token.name)) continue;
+    throw wrongUsage(
+      `"${program}" has no option ${token.rawName}`,
+      `${meant(token.name, EARLY)}"${program} --help" lists the commands.`,
+    );
+  }
+}
+
+/** What a command was given; says what is wrong, and what was probably meant. */
+export function parseOptions(args: readonly string[], name: string, command: Command): ParsedOptions {
+  const options: Options = { ...FLAGS, ...command.options };
+  const usage = `"nexus ${name} --help" shows what it takes. Usage: ${command.usage}`;
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: parsable(options),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const values: ParsedOptions["values"] = {};
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
+    if (!option) {
+      const advice = afterDashes(token.rawName, words, command) ?? meant(token.name, options) + usage;
+      throw wrongUsage(`"nexus ${name}" has no option ${token.rawName}`, advice);
+    }
+    values[token.name] = valueOf(token, option, values[token.name]);
+  }
+  const own = name.split(" ").length;
+  if (words[0] === "help") words.shift();
+  const given = words.slice(own);
+  const { min, max } = command.words;
+  if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given)}`, usage);
+  if (given.length > max) throw wrongUsage(`"nexus ${name}" takes no "${given[max]}"`, usage);
+  return { words: given, values };
+}
+
+/** In `nexus mcp add files npx -y …` the option belongs to the server's command, which is written after `--`. */
+function afterDashes(option: string, words: readonly string[], { usage }: Command): string | undefined {
+  const [group, verb, name, program] = words;
+  if (program === undefined || !usage.includes("-- COMMAND")) return undefined;
+  return `If ${option} is an option of ${program}, write -- before the command: nexus ${group} ${verb} ${name} -- ${program} …`;
+}
+
+/** The word of the usage whose turn it was: `<server>`. */
+function missingWord({ usage }: Command, given: readonly string[]): string {
+  return [...usage.matchAll(/<[^>]+>/g)][given.length]?.[0] ?? "more than that";
+}
+
+interface OptionToken {
+  name: string;
+  rawName: string;
+  value?: string | undefined;
+  inlineValue?: boolean | undefined;
+}
+
+function valueOf(
+  { rawName, value, inlineValue }: OptionToken,
+  { type, multiple, value: shown }: Options[string],
+  before: ParsedOptions["values"][string],
+): string | boolean | string[] {
+  if (type === "boolean") {
+    if (value !== undefined && inlineValue) throw wrongUsage(`${rawName} takes no value`, `Write ${rawName} alone.`);
+    return true;
+  }
+  // What looks like an option was hardly meant as a value; with "=" it was.
+  if (value === undefined || (!inlineValue && value.startsWith("--"))) {
+    throw wrongUsage(`${rawName} needs a value`, `Write ${rawName} ${shown ?? "VALUE"}.`);
+  }
+  if (multiple) return [...(Array.isArray(before) ? before : []), value];
+  if (before !== undefined) throw wrongUsage(`${rawName} is given twice`, `Give it once.`);
+  return value;
+}
+
+function meant(name: string, options: Options): string {
+  const near = nearestName(name, Object.keys(options));
+  return near === undefined ? "" : `Did you mean --${near}? `;
+}
+
+function parsable(options: Options): Record<string, { type: "string" | "boolean"; short?: string; multiple: true }> {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { type, short }]) => {
+      return [name, short === undefined ? { type, multiple: true as const } : { type, short, multiple: true as const }];
+    }),
+  );
+}
+
+export function wrongUsage(message: string, hint?: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", message, { hint, mayHaveReached: false });
+}

@@ -1,0 +1,86 @@
+import { defineServers, type LoadOptions } from "../../config/load.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { wrongUsage } from "./command-line.ts";
+import { maskedCommand, maskedUrl } from "../../text/masked-secrets.ts";
+import { quoteWord, splitWords } from "./split-words.ts";
+
+/** The server that stands on the command line (`--stdio`, `--url`), if one does. */
+export async function inPlaceServer(
+  values: Readonly<Record<string, unknown>>,
+  load: Omit<LoadOptions, "trust" | "explicit">,
+): Promise<ServerDefinition | undefined> {
+  const entry = inPlaceEntry(values);
+  if (!entry) return undefined;
+  const [definition] = await defineServers({ server: entry }, load);
+  return definition;
+}
+
+/** The entry that `--stdio`, `--url`, `--header` and `--env` describe. */
+export function inPlaceEntry(values: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
+  const { stdio, url, header, env } = values;
+  if (stdio !== undefined && url !== undefined)
+    throw wrongUsage("--stdio and --url are given both", "Give one of them.");
+  const headers = pairs(header, ":", `--header "Authorization: Bearer …"`);
+  const variables = pairs(env, "=", "--env NAME=value");
+  if (typeof stdio === "string") {
+    if (headers) throw wrongUsage("--header goes with --url, not with --stdio");
+    const [command, ...args] = splitWords(stdio);
+    if (command === undefined) throw wrongUsage("--stdio names no command", `Write --stdio "node server.js".`);
+    return { command, args, env: variables };
+  }
+  if (typeof url === "string") {
+    if (variables) throw wrongUsage("--env goes with --stdio, not with --url");
+    requireAddress(url);
+    return { url, headers };
+  }
+  if (headers || variables) throw wrongUsage("--header and --env need a server", "Give --url or --stdio with them.");
+  return undefined;
+}
+
+/** Options whose values may be secret, or hold a secret: they are named, but not repeated. */
+const SHOWN: Readonly<Record<string, (value: string) => string>> = {
+  header: (value) => `${/^[^:]*:/.exec(value)?.[0] ?? ""}…`,
+  env: (value) => `${/^[^=]*=/.exec(value)?.[0] ?? ""}…`,
+  url: maskedUrl,
+  stdio: maskedCommand,
+};
+
+/** An option's value as it may be shown. */
+export function shownValue(option: string, value: string): string {
+  return (Object.hasOwn(SHOWN, option) ? SHOWN[option]?.(value) : undefined) ?? value;
+}
+
+/** The words that give the same server in place again, for commands to copy: ` --stdio 'node server.js'`, or nothing. */
+export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string {
+  return ["stdio", "url", "header", "env"]
+    .flatMap((option) => {
+      const given: unknown[] = [values[option]].flat();
+      return given
+        .filter((value) => typeof value === "string")
+        .map((value) => ` --${option} ${quoteWord(shownValue(option, value))}`);
+    })
+    .join("");
+}
+
+/** A mistake on the command line is none of a configuration file. */
+export function requireAddress(url: string): void {
+  if (url.includes("${") || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
+  const shown = maskedUrl(url);
+  const isHost = /^[\w.-]+(?::\d+)?(?:\/|$)/.test(url);
+  const scheme = /^(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(url) ? "http" : "https";
+  throw wrongUsage(
+    `--url ${shown} is no http or https address`,
+    `Write the whole of it: --url ${isHost ? quoteWord(`${scheme}://${shown}`) : "https://example.com/mcp"}`,
+  );
+}
+
+export function pairs(given: unknown, separator: string, example: string): Record<string, string> | undefined {
+  if (!Array.isArray(given)) return undefined;
+  return Object.fromEntries(
+    given.map((text: string) => {
+      const at = text.indexOf(separator);
+      if (at < 1) throw wrongUsage(`${JSON.stringify(text)} has no "${separator}"`, `Write ${example}.`);
+      return [text.slice(0, at).trim(), separator === ":" ? text.slice(at + 1).trim() : text.slice(at + 1)];
+    }),
+  );
+}

@@ -1,0 +1,311 @@
+import { join } from "node:path";
+import type { Client } from "../../client/client.ts";
+import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
+import { loadConfiguration, type Configuration, type LoadOptions } from "../../config/load.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { serverId, withServerId } from "../../config/read/server-id.ts";
+import { openApi } from "../../compose/open-api.ts";
+import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { visible } from "../../text/visible.ts";
+import { eraKey, FileEraCache } from "../../host/servers/era-cache.ts";
+import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
+import { beginsWithServer } from "../../host/directory/names.ts";
+import { Policy } from "../../host/directory/policy.ts";
+import { ServerConnector } from "../../host/servers/server-connector.ts";
+import { unableToRun } from "../../host/servers/unable-to-run.ts";
+import { listedServers, unknownServer } from "../../host/directory/unknown-server.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+import type { Flags } from "./command.ts";
+import { wrongUsage } from "./command-line.ts";
+import { UNATTENDED } from "./declared.ts";
+import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
+import type { Output } from "../output/output.ts";
+import { verboseLogger } from "../output/verbose-logger.ts";
+import { quoteWord } from "./split-words.ts";
+import { Sightings, type Sighting } from "./sightings.ts";
+
+export interface ServerSetOptions {
+  /** For which servers the user may be asked for a `${input:…}`; for none unless given. */
+  asksFor?: (server: string) => boolean;
+}
+
+export interface ConnectManner {
+  /** Say on stderr what is odd about the entry; a command that reports it itself does not want that. */
+  tellsWarnings?: boolean;
+}
+
+export interface Setting {
+  surroundings: Surroundings;
+  stateFolder: string;
+  flags: Flags;
+  /** Options of the command, where a server in place may stand. */
+  values: Readonly<Record<string, unknown>>;
+  out: Output;
+}
+
+const AT_ONCE = 8;
+
+/** The configured servers, or the one given in place: nothing is started before a command asks for it. */
+export class ServerSet implements AsyncDisposable {
+  readonly configuration: Configuration;
+  /** The server stands on the command line: names need not say which one is meant. */
+  readonly inPlace: ServerDefinition | undefined;
+  /** What the servers' entries allow: the command line has no rules beside them. */
+  readonly policy: Policy;
+  readonly sightings: Sightings;
+  readonly #setting: Setting;
+  readonly #connector: ServerConnector;
+  readonly #eras: FileEraCache;
+  readonly #clients = new Set<Client>();
+  readonly #seen = new Map<ServerDefinition, Omit<Sighting, "at" | "key">>();
+  readonly #logger: Logger;
+
+  static async open(setting: Setting, { asksFor }: ServerSetOptions = {}): Promise<ServerSet> {
+    const { surroundings, stateFolder, flags, values, out } = setting;
+    const { trust, config } = flags;
+    const askInput: LoadOptions["askInput"] = async (input, server) => {
+      if (!asksFor?.(server) || !out.isInteractive) return undefined;
+      const { askFor } = await import("../output/terminal-questions.ts");
+      const what = `${server} needs ${input.description ?? input.id}`;
+      return askFor(out, { text: what, hidden: input.password, fallback: input.default });
+    };
+    const load = loadOptions({ surroundings, stateFolder, trust, askInput });
+    const inPlace = await inPlaceServer(values, load);
+    if (inPlace) return new ServerSet({ servers: [inPlace], warnings: [], files: [] }, inPlace, setting);
+    const configuration = await loadConfiguration({ ...load, explicit: config });
+    const problem = config === undefined ? undefined : configuration.files[0]?.problem;
+    if (problem) throw problem;
+    return new ServerSet(configuration, undefined, setting);
+  }
+
+  private constructor(configuration: Configuration, inPlace: ServerDefinition | undefined, setting: Setting) {
+    const { surroundings, stateFolder, flags, out } = setting;
+    this.configuration = configuration;
+    this.inPlace = inPlace;
+    this.policy = new Policy({}, (server) => configuration.servers.find(({ id }) => id === server)?.tools);
+    this.#setting = setting;
+    this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
+    this.#eras = new FileEraCache(join(stateFolder, "eras.json"));
+    this.sightings = new Sightings(join(stateFolder, "seen"));
+    this.#connector = new ServerConnector({
+      surroundings,
+      stateFolder,
+      trust: trustFor({ surroundings, stateFolder, trust: flags.trust }),
+      eras: this.#eras,
+      atOnce: AT_ONCE,
+      logger: this.#logger,
+      openApi,
+    });
+  }
+
+  /** Files that could not be used, whatever servers they may have. */
+  get fileProblems(): NexusError[] {
+    return this.configuration.files.flatMap(({ problem }) => problem ?? []);
+  }
+
+  /** By its id, or as it is called in its file. */
+  get(name: string): ServerDefinition {
+    const { servers, files } = this.configuration;
+    const found = this.#find(name) ?? this.#find(serverId(name));
+    if (found) return found;
+    // It may stand in the file that could not be read.
+    const [problem] = this.fileProblems;
+    if (problem) throw problem;
+    const ids = servers.map((server) => server.id);
+    const owner = servers.find((server) => beginsWithServer(this.withId(name), server))?.id;
+    throw unknownServer(name, ids, {
+      ...(owner === undefined ? {} : { near: [owner] }),
+      none: nothingConfigured(files.length),
+    });
+  }
+
+  #find(id: string): ServerDefinition | undefined {
+    return this.configuration.servers.find((server) => server.id === id);
+  }
+
+  /** The servers a command is about: the one in place, the one named, or all that are switched on. */
+  pick(id: string | undefined): ServerDefinition[] {
+    if (this.inPlace && id !== undefined) throw namedTwice(id);
+    if (this.inPlace) return [this.inPlace];
+    if (id !== undefined) return [this.get(id)];
+    return this.configuration.servers.filter(({ enabled }) => enabled);
+  }
+
+  /** The server that a command names with its first word, and the other words; one in place is not named. */
+  pickFirst(words: readonly string[]): { definition: ServerDefinition; rest: string[] } {
+    if (this.inPlace) return { definition: this.inPlace, rest: [...words] };
+    const [id, ...rest] = words;
+    if (id === undefined) throw wrongUsage("No server is named", "Name one, or give it with --stdio or --url.");
+    return { definition: this.get(id), rest };
+  }
+
+  /** The server of a command that takes no other word. */
+  pickOnly(words: readonly string[]): ServerDefinition {
+    const { definition, rest } = this.pickFirst(words);
+    if (this.inPlace && rest[0] !== undefined) throw namedTwice(rest[0]);
+    return definition;
+  }
+
+  /** The options that lead to the same servers again, for commands to copy: ` --url …`, ` --config FILE`, or nothing. */
+  get optionsAgain(): string {
+    const { values, flags } = this.#setting;
+    if (this.inPlace) return inPlaceAgain(values);
+    return flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`;
+  }
+
+  /** An error with what the command line knows about it: where its server is configured, and what to do. */
+  explained(error: unknown): unknown {
+    if (!(error instanceof NexusError) || !OF_THE_SERVER.has(error.code)) return error;
+    const { server } = error.details;
+    const { origin } = this.configuration.servers.find(({ id }) => id === server) ?? {};
+    const more = error.with({ source: origin });
+    if (error.code !== "PROTOCOL_VIOLATION") return more;
+    const look = origin
+      ? `"nexus mcp doctor ${server}" checks it, "nexus mcp logs ${server}" shows what it wrote.`
+      : "";
+    return more.with({ hint: `That is a fault of the server: tell its author. ${look}`.trim() });
+  }
+
+  /** The server whose tool or prompt a name means: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
+  async owner(given: string, kind: "tool" | "prompt" = "tool"): Promise<ServerDefinition> {
+    if (this.inPlace) return this.inPlace;
+    const { servers } = this.configuration;
+    const name = this.withId(given);
+    const found = servers.find((definition) => beginsWithServer(name, definition));
+    if (found) return found;
+    const [first = name] = name.replace(/^mcp:/, "").split(".");
+    if (this.#find(name) ?? this.#find(serverId(name))) {
+      throw wrongUsage(
+        `"${name}" is a server: name a ${kind} of it`,
+        `Write ${name}.${kind.toUpperCase()}; "nexus mcp ${kind}s ${name}" lists them.`,
+      );
+    }
+    if (first !== name || servers.length === 0) return this.get(first);
+    const owners = await this.#lastSeenWith(name, kind);
+    const example = `Write it as server.name, such as ${servers[0]?.id}.${name}. ${listedServers(servers.map(({ id }) => id))}`;
+    throw new NexusError("NAME_UNKNOWN", `"${name}" does not name a server`, {
+      hint: owners.length === 0 ? example : `Did you mean ${quoted(owners.map((id) => `${id}.${name}`))}?`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** A full name with the id of its server in front, also where it was given as the file calls it. */
+  withId(fullName: string): string {
+    return withServerId(fullName, (id) => this.#find(id) !== undefined);
+  }
+
+  /** The servers that had a tool or prompt of this name when they were last asked. */
+  async #lastSeenWith(name: string, kind: "tool" | "prompt"): Promise<string[]> {
+    const seen = await Promise.all(
+      this.configuration.servers.map(async (definition) => {
+        const sighting = await this.sightings.find(definition);
+        return sighting?.[kind === "tool" ? "tools" : "prompts"]?.includes(name) ? [definition.id] : [];
+      }),
+    );
+    return seen.flat();
+  }
+
+  /** Connects, and remembers how that went. Closed with the set. */
+  async connect(definition: ServerDefinition, given: ConnectOptions & ConnectManner = {}): Promise<Client> {
+    const { tellsWarnings = true, ...options } = given;
+    const { timeoutMs } = this.#setting.flags;
+    if (tellsWarnings) this.#warn(definition);
+    const refusal = unableToRun(definition);
+    if (refusal) throw refusal;
+    try {
+      const client = await this.#connector.connect(definition, {
+        logger: this.#logger,
+        timeoutMs,
+        connectTimeoutMs: timeoutMs,
+        input: UNATTENDED,
+        ...options,
+      });
+      this.#clients.add(client);
+      const { era, protocolVersion, serverInfo } = client;
+      this.saw(definition, { outcome: { kind: "ready", era, protocolVersion, serverInfo } });
+      return client;
+    } catch (thrown) {
+      const error = asNexusError(thrown);
+      const { code, message } = error;
+      if (code !== "CANCELLED") this.saw(definition, { outcome: { kind: "failed", code, message } });
+      throw error;
+    }
+  }
+
+  /** Ends a connection that the command needs no more. */
+  async disconnect(client: Client): Promise<void> {
+    this.#clients.delete(client);
+    await client.close();
+  }
+
+  /** Forgets which era a server spoke: the next connection asks anew. */
+  async forgetEra({ entry }: ServerDefinition): Promise<void> {
+    if (entry) await this.#eras.remember(eraKey(entry), undefined);
+  }
+
+  /** Keeps what was seen of a configured server, for `servers` and for completion, which suggests what can be used. */
+  saw(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): void {
+    if (this.inPlace) return;
+    const { id: server } = definition;
+    const tools = seen.tools?.filter((name) => this.policy.allows(undefined, { kind: "tool", server, name }));
+    this.#seen.set(definition, { ...this.#seen.get(definition), ...seen, ...(tools ? { tools } : {}) });
+  }
+
+  /** Ends what hosts that were killed left running. */
+  sweep(): Promise<void> {
+    return this.#connector.sweep();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([
+      ...[...this.#clients].map((client) => client.close()),
+      ...[...this.#seen].map(([definition, seen]) => this.sightings.note(definition, seen)),
+    ]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #warn({ id }: ServerDefinition): void {
+    for (const { server, message, source } of this.configuration.warnings) {
+      if (server !== id) continue;
+      const { out } = this.#setting;
+      out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
+    }
+  }
+}
+
+/** Failures of which it helps to know where the server is configured. */
+const OF_THE_SERVER = new Set<ErrorCode>([
+  "SERVER_EXITED",
+  "CONNECTION_FAILED",
+  "CONNECTION_LOST",
+  "HTTP_STATUS",
+  "REDIRECT_REFUSED",
+  "NOT_MCP",
+  "PROTOCOL_VIOLATION",
+  "VERSION_UNSUPPORTED",
+  "MESSAGE_TOO_LARGE",
+  "TIMEOUT",
+  "AUTH_REQUIRED",
+  "FORBIDDEN",
+  "CLOSED",
+]);
+
+function namedTwice(id: string): NexusError {
+  return wrongUsage(
+    `"${id}" is named, and another server is given in place`,
+    "Leave out the name, or --stdio and --url.",
+  );
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" or ");
+}
+
+function nothingConfigured(files: number): string {
+  const none = files === 0 ? "No configuration file was found." : "The configuration has no servers.";
+  return `${none} Add one: nexus mcp add NAME -- COMMAND …`;
+}

@@ -1,0 +1,40 @@
+import { nearestName } from "../../text/nearest-name.ts";
+import { defineCommand } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { SHELLS, type Shell } from "./shells.ts";
+
+/** nexus completion bash */
+export const completion = defineCommand({
+  usage: `nexus completion <${SHELLS.join("|")}>`,
+  description: `
+Prints a script for the shell to read at its start. Then Tab completes commands, options, servers, and the names of tools and
+prompts that were seen before (nexus mcp tools, nexus mcp prompts); pressing it starts no server.`,
+  words: { min: 1, max: 1 },
+  options: {},
+  examples: [
+    ["source <(nexus completion bash)", "in ~/.bashrc"],
+    ["source <(nexus completion zsh)", "in ~/.zshrc, after compinit"],
+    ["nexus completion fish | source", "in ~/.config/fish/config.fish"],
+    ["nexus completion powershell | Out-String | Invoke-Expression", "in the file that $PROFILE names"],
+  ],
+
+  async run({ words, out }) {
+    const [word = ""] = words;
+    const shell = SHELLS.find((known) => known === word);
+    if (!shell) {
+      const near = nearestName(word, SHELLS);
+      const known = `There are ${SHELLS.join(", ")}.`;
+      throw wrongUsage(`There is no completion for "${word}"`, near ? `Did you mean ${near}? ${known}` : known);
+    }
+    const script = await SCRIPTS[shell]();
+    if (out.json) out.value({ shell, script });
+    else out.line(script.trimEnd());
+  },
+});
+
+const SCRIPTS: Record<Shell, () => Promise<string>> = {
+  bash: async () => (await import("./bash.ts")).BASH,
+  zsh: async () => (await import("./zsh.ts")).ZSH,
+  fish: async () => (await import("./fish.ts")).FISH,
+  powershell: async () => (await import("./powershell.ts")).POWERSHELL,
+};

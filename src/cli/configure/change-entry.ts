@@ -1,0 +1,41 @@
+import { resolve } from "node:path";
+import type { ServerEdit } from "../../config/edit/edit.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { CommandContext, Options } from "../command/command.ts";
+import { openConfigured, placesOf } from "./configured-servers.ts";
+
+/** The option of commands that change an entry where it stands. */
+export const SOURCE = {
+  file: { type: "string", value: "FILE", help: "change this file, not the one the server comes from" },
+} as const satisfies Options;
+
+export interface Changed {
+  before: ServerDefinition;
+  /** What is configured under the name now; undefined where nothing is. */
+  after: ServerDefinition | undefined;
+  file: string;
+}
+
+/** Changes the entry that counts, in the file it stands in. */
+export async function changeEntry(
+  context: CommandContext<{ file?: string | undefined }>,
+  name: string,
+  edit: (definition: ServerDefinition) => ServerEdit | undefined,
+): Promise<Changed> {
+  const { options, surroundings, stateFolder } = context;
+  const explicit = options.file === undefined ? undefined : resolve(options.file);
+  await using found = await openConfigured(context, { file: explicit });
+  const before = found.get(name);
+  const file = before.origin?.file;
+  if (file === undefined) throw new NexusError("INTERNAL", `Server "${before.id}" stands in no file`);
+
+  const change = edit(before);
+  if (!change) return { before, after: before, file };
+  const { editTrusted } = await import("../../config/edit/edit-trusted.ts");
+  const { trustStore } = await import("../../host/servers/load-options.ts");
+  const trust = trustStore(surroundings, stateFolder);
+  await editTrusted(file, [change], { trust, surroundings: placesOf(context) });
+  await using now = await openConfigured(context, { file: explicit });
+  return { before, after: now.configuration.servers.find(({ id }) => id === before.id), file };
+}

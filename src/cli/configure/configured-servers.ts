@@ -1,0 +1,20 @@
+import { resolve } from "node:path";
+import type { Surroundings } from "../../config/read/places.ts";
+import type { CommandContext } from "../command/command.ts";
+import { ServerSet, type ServerSetOptions } from "../command/server-set.ts";
+
+/** The servers of the configuration, or of one file: whatever `--url` and `--stdio` mean to the command itself. */
+export async function openConfigured(
+  context: Omit<CommandContext, "options">,
+  { file, ...options }: ServerSetOptions & { file?: string | undefined } = {},
+): Promise<ServerSet> {
+  const { surroundings, stateFolder, flags, out } = context;
+  const config = file ?? flags.config;
+  return ServerSet.open({ surroundings, stateFolder, flags: { ...flags, config }, values: {}, out }, options);
+}
+
+/** Where the command was started, for finding configuration files. */
+export function placesOf({ surroundings }: Pick<CommandContext, "surroundings">, folder = "."): Surroundings {
+  const { home, platform, variables } = surroundings;
+  return { cwd: resolve(folder), home, platform, variables };
+}

@@ -1,0 +1,53 @@
+import { isRecord } from "../../json/is-record.ts";
+import { visible } from "../../text/visible.ts";
+import { quoteWord } from "../command/split-words.ts";
+
+/** How an entry is reached, as it was written: its command as one would type it, or its URL. */
+export function reachAsWritten(entry: unknown): string {
+  if (!isRecord(entry)) return "(no entry)";
+  const { command, args, url, api } = entry;
+  if (api !== undefined) return visible(`the tools of ${plain(api)}`);
+  if (command === undefined) return url === undefined ? "(neither command nor url)" : visible(plain(url));
+  const words = [command, args ?? []].flat().map(plain);
+  return words.map((word) => visible(quoteWord(word))).join(" ");
+}
+
+/** Members that say how the entry is reached, or whether it is switched on. */
+const REACH: ReadonlySet<string> = new Set(["command", "args", "url", "api", "enabled", "disabled", "id"]);
+/** Members that have words of their own. */
+const WORDED: ReadonlySet<string> = new Set([
+  "upstream",
+  "cwd",
+  "workdir",
+  "env",
+  "envFile",
+  "env_passthrough",
+  "headers",
+]);
+
+/** All else that an entry says, one line each: its folder, its variables, its headers first. */
+export function circumstancesAsWritten(entry: unknown): string[] {
+  if (!isRecord(entry)) return [];
+  const { cwd = entry["workdir"], env, envFile, env_passthrough: passed, headers, api, upstream } = entry;
+  const others = Object.entries(entry).filter(([name]) => !REACH.has(name) && !WORDED.has(name));
+  return [
+    ...(upstream === undefined
+      ? []
+      : [`sends requests to ${upstream === "fake" ? "a fake" : plain(upstream)} instead`]),
+    ...(api === undefined ? [] : [`where it sends what: nexus api show ${quoteWord(plain(api))}`]),
+    ...(cwd === undefined ? [] : [`in ${plain(cwd)}`]),
+    ...pairs(env).map(([name, value]) => `with ${name}=${value}`),
+    ...(envFile === undefined ? [] : [`with the variables of ${plain(envFile)}`]),
+    ...(Array.isArray(passed) && passed.length > 0 ? [`with your ${passed.map(plain).join(", ")}`] : []),
+    ...pairs(headers).map(([name, value]) => `sends ${name}: ${value}`),
+    ...others.map(([name, value]) => `${name}: ${plain(value)}`),
+  ].map(visible);
+}
+
+function pairs(value: unknown): [string, string][] {
+  return isRecord(value) ? Object.entries(value).map(([name, text]) => [name, plain(text)]) : [];
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

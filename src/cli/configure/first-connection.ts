@@ -1,0 +1,32 @@
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import type { ServerSet } from "../command/server-set.ts";
+
+/** What came of connecting to a server that was just configured. */
+export type FirstConnection =
+  | { ok: true; era: Era; protocolVersion: string; serverInfo: Implementation | undefined; tools: number | undefined }
+  | { ok: false; error: NexusError };
+
+/** Connects once, and remembers the names it saw: completion knows them from then on. */
+export async function connectOnce(
+  servers: ServerSet,
+  definition: ServerDefinition,
+  signal: AbortSignal,
+): Promise<FirstConnection> {
+  try {
+    const client = await servers.connect(definition, { signal });
+    const { era, protocolVersion, serverInfo, serverCapabilities } = client;
+    const tools = serverCapabilities?.tools ? await client.listTools({ signal }) : undefined;
+    const prompts = serverCapabilities?.prompts ? await client.listPrompts({ signal }) : undefined;
+    servers.saw(definition, {
+      ...(tools ? { tools: tools.map(({ name }) => name) } : {}),
+      ...(prompts ? { prompts: prompts.map(({ name }) => name) } : {}),
+    });
+    return { ok: true, era, protocolVersion, serverInfo, tools: tools?.length };
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    return { ok: false, error: asNexusError(thrown) };
+  }
+}

@@ -1,0 +1,28 @@
+import { changeEntry, SOURCE } from "./change-entry.ts";
+import { defineCommand } from "../command/command.ts";
+import { shortPath } from "../output/short-path.ts";
+
+/** nexus mcp remove github */
+export const remove = defineCommand({
+  usage: "nexus mcp remove <server> [--file FILE]",
+  description: `Removes the entry from the file that counts here; comments and order of the file stay. Where a weaker file has a
+server of the same name, that one counts from then on. To keep the entry: nexus mcp disable.`,
+  words: { min: 1, max: 1 },
+  options: SOURCE,
+  examples: [
+    ["nexus mcp remove github", "from the file that configures it"],
+    ["nexus mcp remove github --file ~/.nexus/mcp.json", "from this file, whichever counts here"],
+  ],
+
+  async run(context) {
+    const { words, out, surroundings } = context;
+    const [name = ""] = words;
+    const { before, after, file } = await changeEntry(context, name, ({ id }) => ({ kind: "remove", id }));
+    const { id } = before;
+    const uncovered = after?.origin?.file;
+    if (out.json) return out.value({ server: id, file, uncovered });
+    out.line(`Removed ${out.style("bold", id)} from ${shortPath(file, surroundings.home)}`);
+    if (uncovered !== undefined)
+      out.note(`The server of the same name in ${shortPath(uncovered, surroundings.home)} counts now`);
+  },
+});

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, relative, resolve } from "node:path";
+import { looksRelative } from "../../config/import/relative-words.ts";
+import { serverId } from "../../config/read/server-id.ts";
+import type { Candidate } from "../../config/read/places.ts";
+import { resolveEntry, type ServerEntry } from "../../transport/server-entry.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import type { Options } from "../command/command.ts";
+import { inPlaceEntry, pairs, requireAddress } from "../command/in-place.ts";
+
+/** What an entry is made of on the command line; a command may also stand behind `--`. */
+export const ENTRY = {
+  url: { type: "string", value: "URL", help: "the address of a server that runs elsewhere" },
+  stdio: { type: "string", value: '"COMMAND …"', help: "the command of a server, in one word instead of after --" },
+  api: { type: "string", value: "API", help: "a tool file, approved; a path or a name, as in nexus api" },
+  upstream: { type: "string", value: "fake|URL", help: "what stands in for the real service of a tool file" },
+  setting: { type: "string", multiple: true, value: "name=value", help: "a setting of a tool file; repeatable" },
+  env: { type: "string", multiple: true, value: "NAME=value", help: "a variable for the command; repeatable" },
+  header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
+  cwd: { type: "string", value: "DIR", help: "the folder the command runs in" },
+  disabled: { type: "boolean", help: "add it switched off" },
+} as const satisfies Options;
+
+interface EntryOptions {
+  url?: string | undefined;
+  stdio?: string | undefined;
+  /** The path of a tool file. */
+  api?: string | undefined;
+  upstream?: string | undefined;
+  setting?: readonly string[] | undefined;
+  env?: readonly string[] | undefined;
+  header?: readonly string[] | undefined;
+  cwd?: string | undefined;
+  disabled?: boolean | undefined;
+}
+
+/** The entry as it will stand in the file, checked: what cannot work is not written. */
+export function newEntry(
+  name: string,
+  command: readonly string[],
+  options: EntryOptions & { target: Candidate; from: string },
+): ServerEntry {
+  const { url, stdio, api, upstream, cwd, disabled, target, from } = options;
+  const ways = { "a command": command[0], "--stdio": stdio, "--url": url, "--api": api };
+  const given = Object.entries(ways).flatMap(([way, value]) => (value === undefined ? [] : [way]));
+  if (given.length > 1) throw wrongUsage(`${given.join(" and ")} are given both`, "Give one of them.");
+  if (given.length === 0) throw wrongUsage(`Nothing says how to reach "${name}"`, howTo(name));
+  if (url !== undefined) requireAddress(url);
+  if (url !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --url");
+  if (api !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --api");
+  if (api === undefined && upstream !== undefined) throw wrongUsage("--upstream goes with --api");
+  if (api === undefined && options.setting) throw wrongUsage("--setting goes with --api");
+
+  const [program, ...args] = command;
+  // Words behind -- are words already: nothing in them is to be taken apart.
+  const described = inPlaceEntry({ ...options, stdio: program === undefined ? stdio : "command" });
+  const entry = {
+    ...described,
+    ...(program === undefined ? {} : { command: program, args }),
+    api: api === undefined ? undefined : pathFor(api, target, from),
+    upstream,
+    settings: pairs(options.setting, "=", "--setting name=value"),
+    cwd: cwd === undefined ? undefined : pathFor(cwd, target, from),
+    enabled: disabled ? false : undefined,
+  };
+  const written = Object.fromEntries(Object.entries(entry).filter(([, value]) => !isNothing(value))) as ServerEntry;
+  const bound = target.layer === "user" && isHere(written, from) ? { ...written, cwd: from } : written;
+  resolveEntry({ ...bound, id: serverId(name) });
+  return bound;
+}
+
+/** Whether the command names files of this folder: in the home folder, where it would run, they mean something else. */
+function isHere(entry: ServerEntry, folder: string): boolean {
+  return looksRelative(entry).some((word) => existsSync(resolve(folder, word)));
+}
+
+function howTo(name: string): string {
+  return `Write nexus mcp add ${name} -- COMMAND ARG…, or --url URL, or --api API. (PowerShell drops a bare --: quote it, '--'.)`;
+}
+
+/** A project moves with its folder, and is the same for others; the user's file speaks about this machine. */
+function pathFor(path: string, { layer, folder }: Candidate, from: string): string {
+  if (/^~|^\$\{/.test(path)) return path;
+  const absolute = resolve(from, path);
+  const inside = relative(folder, absolute);
+  const isInside = layer === "project" && !isAbsolute(inside) && !inside.startsWith("..");
+  return isInside ? inside.replaceAll("\\", "/") || "." : absolute;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,41 @@
+import { stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { candidates, type Candidate, type Surroundings } from "../../config/read/places.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import type { Options } from "../command/command.ts";
+
+/** Options of commands that write into a configuration file. */
+export const TARGET = {
+  project: { type: "boolean", help: "write into the project's file in this folder, not into your own" },
+  file: { type: "string", value: "FILE", help: "write into this file" },
+} as const satisfies Options;
+
+interface Wish {
+  project?: boolean | undefined;
+  file?: string | undefined;
+  /** The flag --config: the one file that counts is the one to write into. */
+  config: string | undefined;
+}
+
+/** The file that a new server goes to: a named one, the project's, else the user's; one that is there before a new one. */
+export async function targetFile({ project, file, config }: Wish, surroundings: Surroundings): Promise<Candidate> {
+  const named = file ?? config;
+  if (named !== undefined && project) throw wrongUsage("--project and a file are given both", "Give one of them.");
+  const places = candidates(surroundings);
+  const { cwd, home } = surroundings;
+  if (named !== undefined) {
+    const path = resolve(cwd, named);
+    const known = places.find((place) => place.file === path);
+    return known ?? { file: path, layer: "explicit", folder: dirname(path) };
+  }
+  const layer = project ? "project" : "user";
+  for (const place of places) if (place.layer === layer && (await isThere(place.file))) return place;
+  return { file: join(project ? cwd : home, ".nexus", "mcp.json"), layer, folder: cwd };
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}

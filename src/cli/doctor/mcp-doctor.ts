@@ -1,0 +1,130 @@
+import { SILENT } from "../../text/logger.ts";
+import type { ConfigFile } from "../../config/load.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import { maskedCommand } from "../../text/masked-secrets.ts";
+import { renderForPrograms } from "../../errors/render.ts";
+import { SERVERS_AT_ONCE } from "../command/ask-servers.ts";
+import { defineCommand, IN_PLACE } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { failedBy, TITLES, type Check } from "./check.ts";
+import type { Examined } from "./checkup.ts";
+import { examine } from "./examine.ts";
+import { briefLine, reportLines, summaryLine, type Sheet } from "./report.ts";
+import { exitCodeOf } from "../output/exit-codes.ts";
+import { inPlaceEntry } from "../command/in-place.ts";
+import { MANY_SERVERS } from "../look/list-command.ts";
+import { mapConcurrently } from "../../async/map-concurrently.ts";
+import { verboseLogger } from "../output/verbose-logger.ts";
+
+/** nexus mcp doctor github */
+export const doctor = defineCommand({
+  usage: "nexus mcp doctor [server] [--problems] [--details]",
+  description: `
+Checks a server, or all, from the entry in its file to the end of its process, and says for each finding what was seen
+and what to do: configuration, trust, variables (names only), command or network, start, stdout, protocol, capabilities,
+lists, schemas and what model providers make of them, latency, shutdown; of a tool file where its calls go and whether its
+secrets are stored. No tool is called.
+
+Ends with 0 where nothing failed (warnings are no failure), else with the code of the failure; with 4 where several
+failed in different ways. Of more than five servers, those without a finding are one line each; --details shows everything,
+--problems only the servers with a warning or a failure.`,
+  words: { min: 0, max: 1 },
+  options: {
+    problems: { type: "boolean", help: "only servers with a warning or a failure" },
+    details: { type: "boolean", help: "every check of every server" },
+    ...IN_PLACE,
+  },
+  examples: [
+    ["nexus mcp doctor", "every configured server, side by side"],
+    ["nexus mcp doctor --problems", "only those with a warning or a failure"],
+    ["nexus mcp doctor github", "one server"],
+    ["nexus mcp doctor github --timeout 5s", "do not wait long for one that hangs"],
+    [`nexus mcp doctor --stdio "node server.js"`, "a server that is not configured yet"],
+    ["nexus mcp doctor --url https://example.com/mcp", "one that is reached by URL: DNS, TCP, TLS and HTTP, too"],
+    [`nexus mcp doctor --json | jq '.servers[].checks[] | select(.verdict == "failed")'`, "for programs"],
+  ],
+
+  async run({ words: [id], options, flags, out, signal, surroundings, stateFolder, openServers }) {
+    await using servers = await openServers({ asksFor: (server) => id === undefined || server === id });
+    if (servers.inPlace && id !== undefined) {
+      throw wrongUsage(
+        `"${id}" and a server in place are given both`,
+        "Name a server, or give one with --stdio or --url.",
+      );
+    }
+    const { files, servers: all } = servers.configuration;
+    const named = id !== undefined || servers.inPlace !== undefined;
+    const chosen = named ? servers.pick(id) : all;
+    const broken = named ? [] : files.filter(({ problem }) => problem !== undefined);
+    const sheet: Sheet = { style: (style, text) => out.style(style, text), columns: out.columns };
+    const isBrief = chosen.length >= MANY_SERVERS && !options.details;
+    const show = (result: Examined, title: string) => {
+      const hasProblem = result.verdict === "failed" || result.verdict === "warning";
+      if (out.json || (options.problems && !hasProblem)) return;
+      const lines =
+        isBrief && !hasProblem ? [briefLine(result, title, sheet)] : [...reportLines(result, title, sheet), ""];
+      for (const line of lines) out.line(line);
+    };
+    for (const file of broken) show(brokenFile(file), `${file.layer} configuration`);
+
+    const logger = flags.verbose ? verboseLogger(out) : SILENT;
+    const { timeoutMs } = flags;
+    const practice = { servers, surroundings, stateFolder, named, timeoutMs, signal, logger };
+    const written = inPlaceEntry(options);
+    const check = async (definition: ServerDefinition) => {
+      const result = await examine(definition, { ...practice, inPlaceEntry: written });
+      return { result, title: titleOf(definition) };
+    };
+    const onResult = ({ result, title }: Awaited<ReturnType<typeof check>>) => show(result, title);
+    const reports = await mapConcurrently(chosen, check, { limit: SERVERS_AT_ONCE, onResult });
+    const examined = reports.map(({ result }) => result);
+    if (out.json) out.value({ servers: examined.map(forPrograms), files: files.map(fileForPrograms) });
+    else if (chosen.length === 0 && broken.length === 0) out.line(nothingThere(files));
+    else out.line(summaryLine(examined, broken.length, sheet));
+    const problems = broken.flatMap(({ problem }) => problem ?? []);
+    return exitCodeOfAll([...problems, ...examined.flatMap(({ failures }) => failures)]);
+  },
+});
+
+/** The code that all failures have; 4 where they differ. */
+function exitCodeOfAll(failures: readonly NexusError[]): number {
+  const codes = new Set(failures.map(exitCodeOf));
+  const [only = 0] = codes;
+  return codes.size > 1 ? 4 : only;
+}
+
+function brokenFile({ file, problem }: ConfigFile): Examined {
+  const finding = problem ? failedBy(problem) : { verdict: "ok" as const, evidence: [] };
+  const { line, column } = problem?.details.source ?? {};
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  const advice = [...(finding.advice ?? []), `Correct it at ${place}; until then none of its servers is there.`];
+  const check: Check = { id: "configuration", title: TITLES.configuration, ...finding, advice };
+  return { server: file, verdict: "failed", checks: [check], failures: problem ? [problem] : [] };
+}
+
+function titleOf({ name, entry, written }: ServerDefinition): string {
+  if (name !== undefined) return name;
+  if (!entry) return "";
+  // Not the arguments, and nothing that was filled in: that may be secret.
+  if (entry.reach.kind === "stdio") return maskedCommand(written?.command?.split(" ")[0] ?? entry.reach.command);
+  if (entry.reach.kind === "api") return entry.reach.file;
+  return /^https?:/.test(entry.reach.url) && URL.canParse(entry.reach.url) ? new URL(entry.reach.url).origin : "";
+}
+
+function forPrograms({ server, verdict, checks }: Examined): Record<string, unknown> {
+  return {
+    server,
+    verdict,
+    checks: checks.map(({ error, ...check }) => (error ? { ...check, ...renderForPrograms(error) } : check)),
+  };
+}
+
+function fileForPrograms({ file, layer, servers, trusted, problem }: ConfigFile): Record<string, unknown> {
+  return { file, layer, servers, trusted, ...(problem ? renderForPrograms(problem) : {}) };
+}
+
+function nothingThere(files: readonly ConfigFile[]): string {
+  const none = files.length === 0 ? "No configuration file was found" : "The configuration has no servers";
+  return `${none}: there is nothing to check. Add a server: nexus mcp add NAME -- COMMAND …`;
+}

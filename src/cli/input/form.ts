@@ -1,0 +1,98 @@
+import { visible, visibleLines } from "../../text/visible.ts";
+import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "./form-field.ts";
+import type { Output } from "../output/output.ts";
+import { askFor } from "../output/terminal-questions.ts";
+
+export interface Asking {
+  out: Output;
+  /** Who asks. */
+  server: string;
+  signal: AbortSignal;
+}
+
+const DECLINE = "!";
+
+/** Asks a person to fill in fields; undefined where it is declined. */
+export async function fillForm(
+  message: string,
+  fields: readonly FormField[],
+  { out, server, signal }: Asking,
+): Promise<Record<string, unknown> | undefined> {
+  out.note(`\n${out.onStderr("bold", `${server} asks:`)} ${visibleLines(message)}`);
+  out.note(out.onStderr("dim", `"${DECLINE}" declines, Ctrl-C cancels the call.`));
+  if (fields.length === 0) return (await confirm("Accept", { out, server, signal })) ? {} : undefined;
+  const content: [string, unknown][] = [];
+  for (const field of fields) {
+    const answer = await askField(field, { out, server, signal });
+    if (answer.kind === "declined") return undefined;
+    if (answer.kind === "answered") content.push([field.name, answer.value]);
+  }
+  return Object.fromEntries(content);
+}
+
+/** Shows where a server wants the user to go; nothing is opened. True once the user says that it is done. */
+export async function visitPage(message: string, url: string, { out, server, signal }: Asking): Promise<boolean> {
+  const page = URL.canParse(url) ? new URL(url) : undefined;
+  out.note(`\n${out.onStderr("bold", `${server} asks you to visit a page:`)} ${visibleLines(message)}`);
+  if (page?.protocol !== "https:" && page?.protocol !== "http:") {
+    out.note(`  ${visible(url)}\n  This is no address of a web page, so it is declined.`);
+    return false;
+  }
+  // As the browser will read it: a host that only looks like another one shows itself here.
+  out.note(`  address: ${visible(page.href)}\n  host:    ${out.onStderr("bold", visible(page.host))}`);
+  if (page.protocol === "http:") out.note(`  ${out.onStderr("yellow", "The connection to it is not encrypted.")}`);
+  out.note(out.onStderr("dim", `Nothing is opened by itself. "${DECLINE}" declines, Ctrl-C cancels the call.`));
+  if (!(await confirm("Do you want to go there", { out, server, signal }))) return false;
+  const done = await askFor(out, { text: "Open it in a browser, then press Enter", signal });
+  return done !== DECLINE;
+}
+
+type FieldAnswer = { kind: "answered"; value: unknown } | { kind: "empty" } | { kind: "declined" };
+
+async function askField(field: FormField, { out, signal }: Asking): Promise<FieldAnswer> {
+  describe(field, out);
+  const fallback = defaultOf(field);
+  for (;;) {
+    const typed = await askFor(out, {
+      text: promptOf(field),
+      fallback: fallback === undefined ? undefined : shownDefault(fallback),
+      signal,
+    });
+    if (typed === DECLINE) return { kind: "declined" };
+    if (typed === "" && !field.required) return { kind: "empty" };
+    if (typed === "" && field.kind !== "text") {
+      out.note(out.onStderr("yellow", `  An answer is needed here; "${DECLINE}" declines.`));
+      continue;
+    }
+    const reading = await readField(field, [typed], { numbered: true });
+    if ("value" in reading) return { kind: "answered", value: reading.value };
+    out.note(out.onStderr("yellow", `  ${visible(reading.problem)}`));
+  }
+}
+
+function describe(field: FormField, out: Output): void {
+  const { title, description, kind, choices, required } = field;
+  const facts = kind === "choice" || kind === "choices" ? (required ? "" : "optional") : fieldFacts(field);
+  const about = facts === "" ? "" : out.onStderr("dim", ` (${visible(facts)})`);
+  out.note(`\n${out.onStderr("bold", visible(title))}${about}`);
+  if (description !== undefined) out.note(`  ${visible(description)}`);
+  const width = String(choices.length).length;
+  for (const [index, { value, title: shown }] of choices.entries()) {
+    const both = shown === value ? value : `${shown} (${value})`;
+    out.note(`  ${String(index + 1).padStart(width)}  ${visible(both)}`);
+  }
+}
+
+function promptOf({ name, kind, choices }: FormField): string {
+  if (kind === "choice") return `${name}, 1-${choices.length}`;
+  if (kind === "choices") return `${name}, as many as you like (1,2)`;
+  return kind === "boolean" ? `${name}, y/n` : name;
+}
+
+async function confirm(what: string, { out, signal }: Asking): Promise<boolean> {
+  for (;;) {
+    const typed = (await askFor(out, { text: `${what}? y/n`, signal })).trim().toLowerCase();
+    if (typed === "y" || typed === "yes") return true;
+    if (typed === "n" || typed === "no" || typed === DECLINE) return false;
+  }
+}

@@ -1,0 +1,157 @@
+import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ElicitRequest, ElicitResult, InputRequest, InputResult } from "../../protocol/mcp.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import { DECLARED } from "../command/declared.ts";
+import { fillForm, visitPage } from "./form.ts";
+import { defaultOf, formFields, readField, type FormField } from "./form-field.ts";
+import type { GivenAnswers } from "./given-answers.ts";
+import type { Output } from "../output/output.ts";
+import type { SamplingProgram } from "./sampling-program.ts";
+import type { Unanswered } from "./unanswered.ts";
+
+export interface InterviewOptions {
+  out: Output;
+  answers: GivenAnswers;
+  sampler: SamplingProgram | undefined;
+  /** Clears the terminal for a question. */
+  aside: <T>(run: () => Promise<T>) => Promise<T>;
+}
+
+/** Answers a server's questions: with what was given beforehand, else by asking at the terminal, else not at all. */
+export class Interview implements InputProvider {
+  readonly capabilities: InputProvider["capabilities"];
+  /** What nobody was there to answer. */
+  readonly unanswered: Unanswered[] = [];
+  /** Of the server; known once it is connected. */
+  era: Era | undefined;
+  readonly #options: InterviewOptions;
+  readonly #open = new Set<Promise<void>>();
+  #asking: Promise<unknown> = Promise.resolve();
+
+  constructor(options: InterviewOptions) {
+    this.#options = options;
+    this.capabilities = {
+      ...DECLARED,
+      ...(options.sampler ? { sampling: { tools: {} } } : {}),
+    };
+  }
+
+  handle(request: InputRequest, context: InputContext): Promise<InputResult> {
+    const answering = this.#handle(request, context);
+    const over = answering.then(
+      () => {},
+      () => {},
+    );
+    this.#open.add(over);
+    void over.then(() => this.#open.delete(over));
+    return answering;
+  }
+
+  /** One question that fails ends its round; the others of the round shall be known, too. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#open);
+  }
+
+  async #handle(request: InputRequest, context: InputContext): Promise<InputResult> {
+    if (request.method === "elicitation/create") return this.#elicit(request, context);
+    const { sampler, out } = this.#options;
+    if (request.method !== "sampling/createMessage" || !sampler) {
+      throw new NexusError("CAPABILITY_MISSING", `${request.method} was not declared`);
+    }
+    try {
+      return await sampler.answer(request, context.signal);
+    } catch (error) {
+      // A legacy server only learns that it was refused; the user shall know why.
+      if (this.era === "legacy" && error instanceof NexusError) out.note(`nexus: ${error.message}`);
+      throw error;
+    }
+  }
+
+  #elicit({ params }: ElicitRequest, context: InputContext): Promise<ElicitResult> {
+    const key = String(context.key);
+    // Taken before anything is waited for: questions of one round come in the order of the server.
+    this.#options.answers.begin(key);
+    const { url } = params;
+    const message = typeof params.message === "string" ? params.message : "";
+    if (params.mode === "url") return this.#visit({ key, message, url: String(url) }, context);
+    const fields = formFields(params["requestedSchema"]);
+    return this.#fill({ key, message, fields, schema: params["requestedSchema"] }, context);
+  }
+
+  async #visit({ key, message, url }: { key: string; message: string; url: string }, context: InputContext) {
+    const { answers, out } = this.#options;
+    const given = answers.take(key, "url");
+    if (isVerdict(given)) return { action: given };
+    const problems = given === undefined ? [] : [{ name: "url", text: `url=${given} is neither accept nor decline` }];
+    if (given !== undefined) answers.drop(key, "url");
+    if (!out.isInteractive) return this.#nobody({ kind: "url", key, message, url, problems }, context);
+    const isDone = await this.#ask(() => visitPage(message, url, { out, ...context }));
+    return { action: isDone ? ("accept" as const) : ("decline" as const) };
+  }
+
+  async #fill(
+    { key, message, fields, schema }: Pick<Form, "key" | "message" | "fields" | "schema">,
+    context: InputContext,
+  ): Promise<ElicitResult> {
+    const { answers, out } = this.#options;
+    const verdict = fields.some(({ name }) => name === "form") ? undefined : answers.take(key, "form");
+    const texts = fields.map((field) => ({ field, texts: takeFor(field, key, answers) }));
+    if (verdict === "decline") return { action: verdict };
+    const content: Record<string, unknown> = {};
+    const problems: Unanswered["problems"][number][] = [];
+    for (const { field, texts: given } of texts) {
+      if (given.length === 0) continue;
+      const reading = await readField(field, given);
+      if ("value" in reading) content[field.name] = reading.value;
+      else {
+        problems.push({ name: field.name, text: reading.problem });
+        answers.drop(key, field.name);
+      }
+    }
+    const open = fields.filter(({ name }) => !Object.hasOwn(content, name));
+    const isMissing = open.some((field) => field.required && defaultOf(field) === undefined);
+    const isAnswered = verdict === "accept" || Object.keys(content).length > 0;
+    if (isAnswered && !isMissing && problems.length === 0) {
+      return { action: "accept", content: { ...defaultsOf(open), ...content } };
+    }
+    if (!out.isInteractive) {
+      const given = Object.keys(content);
+      return this.#nobody({ kind: "form", key, message, fields, given, schema, problems }, context);
+    }
+    const filled = await this.#ask(() => fillForm(message, open, { out, ...context }));
+    return filled ? { action: "accept", content: { ...content, ...filled } } : { action: "decline" };
+  }
+
+  /** A modern call can wait where it is; anything else is told that the user declines. */
+  #nobody(question: Unanswered, { call }: InputContext): ElicitResult {
+    this.unanswered.push(question);
+    const canWait = this.era === "modern" && !call?.method.startsWith("tasks/");
+    if (canWait) throw new NexusError("INPUT_FAILED", `Nobody was there to answer: ${question.message}`);
+    return { action: "decline" };
+  }
+
+  /** One question after the other: there is one terminal. */
+  #ask<T>(ask: () => Promise<T>): Promise<T> {
+    const turn = this.#asking.then(() => this.#options.aside(ask));
+    this.#asking = turn.catch(() => {});
+    return turn;
+  }
+}
+
+type Form = Extract<Unanswered, { kind: "form" }>;
+
+function takeFor({ name, kind }: FormField, key: string, answers: GivenAnswers): string[] {
+  return kind === "choices"
+    ? answers.takeAll(key, name)
+    : [answers.take(key, name)].filter((text) => text !== undefined);
+}
+
+function defaultsOf(fields: readonly FormField[]): Record<string, unknown> {
+  const entries = fields.map((field) => [field.name, defaultOf(field)] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function isVerdict(text: string | undefined): text is "accept" | "decline" {
+  return text === "accept" || text === "decline";
+}

@@ -1,0 +1,76 @@
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";
+import { liveChildren, signalTree, type ProcessSystem } from "../../process/process-tree.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { splitWords } from "../command/split-words.ts";
+
+/** A program that stands in for the user's model: the request as JSON on stdin, the answer on stdout. */
+export class SamplingProgram {
+  readonly #command: string;
+  readonly #args: readonly string[];
+  readonly #system: ProcessSystem;
+
+  constructor(line: string, system: ProcessSystem) {
+    const [command, ...args] = splitWords(line);
+    if (command === undefined)
+      throw wrongUsage("--sample-with names no program", `Write --sample-with "node model.js".`);
+    this.#command = command;
+    this.#args = args;
+    this.#system = system;
+  }
+
+  /** What it refuses (any exit code but 0) is refused with the words it wrote to stderr. */
+  async answer({ params }: CreateMessageRequest, signal: AbortSignal): Promise<CreateMessageResult> {
+    // A group of its own, so that what it started ends with it; Windows has no groups.
+    const detached = this.#system.platform !== "win32";
+    const env = { ...this.#system.variables };
+    const options = { env, stdio: ["pipe", "pipe", "pipe"] as "pipe"[], detached, windowsHide: true };
+    const start = detached ? spawn : (await import("../../process/spawn-on-windows.ts")).spawnOnWindows;
+    const child = start(this.#command, [...this.#args], options) as ChildProcessWithoutNullStreams;
+    const { pid } = child;
+    const end = () => pid !== undefined && signalTree(pid, "SIGKILL", this.#system);
+    if (pid !== undefined) liveChildren.add(pid, this.#system);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    try {
+      const ended = new Promise<number | null>((resolve, reject) => {
+        child.once("error", reject).once("close", resolve);
+      });
+      // A program that answers without reading what it is asked is fine.
+      child.stdin.on("error", () => {});
+      child.stdin.end(JSON.stringify(params));
+      const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+      if (code === 0) return this.#result(stdout);
+      throw this.#refusal(`exited with code ${code ?? "unknown"}${stderr.trim() === "" ? "" : `: ${stderr.trim()}`}`);
+    } catch (error) {
+      if (signal.aborted) throw new NexusError("CANCELLED", "The sampling was called off", { cause: error });
+      throw error instanceof NexusError ? error : this.#refusal(`could not be run: ${(error as Error).message}`, error);
+    } finally {
+      signal.removeEventListener("abort", end);
+      if (pid !== undefined) liveChildren.remove(pid);
+    }
+  }
+
+  #result(stdout: string): CreateMessageResult {
+    const named = { role: "assistant", model: this.#command } as const;
+    try {
+      const value: unknown = JSON.parse(stdout);
+      if (isRecord(value) && value["content"] !== undefined) {
+        return { ...named, ...value } as unknown as CreateMessageResult;
+      }
+    } catch {
+      // Plain text is an answer, too.
+    }
+    return { ...named, content: { type: "text", text: stdout.replace(/\r?\n$/, "") }, stopReason: "endTurn" };
+  }
+
+  #refusal(what: string, cause?: unknown): NexusError {
+    return new NexusError("INPUT_FAILED", `The program of --sample-with ${what}`, {
+      cause,
+      hint: "It gets the request's params as JSON on stdin, and answers with text or a CreateMessageResult on stdout.",
+    });
+  }
+}

@@ -1,0 +1,149 @@
+import type { FormField } from "./form-field.ts";
+import { defaultOf, fieldFacts } from "./form-field.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError, type OpenQuestion } from "../../errors/nexus-error.ts";
+import { REQUEST_STATE_HOURS } from "../../protocol/request-state-life.ts";
+import { quoteWord } from "../command/split-words.ts";
+
+/** A question of a server that nobody was there to answer. */
+export type Unanswered = {
+  /** Names the question within its round. */
+  key: string;
+  message: string;
+  /** What was wrong with the answers that were given. */
+  problems: readonly { name: string; text: string }[];
+} & (
+  | { kind: "form"; fields: readonly FormField[]; given: readonly string[]; schema: unknown }
+  | { kind: "url"; url: string }
+);
+
+/** What became of the call. */
+export type Fate =
+  /** `isOurs`: the server is made of a tool file, and waits as long as the call is kept. */
+  | { kind: "parked"; id: string; again: string; isOurs: boolean }
+  /** It could have waited, but could not be written down. */
+  | { kind: "lost"; again: string; reason: string }
+  /** A legacy server waits for no one: it was told that the user declines, and went on. */
+  | { kind: "declined"; again: string };
+
+interface Circumstances {
+  server: string;
+  fate: Fate;
+  /** Answers that nobody has taken. */
+  unused: readonly string[];
+  /** Then it is `--json` that keeps it from being used. */
+  isTerminalThere: boolean;
+}
+
+/** INPUT_FAILED with what was asked, and the command that answers it. */
+export function unansweredError(
+  asked: readonly Unanswered[],
+  { server, fate, unused, isTerminalThere }: Circumstances,
+): NexusError {
+  // Questions of one round that are alike want an answer each; a call that is made anew is asked anew.
+  const questions = fate.kind === "declined" ? distinct(asked) : asked;
+  const why = isTerminalThere ? "with --json nothing is asked at the terminal" : "there is no terminal to answer at";
+  const lines = [
+    `Server "${server}" asks, and ${why}`,
+    ...questions.flatMap(describe),
+    ...unused.map((text) => notAskedFor(text, questions)),
+  ];
+  return new NexusError("INPUT_FAILED", lines.join("\n"), {
+    server,
+    hint: `${adviceFor(fate)}\n${fate.again} ${answersWanted(questions, fate.kind !== "declined")}`,
+    input: { continue: fate.kind === "parked" ? fate.id : undefined, questions: questions.map(forPrograms) },
+    mayHaveReached: true,
+  });
+}
+
+function adviceFor(fate: Fate): string {
+  switch (fate.kind) {
+    case "parked":
+      return `Give the answers; the call goes on from where it is, and is kept for ${keptFor(fate.isOurs)}:`;
+    case "lost":
+      return `The call could not be kept (${fate.reason}). Make it again, with the answers beforehand:`;
+    case "declined":
+      return "It was told that you decline. Give the answers beforehand:";
+  }
+}
+
+function keptFor(isOurs: boolean): string {
+  return `${REQUEST_STATE_HOURS} hours${isOurs ? "" : " unless the server forgets it sooner"}`;
+}
+
+function distinct(questions: readonly Unanswered[]): Unanswered[] {
+  return [...new Map(questions.map((question) => [JSON.stringify({ ...question, key: "" }), question])).values()];
+}
+
+function forPrograms(question: Unanswered): OpenQuestion {
+  const { key, message } = question;
+  return question.kind === "url" ? { key, message, url: question.url } : { key, message, schema: question.schema };
+}
+
+/** The options that answer these questions, with a `…` where the answer goes. */
+function answersWanted(questions: readonly Unanswered[], isKeyed: boolean): string {
+  const names = questions.flatMap(namesWanted);
+  const isUnique = (name: string) => names.filter(({ name: other }) => other === name).length === 1;
+  return names
+    .map(
+      ({ key, name, value }) => `--answer ${quoteWord(isUnique(name) || !isKeyed ? name : `${key}.${name}`)}=${value}`,
+    )
+    .join(" ");
+}
+
+interface Wanted {
+  key: string;
+  name: string;
+  value: string;
+}
+
+function namesWanted(question: Unanswered): Wanted[] {
+  const { key } = question;
+  if (question.kind === "url") return [{ key, name: "url", value: "accept" }];
+  const missing = question.fields.filter((field) => {
+    if (question.problems.some(({ name }) => name === field.name)) return true;
+    return field.required && defaultOf(field) === undefined && !question.given.includes(field.name);
+  });
+  if (missing.length > 0) return missing.map(({ name }) => ({ key, name, value: "…" }));
+  // Everything may be left as it is; somebody has to say so.
+  return [{ key, name: "form", value: "accept" }];
+}
+
+function describe(question: Unanswered): string[] {
+  const problems = question.problems.map(({ text }) => `  ${text}`);
+  if (question.kind === "url") {
+    return [
+      question.message,
+      `  ${question.url}`,
+      "  url=accept once you have been there, url=decline if not",
+      ...problems,
+    ];
+  }
+  const width = Math.max(0, ...question.fields.map(({ name }) => name.length));
+  const fields = question.fields.map((field) => {
+    const { name, title, description } = field;
+    const about = [title === name ? "" : title, description ?? ""].filter((text) => text !== "").join(": ");
+    return `  ${name.padEnd(width)}  ${fieldFacts(field)}${about === "" ? "" : ` – ${about}`}`;
+  });
+  return [question.message, ...fields, ...problems];
+}
+
+/** Answers that nobody has taken, and that were probably meant for one of these questions. */
+export function misspeltAnswers(unused: readonly string[], questions: readonly Unanswered[]): string[] {
+  return unused.filter((text) => meantBy(text, questions) !== undefined);
+}
+
+/** An answer that nobody has taken may be for a later question, or misspelt. */
+function notAskedFor(text: string, questions: readonly Unanswered[]): string {
+  const near = meantBy(text, questions);
+  return `--answer ${text} was not asked for${near === undefined ? " so far" : `: did you mean ${near}?`}`;
+}
+
+function meantBy(text: string, questions: readonly Unanswered[]): string | undefined {
+  const [key = ""] = text.split("=");
+  const names = questions.flatMap((question) =>
+    question.kind === "url" ? ["url"] : question.fields.map(({ name }) => name),
+  );
+  const near = nearestName(key, names);
+  return near === key ? undefined : near;
+}

@@ -1,0 +1,170 @@
+import type { Client } from "../../client/client.ts";
+import type { CallOptions } from "../../client/conversation/call-scope.ts";
+import { visible } from "../../text/visible.ts";
+import { counted, durationText } from "../output/amounts.ts";
+import { askServers, exitCodeFor, failuresForPrograms, reportFailures, type Answers } from "../command/ask-servers.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { asksAnyone, IN_PLACE, type CommandContext, type Options } from "../command/command.ts";
+import { nothingToAsk } from "./no-servers.ts";
+import type { Output } from "../output/output.ts";
+import type { ServerSet } from "../command/server-set.ts";
+import type { Sighting } from "../command/sightings.ts";
+import { cut, padded } from "../output/text-width.ts";
+
+/** What every command takes that lists from one server or all. */
+export const LIST_OPTIONS = {
+  server: { type: "string", value: "NAME", help: "only this server; the same as its name alone" },
+  details: { type: "boolean", help: "every item, also where many servers are listed" },
+  ...IN_PLACE,
+} as const satisfies Options;
+
+/** From so many servers on, each is one line: nobody reads three thousand. */
+export const MANY_SERVERS = 6;
+
+/** One kind of thing that servers list. */
+export interface Listing<T> {
+  one: string;
+  list: (client: Client, options: CallOptions) => Promise<T[]>;
+  /** Those that may be used, where an entry forbids some. */
+  allowed?: (items: readonly T[], server: string, servers: ServerSet) => readonly T[];
+  /** Those that were asked for. */
+  matches?: (item: T) => boolean;
+  /** An item as people read it: lines that fit into the width. */
+  lines: (item: T, out: Output, width: number | undefined) => string[];
+  /** What is worth remembering. */
+  seen?: (items: readonly T[]) => Pick<Sighting, "tools" | "prompts">;
+}
+
+/** What one server listed. */
+export interface Listed<T> {
+  /** The server's id; of one in place, what it calls itself. */
+  title: string;
+  shown: readonly T[];
+  /** How many there are beside the shown ones. */
+  denied: number;
+  unmatched: number;
+  /** How long connecting and listing took. */
+  ms: number;
+}
+
+/** The server of a list command: `nexus mcp tools github`, or `--server github`. */
+function namedServer({ words: [word], options: { server } }: ListContext): string | undefined {
+  if (word === undefined || server === undefined) return word ?? server;
+  throw wrongUsage(`"${word}" and --server ${server} are both given`, "Name the server once.");
+}
+
+type ListContext = CommandContext<{ readonly server?: string | undefined; readonly details?: boolean | undefined }>;
+
+/** Lists from the servers that were asked for, in the order of the configuration; then the sum of it. */
+export async function listFromServers<T extends object>(context: ListContext, listing: Listing<T>): Promise<number> {
+  const { out } = context;
+  const startedAt = performance.now();
+  await using servers = await context.openServers(asksAnyone);
+  const ids = servers.pick(namedServer(context)).map(({ id }) => id.length);
+  const isBrief = ids.length >= MANY_SERVERS && !context.options.details && !listing.matches;
+  const width = Math.max(...ids);
+  const { answers, failures } = await collect(context, servers, listing, (listed) => {
+    if (out.json) return;
+    for (const line of isBrief ? [briefLine(listed, listing, { out, width })] : block(listed, listing, out))
+      out.line(line);
+  });
+  if (out.json) {
+    const items = answers.flatMap(({ server, value }) =>
+      value.shown.map((item) => Object.assign({ server }, item, { server })),
+    );
+    out.value({ items, errors: failuresForPrograms(failures) });
+  } else if (answers.length + failures.length === 0) {
+    out.note(nothingToAsk(servers.configuration));
+  } else {
+    reportFailures(out, failures);
+    if (answers.length > 0 || failures.length > 1)
+      out.note(footer({ answers, failures, servers, context, listing, startedAt }));
+    if (isBrief) out.note(`Name a server to see its ${listing.one}s, or add --details to see all.`);
+  }
+  return exitCodeFor(answers.length, failures);
+}
+
+/** Asks the servers; a failure of the only one that was named is thrown. */
+export async function collect<T>(
+  context: ListContext,
+  servers: ServerSet,
+  listing: Listing<T>,
+  onListed: (listed: Listed<T>) => void = () => {},
+): Promise<Answers<Listed<T>>> {
+  const { signal } = context;
+  const server = namedServer(context);
+  const definitions = servers.pick(server);
+  const asked = await askServers(servers, definitions, {
+    signal,
+    ask: async (client, definition, connectMs): Promise<Listed<T>> => {
+      const startedAt = performance.now();
+      const all = await listing.list(client, { signal });
+      const allowed = listing.allowed?.(all, definition.id, servers) ?? all;
+      if (listing.seen) servers.saw(definition, listing.seen(allowed));
+      const shown = listing.matches ? allowed.filter(listing.matches) : allowed;
+      return {
+        title: (servers.inPlace ? client.serverInfo?.name : undefined) ?? definition.id,
+        shown,
+        denied: all.length - allowed.length,
+        unmatched: allowed.length - shown.length,
+        ms: connectMs + performance.now() - startedAt,
+      };
+    },
+    onAnswer: (_server, listed) => onListed(listed),
+  });
+  const isNamed = server !== undefined || servers.inPlace !== undefined;
+  if (isNamed && asked.failures[0]) throw asked.failures[0];
+  return isNamed ? asked : { ...asked, failures: [...servers.fileProblems, ...asked.failures] };
+}
+
+function block<T>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, out: Output): string[] {
+  // Where something was searched for, servers without it are in the way.
+  if (shown.length === 0 && unmatched > 0) return [];
+  const count = out.style("dim", shown.length === 0 ? `no ${listing.one}s` : counted(shown.length, listing.one));
+  const width = out.columns === undefined ? undefined : out.columns - 2;
+  const lines = shown.flatMap((item) => listing.lines(item, out, width)).map((line) => `  ${line}`);
+  return [`${out.style("bold", visible(title))}  ${count}`, ...lines, ""];
+}
+
+function briefLine<T>(
+  { title, shown, ms }: Listed<T>,
+  { one }: Listing<T>,
+  { out, width }: { out: Output; width: number },
+): string {
+  const count = shown.length === 0 ? `no ${one}s` : counted(shown.length, one);
+  return `${out.style("bold", padded(visible(title), width))}  ${count.padEnd(12)}  ${out.style("dim", durationText(ms))}`;
+}
+
+/** The first line of a description, set in below what it describes. */
+export function summaryLines(text: unknown, out: Output, width: number | undefined): string[] {
+  const [first = ""] = typeof text === "string" ? text.trim().split(/\r?\n/, 1) : [];
+  if (first === "") return [];
+  return [`    ${out.style("dim", cut(visible(first), width === undefined ? undefined : width - 4))}`];
+}
+
+interface Summary<T> {
+  answers: Answers<Listed<T>>["answers"];
+  failures: readonly unknown[];
+  servers: ServerSet;
+  context: ListContext;
+  listing: Listing<T>;
+  startedAt: number;
+}
+
+/** `12 tools from 3 servers in 210 ms; 1 server failed, 2 are switched off` */
+function footer<T>({ answers, failures, servers, context, listing, startedAt }: Summary<T>): string {
+  const sum = (count: (listed: Listed<T>) => number) => answers.reduce((total, { value }) => total + count(value), 0);
+  const [shown, unmatched, denied] = [sum((l) => l.shown.length), sum((l) => l.unmatched), sum((l) => l.denied)];
+  const of = unmatched > 0 ? `${shown} of ${counted(shown + unmatched, listing.one)}` : counted(shown, listing.one);
+  const [only] = answers;
+  const from = answers.length === 1 && only ? visible(only.value.title) : counted(answers.length, "server");
+  const isNamed = namedServer(context) !== undefined || servers.inPlace !== undefined;
+  const off = isNamed ? 0 : servers.configuration.servers.filter(({ enabled }) => !enabled).length;
+  const besides = [
+    denied > 0 ? `${counted(denied, listing.one)} hidden by "tools" of the entry` : "",
+    failures.length > 0 ? `${failures.length} failed` : "",
+    off > 0 ? `${counted(off, "server")} switched off` : "",
+  ].filter((part) => part !== "");
+  const time = durationText(performance.now() - startedAt);
+  return [`${of} from ${from} in ${time}`, ...besides].join("; ");
+}

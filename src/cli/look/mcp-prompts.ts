@@ -1,0 +1,30 @@
+import type { Prompt } from "../../protocol/mcp.ts";
+import { defineCommand } from "../command/command.ts";
+import { LIST_OPTIONS, listFromServers, summaryLines } from "./list-command.ts";
+import { promptSignature, signatureLines } from "./tool-signature.ts";
+
+/** nexus mcp prompts github */
+export const prompts = defineCommand({
+  usage: "nexus mcp prompts [server]",
+  description: `Prompts are shown with their arguments; those with "?" may be left out.`,
+  words: { min: 0, max: 1 },
+  options: LIST_OPTIONS,
+  examples: [
+    ["nexus mcp prompts", "prompts of all servers"],
+    ["nexus mcp prompts github", "those of one server"],
+    ["nexus mcp prompts --url http://127.0.0.1:3000/mcp", "those of a server that is not configured"],
+  ],
+
+  run: (context) =>
+    listFromServers<Prompt>(context, {
+      one: "prompt",
+      list: (client, options) => client.listPrompts(options),
+      lines: (prompt, out, width) => {
+        const signature = promptSignature(prompt);
+        const [first = "", ...others] = signatureLines(signature, width);
+        const head = `${out.style("cyan", signature.name)}${first.slice(signature.name.length)}`;
+        return [head, ...others, ...summaryLines(prompt.description ?? prompt.title, out, width)];
+      },
+      seen: (all) => ({ prompts: all.map(({ name }) => name) }),
+    }),
+});

@@ -1,0 +1,34 @@
+import { visible } from "../../text/visible.ts";
+import type { Resource } from "../../protocol/mcp.ts";
+import { sizeText } from "../output/amounts.ts";
+import { defineCommand } from "../command/command.ts";
+import { LIST_OPTIONS, listFromServers } from "./list-command.ts";
+import { describedLines } from "./resource-lines.ts";
+
+/** nexus mcp resources docs */
+export const resources = defineCommand({
+  usage: "nexus mcp resources [server]",
+  description: "A server without resources has none; that is no failure.",
+  words: { min: 0, max: 1 },
+  options: LIST_OPTIONS,
+  examples: [
+    ["nexus mcp resources", "resources of all servers: address, kind, size, name"],
+    ["nexus mcp resources docs", "those of one server"],
+    [`nexus mcp resources --json | jq -r '.items[] | .server + " " + .uri'`, "server and address, for scripts"],
+  ],
+
+  run: (context) =>
+    listFromServers<Resource>(context, {
+      one: "resource",
+      list: (client, options) => client.listResources(options),
+      lines: (resource, out, width) => {
+        const { uri, mimeType, size } = resource;
+        const facts = [mimeType ?? "", typeof size === "number" ? sizeText(size) : ""].filter((fact) => fact !== "");
+        const address = out.style("cyan", visible(uri));
+        return [
+          `${address}${facts.length === 0 ? "" : `  ${visible(facts.join(", "))}`}`,
+          ...describedLines(resource, out, width),
+        ];
+      },
+    }),
+});

@@ -1,0 +1,152 @@
+import type { Configuration } from "../../config/load.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { renderForPrograms } from "../../errors/render.ts";
+import { visible } from "../../text/visible.ts";
+import { agoText, counted } from "../output/amounts.ts";
+import { exitCodeFor, failuresForPrograms } from "../command/ask-servers.ts";
+import { defineCommand } from "../command/command.ts";
+import { nothingToAsk } from "./no-servers.ts";
+import { reachMember, reachText } from "./reach-text.ts";
+import { placeText, shortPath } from "../output/short-path.ts";
+import type { Sighting } from "../command/sightings.ts";
+import { tableLines, type Cell } from "../output/table.ts";
+import { loadWrittenEntries, type WrittenEntry } from "./written-entries.ts";
+
+/** nexus mcp servers */
+export const servers = defineCommand({
+  usage: "nexus mcp servers",
+  description: `Nothing is started or reached: what is shown is what the configuration says, and how it went the last time.
+Values of variables, headers and passwords are never shown.`,
+  words: { min: 0, max: 0 },
+  options: {},
+  examples: [
+    ["nexus mcp servers", "all servers, how they are reached and where they are configured"],
+    ["nexus mcp servers --config ./mcp.json", "those of one file"],
+    [`nexus mcp servers --json | jq -r '.servers[] | select(.enabled) | .id'`, "names of those that are switched on"],
+  ],
+
+  async run(context) {
+    const { out, surroundings } = context;
+    await using set = await context.openServers();
+    const { configuration, fileProblems } = set;
+    const written = new Map<string, Map<string, WrittenEntry>>();
+    for (const { file } of configuration.files) written.set(file, await loadWrittenEntries(file));
+    const known = await Promise.all(
+      configuration.servers.map(async (definition): Promise<Known> => {
+        const { origin, id } = definition;
+        const entry = (origin && written.get(origin.file)?.get(id)) ?? {};
+        return { definition, entry, sighting: await set.sightings.find(definition) };
+      }),
+    );
+    if (out.json) {
+      out.value({
+        servers: known.map(forPrograms),
+        ...filesForPrograms(configuration),
+        errors: failuresForPrograms(fileProblems),
+      });
+      return exitCodeFor(0, fileProblems);
+    }
+    const { home } = surroundings;
+    const rows = known.map((server) => rowOf(server, home));
+    if (rows.length > 0) for (const line of tableLines(out, [HEADINGS, ...rows])) out.line(line);
+    for (const note of [
+      ...known.flatMap(({ definition }) => notesOn(definition, home)),
+      ...untrusted(configuration, home),
+    ]) {
+      out.note(note);
+    }
+    for (const { message, source } of configuration.warnings) {
+      const place = `${shortPath(source.file, home)}:${source.line}`;
+      out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${place})`);
+    }
+    for (const problem of fileProblems) out.error(problem);
+    if (rows.length > 0) out.note(footer(configuration));
+    else if (fileProblems.length === 0) out.note(nothingToAsk(configuration));
+    return exitCodeFor(0, fileProblems);
+  },
+});
+
+interface Known {
+  definition: ServerDefinition;
+  /** As it stands in its file. */
+  entry: WrittenEntry;
+  sighting: Sighting | undefined;
+}
+
+const HEADINGS: Cell[] = ["server", "state", "reached by", "configured in"].map((text) => ({ text, style: "dim" }));
+
+function rowOf({ definition, entry, sighting }: Known, home: string): Cell[] {
+  const { id, name, origin } = definition;
+  return [
+    { text: name === undefined ? id : visible(`${id} (${name})`), style: definition.enabled ? "bold" : "dim" },
+    stateOf(definition, sighting),
+    { text: visible(reachText(entry) ?? "?") },
+    { text: origin ? placeText(origin, home) : "", style: "dim" },
+  ];
+}
+
+function stateOf({ enabled, trusted, problem }: ServerDefinition, sighting: Sighting | undefined): Cell {
+  if (!enabled) return { text: "switched off", style: "dim" };
+  if (problem) return { text: "cannot run", style: "red" };
+  if (!trusted) return { text: "not trusted", style: "yellow" };
+  if (!sighting?.outcome) return { text: "not used yet" };
+  const ago = agoText(sighting.at);
+  const { outcome } = sighting;
+  if (outcome.kind === "failed") return { text: `failed ${ago} (${visible(outcome.code)})`, style: "red" };
+  return { text: `${visible(`${outcome.era} ${outcome.protocolVersion}`)}, ${ago}`, style: "green" };
+}
+
+/** What does not fit into a row. */
+function notesOn({ id, enabled, problem, hides }: ServerDefinition, home: string): string[] {
+  const hidden = hides.map((file) => shortPath(file, home)).join(", ");
+  return [
+    ...(problem && enabled
+      ? [visible(`${id}: ${withoutName(problem.message, id)}. ${problem.hint ?? ""}`).trimEnd()]
+      : []),
+    ...(hides.length > 0 ? [`${id}: hides the server of the same name in ${hidden}`] : []),
+  ];
+}
+
+function untrusted({ files }: Configuration, home: string): string[] {
+  return files
+    .filter(({ trusted, servers: count, problem }) => !trusted && count > 0 && !problem)
+    .map(
+      ({ file }) =>
+        `${shortPath(file, home)} is not trusted: nothing of it is started. Look at it: nexus mcp trust --show`,
+    );
+}
+
+function withoutName(message: string, id: string): string {
+  return message.replace(`Server "${id}": `, "");
+}
+
+function footer({ servers: all, files }: Configuration): string {
+  const off = all.filter(({ enabled }) => !enabled).length;
+  return `${counted(all.length, "server")} in ${counted(files.length, "file")}${off > 0 ? `, ${off} switched off` : ""}`;
+}
+
+function forPrograms({ definition, entry, sighting }: Known): Record<string, unknown> {
+  const { id, name, enabled, autoStart, trusted, origin, hides, problem } = definition;
+  return {
+    id,
+    name,
+    transport: definition.entry?.reach.kind,
+    ...reachMember(entry),
+    enabled,
+    autoStart,
+    trusted,
+    source: origin,
+    hides,
+    problem: problem && renderForPrograms(problem).error,
+    lastSeen: sighting?.outcome && { at: new Date(sighting.at).toISOString(), ...sighting.outcome },
+  };
+}
+
+function filesForPrograms({ files, warnings }: Configuration): Record<string, unknown> {
+  return {
+    files: files.map(({ file, layer, servers: count, trusted, problem }) => {
+      return { file, layer, servers: count, trusted, problem: problem && renderForPrograms(problem).error };
+    }),
+    warnings,
+  };
+}

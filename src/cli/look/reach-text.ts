@@ -1,0 +1,31 @@
+import { masked, MASK, maskedUrl, maskedWords } from "../../text/masked-secrets.ts";
+import { quoteWord } from "../command/split-words.ts";
+import type { WrittenEntry } from "./written-entries.ts";
+
+/** How a server is started or reached, as its entry says it: variables by their names, what looks secret masked. */
+export function reachText(entry: WrittenEntry): string | undefined {
+  const { command, args, url, api } = entry;
+  if (typeof api === "string") return api;
+  if (typeof url === "string") return maskedUrl(url);
+  const words = [command, args].flat().filter((word) => typeof word === "string");
+  if (words.length === 0) return undefined;
+  return maskedWords(words)
+    .map((word) => (/\s/.test(word) ? quoteWord(word) : word))
+    .join(" ");
+}
+
+/** The same for programs: under the name of the key that the entry has. An entry with mistakes has it too. */
+export function reachMember(entry: WrittenEntry): { command?: string; url?: string; api?: string } {
+  const text = reachText(entry);
+  if (text === undefined) return {};
+  if (typeof entry["api"] === "string") return { api: text };
+  return typeof entry["url"] === "string" ? { url: text } : { command: text };
+}
+
+/** `NAME=•••` for each member: what `env` and `headers` hold is nobody's business. */
+export function maskedMembers(members: unknown, separator: string): string[] {
+  if (typeof members !== "object" || members === null) return [];
+  return Object.entries(members).map(
+    ([name, value]) => `${name}${separator}${typeof value === "string" ? masked(value) : MASK}`,
+  );
+}

@@ -1,0 +1,185 @@
+import { isRecord } from "../../json/is-record.ts";
+
+export interface TypeLimits {
+  /** How deep objects are opened; below that they are `object`. */
+  depth: number;
+  /** How many values of an enumeration are named. */
+  choices: number;
+}
+
+const IN_FULL: TypeLimits = { depth: 6, choices: 100 };
+const ANYTHING = "any";
+/** A schema may be made of itself in many ways at once: how much of it is read has an end. */
+const MOST_PARTS = 1_000;
+/** A reference is followed many times, and each time from its beginning. */
+const MAX_REFERENCE = 1_000;
+
+/** A property of an object as a schema describes it. */
+export interface Property {
+  name: string;
+  schema: unknown;
+  isRequired: boolean;
+}
+
+/** Reads JSON Schemas of servers as types that people know: `"a" | "b"`, `string[]`, `{ a: string, b?: integer }`. */
+export class SchemaReader {
+  readonly #root: unknown;
+  readonly #limits: TypeLimits;
+  #partsLeft = MOST_PARTS;
+
+  /** `root` is what references in its parts point into. */
+  constructor(root: unknown, limits: TypeLimits = IN_FULL) {
+    this.#root = root;
+    this.#limits = limits;
+  }
+
+  type(schema: unknown): string {
+    this.#partsLeft = MOST_PARTS;
+    return this.#type(schema, { depth: 0, references: [] });
+  }
+
+  /** What an object may have, those it must have first. References and `allOf` are followed. */
+  properties(schema: unknown): Property[] {
+    this.#partsLeft = MOST_PARTS;
+    return this.#members(schema);
+  }
+
+  #members(schema: unknown): Property[] {
+    const found = new Map<string, Property>();
+    const required = new Set<unknown>();
+    for (const part of this.#parts(schema, 0)) {
+      for (const [name, property] of Object.entries(isRecord(part["properties"]) ? part["properties"] : {})) {
+        found.set(name, { name, schema: property, isRequired: false });
+      }
+      for (const name of listOf(part["required"])) required.add(name);
+    }
+    const all = [...found.values()].map((property) => ({ ...property, isRequired: required.has(property.name) }));
+    return [...all.filter(({ isRequired }) => isRequired), ...all.filter(({ isRequired }) => !isRequired)];
+  }
+
+  /** What a reference stands for, where it is one; members beside it hold, too. */
+  resolved(schema: unknown): unknown {
+    if (!isRecord(schema) || typeof schema["$ref"] !== "string") return schema;
+    const target = this.#find(schema["$ref"]);
+    return isRecord(target) ? { ...target, ...schema, $ref: target["$ref"] } : schema;
+  }
+
+  #parts(schema: unknown, depth: number): Record<string, unknown>[] {
+    const part = this.resolved(schema);
+    if (!isRecord(part) || depth > IN_FULL.depth || this.#partsLeft-- <= 0) return [];
+    return [part, ...listOf(part["allOf"]).flatMap((inner) => this.#parts(inner, depth + 1))];
+  }
+
+  #type(schema: unknown, at: Position): string {
+    if (!isRecord(schema)) return schema === false ? "never" : ANYTHING;
+    if (this.#partsLeft-- <= 0) return "…";
+    if (typeof schema["$ref"] === "string") return this.#referenced(schema["$ref"], at);
+    if ("const" in schema) return JSON.stringify(schema["const"]);
+    if (Array.isArray(schema["enum"])) return this.#choices(schema["enum"]);
+    if (Array.isArray(schema["allOf"]) && this.#members(schema).length > 0) return this.#object(schema, at);
+    const own = this.#ownType(schema, at);
+    const alternatives = listOf(schema["anyOf"] ?? schema["oneOf"]).map((inner) => this.#type(inner, at));
+    // Alternatives of an object with members are usually about which of them must be there.
+    const union = alternatives.includes(ANYTHING) || own !== ANYTHING ? [] : alternatives;
+    const all = listOf(schema["allOf"]).map((inner) => this.#type(inner, at));
+    const known = [own, joined(union), ...all].filter((type) => type !== ANYTHING && type !== "");
+    const together = [...new Set(known)];
+    const text = together.length > 1 ? together.map(bracketed).join(" & ") : (together[0] ?? ANYTHING);
+    return schema["nullable"] === true ? joined([text, "null"]) : text;
+  }
+
+  #referenced(reference: string, at: Position): string {
+    const name = decodeURIComponentSafely(reference.split("/").at(-1) ?? reference);
+    if (at.references.includes(reference)) return name;
+    const target = this.#find(reference);
+    if (target === undefined) return name === "" ? ANYTHING : name;
+    return this.#type(target, { ...at, references: [...at.references, reference] });
+  }
+
+  #find(reference: string): unknown {
+    if (reference === "#") return this.#root;
+    if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;
+    let found: unknown = this.#root;
+    for (const step of reference.slice(2).split("/")) {
+      const key = decodeURIComponentSafely(step).replaceAll("~1", "/").replaceAll("~0", "~");
+      if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+      found = (found as Record<string, unknown>)[key];
+    }
+    return found;
+  }
+
+  #choices(values: readonly unknown[]): string {
+    const { choices } = this.#limits;
+    const named = values.slice(0, choices).map((value) => JSON.stringify(value));
+    return joined(values.length > choices ? [...named, "…"] : named);
+  }
+
+  #ownType(schema: Record<string, unknown>, at: Position): string {
+    const { type } = schema;
+    if (Array.isArray(type)) return joined(type.map((one: unknown) => this.#ownType({ ...schema, type: one }, at)));
+    if (type === "object" || (type === undefined && isRecord(schema["properties"]))) return this.#object(schema, at);
+    if (type === "array" || (type === undefined && "items" in schema)) return this.#array(schema, at);
+    return typeof type === "string" ? type : ANYTHING;
+  }
+
+  #array(schema: Record<string, unknown>, at: Position): string {
+    const { items } = schema;
+    const tuple = Array.isArray(schema["prefixItems"])
+      ? schema["prefixItems"]
+      : Array.isArray(items)
+        ? items
+        : undefined;
+    if (tuple) return `[${tuple.map((item: unknown) => this.#type(item, at)).join(", ")}]`;
+    return `${bracketed(this.#type(items, at))}[]`;
+  }
+
+  #object(schema: Record<string, unknown>, at: Position): string {
+    const inner = { ...at, depth: at.depth + 1 };
+    const own = this.#members(schema);
+    const { additionalProperties: others } = schema;
+    if (own.length === 0 && isRecord(others) && Object.keys(others).length > 0 && at.depth < this.#limits.depth) {
+      return `{ [key]: ${this.#type(others, inner)} }`;
+    }
+    if (own.length === 0 || at.depth >= this.#limits.depth) return "object";
+    const members = own.map((property) => `${memberName(property)}: ${this.#type(property.schema, inner)}`);
+    return `{ ${members.join(", ")} }`;
+  }
+}
+
+interface Position {
+  depth: number;
+  /** Those that were followed on the way here: a type may be made of itself. */
+  references: readonly string[];
+}
+
+/** A property's name as it stands in a signature. */
+export function memberName({ name, isRequired }: Pick<Property, "name" | "isRequired">): string {
+  return `${/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name) ? name : JSON.stringify(name)}${isRequired ? "" : "?"}`;
+}
+
+function joined(types: readonly string[]): string {
+  return [...new Set(types)].join(" | ");
+}
+
+/** `("a" | "b")[]`: brackets where an operator stands outside of all others. */
+function bracketed(type: string): string {
+  // Texts and what is in brackets count as one letter; the innermost go first.
+  let outside = type.replaceAll(/"(?:[^"\\]|\\.)*"/g, "x");
+  for (let before = ""; before !== outside;) {
+    before = outside;
+    outside = outside.replaceAll(/[{[(][^{}[\]()]*[}\])]/g, "x");
+  }
+  return / [|&] /.test(outside) ? `(${type})` : type;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function decodeURIComponentSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,77 @@
+import { nearNames } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { visible } from "../../text/visible.ts";
+import { modelName } from "../../host/directory/names.ts";
+import type { Tool } from "../../protocol/mcp.ts";
+import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
+import { asksAnyone, type CommandContext } from "../command/command.ts";
+import { collect, type Listing } from "./list-command.ts";
+import { quoteWord } from "../command/split-words.ts";
+import { toolDetails } from "./tool-details.ts";
+
+interface ShowOptions {
+  readonly server?: string | undefined;
+}
+
+/** Shows the tool of that name in full; of several servers that have one, each. */
+export async function showTool(
+  context: CommandContext<ShowOptions>,
+  listing: Listing<Tool>,
+  name: string,
+): Promise<number> {
+  const { out } = context;
+  await using servers = await context.openServers(asksAnyone);
+  // What the entry denies is asked for as well: "denied" is a better answer than "unknown".
+  const { allowed: _allowed, ...all } = listing;
+  const { answers, failures } = await collect(context, servers, all);
+  const found = answers.flatMap(({ server, value }) => {
+    const same = value.shown.filter((tool) => tool.name === name || `${server}.${tool.name}` === name);
+    return same.map((tool) => ({ server, tool }));
+  });
+  if (found.length === 0 && failures.length === 0) {
+    throw unknown(
+      name,
+      answers.flatMap(({ server, value }) => value.shown.map((tool) => ({ server, name: tool.name }))),
+    );
+  }
+  const permitted = found.filter(({ server, tool }) => listing.allowed?.([tool], server, servers).length !== 0);
+  const [denied] = found;
+  if (denied && permitted.length === 0) throw forbidden(denied.server, name);
+  if (out.json) {
+    const items = permitted.map(({ server, tool }) => Object.assign({ server }, tool, { server }));
+    out.value({ items, errors: failuresForPrograms(failures) });
+  } else {
+    for (const [index, { server, tool }] of permitted.entries()) {
+      if (index > 0) out.line();
+      const title = servers.inPlace ? tool.name : `${server}.${tool.name}`;
+      const isTypable = visible(title) === title;
+      const call = `nexus mcp call ${isTypable ? quoteWord(title) : modelName(server, tool.name)}${servers.optionsAgain}`;
+      for (const line of toolDetails(tool, { title, call }, out)) out.line(line);
+      if (!isTypable) out.note("Its name has letters that cannot be typed; the one in the call stands for it.");
+    }
+    reportFailures(out, failures, { inBrief: permitted.length > 0 });
+    if (found.length === 0) out.note(`No server that answered has a tool "${visible(name)}".`);
+  }
+  return exitCodeFor(answers.length, failures);
+}
+
+function unknown(name: string, known: readonly { server: string; name: string }[]): NexusError {
+  const near = nearNames(name, [...new Set(known.map((tool) => tool.name))], 3);
+  const [only] = new Set(known.map(({ server }) => server));
+  const isOne = only !== undefined && known.every(({ server }) => server === only);
+  const list = `"nexus mcp tools${isOne ? ` ${only}` : ""}" lists ${known.length === 1 ? "it" : `all ${known.length}`}.`;
+  const meant = near.length === 0 ? "" : `Did you mean ${near.map((one) => `"${one}"`).join(" or ")}? `;
+  return new NexusError("NAME_UNKNOWN", `There is no tool "${name}"`, {
+    server: isOne ? only : undefined,
+    hint: known.length === 0 ? "There are no tools at all." : `${meant}${list}`,
+    mayHaveReached: false,
+  });
+}
+
+function forbidden(server: string, name: string): NexusError {
+  return new NexusError("DENIED", `Tool "${name}" of server "${server}" is denied by the server's entry`, {
+    server,
+    hint: `Change "tools" of the entry; "nexus mcp explain ${server}" shows where it stands.`,
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,108 @@
+import { visible, visibleLines } from "../../text/visible.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Tool } from "../../protocol/mcp.ts";
+import { exampleArguments } from "./example-call.ts";
+import type { Output } from "../output/output.ts";
+import { constraintsOf } from "./schema-constraints.ts";
+import { SchemaReader } from "./schema-type.ts";
+import { cellsOf, padded, wrapped } from "../output/text-width.ts";
+import { tokenCost } from "./token-cost.ts";
+import { toolSignature, signatureLines } from "./tool-signature.ts";
+
+type Page = Pick<Output, "columns" | "style">;
+
+const DEEPEST = 4;
+const MOST_ROWS = 200;
+
+/** One tool in full. `call` is the command that calls it, without its arguments. */
+export function toolDetails(tool: Tool, { title, call }: { title: string; call: string }, out: Page): string[] {
+  const { inputSchema, outputSchema } = tool;
+  const name = tool.title ?? tool.annotations?.title;
+  const example = [call, ...exampleArguments(tool)].join(" ");
+  const tokens = tokenCost(tool);
+  return [
+    `${out.style("bold", visible(title))}${typeof name === "string" && name !== tool.name ? `  ${visible(name)}` : ""}`,
+    ...indented(signatureLines(toolSignature(tool), inside(out))),
+    ...section(out, "Description", proseLines(tool.description, inside(out))),
+    ...section(out, "Arguments", isRecord(inputSchema) ? memberLines(inputSchema, out) : [], "none"),
+    ...section(out, "Answers with", isRecord(outputSchema) ? memberLines(outputSchema, out) : []),
+    ...section(out, "The server says", effectsOf(tool)),
+    ...section(out, "Cost", [`about ${tokens} tokens of a model's context, whenever the tool is offered`]),
+    ...section(out, "Call it", [visible(example)]),
+  ];
+}
+
+function section(out: Page, title: string, lines: readonly string[], nothing?: string): string[] {
+  const shown = lines.length === 0 && nothing !== undefined ? [nothing] : lines;
+  return shown.length === 0 ? [] : ["", out.style("bold", title), ...indented(shown)];
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === "" ? "" : `  ${line}`));
+}
+
+function inside({ columns }: Page, by = 2): number | undefined {
+  return columns === undefined ? undefined : columns - by;
+}
+
+function proseLines(text: unknown, width: number | undefined): string[] {
+  return typeof text === "string" && text.trim() !== "" ? wrapped(visibleLines(text.trim()), width) : [];
+}
+
+interface Row {
+  path: string;
+  type: string;
+  notes: string;
+  description: unknown;
+}
+
+function memberLines(schema: Record<string, unknown>, out: Page): string[] {
+  const rows: Row[] = [];
+  addRows(rows, new SchemaReader(schema), schema, { prefix: "", depth: 0 });
+  if (rows.length === 0) return [];
+  const pathWidth = Math.max(...rows.map(({ path }) => cellsOf(path)));
+  const typeWidth = Math.min(Math.max(...rows.map(({ type }) => cellsOf(type))), 30);
+  return rows.flatMap(({ path, type, notes, description }) => {
+    const head = `${out.style("cyan", padded(path, pathWidth))}  ${padded(type, typeWidth)}  ${notes}`.trimEnd();
+    return [head, ...proseLines(description, inside(out, 6)).map((line) => `    ${out.style("dim", line)}`)];
+  });
+}
+
+/** Members of members have rows of their own: `place.city`, `items[].name`. */
+function addRows(rows: Row[], reader: SchemaReader, schema: unknown, at: { prefix: string; depth: number }): void {
+  for (const property of reader.properties(schema)) {
+    if (rows.length >= MOST_ROWS) return;
+    const { name, isRequired } = property;
+    const member = reader.resolved(property.schema);
+    const path = `${at.prefix}${name}`;
+    const items = isRecord(member) && isRecord(member["items"]) ? reader.resolved(member["items"]) : undefined;
+    const inner = [
+      { of: member, prefix: `${path}.`, type: "object" },
+      { of: items, prefix: `${path}[].`, type: "object[]" },
+    ].find(({ of }) => at.depth < DEEPEST && reader.properties(of).length > 0);
+    rows.push({
+      path: visible(path),
+      type: visible(inner?.type ?? reader.type(property.schema)),
+      notes: visible([...(isRequired ? ["required"] : []), ...constraintsOf(member)].join(", ")),
+      description: isRecord(member) ? member["description"] : undefined,
+    });
+    if (inner) addRows(rows, reader, inner.of, { prefix: inner.prefix, depth: at.depth + 1 });
+  }
+}
+
+/** Its own claims: nobody has checked them. */
+function effectsOf({ annotations = {} }: Tool): string[] {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const words = [
+    hint(readOnlyHint, "read-only: it changes nothing", "it may change something"),
+    hint(destructiveHint, "destructive: it may delete or overwrite", "not destructive: it only adds"),
+    hint(idempotentHint, "idempotent: calling it twice does no more than once", undefined),
+    hint(openWorldHint, "open world: it reaches things outside", "closed world: it reaches nothing outside"),
+  ];
+  return words.filter((word) => word !== undefined);
+}
+
+function hint(value: unknown, yes: string, no: string | undefined): string | undefined {
+  if (value === true) return yes;
+  return value === false ? no : undefined;
+}

@@ -1,0 +1,125 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
+import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
+import { visible, visibleJson, visibleLines } from "../../text/visible.ts";
+
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+
+export type Style = keyof typeof STYLES;
+
+/** What `style` writes around a text. */
+const STYLED = new RegExp(`(\u001b\\[(?:${Object.values(STYLES).flat().join("|")})m)`);
+
+/** The terminal, or what stands in its place. Results go to stdout, all else to stderr. */
+export class Output {
+  readonly json: boolean;
+  readonly #colours: boolean;
+  readonly #isDumb: boolean;
+
+  /** `isDumb`: the terminal knows lines and nothing else. */
+  constructor({ json, colours, isDumb = false }: { json: boolean; colours: boolean; isDumb?: boolean }) {
+    this.json = json;
+    this.#isDumb = isDumb;
+    this.#colours = colours;
+    endQuietlyOnClosedPipe();
+  }
+
+  /** Somebody sits there who can answer. */
+  get isInteractive(): boolean {
+    return this.isAtTerminal && !this.json;
+  }
+
+  /** Somebody sits there, whether or not they are asked. */
+  get isAtTerminal(): boolean {
+    return process.stdin.isTTY && process.stderr.isTTY;
+  }
+
+  /** Whether stderr can show something that moves. */
+  get showsProgress(): boolean {
+    return process.stderr.isTTY && !this.json && !this.#isDumb;
+  }
+
+  /** How many characters fit on a line; undefined where lines have no end, as in a file. */
+  get columns(): number | undefined {
+    return process.stdout.isTTY ? Math.max(process.stdout.columns, 20) : undefined;
+  }
+
+  /** A line of the result, for people. */
+  line(text = ""): void {
+    process.stdout.write(`${this.#visible(text)}\n`);
+  }
+
+  /** The result exactly as it is, for a file or a program that reads it. */
+  bytes(data: Uint8Array): void {
+    process.stdout.write(data);
+  }
+
+  /** The result, for programs: the same value for them, and nothing that a terminal obeys or a person does not see. */
+  value(value: unknown): void {
+    process.stdout.write(`${visibleJson(JSON.stringify(value))}\n`);
+  }
+
+  /** Beside the result, for people only: programs get results and errors, nothing else. */
+  note(text: string): void {
+    if (!this.json) process.stderr.write(`${this.#visible(text)}\n`);
+  }
+
+  /** A line of the log: dim for people, an object of its own for programs. */
+  log(level: string, message: string, data?: Readonly<Record<string, unknown>>): void {
+    if (!this.json) {
+      const about = data ? ` ${JSON.stringify(data)}` : "";
+      return this.note(this.onStderr("dim", visible(`${message}${about}`)));
+    }
+    const entry = { time: new Date().toISOString(), level, message, ...data };
+    process.stderr.write(`${visibleJson(JSON.stringify({ log: entry }))}\n`);
+  }
+
+  /** Raw text to the terminal's stderr, for what is drawn over itself. */
+  draw(text: string): void {
+    process.stderr.write(text);
+  }
+
+  error(error: NexusError): void {
+    if (this.json) process.stderr.write(`${visibleJson(JSON.stringify(renderForPrograms(error)))}\n`);
+    else process.stderr.write(`${this.onStderr("red", "nexus:")} ${renderForPeople(error)}\n`);
+  }
+
+  /** Styled for stdout. */
+  style(style: Style, text: string): string {
+    return process.stdout.isTTY ? this.#styled(style, text) : text;
+  }
+
+  /** Styled for stderr. */
+  onStderr(style: Style, text: string): string {
+    return process.stderr.isTTY ? this.#styled(style, text) : text;
+  }
+
+  /** Whatever a text was made of: of what is not seen, only our own colours are written. */
+  #visible(text: string): string {
+    if (!this.#colours || !text.includes("\u001b")) return visibleLines(text);
+    const parts = text.split(STYLED);
+    return parts.map((part, index) => (index % 2 === 1 ? part : visibleLines(part))).join("");
+  }
+
+  #styled(style: Style, text: string): string {
+    if (!this.#colours) return text;
+    const [on, off] = STYLES[style];
+    return `\u001b[${on}m${text}\u001b[${off}m`;
+  }
+}
+
+/** Whoever reads the output may stop reading (`| head -1`), and that is no fault; a full disk is. */
+function endQuietlyOnClosedPipe(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    process.stderr.write(`nexus: the output cannot be written: ${error.message}\n`);
+    process.exit(1);
+  });
+  process.stderr.on("error", () => {});
+}

@@ -1,0 +1,39 @@
+import { parseWebOrigin } from "../../net/web-origin.ts";
+import { maskedUrl } from "../../text/masked-secrets.ts";
+import { unknownSecret } from "./unknown-secret.ts";
+import { defineCommand } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+
+/** nexus secrets allow capcorn.user https://api.example */
+export const secretsAllow = defineCommand({
+  usage: "nexus secrets allow <name> <origin>",
+  description: `
+A secret is sent only to the origins that are recorded with it: those of the server that it was stored for, or else the first
+address that it was used for. This adds one more. "nexus secrets list" shows them. To take one back, remove the secret
+and set it again.
+
+Programs get secrets in "env" and "args" whatever origins they have.`,
+  words: { min: 2, max: 2 },
+  options: {},
+  examples: [
+    ["nexus secrets allow capcorn.user https://test.example", "the API was moved, or has a second address"],
+    ["nexus secrets allow capcorn.user http://127.0.0.1:9999", "an upstream on this machine stands in for it"],
+  ],
+
+  async run({ words: [name = "", given = ""], out, surroundings, stateFolder }) {
+    const origin = parseWebOrigin(given);
+    if (origin === undefined) {
+      throw wrongUsage(
+        `${JSON.stringify(maskedUrl(given))} is not an origin`,
+        "Write scheme, name and, if it has one, port: https://api.example or http://127.0.0.1:8080.",
+      );
+    }
+    const { secretStore } = await import("../../host/servers/load-options.ts");
+    const store = secretStore(surroundings, stateFolder);
+    const secret = await store.allow(name, origin);
+    if (!secret) throw await unknownSecret(name, store);
+    const origins = secret.origins ?? [];
+    if (out.json) out.value({ name, origins });
+    else out.line(`The secret ${out.style("bold", name)} may be sent to ${origins.join(", ")}.`);
+  },
+});

@@ -1,0 +1,46 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { failuresForPrograms } from "../command/ask-servers.ts";
+import { defineCommand } from "../command/command.ts";
+import type { Style } from "../output/output.ts";
+import { tableLines, type Cell } from "../output/table.ts";
+
+/** nexus secrets list */
+export const secretsList = defineCommand({
+  usage: "nexus secrets list",
+  description: "Names, and where each secret may be sent; values are never shown.",
+  words: { min: 0, max: 0 },
+  options: {},
+  examples: [
+    ["nexus secrets list", "a name on each line, and its origins behind it"],
+    ["nexus secrets list --json", `{"items":[{"name":"github","origins":["https://api.example"]}],"errors":[]}`],
+  ],
+
+  async run({ out, surroundings, stateFolder }) {
+    const { secretStore } = await import("../../host/servers/load-options.ts");
+    const { secrets, unreadable } = await secretStore(surroundings, stateFolder).list();
+    const lost = unreadable === 0 ? [] : [damaged(unreadable)];
+    if (out.json) {
+      const items = secrets.map(({ name, origins = [] }) => ({ name, origins }));
+      return out.value({ items, errors: failuresForPrograms(lost) });
+    }
+    const rows = secrets.map(({ name, origins }) => [{ text: name }, originsCell(origins)]);
+    // Whole, however narrow the terminal is: half an address looks like another one.
+    const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
+    for (const line of tableLines(wide, rows)) out.line(line);
+    for (const error of lost) out.note(`${out.onStderr("yellow", "warning:")} ${error.message}. ${error.hint}`);
+    if (secrets.length === 0 && unreadable === 0) out.note("There are no secrets. Store one: nexus secrets set NAME");
+  },
+});
+
+function originsCell(origins: readonly string[] | undefined): Cell {
+  return origins ? { text: origins.join(", ") } : { text: "sent nowhere yet", style: "dim" };
+}
+
+function damaged(count: number): NexusError {
+  const what = count === 1 ? "One stored secret" : `${count} stored secrets`;
+  return new NexusError("PERMISSION_DENIED", `${what} cannot be read, not even by name`, {
+    phase: "config",
+    hint: "Set again what is missing here.",
+    mayHaveReached: false,
+  });
+}

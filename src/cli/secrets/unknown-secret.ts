@@ -1,0 +1,21 @@
+import type { SecretStore } from "../../auth/secrets.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+
+/** There is no secret of this name. */
+export async function unknownSecret(name: string, store: SecretStore): Promise<NexusError> {
+  // One that cannot be read must not hide that this one is not there.
+  const { secrets } = await store.list().catch(() => ({ secrets: [] }));
+  const near = nearestName(
+    name,
+    secrets.map((secret) => secret.name),
+  );
+  const known =
+    secrets.length === 0
+      ? "None are stored; nexus secrets set NAME stores one."
+      : `"nexus secrets list" shows which there are.`;
+  return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
+    hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
+    mayHaveReached: false,
+  });
+}

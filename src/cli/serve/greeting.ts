@@ -1,0 +1,66 @@
+import { CLIENTS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
+import { fullName } from "../../gateway/names/names.ts";
+import type { Host, ServerStatus } from "../../host/host.ts";
+import { exampleArguments } from "../look/example-call.ts";
+import { quoteWord } from "../command/split-words.ts";
+
+/** What to do with a gateway that listens, in lines. */
+export function greeting(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
+  const servers = host.servers();
+  const shown = servers.filter(({ state }) => state.kind !== "disabled");
+  const width = Math.max(0, ...shown.map(({ id }) => id.length));
+  const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
+  const others = INSTALL_CLIENTS.filter((client) => client !== "claude-code" && CLIENTS[client].shape?.url.http);
+  return [
+    "",
+    ...(rows.length === 0 ? [NO_SERVERS] : ["Servers", ...rows]),
+    "",
+    "To connect a client, such as Claude Code",
+    `  nexus mcp install claude-code --url ${url}`,
+    `  the same for ${others.join(", ")}`,
+    "",
+    "To try it",
+    ...commandsToTry(url, host, platform).map((command) => `  ${command}`),
+    "",
+    `One server alone is at ${url.replace(/mcp$/, "servers/<id>/mcp")}; Ctrl-C ends the gateway.`,
+  ];
+}
+
+const NO_SERVERS = "No servers are configured. Add one: nexus mcp add NAME -- COMMAND …, or try it with --demo.";
+
+/** A server's state in a few words. */
+export function stateWords({ id, state }: ServerStatus): string {
+  switch (state.kind) {
+    case "ready":
+      return `ready (${state.protocolVersion})`;
+    case "degraded":
+      return `ready (${state.protocolVersion}), but ${state.error.message}`;
+    case "failed":
+      return `failed: ${state.error.message}`;
+    case "waiting-for-trust":
+      return `not trusted; look at its file, then: nexus mcp trust`;
+    case "starting":
+      return "starting";
+    case "idle":
+      return "starts on first use";
+    case "disabled":
+      return `switched off; on again: nexus mcp enable ${id}`;
+    case "stopped":
+      return "stopped";
+  }
+}
+
+/** Commands that work as they stand; the call is of a tool that says it changes nothing, if there is one. */
+function commandsToTry(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
+  const prefixes = new Map(host.servers().map(({ id, definition }) => [id, definition.prefix]));
+  const list = `nexus mcp tools --url ${url}`;
+  const harmless = host.tools().filter(({ tool }) => tool.annotations?.readOnlyHint === true);
+  const [easiest] = harmless
+    .map(({ server, tool }) => ({
+      name: fullName(prefixes.get(server) ?? server, tool.name),
+      args: exampleArguments(tool, platform),
+    }))
+    .toSorted((a, b) => Math.abs(a.args.length - 1) - Math.abs(b.args.length - 1));
+  if (!easiest) return [list];
+  return [list, ["nexus mcp call", quoteWord(easiest.name, platform), ...easiest.args, `--url ${url}`].join(" ")];
+}

@@ -1,0 +1,67 @@
+import { renderForPrograms } from "../../errors/render.ts";
+import { visible } from "../../text/visible.ts";
+import type { Host, ServerStatus } from "../../host/host.ts";
+import { longNames } from "../doctor/long-names.ts";
+import type { Output } from "../output/output.ts";
+import { stateWords } from "./greeting.ts";
+
+/** Says on stderr which servers fail and why, and when they are back. */
+export class ServerNews implements Disposable {
+  readonly #host: Host;
+  readonly #out: Output;
+  readonly #stop: () => void;
+  /** What was said last of each that has trouble. */
+  readonly #troubled = new Map<string, string>();
+  readonly #longNames = new Map<string, string>();
+
+  constructor(host: Host, out: Output) {
+    this.#host = host;
+    this.#out = out;
+    for (const server of host.servers()) this.#look(server);
+    this.#stop = host.on((event) => {
+      const server = this.#host.find(event.server);
+      if (server && event.kind === "state") this.#look(server);
+      if (server) this.#lookAtNames(server);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+
+  #look(server: ServerStatus): void {
+    const { id, state } = server;
+    if (state.kind === "failed" || state.kind === "degraded" || state.kind === "waiting-for-trust") {
+      const words = stateWords(server);
+      if (this.#troubled.get(id) === words) return;
+      this.#troubled.set(id, words);
+      const error = "error" in state ? state.error : undefined;
+      this.#say("yellow", id, words, error && renderForPrograms(error));
+      const { answer, likelyCause, hint } = error?.details ?? {};
+      for (const [label, text] of Object.entries({ answer, probably: likelyCause, do: hint })) {
+        if (text !== undefined) this.#out.note(visible(`  ${label}: ${text}`));
+      }
+    } else if (state.kind === "ready" && this.#troubled.delete(id)) {
+      this.#say("green", id, stateWords(server));
+    }
+  }
+
+  /** Too long a name may cost a client all its tools, and is seen when the tools are listed first. */
+  #lookAtNames({ id, definition }: ServerStatus): void {
+    const { tools, prompts } = this.#host.offered(id);
+    const tooLong = longNames(
+      definition,
+      [...tools, ...prompts].map(({ name }) => name),
+    );
+    if (this.#longNames.get(id) === tooLong?.evidence) return;
+    if (!tooLong) return void this.#longNames.delete(id);
+    this.#longNames.set(id, tooLong.evidence);
+    this.#say("yellow", id, tooLong.evidence);
+    this.#out.note(visible(`  do: ${tooLong.advice}`));
+  }
+
+  #say(colour: "yellow" | "green", id: string, words: string, details?: { error: Record<string, unknown> }): void {
+    if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`, details);
+    this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);
+  }
+}

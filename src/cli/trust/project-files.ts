@@ -1,0 +1,33 @@
+import type { ConfigFile } from "../../config/load.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import type { Surroundings } from "../../config/read/places.ts";
+import type { TrustStore } from "../../config/trust/trust-store.ts";
+import { loadWritten, type WrittenServers } from "../../config/edit/written-servers.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+
+/** A file of the project or of a folder above it, as it was when it was read. */
+export interface ProjectFile extends Pick<ConfigFile, "file" | "layer" | "trustKey"> {
+  /** This version of it. */
+  trusted: boolean;
+  written: WrittenServers | undefined;
+  problem: NexusError | undefined;
+}
+
+/** Every file that somebody other than the user may have written, with what it would start. */
+export async function loadProjectFiles(surroundings: Surroundings, trust: TrustStore): Promise<ProjectFile[]> {
+  const { files } = await loadConfiguration({ ...surroundings, trust });
+  const theirs = files.filter(({ layer }) => layer === "project" || layer === "ancestor");
+  return Promise.all(
+    theirs.map(async ({ file, layer, trustKey, problem }): Promise<ProjectFile> => {
+      try {
+        // What is shown and what is trusted come from one reading: the file may change at any time.
+        const written = await loadWritten(file, surroundings);
+        const trusted = written !== undefined && (await trust.isTrusted(trustKey, written.fingerprint));
+        return { file, layer, trustKey, trusted, written, problem: written ? undefined : problem };
+      } catch (error) {
+        if (!(error instanceof NexusError)) throw error;
+        return { file, layer, trustKey, trusted: false, written: undefined, problem: error };
+      }
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+import { parseEnv } from "node:util";
+import { isRecord } from "../../json/is-record.ts";
+import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
+import { visible } from "../../text/visible.ts";
+import { circumstancesAsWritten, reachAsWritten } from "../configure/entry-words.ts";
+import type { Output } from "../output/output.ts";
+import type { ProjectFile } from "./project-files.ts";
+
+/** Exactly what files of a project would start and send, as it is written there. */
+export function showProjectFiles(out: Output, files: readonly ProjectFile[]): void {
+  for (const { file, trusted, written, problem } of files) {
+    const state = problem ? "cannot be used" : trusted ? "trusted" : "not trusted";
+    out.line(`${visible(file)} (${out.style(trusted ? "green" : "yellow", state)})`);
+    if (problem) out.line(indented(renderForPeople(problem)));
+    const servers = written?.servers ?? [];
+    const width = Math.max(0, ...servers.map(({ id }) => id.length));
+    for (const { id, entry } of servers) {
+      out.line(
+        `  ${out.style("bold", id.padEnd(width))}  ${reachAsWritten(entry)}${isOff(entry) ? " (switched off)" : ""}`,
+      );
+      for (const line of circumstancesAsWritten(entry)) out.line(`  ${" ".repeat(width)}    ${line}`);
+    }
+    for (const { id, default: fallback } of written?.inputs ?? []) {
+      if (fallback !== undefined) out.line(`  \${input:${visible(id)}} is ${visible(fallback)} where nobody answers`);
+    }
+    for (const { path, variables } of textFacts(written)) {
+      const what = variables === undefined ? "is read" : `sets ${variables.join(", ") || "nothing"}`;
+      out.line(`  ${visible(`${path} ${what}`)}`);
+    }
+    if (written && servers.length === 0) out.line("  no servers");
+    out.line();
+  }
+}
+
+/** The same for programs. */
+export function projectFileFacts({ file, layer, trusted, written, problem }: ProjectFile): Record<string, unknown> {
+  return {
+    file,
+    layer,
+    trusted,
+    fingerprint: written?.fingerprint,
+    servers: written?.servers.map(({ id, name, entry }) => ({ server: id, name, entry })) ?? [],
+    files: textFacts(written),
+    ...(problem ? renderForPrograms(problem) : {}),
+  };
+}
+
+/** Variables by name only: their values may be secret, but a name such as NODE_OPTIONS says that code is loaded. */
+function textFacts(written: ProjectFile["written"]): { path: string; variables?: string[] }[] {
+  return (written?.files ?? []).flatMap(({ path, text, isEnvironment }) => {
+    if (text === null) return [];
+    return [{ path, ...(isEnvironment ? { variables: Object.keys(parseEnv(text)) } : {}) }];
+  });
+}
+
+function isOff(entry: unknown): boolean {
+  return isRecord(entry) && (entry["enabled"] === false || entry["disabled"] === true);
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, "  ");
+}

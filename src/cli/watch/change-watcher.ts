@@ -1,0 +1,166 @@
+import type { Client } from "../../client/client.ts";
+import type { Change, ChangingList } from "../../client/changes/feed.ts";
+import type { Subscription } from "../../client/changes/subscriptions.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { ResourceContents, Tool } from "../../protocol/mcp.ts";
+
+/** A change as `watch` shows it. */
+export type SeenChange = { time: string } & (
+  | { kind: "list-changed"; list: ChangingList; added: string[]; removed: string[] }
+  | { kind: "resource-updated"; uri: string; contents?: ResourceContents[]; error?: string }
+  /** The stream of changes broke off; until it is restored, changes may be missed. */
+  | { kind: "interrupted"; reason: string }
+  | { kind: "restored" }
+);
+
+export interface WatchOptions {
+  /** Resources to hear about. */
+  uris: readonly string[];
+  /** Read resources that were updated. */
+  reads: boolean;
+  /** Those of the tools that may be shown. */
+  allowed: (tools: readonly Tool[]) => readonly Tool[];
+  signal: AbortSignal;
+}
+
+const LISTS: readonly ChangingList[] = ["tools", "prompts", "resources"];
+const PULSE_MS = 15_000;
+
+/** Follows one server's changes, and finds out what they are. */
+export class ChangeWatcher implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #options: WatchOptions;
+  readonly #known = new Map<ChangingList, ReadonlySet<string>>();
+  /** What has come and was not looked at yet. */
+  readonly #queue: (Change & { time: string })[] = [];
+  #wake: () => void = () => {};
+  #failure: NexusError | undefined;
+  #subscription: Subscription | undefined;
+  #pulse: NodeJS.Timeout | undefined;
+
+  constructor(client: Client, options: WatchOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Subscribes, and says to what the server agreed. */
+  async open(): Promise<string[]> {
+    const { uris, signal } = this.#options;
+    const client = this.#client;
+    const lists = LISTS.filter((list) => client.serverCapabilities?.[list]?.listChanged);
+    this.#subscription = await client.subscribe({ lists, resources: uris }, (change) => this.#heard(change));
+    const { accepted } = this.#subscription;
+    const refused = uris.filter((uri) => !accepted.resources?.includes(uri));
+    if (refused.length > 0) throw untold(refused.join(", "), client.server);
+    const told = [...(accepted.lists ?? []), ...(accepted.resources ?? [])];
+    if (told.length === 0) throw untold("anything", client.server);
+    // After subscribing: what changes in between is told, and found to be nothing new.
+    for (const list of accepted.lists ?? []) this.#known.set(list, await this.#names(list));
+    void client.closed.then(() => this.#fail(client.lost ?? new NexusError("CONNECTION_LOST", "The server is gone")));
+    signal.addEventListener("abort", () => this.#wake(), { once: true });
+    // On HTTP a server can go away without a word.
+    this.#pulse = setInterval(() => void this.#checkThere(), PULSE_MS);
+    return told;
+  }
+
+  /** Changes as they come; ends when the signal fires, and throws when the server is gone. */
+  async *changes(): AsyncGenerator<SeenChange> {
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      const change = this.#queue.shift();
+      if (change) yield* await this.#understand(change);
+      else if (this.#failure) throw this.#failure;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pulse);
+    await this.#subscription?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #heard(change: Change): void {
+    this.#queue.push({ ...change, time: new Date().toISOString() });
+    if (change.kind === "interrupted") void this.#checkThere();
+    this.#wake();
+  }
+
+  #fail(error: NexusError): void {
+    this.#failure ??= error.with({ server: this.#client.server });
+    this.#wake();
+  }
+
+  async #checkThere(): Promise<void> {
+    try {
+      await this.#client.ping({ signal: this.#options.signal });
+    } catch (error) {
+      this.#fail(asNexusError(error));
+    }
+  }
+
+  async #understand(change: Change & { time: string }): Promise<SeenChange[]> {
+    const { time } = change;
+    switch (change.kind) {
+      case "list-changed":
+        return [await this.#difference(change.list, time)];
+      case "resource-updated":
+        return [{ time, kind: change.kind, uri: change.uri, ...(await this.#read(change.uri)) }];
+      case "interrupted":
+        return [{ time, kind: change.kind, reason: change.error.message }];
+      case "restored": {
+        const missed = await Promise.all([...this.#known.keys()].map((list) => this.#difference(list, time)));
+        return [{ time, kind: change.kind }, ...missed.filter(isDifferent)];
+      }
+      case "ended":
+        this.#fail(change.error);
+        return [];
+      case "task-changed":
+        return [];
+    }
+  }
+
+  async #difference(list: ChangingList, time: string): Promise<SeenChange> {
+    const before = this.#known.get(list) ?? new Set();
+    const now = await this.#names(list);
+    this.#known.set(list, now);
+    const added = [...now].filter((name) => !before.has(name));
+    const removed = [...before].filter((name) => !now.has(name));
+    return { time, kind: "list-changed", list, added, removed };
+  }
+
+  async #names(list: ChangingList): Promise<ReadonlySet<string>> {
+    const options = { signal: this.#options.signal, fresh: true };
+    if (list === "tools") {
+      const tools = await this.#client.listTools(options);
+      return new Set(this.#options.allowed(tools).map(({ name }) => name));
+    }
+    if (list === "prompts") return new Set((await this.#client.listPrompts(options)).map(({ name }) => name));
+    return new Set((await this.#client.listResources(options)).map(({ uri }) => uri));
+  }
+
+  /** A resource that cannot be read has changed all the same. */
+  async #read(uri: string): Promise<{ contents?: ResourceContents[]; error?: string }> {
+    const { reads, signal } = this.#options;
+    if (!reads) return {};
+    try {
+      return { contents: (await this.#client.readResource(uri, { signal, fresh: true })).contents };
+    } catch (error) {
+      return { error: asNexusError(error).message };
+    }
+  }
+}
+
+function isDifferent(change: SeenChange): boolean {
+  return change.kind === "list-changed" && change.added.length + change.removed.length > 0;
+}
+
+function untold(what: string, server: string): NexusError {
+  return new NexusError("CAPABILITY_MISSING", `The server does not tell of changes to ${what}`, {
+    server,
+    hint: `"nexus mcp connect ${server}" shows what it can; "nexus mcp resources ${server}" what it has.`,
+  });
+}

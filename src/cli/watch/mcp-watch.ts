@@ -1,0 +1,61 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { ChangeWatcher } from "./change-watcher.ts";
+import { changeLines } from "./change-lines.ts";
+import { allowedTools, requireAllowed } from "../command/entry-rules.ts";
+
+/** nexus mcp watch docs file:///notes.txt */
+export const watch = defineCommand({
+  usage: "nexus mcp watch <server> [uri]… [--read] [--count N]",
+  description: `Shows changes of the server's tools, prompts and resources, and updates of the resources that are named, one line each,
+until Ctrl-C or until the server goes away. With --json, one object a line.`,
+  words: { min: 0, max: 100 },
+  options: {
+    ...IN_PLACE,
+    read: { type: "boolean", help: "read resources that were updated, and show how they begin" },
+    count: { type: "string", value: "N", help: "end after so many changes" },
+  },
+  examples: [
+    ["nexus mcp watch github", "tools, prompts and resources that come and go"],
+    ["nexus mcp watch docs file:///notes.txt --read", "a resource as it changes, with its first lines"],
+    ["nexus mcp watch docs --count 1 && make", "go on when something has changed"],
+    ["nexus mcp watch docs --json | jq -r .kind", "one JSON object for each change"],
+  ],
+
+  async run(context) {
+    const { words, options, out, signal } = context;
+    const count = countOf(options.count);
+    await using servers = await context.openServers(asksAnyone);
+    const { definition, rest: uris } = servers.pickFirst(words);
+    const { id: server } = definition;
+    for (const uri of uris) await requireAllowed(servers, server, { kind: "subscription", server, uri });
+    const client = await servers.connect(definition, { signal });
+    await using watcher = new ChangeWatcher(client, {
+      uris,
+      reads: options.read === true,
+      allowed: (tools) => allowedTools(servers, server, tools),
+      signal,
+    });
+    const accepted = await watcher.open();
+    out.note(`Watching ${definition.id}: ${accepted.join(", ")}. Ctrl-C ends.`);
+    let seen = 0;
+    for await (const change of watcher.changes()) {
+      if (out.json) out.value(change);
+      else for (const line of changeLines(change, out)) out.line(line);
+      if (change.kind !== "interrupted" && change.kind !== "restored") seen++;
+      if (seen === count) return;
+    }
+    throw new NexusError("CANCELLED", "Interrupted");
+  },
+});
+
+function countOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const count = Number(given);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw wrongUsage(
+    `--count ${given} is no number of changes`,
+    "Write --count 1, or leave it out to watch without end.",
+  );
+}

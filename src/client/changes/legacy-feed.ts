@@ -1,0 +1,138 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Notification } from "../../protocol/json-rpc.ts";
+import type { Caller } from "../conversation/caller.ts";
+import { changeIn, type Change, type ChangeListener, type Feed, type Interests } from "./feed.ts";
+
+/** Who wants which resource in one session: the server knows only one subscription each. */
+export type SharedResources = Map<string, { users: number; subscribed: Promise<boolean> }>;
+
+/** Legacy servers tell list changes to everybody, and updates of the resources that were subscribed to. */
+export class LegacyFeed implements Feed {
+  readonly #caller: Caller;
+  readonly #tell: ChangeListener;
+  /** Of the session that is in use; another one starts with nothing. */
+  #shared: SharedResources;
+  #interests: Interests = {};
+  #subscribed = new Set<string>();
+  /** Updates and renewals, one at a time. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(caller: Caller, tell: ChangeListener, shared: SharedResources) {
+    this.#caller = caller;
+    this.#tell = tell;
+    this.#shared = shared;
+  }
+
+  set(interests: Interests): Promise<Interests> {
+    return this.#inTurn(() => this.#replace(interests));
+  }
+
+  notified(notification: Notification): void {
+    const change = changeIn(notification);
+    if (change && this.#concerns(change)) this.#tell(change);
+  }
+
+  renewed(shared: SharedResources): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#closed) return;
+      this.#shared = shared;
+      this.#subscribed = new Set();
+      try {
+        await this.#replace(this.#interests);
+        this.#tell({ kind: "restored" });
+      } catch (error) {
+        if (error instanceof NexusError) this.#tell({ kind: "ended", error });
+      }
+    });
+  }
+
+  abandon(error?: NexusError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#interests = {};
+    if (error) this.#tell({ kind: "ended", error });
+  }
+
+  async close(): Promise<void> {
+    this.abandon();
+    await this.#inTurn(async () => {
+      const { gone } = this.#caller.conversation.peer;
+      if (!gone) await Promise.all([...this.#subscribed].map((uri) => this.#unsubscribe(uri)));
+    });
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(run);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async #replace(interests: Interests): Promise<Interests> {
+    if (this.#closed) throw new NexusError("CLOSED", "The subscription was closed", { mayHaveReached: false });
+    const declared = this.#caller.conversation.agreement.capabilities ?? {};
+    const wanted = new Set(declared.resources?.subscribe ? interests.resources : []);
+    this.#interests = interests;
+    await Promise.all([...wanted].filter((uri) => !this.#subscribed.has(uri)).map((uri) => this.#subscribe(uri)));
+    await Promise.all([...this.#subscribed].filter((uri) => !wanted.has(uri)).map((uri) => this.#unsubscribe(uri)));
+    return {
+      lists: (interests.lists ?? []).filter((list) => declared[list]?.listChanged),
+      resources: [...this.#subscribed],
+      tasks: declared["tasks"] ? (interests.tasks ?? []) : [],
+    };
+  }
+
+  #concerns(change: Change): boolean {
+    if (this.#closed) return false;
+    switch (change.kind) {
+      case "list-changed":
+        return this.#interests.lists?.includes(change.list) ?? false;
+      case "resource-updated":
+        return [...this.#subscribed].some((uri) => isPartOf(change.uri, uri));
+      case "task-changed":
+        return this.#interests.tasks?.includes(change.taskId) ?? false;
+      case "interrupted":
+      case "restored":
+      case "ended":
+        return true;
+    }
+  }
+
+  async #subscribe(uri: string): Promise<void> {
+    const shared = this.#shared;
+    const known = shared.get(uri) ?? { users: 0, subscribed: this.#ask("resources/subscribe", uri) };
+    known.users++;
+    shared.set(uri, known);
+    try {
+      if (await known.subscribed) this.#subscribed.add(uri);
+      else shared.delete(uri);
+    } catch (error) {
+      shared.delete(uri);
+      throw error;
+    }
+  }
+
+  async #unsubscribe(uri: string): Promise<void> {
+    this.#subscribed.delete(uri);
+    const known = this.#shared.get(uri);
+    if (!known || --known.users > 0) return;
+    this.#shared.delete(uri);
+    await this.#ask("resources/unsubscribe", uri).catch(() => false);
+  }
+
+  /** False where the server refuses; anything else that goes wrong is an error. */
+  async #ask(method: string, uri: string): Promise<boolean> {
+    try {
+      await this.#caller.request({ method, params: { uri } });
+      return true;
+    } catch (error) {
+      if (error instanceof NexusError && error.code === "SERVER_ERROR") return false;
+      throw error;
+    }
+  }
+}
+
+/** The server may name a part of what was subscribed to. */
+function isPartOf(uri: string, whole: string): boolean {
+  return uri === whole || (uri.startsWith(whole) && (/[/#?]$/.test(whole) || "/#?".includes(uri.charAt(whole.length))));
+}

@@ -1,0 +1,224 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Notification, Params } from "../../protocol/json-rpc.ts";
+import { META, TASKS_EXTENSION } from "../../protocol/meta.ts";
+import type { CallScope } from "../conversation/call-scope.ts";
+import type { Caller } from "../conversation/caller.ts";
+import { changeIn, type ChangeListener, type ChangingList, type Feed, type Interests } from "./feed.ts";
+
+const REOPEN_MS = { first: 500, longest: 30_000 };
+/** A stream that lasted this long was a success; one that ends sooner is not opened again at once. */
+const SETTLED_MS = 5_000;
+const LISTS: readonly ChangingList[] = ["tools", "prompts", "resources"];
+
+/** Modern servers tell changes on the stream of a `subscriptions/listen`, and only those it asked for. */
+export class ModernFeed implements Feed {
+  readonly #caller: Caller;
+  readonly #tell: ChangeListener;
+  /** As acknowledged last: what is asked for again. */
+  #interests: Interests = {};
+  #stream: ListenStream | undefined;
+  /** The stream that is about to take over: what both tell is heard twice rather than not at all. */
+  #next: ListenStream | undefined;
+  /** Updates and reopenings, one at a time. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #closed = false;
+
+  constructor(caller: Caller, tell: ChangeListener) {
+    this.#caller = caller;
+    this.#tell = tell;
+  }
+
+  set(interests: Interests): Promise<Interests> {
+    return this.#inTurn(() => this.#replace(interests));
+  }
+
+  notified(notification: Notification): void {
+    const isWithdrawal = notification.method === "notifications/cancelled";
+    const id = isWithdrawal ? notification.params?.["requestId"] : subscriptionOf(notification);
+    const stream = [this.#stream, this.#next].find((candidate) => candidate?.id === id);
+    if (!stream) return;
+    // On a pipe a server may end a subscription so, in place of the result.
+    if (isWithdrawal) return stream.withdraw();
+    if (notification.method === "notifications/subscriptions/acknowledged")
+      return stream.acknowledge(notification.params);
+    const change = changeIn(notification);
+    if (change) this.#tell(change);
+  }
+
+  /** Modern servers have no session to forget. */
+  async renewed(): Promise<void> {}
+
+  abandon(error?: NexusError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#next?.close();
+    this.#stream?.close();
+    this.#stream = undefined;
+    if (error) this.#tell({ kind: "ended", error });
+  }
+
+  async close(): Promise<void> {
+    this.abandon();
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(run);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  /** The new stream is open before the old one is closed, so that nothing falls between them. */
+  async #replace(interests: Interests): Promise<Interests> {
+    this.#refuseIfClosed();
+    const params = listenParams(interests);
+    const previous = this.#stream;
+    let accepted: Interests = {};
+    let next: ListenStream | undefined;
+    if (params) {
+      const opening = new ListenStream(this.#caller, params, (error) => this.#ended(opening, error));
+      next = this.#next = opening;
+      try {
+        accepted = await opening.acknowledged;
+      } finally {
+        this.#next = undefined;
+      }
+      if (this.#closed) opening.close();
+      this.#refuseIfClosed();
+    }
+    clearTimeout(this.#timer);
+    this.#interests = interests;
+    this.#stream = next;
+    previous?.close();
+    return accepted;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw new NexusError("CLOSED", "The subscription was closed", { mayHaveReached: false });
+  }
+
+  /** The stream in use ended, by the server's wish or by accident. */
+  #ended(stream: ListenStream, error: NexusError): void {
+    if (stream !== this.#stream || this.#closed) return;
+    this.#stream = undefined;
+    if (stream.livedMs >= SETTLED_MS) this.#failures = 0;
+    this.#tell({ kind: "interrupted", error });
+    this.#reopenLater();
+  }
+
+  #reopenLater(): void {
+    const pause = Math.min(REOPEN_MS.first * 2 ** this.#failures++, REOPEN_MS.longest);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#inTurn(() => this.#reopen()), pause * (0.5 + Math.random() / 2)).unref();
+  }
+
+  async #reopen(): Promise<void> {
+    // An update may have opened a stream meanwhile.
+    if (this.#closed || this.#stream) return;
+    try {
+      await this.#replace(this.#interests);
+      this.#tell({ kind: "restored" });
+    } catch (thrown) {
+      if (this.#closed) return;
+      const error =
+        thrown instanceof NexusError ? thrown : new NexusError("INTERNAL", String(thrown), { cause: thrown });
+      if (isFinal(error)) this.abandon(error);
+      else this.#reopenLater();
+    }
+  }
+}
+
+/** The server answered, and would answer the same again. */
+function isFinal({ code, details: { status } }: NexusError): boolean {
+  if (status !== undefined && (status === 408 || status === 429 || status >= 500)) return false;
+  return (
+    code === "SERVER_ERROR" ||
+    code === "AUTH_REQUIRED" ||
+    code === "FORBIDDEN" ||
+    code === "CLOSED" ||
+    code === "SERVER_EXITED"
+  );
+}
+
+/** One `subscriptions/listen`, from its acknowledgement to its end. */
+class ListenStream {
+  readonly id: number;
+  readonly acknowledged: Promise<Interests>;
+  readonly #openedAt = performance.now();
+  #acknowledge: (accepted: Interests) => void = () => {};
+  #scope: CallScope | undefined;
+  #isOpen = true;
+
+  constructor(caller: Caller, params: Params, onEnd: (error: NexusError) => void) {
+    this.id = caller.conversation.peer.reserveId();
+    const acknowledged = new Promise<Interests>((resolve) => (this.#acknowledge = resolve));
+    const ended = this.#listen(caller, params).then(endedByServer, (error: unknown) => error as NexusError);
+    void ended.then((error) => {
+      if (this.#isOpen) onEnd(error);
+    });
+    this.acknowledged = Promise.race([acknowledged, ended.then((error) => Promise.reject(error))]);
+    this.acknowledged.catch(() => {});
+  }
+
+  get livedMs(): number {
+    return performance.now() - this.#openedAt;
+  }
+
+  acknowledge(params: Params | undefined): void {
+    this.#scope?.pause();
+    this.#acknowledge(interestsIn(isRecord(params?.["notifications"]) ? params["notifications"] : (params ?? {})));
+  }
+
+  withdraw(): void {
+    this.#scope?.stop(endedByServer());
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.#scope?.stop(new NexusError("CLOSED", "The subscription was closed"));
+  }
+
+  /** The call's clock runs until the acknowledgement; from then on there is nothing to wait for. */
+  #listen(caller: Caller, params: Params): Promise<unknown> {
+    const { notifications } = params;
+    const extensions = isRecord(notifications) && "taskIds" in notifications ? { [TASKS_EXTENSION]: {} } : undefined;
+    const call = { method: "subscriptions/listen", params, options: { totalTimeoutMs: Infinity }, extensions };
+    return caller.inScope(call, (scope) => {
+      this.#scope = scope;
+      return caller.conversation.send(call.method, params, scope, this.id);
+    });
+  }
+}
+
+function endedByServer(): NexusError {
+  return new NexusError("CONNECTION_LOST", "The server ended the subscription");
+}
+
+/** Undefined where there is nothing to listen for. */
+function listenParams({ lists = [], resources = [], tasks = [] }: Interests): Params | undefined {
+  const notifications: Params = {};
+  for (const list of lists) notifications[`${list}ListChanged`] = true;
+  if (resources.length > 0) notifications["resourceSubscriptions"] = resources;
+  if (tasks.length > 0) notifications["taskIds"] = tasks;
+  return Object.keys(notifications).length > 0 ? { notifications } : undefined;
+}
+
+function interestsIn(accepted: Params): Interests {
+  return {
+    lists: LISTS.filter((list) => accepted[`${list}ListChanged`] === true),
+    resources: strings(accepted["resourceSubscriptions"]),
+    tasks: strings(accepted["taskIds"]),
+  };
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function subscriptionOf({ params }: Notification): unknown {
+  const meta = params?.["_meta"];
+  return isRecord(meta) ? meta[META.subscriptionId] : undefined;
+}

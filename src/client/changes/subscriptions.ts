@@ -1,0 +1,84 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Notification } from "../../protocol/json-rpc.ts";
+import type { Caller } from "../conversation/caller.ts";
+import type { ChangeListener, Feed, Interests } from "./feed.ts";
+import { LegacyFeed, type SharedResources } from "./legacy-feed.ts";
+import { guarded } from "../../async/guarded.ts";
+import type { Logger } from "../../text/logger.ts";
+import { ModernFeed } from "./modern-feed.ts";
+
+/** One set of interests. It can change while it runs, and no change is lost meanwhile. */
+export class Subscription implements AsyncDisposable {
+  readonly #feed: Feed;
+  readonly #forget: () => void;
+  #accepted: Interests = {};
+
+  /** @internal Made by `client.subscribe`. */
+  constructor(feed: Feed, forget: () => void) {
+    this.#feed = feed;
+    this.#forget = forget;
+  }
+
+  /** What the server agreed to tell. */
+  get accepted(): Interests {
+    return this.#accepted;
+  }
+
+  /** Replaces the interests; one update at a time. */
+  async update(interests: Interests): Promise<void> {
+    this.#accepted = await this.#feed.set(interests);
+  }
+
+  async close(): Promise<void> {
+    await this.#feed.close();
+    this.#forget();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** All subscriptions of a client. */
+export class Subscriptions {
+  readonly #caller: Caller;
+  readonly #logger: Logger;
+  readonly #feeds = new Set<Feed>();
+  #shared: SharedResources = new Map();
+
+  constructor(caller: Caller, logger: Logger) {
+    this.#caller = caller;
+    this.#logger = logger;
+  }
+
+  async open(interests: Interests, listener: ChangeListener): Promise<Subscription> {
+    const tell: ChangeListener = (change) => guarded(() => listener(change), this.#logger);
+    const feed: Feed = this.#caller.isModern
+      ? new ModernFeed(this.#caller, tell)
+      : new LegacyFeed(this.#caller, tell, this.#shared);
+    const subscription = new Subscription(feed, () => this.#feeds.delete(feed));
+    this.#feeds.add(feed);
+    try {
+      await subscription.update(interests);
+      return subscription;
+    } catch (error) {
+      await subscription.close();
+      throw error;
+    }
+  }
+
+  notified(notification: Notification): void {
+    for (const feed of this.#feeds) feed.notified(notification);
+  }
+
+  async renewed(): Promise<void> {
+    this.#shared = new Map();
+    await Promise.all([...this.#feeds].map((feed) => feed.renewed(this.#shared)));
+  }
+
+  /** The connection is about to close, or is lost: then `error` says why, and listeners are told. */
+  abandon(error?: NexusError): void {
+    for (const feed of this.#feeds) feed.abandon(error);
+    this.#feeds.clear();
+  }
+}

@@ -1,0 +1,106 @@
+import { HiddenValues } from "../../errors/hidden-values.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { childEnvironment } from "../../process/child-environment.ts";
+import { markOf } from "../../transport/via-marks.ts";
+import type { ApiReach, ResolvedEntry, StdioReach } from "../../transport/server-entry.ts";
+import { StdioTransport, type SpawnedChild } from "../../transport/stdio.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+import type { Transport } from "../../transport/transport.ts";
+import { valuesToHide } from "../../transport/values-to-hide.ts";
+import { Client } from "../client.ts";
+import type { ClientOptions } from "../client-settings.ts";
+
+export interface ConnectOptions extends ClientOptions {
+  /** The longest message taken from the server: 10 MB. */
+  maxMessageBytes?: number | undefined;
+  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  ca?: readonly string[] | undefined;
+  /** Refuse to reach addresses inside: loopback, private networks, cloud metadata. `allow` names exceptions. */
+  publicOnly?: boolean | { allow: readonly string[] } | undefined;
+  /** Hears what a child process writes to stderr, as it comes. */
+  onStderr?: ((text: string) => void) | undefined;
+  /** Hears of a child process as soon as it runs. */
+  onSpawn?: ((child: SpawnedChild) => void) | undefined;
+  /** Of a tool file: take the approval in its lock as it is, whoever gave it. */
+  trust?: boolean | undefined;
+  /** Makes a server of a tool file, in this process. */
+  openApi?: ((reach: ApiReach) => Promise<Transport>) | undefined;
+  /** The gateways that what is sent comes from, outermost first. */
+  via?: (() => readonly string[]) | undefined;
+  /** What errors name as command or address: an entry may have secrets filled in. */
+  target?: Transport["target"] | undefined;
+}
+
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** Connects to a server whose entry has been checked. What the options leave open, the entry says. */
+export async function connectEntry(
+  entry: ResolvedEntry,
+  surroundings: Surroundings,
+  options: ConnectOptions,
+): Promise<Client> {
+  const settings: ConnectOptions = {
+    ...options,
+    hidden: new HiddenValues(valuesToHide(entry, surroundings)).with(options.hidden),
+    server: options.server ?? entry.id,
+    roots: options.roots ?? entry.roots,
+    timeoutMs: options.timeoutMs ?? entry.timeoutMs,
+    connectTimeoutMs: options.connectTimeoutMs ?? entry.connectTimeoutMs,
+    retry: {
+      ...options.retry,
+      maxRetries: options.retry?.maxRetries ?? entry.maxRetries,
+      backoffMs: options.retry?.backoffMs ?? entry.retryBackoffMs,
+    },
+  };
+  // What the workshop makes speaks the newest revision: nothing has to be found out.
+  const era = entry.reach.kind === "api" ? "modern" : settings.era;
+  return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), { ...settings, era });
+}
+
+function named(transport: Transport, target: Transport["target"] | undefined): Transport {
+  if (!target) return transport;
+  if (transport.fallback) named(transport.fallback, target);
+  return Object.assign(transport, { target });
+}
+
+async function transportFor(
+  { id, reach }: ResolvedEntry,
+  surroundings: Surroundings,
+  options: ConnectOptions,
+): Promise<Transport> {
+  if (reach.kind === "api") return options.openApi?.(reach) ?? Promise.reject(noWorkshop(id));
+  const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+  if (reach.kind === "stdio") return stdioTransport(reach, surroundings, { ...options, maxMessageBytes });
+  const { httpTransportFor } = await import("./http-transport-for.ts");
+  return httpTransportFor(reach, surroundings, { ...options, maxMessageBytes });
+}
+
+function noWorkshop(server: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `Server "${server}" is made of a tool file, and nothing here can do that`, {
+    phase: "config",
+    server,
+    hint: `Give the option "openApi" of "nexus-mcp/workshop".`,
+    mayHaveReached: false,
+  });
+}
+
+function stdioTransport(
+  reach: StdioReach,
+  { variables, platform }: Surroundings,
+  { maxMessageBytes, hidden, onStderr, onSpawn, via }: ConnectOptions & { maxMessageBytes: number },
+): Transport {
+  const { command, args, cwd, env, passthrough } = reach;
+  return new StdioTransport({
+    command,
+    args,
+    cwd,
+    env: childEnvironment({ variables, platform, env, passthrough }),
+    mark: markOf(reach, variables, via?.() ?? []),
+    maxLineBytes: maxMessageBytes,
+    platform,
+    variables,
+    hidden,
+    onStderr,
+    onSpawn,
+  });
+}

@@ -1,0 +1,218 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities, Implementation, LogLevel } from "../../protocol/mcp.ts";
+import { HEADER_MISMATCH, TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { modernHeaders, modernMeta } from "../../protocol/modern.ts";
+import type { CallScope } from "./call-scope.ts";
+import { isSessionForgotten } from "./forgotten-session.ts";
+import type { Agreement } from "./handshake.ts";
+import type { InputProvider } from "./input.ts";
+import type { Peer } from "./peer.ts";
+import { INTERACTIVE } from "./questions.ts";
+import { retryDelayMs, type RetrySettings } from "./retry.ts";
+import type { Sharer } from "./sharer.ts";
+import { UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
+
+export interface ConversationOptions {
+  clientInfo: Implementation;
+  capabilities: (provider?: InputProvider, sharer?: Sharer) => ClientCapabilities;
+  retry: RetrySettings;
+  /** Opens a new session in place of one the server forgot. */
+  renew: () => Promise<Agreement>;
+  /** The new session is in use. */
+  onRenewed: () => void;
+  /** Reads the tool list anew, because the server says our headers do not fit it. */
+  reloadTools: (scope: CallScope) => Promise<unknown>;
+}
+
+/** Requests in the manner of the agreed era: what is added to them, and when one may be sent again. */
+export class Conversation {
+  readonly peer: Peer;
+  agreement: Agreement;
+  /** Modern servers are told with every request. */
+  logLevel: LogLevel | undefined;
+  /** Of those of the tools as last listed that there is something to know about. */
+  tools = new Map<string, ToolFacts>();
+  readonly #options: ConversationOptions;
+  #usualMeta: { logLevel: LogLevel | undefined; meta: Record<string, unknown> } | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor(peer: Peer, agreement: Agreement, options: ConversationOptions) {
+    this.peer = peer;
+    this.agreement = agreement;
+    this.#options = options;
+  }
+
+  /** One exchange, made again where that is safe. The result is as it came. */
+  async exchange(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
+    const { questions } = scope;
+    const history: History = { tries: 1, renewed: false, reloaded: false, reached: false, questions };
+    for (;;) {
+      try {
+        if (this.#renewing) await scope.until(this.#renewing);
+        const session = this.agreement;
+        const result = await this.#tryOnce({ method, params, scope, session, history });
+        if (result) return result;
+      } catch (error) {
+        if (!(error instanceof NexusError)) throw error;
+        // Whatever the last try got: an earlier one may have reached the server.
+        throw this.peer.describe(error).amended({ mayHaveReached: history.reached });
+      }
+    }
+  }
+
+  /** Undefined if it failed and may be tried again. */
+  async #tryOnce(attempt: Attempt): Promise<Result | undefined> {
+    const { method, params, scope, session, history } = attempt;
+    try {
+      const result = await this.send(method, params, scope);
+      if (session.era === "modern") this.#checkKind(method, result, scope);
+      return result;
+    } catch (error) {
+      if (!(error instanceof NexusError)) throw error;
+      if (mayHaveRun(error, session)) history.reached = true;
+      if (scope.stopped || !(await this.#recover(error, attempt))) throw error;
+      return undefined;
+    }
+  }
+
+  /** One exchange, made once. */
+  send(method: string, params: Params | undefined, scope: CallScope, id = this.peer.reserveId()): Promise<Result> {
+    const { peer, agreement } = this;
+    const modern = agreement.era === "modern";
+    const { trace, meta: extra } = scope.options;
+    // A task is asked about, not reported on: its progress comes with the token of the call that made it.
+    const onProgress = method.startsWith("tasks/") ? undefined : scope.options.onProgress;
+    if (onProgress) scope.progressToken = id;
+    let meta = modern ? this.#modernMeta(scope) : undefined;
+    if (onProgress || trace || extra) {
+      meta = Object.assign({}, extra, trace, meta);
+      if (onProgress) meta["progressToken"] = id;
+    }
+    const full = meta ? withMeta(params, meta) : params;
+    let headers: Record<string, string> | undefined;
+    if (peer.kind === "http") {
+      headers = modern
+        ? modernHeaders(agreement.version, method, full, this.#factsFor(method, params).paramHeaders)
+        : peer.standingHeaders;
+    }
+    const cancelBy = modern && peer.kind === "http" ? "stream" : "notification";
+    return peer.exchange({ id, method, params: full, headers, cancelBy, resumable: !modern }, scope);
+  }
+
+  /** What is declared from now on differs from what was. */
+  capabilitiesChanged(): void {
+    this.#usualMeta = undefined;
+  }
+
+  #modernMeta(scope: CallScope): Record<string, unknown> {
+    const isUsual = !scope.options.input && !scope.extensions && !scope.options.logLevel;
+    if (isUsual && this.#usualMeta?.logLevel === this.logLevel && this.#usualMeta) return this.#usualMeta.meta;
+    const meta = modernMeta({
+      version: this.agreement.version,
+      clientInfo: this.#options.clientInfo,
+      capabilities: this.#capabilities(scope),
+      logLevel: scope.options.logLevel ?? scope.sharer?.logLevel ?? this.logLevel,
+    });
+    if (isUsual) this.#usualMeta = { logLevel: this.logLevel, meta };
+    return meta;
+  }
+
+  #capabilities({ options, extensions, sharer }: CallScope): ClientCapabilities {
+    const declared = this.#options.capabilities(options.input, sharer);
+    return extensions ? { ...declared, extensions: { ...declared.extensions, ...extensions } } : declared;
+  }
+
+  #factsFor(method: string, params: Params | undefined): ToolFacts {
+    if (method !== "tools/call") return UNKNOWN_TOOL;
+    return this.tools.get(String(params?.["name"])) ?? UNKNOWN_TOOL;
+  }
+
+  /** True if the request may be sent once more, after whatever had to be done first. */
+  async #recover(error: NexusError, attempt: Attempt): Promise<boolean> {
+    const { method, params, scope, session, history } = attempt;
+    const { rpc } = error.details;
+    // It had begun, and somebody was asked: made again, the same would be asked again.
+    if (scope.questions !== history.questions) return false;
+    if (hasForgotten(session, error) && !history.renewed) {
+      history.renewed = true;
+      await scope.until(this.renew(session));
+      return true;
+    }
+    if (rpc?.code === HEADER_MISMATCH && method === "tools/call" && !history.reloaded) {
+      history.reloaded = true;
+      await this.#options.reloadTools(scope);
+      return true;
+    }
+    if (this.peer.gone) return false;
+    const harmlessTool = this.#factsFor(method, params).harmless;
+    const delayMs = retryDelayMs(error, { method, tries: history.tries++, harmlessTool }, this.#options.retry);
+    if (delayMs === undefined || delayMs >= scope.remainingMs) return false;
+    await scope.sleep(delayMs);
+    return true;
+  }
+
+  /** Opens a new session; whoever finds the old one gone at the same time shares it. */
+  renew(forgotten: Agreement): Promise<void> {
+    if (this.agreement !== forgotten) return Promise.resolve();
+    this.#renewing ??= this.#options
+      .renew()
+      .then((agreement) => {
+        this.agreement = agreement;
+        this.#renewing = undefined;
+        this.#options.onRenewed();
+      })
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+    return this.#renewing;
+  }
+
+  #checkKind(method: string, result: Result, scope: CallScope): void {
+    const kind = result.resultType;
+    if (kind === undefined || kind === "complete") return;
+    if (kind === "input_required" && INTERACTIVE.has(method)) return;
+    const { extensions } = this.#capabilities(scope);
+    if (kind === "task" && isRecord(extensions) && TASKS_EXTENSION in extensions) return;
+    throw new NexusError("PROTOCOL_VIOLATION", `The server answered ${method} with the unknown result type "${kind}"`, {
+      raw: result,
+      mayHaveReached: true,
+    });
+  }
+}
+
+interface History {
+  tries: number;
+  renewed: boolean;
+  reloaded: boolean;
+  /** A try may have had its effect. */
+  reached: boolean;
+  /** How many had been asked before. */
+  questions: number;
+}
+
+interface Attempt {
+  method: string;
+  params: Params | undefined;
+  scope: CallScope;
+  session: Agreement;
+  history: History;
+}
+
+/** 429 turns a request away unread, and so does a server that has forgotten the session. */
+function mayHaveRun(error: NexusError, session: Agreement): boolean {
+  if (error.details.status === 429 || hasForgotten(session, error)) return false;
+  return error.details.mayHaveReached ?? true;
+}
+
+function hasForgotten({ sessionId }: Agreement, { details: { status, rpc, raw } }: NexusError): boolean {
+  return sessionId !== undefined && isSessionForgotten({ status, rpc, text: raw });
+}
+
+/** Reserved keys are ours; what the caller put beside them stays. */
+function withMeta(params: Params | undefined, meta: Record<string, unknown>): Params {
+  if (!params || !("_meta" in params)) return { _meta: meta, ...params };
+  const own = params["_meta"];
+  return { ...params, _meta: isRecord(own) ? Object.assign({}, own, meta) : meta };
+}

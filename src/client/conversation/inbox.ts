@@ -1,0 +1,73 @@
+import type { Notification, Request } from "../../protocol/json-rpc.ts";
+import type { Progress } from "../../protocol/mcp.ts";
+import { isNestedDeeper, MAX_NESTING } from "../../json/nesting.ts";
+import type { CallScope } from "./call-scope.ts";
+import { guarded } from "../../async/guarded.ts";
+import type { InputDesk } from "./input.ts";
+import { forgetLists, type KnownLists } from "./lists.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { Peer, PeerListener } from "./peer.ts";
+import { Questions } from "./questions.ts";
+
+/** Hears a notification exactly as the server sent it. */
+export type NotificationListener = (notification: Notification) => void;
+
+/** What the server says by itself, and where it goes: progress to its call, questions to the desk, the rest to listeners. */
+export class Inbox implements PeerListener {
+  /** Whom questions are answered to; set as soon as there is a connection. */
+  peer: Peer | undefined;
+  isModern = false;
+  readonly known: KnownLists = {};
+  /** Counts what may have made a list stale, so that one that was on its way then is not kept. */
+  changes = 0;
+  readonly listeners = new Set<NotificationListener>();
+  /** For what a client keeps up to date by itself. */
+  onChange: NotificationListener = () => {};
+  readonly #questions: Questions;
+  readonly #logger: Logger;
+
+  constructor(desk: InputDesk, logger: Logger) {
+    this.#questions = new Questions(desk, logger);
+    this.#logger = logger;
+  }
+
+  request(request: Request, scope: CallScope | undefined): void {
+    // Modern clients MUST NOT write responses, so there is no way to refuse either.
+    if (this.isModern) this.#logger.warn(`a modern server sent a request, which none may: ${request.method}`);
+    else if (this.peer) void this.#questions.answer(this.peer, request, scope);
+  }
+
+  notification(notification: Notification, scope: CallScope | undefined): void {
+    const { method, params } = notification;
+    if (isNestedDeeper(params)) {
+      return this.#logger.warn(`${method} was dropped, because it is nested deeper than ${MAX_NESTING} levels`);
+    }
+    if (method === "notifications/progress") {
+      if (scope) guarded(() => reportProgress(params, scope), this.#logger);
+    } else {
+      if (method === "notifications/cancelled") this.#questions.withdraw(params?.["requestId"]);
+      if (forgetLists(this.known, method)) this.changes++;
+      this.onChange(notification);
+      const call = scope ?? (method === "notifications/message" ? this.#onlyListener() : undefined);
+      guarded(() => call?.options.onNotification?.(notification), this.#logger);
+    }
+    for (const listener of this.listeners) guarded(() => listener(notification), this.#logger);
+  }
+
+  /** A pipe does not say which call a log message is about: while one call alone wants them, it is that one. */
+  #onlyListener(): CallScope | undefined {
+    const listening = this.peer?.scopes().filter(({ options }) => options.onNotification) ?? [];
+    return listening.length === 1 ? listening[0] : undefined;
+  }
+
+  close(): void {
+    this.#questions.close();
+  }
+}
+
+function reportProgress(params: Notification["params"], scope: CallScope): unknown {
+  if (typeof params?.["progress"] !== "number") return undefined;
+  scope.touch();
+  scope.lastProgress = params["message"];
+  return scope.options.onProgress?.(params as unknown as Progress);
+}

@@ -1,0 +1,187 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
+import { itemName, normaliseItem } from "../../protocol/listed-item.ts";
+import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../../protocol/mcp.ts";
+import { weightOf } from "../../json/weight.ts";
+import type { CallScope } from "./call-scope.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { ResponseCache } from "./response-cache.ts";
+
+/** The lists as last read, until the server says that they changed. */
+export interface KnownLists {
+  tools?: Tool[];
+  resources?: Resource[];
+  resourceTemplates?: ResourceTemplate[];
+  prompts?: Prompt[];
+}
+
+/** How a list is asked for, where its items stand in the answer, and what a server that has it declares. */
+export const LISTS = {
+  tools: { method: "tools/list", member: "tools", capability: "tools" },
+  resources: { method: "resources/list", member: "resources", capability: "resources" },
+  resourceTemplates: { method: "resources/templates/list", member: "resourceTemplates", capability: "resources" },
+  prompts: { method: "prompts/list", member: "prompts", capability: "prompts" },
+} as const satisfies Record<keyof KnownLists, { method: string; member: string; capability: keyof ServerCapabilities }>;
+
+export interface ListReading {
+  conversation: Conversation;
+  cache: ResponseCache;
+  scope: CallScope;
+  server: string;
+  logger: Logger;
+}
+
+/** Every page of a list; nothing is asked of a server that does not declare it. */
+export async function readList<K extends keyof KnownLists>(
+  kind: K,
+  { conversation, cache, scope, server, logger }: ListReading,
+): Promise<Required<KnownLists>[K]> {
+  const { method, member, capability } = LISTS[kind];
+  const declared = conversation.agreement.capabilities;
+  if (declared && !declared[capability]) return [];
+  const items = await readPages(method, member, async (params) => {
+    const cached = scope.options.fresh ? undefined : await cache.find(method, params);
+    const ask = async () => ({ result: await conversation.exchange(method, params, scope), cacheable: true });
+    const page = cached ?? (await cache.load(method, params, ask));
+    scope.touch();
+    return page;
+  });
+  return usableItems(kind, items, { server, logger }) as unknown as Required<KnownLists>[K];
+}
+
+/**
+ * Items as every client accepts them, in the same order. What cannot be repaired is left out alone, with a warning; what
+ * was repaired is reported as information with the data `repaired`.
+ */
+export function usableItems(
+  kind: keyof KnownLists,
+  items: readonly unknown[],
+  { server, logger }: Pick<ListReading, "server" | "logger">,
+): Params[] {
+  const leftOut = new FirstFew();
+  const repaired = new FirstFew();
+  const usable: Params[] = [];
+  for (const [index, value] of items.entries()) {
+    const faults = new FirstFew();
+    const item = normaliseItem(kind, value, (place, found) => faults.add(() => `${quoted(place)} ${faultOf(found)}`));
+    if (item) usable.push(item);
+    if (item === value) continue;
+    const why = () => (faults.isEmpty ? faultOf(value) : faults.text);
+    (item ? repaired : leftOut).add(() => `${nameOf(value, index)} (${why()})`);
+  }
+  const of = `${LISTS[kind].method} of "${server}"`;
+  if (!leftOut.isEmpty) logger.warn(`left out of ${of}: ${leftOut.text}`);
+  if (!repaired.isEmpty) logger.info(`repaired in ${of}: ${repaired.text}`, { repaired: true });
+  return usable;
+}
+
+const MAX_NAME = 128;
+const MAX_NAMED = 5;
+
+/** The first of many texts, and how many more there are: a server may have millions of faults. */
+class FirstFew {
+  readonly #first: string[] = [];
+  #more = 0;
+
+  get isEmpty(): boolean {
+    return this.#first.length === 0;
+  }
+
+  add(write: () => string): void {
+    if (this.#first.length < MAX_NAMED) this.#first.push(write());
+    else this.#more++;
+  }
+
+  get text(): string {
+    return this.#first.join(", ") + (this.#more > 0 ? ` and ${this.#more} more` : "");
+  }
+}
+
+function nameOf(item: unknown, index: number): string {
+  const name = itemName(item);
+  return name === undefined ? `number ${index + 1}` : quoted(name);
+}
+
+/** Servers choose it: it may hold anything. */
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, MAX_NAME));
+}
+
+function faultOf(value: unknown): string {
+  if (value === undefined) return "is missing";
+  return value === null ? "is null" : "is not valid";
+}
+
+/** What one list may have, so that a server whose list never ends can neither fill the memory nor be read for ever. */
+const MAX_PAGES = 2_000;
+const MAX_ITEMS = 100_000;
+/** Of memory, about. The last page is not weighed: a message has a limit of its own. */
+const MAX_MEGABYTES = 64;
+/** Each is sent back to the server. */
+const MAX_CURSOR_LENGTH = 64 * 1024;
+const MAX_MINUTES = 10;
+
+/**
+ * The items of all pages, within the limits of a list. One capability covers resources and templates, so a server with one
+ * of them has no method for the other: that list is empty.
+ */
+export async function readPages(
+  method: string,
+  member: string,
+  read: (params: Params | undefined) => Promise<Result>,
+): Promise<unknown[]> {
+  const items: unknown[] = [];
+  const seen = new Set<unknown>();
+  const startedAt = performance.now();
+  let bytes = 0;
+  for (let params: Params | undefined; ;) {
+    const page = await read(params).catch((error: unknown) => {
+      if (params === undefined && isMethodUnknown(error)) return { [member]: [] };
+      throw error;
+    });
+    const found = page[member];
+    if (!Array.isArray(found)) {
+      throw new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} has no "${member}"`, { raw: page });
+    }
+    for (const item of found as unknown[]) items.push(item);
+    if (items.length > MAX_ITEMS) throw tooLong(`${method} has more than ${MAX_ITEMS} items, which is the limit`);
+    // An empty cursor is a cursor; only a missing one ends the list.
+    const next = page["nextCursor"];
+    if (typeof next !== "string") return items;
+    if (next.length > MAX_CURSOR_LENGTH) {
+      throw tooLong(`A cursor of ${method} has ${next.length} characters; the limit is ${MAX_CURSOR_LENGTH}`);
+    }
+    if (seen.has(next)) throw tooLong(`The server repeats a cursor of ${method}, so its list never ends`);
+    seen.add(next);
+    bytes += weightOf(page);
+    const limit = limitReached({ pages: seen.size, bytes, ms: performance.now() - startedAt });
+    if (limit !== undefined) throw tooLong(`${method} has not ended after ${limit}, which is the limit`);
+    params = { cursor: next };
+  }
+}
+
+function isMethodUnknown(error: unknown): boolean {
+  return error instanceof NexusError && error.details.rpc?.code === METHOD_NOT_FOUND;
+}
+
+function limitReached({ pages, bytes, ms }: { pages: number; bytes: number; ms: number }): string | undefined {
+  if (pages >= MAX_PAGES) return `${MAX_PAGES} pages`;
+  if (bytes > MAX_MEGABYTES * 1_000_000) return `${MAX_MEGABYTES} MB`;
+  return ms > MAX_MINUTES * 60_000 ? `${MAX_MINUTES} minutes` : undefined;
+}
+
+function tooLong(message: string): NexusError {
+  return new NexusError("PROTOCOL_VIOLATION", message, {
+    hint: "Update the server, or tell its author: a list has to end. Until then, switch the server off.",
+    mayHaveReached: true,
+  });
+}
+
+/** Drops what a notification makes stale; true if it makes anything so. */
+export function forgetLists(known: KnownLists, method: string): boolean {
+  const list = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1];
+  if (list === "resources") delete known.resourceTemplates;
+  if (list) delete known[list as keyof KnownLists];
+  return list !== undefined;
+}

@@ -1,0 +1,334 @@
+import { causeOfListening, type Diagnosis } from "../../errors/likely-cause.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import {
+  isLegacyRevision,
+  isModernRevision,
+  MODERN_REVISIONS,
+  LEGACY_REVISIONS,
+  type Era,
+  type Revision,
+} from "../../protocol/revisions.ts";
+import {
+  discover,
+  initialize,
+  listsToolsTheModernWay,
+  withScope,
+  type Agreement,
+  type Discovery,
+  type Introduction,
+} from "./handshake.ts";
+import type { Transport } from "../../transport/transport.ts";
+import type { Peer } from "./peer.ts";
+import { retryDelayMs, type RetrySettings } from "./retry.ts";
+
+/** How the era of the server was found, for reports and for whoever remembers it. */
+export interface Verdict {
+  era: Era;
+  how: "pinned" | "given" | "probed";
+  /** What to assume the next time; absent where this time proves nothing. */
+  remember?: Era;
+}
+
+export interface NegotiateOptions {
+  transport: Transport;
+  /** Opens a connection; again only for a child that ended on the probe, or for the transport's fallback. */
+  open: (way: Transport) => Promise<Peer>;
+  introduction: Introduction;
+  /** A revision to use without asking. */
+  pinned?: string | undefined;
+  /** An era known from an earlier time. */
+  era?: Era | undefined;
+  probeMs: number;
+  retry: RetrySettings;
+}
+
+export interface Negotiated {
+  peer: Peer;
+  agreement: Agreement;
+  verdict: Verdict;
+}
+
+/** Connects and finds out which era and revision the server speaks. */
+export async function negotiate(options: NegotiateOptions): Promise<Negotiated> {
+  const opened: Peer[] = [];
+  const open = async (way: Transport) => {
+    const peer = await options.open(way);
+    opened.push(peer);
+    return peer;
+  };
+  const sent: string[] = [];
+  const introduction: Introduction = { ...options.introduction, onSent: (method) => sent.push(method) };
+  try {
+    const negotiated = await agree({ ...options, introduction, open });
+    await Promise.all(opened.filter((peer) => peer !== negotiated.peer).map((peer) => peer.close()));
+    return negotiated;
+  } catch (error) {
+    const last = opened.at(-1);
+    const described =
+      error instanceof NexusError ? explain(error, { peer: last, target: options.transport.target, sent }) : error;
+    await Promise.all(opened.map((peer) => peer.close()));
+    throw described;
+  }
+}
+
+interface Failed {
+  /** Undefined where no connection came about. */
+  peer: Peer | undefined;
+  target: Transport["target"];
+  /** Methods, in order. */
+  sent: readonly string[];
+}
+
+/** What is known about the server that could not be connected to. */
+function explain(error: NexusError, { peer, target, sent }: Failed): NexusError {
+  if (!peer) return error.with(target);
+  const described = peer.describe(error);
+  if (error.code !== "TIMEOUT" && error.code !== "SERVER_EXITED") return described;
+  const [noise] = peer.noise;
+  if (noise === undefined) {
+    return error.code === "TIMEOUT"
+      ? described.amended({ sent, received: receivedBy(peer), ...silence(peer) })
+      : described;
+  }
+  const listening = causeOfListening([...peer.noise, ...(peer.child?.stderr() ?? [])]);
+  if (listening) return described.amended({ ...listening, raw: peer.noise, sent, received: receivedBy(peer) });
+  const hint = `It wrote to stdout what is no MCP message: ${JSON.stringify(noise)}. Servers log to stderr; check that the command starts the server itself.`;
+  const likelyCause = /^Content-Length:/i.test(noise)
+    ? "It frames its messages as language servers do; MCP wants one JSON message a line."
+    : undefined;
+  return described.amended({ hint, likelyCause, raw: peer.noise, sent, received: receivedBy(peer) });
+}
+
+function receivedBy({ noise, received: { messages } }: Peer): string {
+  const heard = messages === 0 ? "no message" : counted(messages, "message");
+  return noise.length === 0 ? heard : `${heard}, ${counted(noise.length, "line")} of other text`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** Nothing came in time that was any use. */
+function silence({ kind, child }: Peer): Diagnosis {
+  if (kind !== "stdio") {
+    return {
+      likelyCause: "The server is overloaded or stuck, or something between here and it holds the answer back.",
+      hint: `Look into its log, or give it longer with "connection_timeout".`,
+    };
+  }
+  const listening = causeOfListening(child?.stderr() ?? []);
+  if (listening) return listening;
+  return {
+    likelyCause: child?.stderr().length
+      ? "It started, and is still busy with what it says below, or it waits for something."
+      : "The command starts no MCP server, still downloads one, or waits for a terminal.",
+    hint: `Run the command by hand: a server waits silently for input. Give a slow one longer with "connection_timeout".`,
+  };
+}
+
+async function agree(options: NegotiateOptions): Promise<Negotiated> {
+  const { pinned, era, introduction } = options;
+  if (pinned !== undefined && !isModernRevision(pinned) && !isLegacyRevision(pinned)) {
+    const known = [...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ");
+    throw new NexusError("VERSION_UNSUPPORTED", `No protocol version ${pinned} is known`, {
+      phase: "config",
+      hint: `Use one of ${known}.`,
+      mayHaveReached: false,
+    });
+  }
+  const peer = await options.open(options.transport);
+  if (pinned !== undefined) return agreeOnPinned(peer, pinned, options);
+  if (era === "legacy") return { ...(await orFallBack(options, peer, initialize)), verdict: { era, how: "given" } };
+  if (era === "modern") return agreeOnGivenModern(peer, options);
+  // The transport of 2024-11-05 has no modern revision to ask for.
+  if (peer.kind === "sse") return probed(peer, await initialize(peer, introduction));
+  return peer.kind === "http" ? agreeOverHttp(peer, options) : agreeOverPipe(peer, options);
+}
+
+async function agreeOnPinned(peer: Peer, version: Revision, options: NegotiateOptions): Promise<Negotiated> {
+  if (isModernRevision(version)) {
+    return { peer, agreement: { era: "modern", version }, verdict: { era: "modern", how: "pinned" } };
+  }
+  const reached = await orFallBack(options, peer, (way, introduction) => initialize(way, introduction, version));
+  const spoken = reached.agreement.version;
+  if (spoken !== version) {
+    throw new NexusError("VERSION_UNSUPPORTED", `The server speaks ${spoken}, not ${version}`, {
+      phase: "handshake",
+      hint: `Leave "protocolVersion" out to let both sides agree, or set it to "${spoken}".`,
+    });
+  }
+  return { ...reached, verdict: { era: "legacy", how: "pinned" } };
+}
+
+/** A remembered "modern" that is no longer true fails loudly; whoever remembered it asks again. */
+async function agreeOnGivenModern(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  const found = await discoverPatiently(peer, options);
+  if (found.kind === "modern") return { peer, agreement: found.agreement, verdict: { era: "modern", how: "given" } };
+  if (found.kind !== "legacy-only") throw found.error;
+  throw new NexusError("VERSION_UNSUPPORTED", "The server no longer speaks a modern revision", {
+    phase: "handshake",
+    hint: `Connect without "era": what was remembered is out of date.`,
+  });
+}
+
+async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  const { introduction } = options;
+  const found = await discoverPatiently(peer, options);
+  switch (found.kind) {
+    case "modern":
+      return probed(peer, found.agreement);
+    case "legacy-only":
+      return probed(peer, await initialize(peer, introduction, found.version));
+    case "not-modern":
+      return reached(await orFallBack(options, peer, (way, who) => initializeOrListTools(way, who, found)));
+    case "no-evidence": {
+      const { status, rpc } = found.error.details;
+      if (status !== 500 || !rpc) throw found.error;
+      // Old servers answer methods they do not know so. It proves nothing, so it is not remembered.
+      return { peer, agreement: await initialize(peer, introduction), verdict: { era: "legacy", how: "probed" } };
+    }
+  }
+}
+
+/** The probe is safe to repeat: a passing failure is waited out before anything is concluded. */
+async function discoverPatiently(peer: Peer, { introduction, retry }: NegotiateOptions): Promise<Discovery> {
+  for (let tries = 1; ; tries++) {
+    const found = await discover(peer, introduction, `nexus-probe-${tries}`);
+    if (found.kind !== "no-evidence") return found;
+    const { status, rpc } = found.error.details;
+    if (status === 500 && rpc) return found;
+    const delayMs = retryDelayMs(found.error, { method: "server/discover", tries, harmlessTool: false }, retry);
+    if (delayMs === undefined || performance.now() + delayMs > introduction.deadline) return found;
+    await withScope(introduction, "server/discover", (scope) => scope.sleep(delayMs));
+  }
+}
+
+async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
+  const { introduction } = options;
+  const probe = discover(peer, introduction, "nexus-probe-1");
+  const silence = new Silence(peer, options.probeMs);
+  const found = await Promise.race([probe, silence.tooLong]);
+  silence.cancel();
+  if (found === "silence") return initializeWhileProbing(peer, probe, options);
+  switch (found.kind) {
+    case "modern":
+      return probed(peer, found.agreement);
+    case "legacy-only":
+      return probed(peer, await initialize(peer, introduction, found.version));
+    case "not-modern":
+      return probed(peer, await initializeOrListTools(peer, introduction, found));
+    case "no-evidence": {
+      if (found.error.code !== "SERVER_EXITED") throw found.error;
+      return startAnew(options);
+    }
+  }
+}
+
+/** Tells when a child has been quiet for too long. Writing to stderr shows that it is starting, and earns it as long again. */
+class Silence {
+  readonly tooLong: Promise<"silence">;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(peer: Peer, probeMs: number) {
+    let isStarting = false;
+    void peer.child?.firstStderr.then(() => (isStarting = true));
+    this.tooLong = new Promise((resolve) => {
+      const giveUp = () => resolve("silence");
+      this.#timer = setTimeout(() => {
+        if (isStarting) this.#timer = setTimeout(giveUp, probeMs);
+        else giveUp();
+      }, probeMs);
+    });
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Some servers end on any request before `initialize`: a fresh one gets it at once. */
+async function startAnew({ open, transport, introduction }: NegotiateOptions): Promise<Negotiated> {
+  const fresh = await open(transport);
+  return probed(fresh, await initialize(fresh, introduction));
+}
+
+/** The probe is still out. Its late answer is kept: it settles what `initialize` leaves open. */
+async function initializeWhileProbing(
+  peer: Peer,
+  probe: Promise<Discovery>,
+  options: NegotiateOptions,
+): Promise<Negotiated> {
+  const { introduction } = options;
+  try {
+    const negotiated = probed(peer, await initialize(peer, introduction));
+    void probe.then((late) => {
+      if (late.kind === "modern") negotiated.verdict.remember = "modern";
+    });
+    return negotiated;
+  } catch (error) {
+    // A slow starter that ends on the probe does so only now.
+    if (error instanceof NexusError && error.code === "SERVER_EXITED") return startAnew(options);
+    if (!wasRefused(error)) throw error;
+    const late = await Promise.race([probe, discover(peer, introduction, "nexus-probe-2")]);
+    if (late.kind === "modern") return probed(peer, late.agreement);
+    const agreement = await listsToolsTheModernWay(peer, introduction);
+    if (agreement) return probed(peer, agreement);
+    throw refusedBothWays(error, late);
+  }
+}
+
+/** The statuses with which a server of 2024-11-05 turns a POST away. */
+const NO_POST_HERE = new Set([400, 404, 405]);
+
+type Handshake = (peer: Peer, introduction: Introduction) => Promise<Agreement>;
+
+/** Shakes hands over HTTP; where the server takes no POST, with it over the transport of 2024-11-05. */
+async function orFallBack(
+  { transport, open, introduction }: NegotiateOptions,
+  peer: Peer,
+  handshake: Handshake,
+): Promise<{ peer: Peer; agreement: Agreement }> {
+  try {
+    return { peer, agreement: await handshake(peer, introduction) };
+  } catch (error) {
+    const status = error instanceof NexusError ? error.details.status : undefined;
+    if (!transport.fallback || status === undefined || !NO_POST_HERE.has(status)) throw error;
+    await peer.close();
+    const other = await open(transport.fallback).catch(() => undefined);
+    if (!other) throw error;
+    return { peer: other, agreement: await initialize(other, introduction) };
+  }
+}
+
+/** Legacy first; modern servers that do not know `server/discover` refuse that, too. */
+async function initializeOrListTools(peer: Peer, introduction: Introduction, found: Discovery): Promise<Agreement> {
+  try {
+    return await initialize(peer, introduction);
+  } catch (error) {
+    if (!wasRefused(error)) throw error;
+    const agreement = await listsToolsTheModernWay(peer, introduction);
+    if (!agreement) throw refusedBothWays(error, found);
+    return agreement;
+  }
+}
+
+/** What each attempt got, for the one who has to find out why. */
+function refusedBothWays(error: NexusError, found: Discovery): NexusError {
+  if (!("error" in found)) return error;
+  return error.with({ hint: `It refused both eras; server/discover was answered with: ${found.error.message}` });
+}
+
+/** The server answered, and the answer was no. */
+function wasRefused(error: unknown): error is NexusError {
+  if (!(error instanceof NexusError)) return false;
+  const { status } = error.details;
+  return error.code === "SERVER_ERROR" || (error.code === "HTTP_STATUS" && status !== undefined && status < 500);
+}
+
+function reached({ peer, agreement }: { peer: Peer; agreement: Agreement }): Negotiated {
+  return probed(peer, agreement);
+}
+
+function probed(peer: Peer, agreement: Agreement): Negotiated {
+  return { peer, agreement, verdict: { era: agreement.era, how: "probed", remember: agreement.era } };
+}

@@ -1,0 +1,381 @@
+import type { HiddenValues } from "../../errors/hidden-values.ts";
+import { lastWords } from "../../errors/last-words.ts";
+import { likelyCauseOfExit } from "../../errors/likely-cause.ts";
+import { NexusError, messageOf } from "../../errors/nexus-error.ts";
+import {
+  isRequestId,
+  type ErrorObject,
+  type Message,
+  type Notification,
+  type Params,
+  type Request,
+  type RequestId,
+  type Result,
+} from "../../protocol/json-rpc.ts";
+import { MAX_NESTING } from "../../json/nesting.ts";
+import type {
+  ChildView,
+  CloseReason,
+  Connection,
+  Discarded,
+  HttpSessionChannel,
+  Receiver,
+  ResumePoint,
+  Sending,
+  StreamEnd,
+  Transport,
+} from "../../transport/transport.ts";
+import type { CallScope } from "./call-scope.ts";
+import { IdTable } from "../../async/id-table.ts";
+import type { Logger } from "../../text/logger.ts";
+import { endedWithoutAnswer, PendingRequest, type Outgoing, type PendingOwner } from "./pending-request.ts";
+import { refusalError } from "../../transport/refusal.ts";
+import { ResumableStream } from "./resumable-stream.ts";
+
+/** Who hears what the server says by itself. */
+export interface PeerListener {
+  request(request: Request, scope: CallScope | undefined): void;
+  notification(notification: Notification, scope: CallScope | undefined): void;
+}
+
+export interface PeerOptions {
+  /** How the log names the server. */
+  server: string;
+  logger: Logger;
+  /** What must not be seen of what the server writes. */
+  hidden?: HiddenValues | undefined;
+  /** Abandons connecting. */
+  signal: AbortSignal;
+}
+
+export interface PostOptions {
+  headers?: Record<string, string>;
+  /** Whose clock and signal bound the sending. */
+  scope?: CallScope;
+}
+
+/** How long a message that nobody waits for may take. */
+const POST_MS = 30_000;
+const RESUME_FAILURES = 3;
+/** How long a server that does not take connections any more is given to come back with what it was asked. */
+const GONE_MS = 750;
+
+/** JSON-RPC over one connection: matches answers to requests, and knows no MCP beyond cancelling and progress. */
+export class Peer implements PendingOwner {
+  readonly closed: Promise<CloseReason>;
+  /** The first things the server wrote that were no messages. */
+  readonly noise: readonly string[];
+  /** What has come so far. */
+  readonly received: Readonly<Received>;
+  /** Who hears the progress of a task, by the token of the call that made it. */
+  readonly taskProgress: Map<RequestId, CallScope>;
+  /** Why nothing can be sent any more. */
+  gone: NexusError | undefined;
+  /** Headers of messages that are no requests: notifications, cancellations, answers to the server. */
+  standingHeaders: Record<string, string> = {};
+  readonly #connection: Connection;
+  readonly #transport: Transport;
+  readonly #server: string;
+  readonly #logger: Logger;
+  readonly #pending: IdTable<PendingRequest>;
+  #nextId = 1;
+
+  static async open(
+    transport: Transport,
+    listener: PeerListener,
+    { server, logger, hidden, signal }: PeerOptions,
+  ): Promise<Peer> {
+    const pending = new IdTable<PendingRequest>();
+    const noise: string[] = [];
+    const received: Received = { messages: 0 };
+    const tasks = new Map<RequestId, CallScope>();
+    const connection = await transport.connect(
+      receiverFor({ pending, noise, received, tasks, listener, logger, hidden }),
+      signal,
+    );
+    return new Peer({ server, transport, connection, pending, noise, received, tasks, logger });
+  }
+
+  private constructor({ server, transport, connection, pending, noise, received, tasks, logger }: PeerParts) {
+    this.#server = server;
+    this.taskProgress = tasks;
+    this.noise = noise;
+    this.received = received;
+    this.#transport = transport;
+    this.#connection = connection;
+    this.#pending = pending;
+    this.#logger = logger;
+    this.closed = connection.closed.then((reason) => {
+      this.#lose(reason);
+      return reason;
+    });
+  }
+
+  get kind(): Transport["kind"] {
+    return this.#transport.kind;
+  }
+
+  get child(): ChildView | undefined {
+    return this.#connection.child;
+  }
+
+  get http(): HttpSessionChannel | undefined {
+    return this.#connection.http;
+  }
+
+  reserveId(): number {
+    return this.#nextId++;
+  }
+
+  /** One request and its answer. Errors of the server, the transport and the clock all arrive as NexusError. */
+  exchange(outgoing: Outgoing, scope: CallScope): Promise<Result> {
+    const refusal = scope.stopped ?? this.gone;
+    if (refusal) return Promise.reject(refusal.with({ mayHaveReached: false }));
+    return new Promise<Result>((resolve, reject) => {
+      const pending = new PendingRequest(this, outgoing, scope, { resolve, reject });
+      this.#pending.set(outgoing.id, pending);
+      scope.setInFlight(pending);
+      const { id, method, params } = outgoing;
+      const message: Request = params ? { jsonrpc: "2.0", id, method, params } : { jsonrpc: "2.0", id, method };
+      try {
+        pending.sending = this.#connection.send(message, pending);
+      } catch (error) {
+        pending.fail(unwritable(method, error));
+      }
+    });
+  }
+
+  /** Resolves when the server has taken it; rejects when it has not. */
+  notify(method: string, params?: Params, options?: PostOptions): Promise<void> {
+    return this.#post(params ? { jsonrpc: "2.0", method, params } : { jsonrpc: "2.0", method }, options);
+  }
+
+  respond(id: RequestId, answer: { result: Params } | { error: ErrorObject }): Promise<void> {
+    return this.#post({ jsonrpc: "2.0", id, ...answer });
+  }
+
+  /** Calls in flight, oldest first. */
+  scopes(): CallScope[] {
+    return this.#pending.values().map((pending) => pending.scope);
+  }
+
+  /** Fails what is pending, tells a server that keeps a session, and closes the connection. */
+  async close(): Promise<void> {
+    this.#lose({ kind: "closed" });
+    if ("mcp-session-id" in this.standingHeaders) await this.http?.endSession(this.standingHeaders);
+    await this.#connection.close();
+  }
+
+  forget(pending: PendingRequest): void {
+    this.#pending.delete(pending.outgoing.id);
+  }
+
+  /** Goes on listening for an answer whose stream broke off; the call's own clock bounds it. */
+  resume(pending: PendingRequest, point: ResumePoint, end: StreamEnd): Sending | undefined {
+    const channel = this.http;
+    if (!channel) return undefined;
+    const { id: streamOf, method } = pending.outgoing;
+    const onGivenUp = (last: StreamEnd) => {
+      const isTooLarge = last.kind === "failed" && last.error.code === "MESSAGE_TOO_LARGE";
+      pending.fail(isTooLarge ? last.error : endedWithoutAnswer(method, last));
+    };
+    // Events belong to the session they came in: a renewed one knows nothing of them.
+    const session = this.standingHeaders;
+    const headers = () => session;
+    const retryMs = end.kind === "refused" ? undefined : end.retryMs;
+    return new ResumableStream({
+      channel,
+      headers,
+      streamOf,
+      point,
+      retryMs,
+      wasCut: end.kind === "failed",
+      maxFailures: RESUME_FAILURES,
+      maxGoneMs: GONE_MS,
+      onGivenUp,
+    });
+  }
+
+  /** Nobody waits for this answer any more. */
+  cancel(pending: PendingRequest, reason: string): void {
+    const { id, cancelBy } = pending.outgoing;
+    if (cancelBy === "notification") {
+      this.notify("notifications/cancelled", { requestId: id, reason }).catch((error: unknown) => {
+        this.#logger.debug("a cancellation was not taken", { id, reason: messageOf(error) });
+      });
+    }
+    pending.sending?.abandon();
+  }
+
+  leftOut(method: string, names: readonly string[]): void {
+    const shown = names.slice(0, MAX_NAMED).map((name) => JSON.stringify(name));
+    if (names.length > MAX_NAMED) shown.push(`${names.length - MAX_NAMED} more`);
+    const what = `${method} of "${this.#server}"`;
+    this.#logger.warn(
+      `left out of ${what}, because it is nested deeper than ${MAX_NESTING} levels: ${shown.join(", ")}`,
+    );
+  }
+
+  /** The last words of the server, for an error that is about it. */
+  describe(error: NexusError): NexusError {
+    const stderr = this.child?.stderr();
+    return error.with({ ...this.#transport.target, stderr: stderr?.length ? stderr : undefined });
+  }
+
+  async #post(message: Message, { headers = this.standingHeaders, scope }: PostOptions = {}): Promise<void> {
+    if (this.gone) throw this.gone.with({ mayHaveReached: false });
+    let sending: Sending | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const taken = new Promise<void>((resolve, reject) => {
+      const onEnd = (end: StreamEnd) => {
+        if (end.kind === "ended") resolve();
+        else reject(end.kind === "refused" ? refusalError(end) : end.error);
+      };
+      // The head says that it was taken; whatever body a server writes beside it is not waited for.
+      const onHead = () => {
+        sending?.finish?.();
+        resolve();
+      };
+      timer = setTimeout(() => reject(new NexusError("TIMEOUT", "The server did not take a message in time")), POST_MS);
+      sending = this.#connection.send(message, { headers, onHead, onEnd });
+    });
+    try {
+      await (scope ? scope.until(taken) : taken);
+    } catch (error) {
+      sending?.abandon();
+      throw error instanceof NexusError ? this.describe(error) : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #lose(reason: CloseReason): void {
+    if (this.gone) return;
+    this.gone = this.describe(lossError(reason, this.child?.stderr() ?? []));
+    for (const pending of this.#pending.values()) {
+      pending.fail(this.gone.with({ mayHaveReached: true }));
+      pending.sending?.abandon();
+    }
+  }
+}
+
+interface PeerParts {
+  server: string;
+  transport: Transport;
+  connection: Connection;
+  pending: IdTable<PendingRequest>;
+  noise: string[];
+  received: Received;
+  logger: Logger;
+  /** Who hears the progress of a task, by the token of the call that made it. */
+  tasks: Map<RequestId, CallScope>;
+}
+
+interface Received {
+  messages: number;
+}
+
+const MAX_NOISE = 20;
+/** Of items that are left out. */
+const MAX_NAMED = 10;
+const MAX_SHOWN_NOISE = 200;
+
+function receiverFor({
+  pending,
+  noise,
+  received,
+  tasks,
+  listener,
+  logger,
+  hidden,
+}: Omit<PeerParts, "server" | "transport" | "connection"> &
+  Pick<PeerOptions, "hidden"> & { listener: PeerListener }): Receiver {
+  return {
+    message(message, streamOf) {
+      received.messages += 1;
+      if ("method" in message) {
+        const scope = streamOf === undefined ? undefined : pending.get(streamOf)?.scope;
+        if ("id" in message) listener.request(message, scope);
+        else receiveNotification(message, scope);
+        return;
+      }
+      // An error whose id the server could not read belongs to the request on whose stream it came.
+      const id = isRequestId(message.id) ? message.id : streamOf;
+      const waiting = id === undefined ? undefined : pending.get(id);
+      if (waiting) waiting.answer(message);
+      else logger.debug("an answer that nobody waits for was dropped", { id: message.id });
+    },
+    discarded: (what) => receiveDiscarded(what),
+  };
+
+  function receiveNotification(notification: Notification, stream: CallScope | undefined): void {
+    let scope = stream;
+    if (notification.method === "notifications/progress") {
+      const token = notification.params?.["progressToken"];
+      scope = (isRequestId(token) ? (pending.get(token)?.scope ?? tasks.get(token)) : undefined) ?? stream;
+    }
+    listener.notification(notification, scope);
+  }
+
+  function receiveDiscarded(what: Discarded): void {
+    if (what.kind === "noise") {
+      // A server that floods its stdout is reported, not echoed.
+      if (noise.length >= MAX_NOISE) return;
+      // Cut last: the first half of a value would not be known again.
+      const excerpt = (hidden?.in(what.excerpt) ?? what.excerpt).slice(0, MAX_SHOWN_NOISE);
+      noise.push(excerpt);
+      logger.warn("the server wrote something that is no MCP message", { excerpt });
+      return;
+    }
+    logger.warn(what.error.message);
+    if (what.answered === "nothing") return;
+    const waiting = what.answered === "unknown" ? pending.values() : [pending.get(what.answered.id)];
+    for (const one of waiting) one?.fail(what.error);
+  }
+}
+
+const STRAY_PIPE =
+  "A server keeps stdin and stdout for messages as long as it runs: check that the command starts it directly.";
+
+function unwritable(method: string, error: unknown): NexusError {
+  return new NexusError(
+    "ARGUMENTS_INVALID",
+    `The parameters of ${method} cannot be written as JSON: ${messageOf(error)}`,
+    {
+      cause: error,
+      mayHaveReached: false,
+    },
+  );
+}
+
+function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
+  switch (reason.kind) {
+    case "closed":
+      return new NexusError("CLOSED", "The connection was closed");
+    case "stream-ended":
+      return (
+        reason.error ??
+        new NexusError("CONNECTION_LOST", "The server ended the stream that carries its answers", {
+          hint: "Connect again; if it happens often, look into the server's log and at proxies on the way.",
+        })
+      );
+    case "stdin-closed":
+      return new NexusError("CONNECTION_LOST", "The server closed its stdin and can no longer be asked", {
+        hint: STRAY_PIPE,
+      });
+    case "stdout-closed":
+      return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer", {
+        hint: STRAY_PIPE,
+      });
+    case "exited": {
+      const { exitCode, signal } = reason;
+      const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
+      const words = lastWords(stderr);
+      return new NexusError("SERVER_EXITED", `The server ${how}${words ? `: ${words}` : ""}`, {
+        exitCode,
+        signal,
+        ...likelyCauseOfExit({ exitCode, signal, stderr }),
+      });
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import { NexusError, messageOf } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  type ErrorObject,
+  type Params,
+  type Request,
+  type RequestId,
+} from "../../protocol/json-rpc.ts";
+import { META, USER_REJECTED } from "../../protocol/meta.ts";
+import { isNestedDeeper, MAX_NESTING } from "../../json/nesting.ts";
+import type { CallScope } from "./call-scope.ts";
+import { isInputMethod, type InputDesk } from "./input.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { Peer } from "./peer.ts";
+
+/** Calls during which a server may ask. */
+export const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
+/** While a client waits for a task of 2025-11-25, too. */
+const ASKED_DURING = new Set([...INTERACTIVE, "tasks/result"]);
+
+/** Questions of one server at the same time: each may be shown to a person, and waits. */
+const MAX_OPEN = 1_000;
+
+type Answer = Parameters<Peer["respond"]>[1];
+
+/** What a legacy server asks with requests of its own, and the answers that are being worked on. */
+export class Questions {
+  readonly #desk: InputDesk;
+  readonly #logger: Logger;
+  readonly #open = new Map<RequestId, AbortController>();
+  #closed = false;
+
+  constructor(desk: InputDesk, logger: Logger) {
+    this.#desk = desk;
+    this.#logger = logger;
+  }
+
+  /** `stream` is the call on whose stream the question came, where the transport can tell. */
+  async answer(peer: Peer, request: Request, stream: CallScope | undefined): Promise<void> {
+    if (request.method === "ping") return this.#respond(peer, request, { result: {} });
+    if (!isInputMethod(request.method)) {
+      return this.#respond(peer, request, {
+        error: { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` },
+      });
+    }
+    if (this.#closed) return;
+    if (isNestedDeeper(request.params)) {
+      const message = `The request is nested deeper than ${MAX_NESTING} levels`;
+      return this.#respond(peer, request, { error: { code: INVALID_PARAMS, message } });
+    }
+    if (this.#open.size >= MAX_OPEN) {
+      const message = `There are ${MAX_OPEN} open questions of this server already`;
+      return this.#respond(peer, request, { error: { code: INTERNAL_ERROR, message } });
+    }
+    const withdrawn = new AbortController();
+    this.#open.set(request.id, withdrawn);
+    const { signal } = withdrawn;
+    const answer = await (stream ? this.#ask(request, stream, signal) : this.#askSomebody(peer, request, signal));
+    this.#open.delete(request.id);
+    if (!withdrawn.signal.aborted) await this.#respond(peer, request, answer);
+  }
+
+  /** On a pipe the wrong call may be asked. When that one is over, and the server still waits, another one is. */
+  async #askSomebody(peer: Peer, request: Request, withdrawn: AbortSignal): Promise<Answer> {
+    const calls = candidates(request, peer.scopes());
+    // To guess wrong would show the question of one to another.
+    if (this.#isUnclear(request, calls)) return this.#refuse(request, unclear());
+    const scope = this.#likeliest(request, calls);
+    const answer = await this.#ask(request, scope, withdrawn);
+    const isDone = "result" in answer || withdrawn.aborted || !scope?.isFinished;
+    return isDone || !this.#isDeclared(peer, request) ? answer : this.#askSomebody(peer, request, withdrawn);
+  }
+
+  async #ask(request: Request, scope: CallScope | undefined, withdrawn: AbortSignal): Promise<Answer> {
+    const signal = scope ? AbortSignal.any([withdrawn, scope.handlerSignal]) : withdrawn;
+    const context = { key: request.id, signal, ...(scope ? { call: scope.call } : {}) };
+    scope?.pause();
+    try {
+      const result = await this.#deskOf(scope).answer(request, context, scope?.options.input);
+      return { result: withRelatedTask(request, result) };
+    } catch (error) {
+      return this.#refuse(request, error);
+    } finally {
+      scope?.resume();
+    }
+  }
+
+  #refuse({ method }: Request, error: unknown): Answer {
+    this.#logger.error(`a question of the server was not answered: ${messageOf(error)}`, { error });
+    return { error: refusal(method, error) };
+  }
+
+  #deskOf(scope: CallScope | undefined): InputDesk {
+    return scope?.sharer?.desk ?? this.#desk;
+  }
+
+  /** An answer that cannot be written as JSON must not leave the server waiting. */
+  async #respond(peer: Peer, { id, method }: Request, answer: Answer): Promise<void> {
+    try {
+      await peer.respond(id, answer);
+    } catch (error) {
+      this.#logger.error(`the answer to ${method} could not be sent: ${messageOf(error)}`);
+      if (!peer.gone && !(error instanceof NexusError)) {
+        await peer.respond(id, { error: { code: INTERNAL_ERROR, message: NOT_ANSWERED } }).catch(() => {});
+      }
+    }
+  }
+
+  /** Calls of several who share the connection, and the answer depends on which of them is asked. */
+  #isUnclear(request: Request, calls: readonly CallScope[]): boolean {
+    if (new Set(calls.map(({ sharer }) => sharer)).size < 2) return false;
+    return !calls.every(
+      (scope) => !scope.sharer?.desk.hasOwnRoots && this.#desk.needsNobody(request, scope.options.input),
+    );
+  }
+
+  /**
+   * A pipe does not say whose question it is: it belongs to a call that declared such questions, and rather to one
+   * that is not being asked already; of several, to the newest. Where none declared it, the newest is the one to refuse:
+   * nobody answers for somebody else. Undefined where there is no call.
+   */
+  #likeliest(request: Request, calls: readonly CallScope[]): CallScope | undefined {
+    const declared = calls.filter((scope) => this.#declares(request, scope));
+    return declared.findLast((scope) => !scope.isPaused) ?? declared.at(-1) ?? calls.at(-1);
+  }
+
+  #isDeclared(peer: Peer, request: Request): boolean {
+    return peer.scopes().some((scope) => ASKED_DURING.has(scope.call.method) && this.#declares(request, scope));
+  }
+
+  #declares(request: Request, scope: CallScope): boolean {
+    return this.#deskOf(scope).declares(request, scope.options.input);
+  }
+
+  /** The server no longer wants the answer. */
+  withdraw(id: unknown): void {
+    const open = this.#open.get(id as RequestId);
+    open?.abort(new NexusError("CANCELLED", "The server withdrew its question"));
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const open of this.#open.values()) open.abort(new NexusError("CLOSED", "The connection was closed"));
+  }
+}
+
+/** Calls that this may be a question of. A task asks while its result is waited for, and says which it is. */
+function candidates(request: Request, scopes: readonly CallScope[]): CallScope[] {
+  const calls = scopes.filter(({ call }) => ASKED_DURING.has(call.method));
+  const related = relatedTask(request);
+  const taskId = isRecord(related) ? related["taskId"] : undefined;
+  const isMeant = ({ call: { method, params } }: CallScope) =>
+    taskId === undefined
+      ? method !== "tasks/result" && params?.["task"] === undefined
+      : method === "tasks/result" && params?.["taskId"] === taskId;
+  const meant = calls.filter(isMeant);
+  return meant.length > 0 ? meant : calls;
+}
+
+function relatedTask({ params }: Request): unknown {
+  const asked = params?.["_meta"];
+  return isRecord(asked) ? asked[META.relatedTask] : undefined;
+}
+
+/** 2025-11-25: every message about a task MUST name it. */
+function withRelatedTask(request: Request, result: Params): Params {
+  const related = relatedTask(request);
+  if (related === undefined) return result;
+  const own = isRecord(result["_meta"]) ? result["_meta"] : {};
+  return { ...result, _meta: { ...own, [META.relatedTask]: related } };
+}
+
+function refusal(method: string, error: unknown): ErrorObject {
+  if (error instanceof NexusError && error.code === "CAPABILITY_MISSING") {
+    return { code: METHOD_NOT_FOUND, message: `This client does not answer ${method}` };
+  }
+  // What went wrong inside the client is none of the server's business.
+  return { code: method === "sampling/createMessage" ? USER_REJECTED : INTERNAL_ERROR, message: NOT_ANSWERED };
+}
+
+function unclear(): NexusError {
+  const message = "Calls of several who share the connection are running, and it does not say whose question it is";
+  return new NexusError("CAPABILITY_MISSING", message);
+}
+
+const NOT_ANSWERED = "The client could not answer";

@@ -1,0 +1,62 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
+
+export interface RetrySettings {
+  /** Tries after the first. */
+  maxRetries: number;
+  /** The first pause; it doubles, with jitter. */
+  backoffMs: number;
+  /** Believe a tool that calls itself read-only or idempotent. Its word is the server's, so it can be switched off. */
+  trustToolHints: boolean;
+}
+
+export const DEFAULT_RETRY: RetrySettings = { maxRetries: 2, backoffMs: 250, trustToolHints: true };
+const LONGEST_BACKOFF_MS = 10_000;
+
+/** Asking these again cannot do anything twice. */
+const REPEATABLE = new Set([
+  "server/discover",
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+  "prompts/get",
+  "completion/complete",
+  "tasks/get",
+  "subscriptions/listen",
+]);
+
+const PASSING_STATUS = new Set([429, 500, 502, 503, 504]);
+
+export interface Attempt {
+  method: string;
+  /** Tries so far. */
+  tries: number;
+  /** Of a tool: it says that doing it twice is the same as once. */
+  harmlessTool: boolean;
+}
+
+/** How long to wait before the same request may be sent again; undefined if it must not be. */
+export function retryDelayMs(error: NexusError, attempt: Attempt, settings: RetrySettings): number | undefined {
+  if (attempt.tries > settings.maxRetries || !mayRepeat(error, attempt, settings)) return undefined;
+  const backoff = Math.min(settings.backoffMs * 2 ** (attempt.tries - 1), LONGEST_BACKOFF_MS);
+  // Between half and all of it, so that clients turned away together do not come back together.
+  const jittered = backoff * (0.5 + Math.random() / 2);
+  return Math.max(error.details.retryAfterMs ?? 0, jittered);
+}
+
+function mayRepeat(
+  error: NexusError,
+  { method, tries, harmlessTool }: Attempt,
+  { trustToolHints }: RetrySettings,
+): boolean {
+  const { status, mayHaveReached, retryAfterMs } = error.details;
+  const isLoss = error.code === "CONNECTION_LOST" || error.code === "CONNECTION_FAILED";
+  if (isLoss && mayHaveReached === false) return true;
+  const isPassing = isLoss || (status !== undefined && PASSING_STATUS.has(status));
+  if (!isPassing) return false;
+  if (REPEATABLE.has(method)) return true;
+  if (method !== "tools/call") return false;
+  if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return true;
+  return trustToolHints && harmlessTool && tries === 1;
+}

@@ -1,0 +1,158 @@
+import { basename } from "node:path";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ServerEntry } from "../../transport/server-entry.ts";
+import type { Change } from "../../source/change.ts";
+import { idOf } from "../define-server.ts";
+import { besideKnownInputs } from "./edit-inputs.ts";
+import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "../read/find-servers.ts";
+import { inOpencodeWords } from "./edit-opencode.ts";
+import type { Format } from "../read/read-source.ts";
+import { serverId } from "../read/server-id.ts";
+import { findMember, type Place, type SourceNode } from "../../source/source-node.ts";
+
+/** What to do with a server of a file. */
+export type ServerEdit = Addition | { kind: "remove" | "enable" | "disable"; id: string };
+
+interface Addition {
+  kind: "add";
+  name: string;
+  entry: ServerEntry;
+  /** Questions that the entry's `${input:id}` need; those that the file has already stay. */
+  inputs?: readonly InputDefinition[] | undefined;
+  replace?: boolean | undefined;
+}
+
+interface Contents extends FoundServers {
+  root: SourceNode;
+  file: string;
+}
+
+/** What is to be changed in a file for an edit; there may be several ways, the best first. */
+export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Change[][] {
+  const contents: Contents = { ...findServers(root, file), root, file };
+  if (edit.kind === "add") {
+    const addition = besideKnownInputs(edit, contents.inputs);
+    return [[additionTo(contents, addition), ...questionsFor(contents, addition)]];
+  }
+  const [server, another] = contents.servers.filter((found) => idOf(found) === edit.id);
+  if (!server) throw refused(file, `There is no server "${edit.id}" in the file`);
+  if (another) {
+    const lines = `lines ${server.place.line} and ${another.place.line}`;
+    throw refused(file, `The file has two servers "${edit.id}", in ${lines}`, "Rename or delete one of them by hand.");
+  }
+  if (edit.kind === "remove") return [[{ path: server.path, value: undefined }]];
+  checkSwitches(server, file);
+  if (edit.kind === "enable" && !server.section.enabled) throw sectionOff(server, file);
+  return edit.kind === "enable" ? switchingOn(server) : [[switchingOff(server)]];
+}
+
+/** What to do where a file cannot be edited here. */
+export function byHand(edit: ServerEdit, format: Format): string {
+  if (edit.kind === "add") {
+    const others = "Add the server to another file, or write it into this one by hand.";
+    return format === "toml" ? `For Codex, use "nexus mcp install codex". ${others}` : others;
+  }
+  const part = format === "toml" ? "table" : "entry";
+  if (edit.kind === "remove") return `Delete the ${part} of "${edit.id}" by hand.`;
+  const isOn = edit.kind === "enable";
+  const setting = { json: `"enabled": ${isOn}`, yaml: `enabled: ${isOn}`, toml: `"enabled = ${isOn}"` }[format];
+  return `Write ${setting} into the ${part} of "${edit.id}" by hand.`;
+}
+
+function additionTo(contents: Contents, { name, entry, replace }: Addition): Change {
+  const { servers, file } = contents;
+  const id = serverId(name);
+  const same = servers.find((found) => idOf(found) === id);
+  if (same && replace) return replacement(same, name, entry);
+  if (same) {
+    const hint = `Remove it first (nexus mcp remove ${id}), replace it with --force, or take another name.`;
+    throw refused(file, `There is a server "${id}" in the file already`, hint);
+  }
+  const { path, node, value } = placeFor(contents, entry);
+  if (node?.kind === "list") return { path: [...path, node.items.length], value: plain({ ...value, id: name }) };
+  // What is there but says nothing is no object that a member could be added to.
+  return node?.kind === "scalar"
+    ? { path, value: plain({ [name]: value }) }
+    : { path: [...path, name], value: plain(value) };
+}
+
+function replacement({ path, name: known, section }: FoundServer, name: string, entry: ServerEntry): Change {
+  const value = section.dialect === "opencode" ? inOpencodeWords(entry) : entry;
+  const isItem = typeof path.at(-1) === "number";
+  return { path, value: plain(isItem ? { id: known ?? name, ...value } : value) };
+}
+
+interface Section {
+  path: readonly string[];
+  node: SourceNode | undefined;
+  /** The entry in the words of that section. */
+  value: object;
+}
+
+/** The section that new servers go to: one that has servers before one that is empty before a new one. */
+function placeFor({ root, servers, file }: Contents, entry: ServerEntry): Section {
+  const sections = [["mcpServers"], ["servers"], ["mcp_servers"], ["mcp", "servers"]].map((path): Section => {
+    return { path, node: nodeAt(root, path), value: entry };
+  });
+  const used = sections.find(({ node }) => node?.kind === "object" || node?.kind === "list");
+  if (used) return used;
+  const isOpencode =
+    servers.some(({ section }) => section.dialect === "opencode") || /^opencode\.jsonc?$/.test(basename(file));
+  if (isOpencode) return { path: ["mcp"], node: nodeAt(root, ["mcp"]), value: inOpencodeWords(entry) };
+  return sections.find(({ node }) => node) ?? { path: ["mcpServers"], node: undefined, value: entry };
+}
+
+/** Questions that are not asked in the file yet. */
+function questionsFor({ root, inputs: known }: Contents, { inputs = [] }: Addition): Change[] {
+  const fresh = inputs.filter(({ id }) => !known.some((input) => input.id === id));
+  if (fresh.length === 0) return [];
+  const written = fresh.map((input) => plain({ type: "promptString", ...input }));
+  const node = nodeAt(root, ["inputs"]);
+  if (node?.kind !== "list") return [{ path: ["inputs"], value: written }];
+  return written.map((value, index) => ({ path: ["inputs", node.items.length + index], value }));
+}
+
+/** Which of two counts is for their author to say. */
+function checkSwitches({ node }: FoundServer, file: string): void {
+  if (node.kind !== "object") return;
+  for (const switchKey of ["enabled", "disabled"]) {
+    const [first, another] = node.members.filter(({ key }) => key === switchKey);
+    if (!first || !another) continue;
+    throw refused(file, `The entry has "${switchKey}" twice`, "Delete one of them by hand.", another.place);
+  }
+}
+
+/** Switching the section on would start others, too. */
+function sectionOff({ section: { path }, node: { place } }: FoundServer, file: string): NexusError {
+  const [section = "mcp"] = path;
+  const message = `"enabled" of "${section}" is false in the file, which switches off all its servers`;
+  const hint = `Set "enabled" of "${section}" to true by hand: that switches all of them on that are not off themselves.`;
+  return refused(file, message, hint, place);
+}
+
+/** An entry says `enabled` or `disabled`; which one it has stays, and what is the default is not said. */
+function switchingOff({ node, path }: FoundServer): Change {
+  const isNegative = findMember(node, "disabled") !== undefined;
+  return { path: [...path, isNegative ? "disabled" : "enabled"], value: isNegative };
+}
+
+function switchingOn({ node, path }: FoundServer): Change[][] {
+  const disabled = findMember(node, "disabled") ? [{ path: [...path, "disabled"], value: false }] : [];
+  if (!findMember(node, "enabled")) return [disabled];
+  // It cannot be taken out where it comes from what the entry is based on.
+  return [undefined, true].map((value) => [...disabled, { path: [...path, "enabled"], value }]);
+}
+
+function nodeAt(root: SourceNode, path: readonly string[]): SourceNode | undefined {
+  return path.reduce<SourceNode | undefined>((at, key) => findMember(at, key)?.node, root);
+}
+
+/** As it will be read again. */
+function plain(value: object): unknown {
+  return JSON.parse(JSON.stringify(value)) as unknown;
+}
+
+function refused(file: string, message: string, hint?: string, place?: Place): NexusError {
+  const source = { file, ...place };
+  return new NexusError("CONFIG_INVALID", message, { phase: "config", source, hint, mayHaveReached: false });
+}

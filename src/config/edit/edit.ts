@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { withLock } from "../../files/file-lock.ts";
+import { writeWhole } from "../../files/whole-file.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { changed, type Change } from "../../source/change.ts";
+import { byHand, planEdit, type ServerEdit } from "./edit-plan.ts";
+import { encodedLike, formatOf, loadText, MAX_CLIENT_BYTES, parseSource, type Format } from "../read/read-source.ts";
+import { realPath } from "../../files/real-path.ts";
+import { plainValue, type SourceNode } from "../../source/source-node.ts";
+import { isRecord } from "../../json/is-record.ts";
+
+export type { ServerEdit } from "./edit-plan.ts";
+
+/** The text of a file before and after it was edited. */
+export interface EditedFile {
+  /** Undefined where there was none. */
+  before: string | undefined;
+  after: string;
+}
+
+/** Edits a configuration file in place, all edits or none; its comments, its order and its permissions stay. */
+export async function editFile(file: string, ...edits: readonly ServerEdit[]): Promise<EditedFile> {
+  return editFileThen(file, edits, (edited) => Promise.resolve(edited));
+}
+
+/** Gives the text of a file as it is to be; throws where that cannot be. */
+export type TextEdit = (text: string) => Promise<string>;
+
+/** As `editFile`; nobody else edits the file before `then` has come to its end. */
+export async function editFileThen<T>(
+  file: string,
+  edits: readonly ServerEdit[] | TextEdit,
+  then: (edited: EditedFile) => Promise<T>,
+): Promise<T> {
+  const edit = typeof edits === "function" ? edits : (text: string) => editedText(text, file, edits);
+  // A link, as people with dotfiles have, stays a link, also where it leads to nothing yet.
+  const target = realPath(file);
+  // What would be refused makes no folder for a file that is not there.
+  if (!existsSync(target)) await edit("");
+  return withLock(target, async ({ check }) => {
+    // What cannot be decoded would be written as something else.
+    const before = await loadText(file, { isStrict: true, maxBytes: MAX_CLIENT_BYTES });
+    const after = await edit(before ?? "");
+    if (after !== before) await writeWhole(target, encodedLike(target, after), await modeOf(target), check);
+    return then({ before, after });
+  });
+}
+
+async function editedText(text: string, file: string, edits: readonly ServerEdit[]): Promise<string> {
+  let edited = text;
+  for (const edit of edits) edited = await editText(edited, file, edit);
+  return edited;
+}
+
+/** The text of a file after an edit, which changed what it was meant to change and nothing else. */
+export async function editText(text: string, file: string, edit: ServerEdit): Promise<string> {
+  const format = formatOf(file);
+  // What Codex reads has other words than an entry of ours.
+  if (format === "toml" && edit.kind === "add") {
+    throw refused(file, "Servers are not added to TOML files in this way", byHand(edit, format));
+  }
+  const edited = await changeText(text, file, (root) => planEdit(edit, root, file));
+  if (edited !== undefined) return edited;
+  const refers = format === "yaml" && /(?:^|[\s[{,])(?:[&*][^\s,\]}]|<<\s*:)/m.test(text);
+  const parts = refers ? "Parts of it refer to others (&, *, <<). " : "";
+  throw refused(file, "The file cannot be edited without changing something else in it", parts + byHand(edit, format));
+}
+
+/**
+ * The text of a file after changes, of which there may be several ways, the best first. What it says then is compared with
+ * what it is meant to say; undefined where no way leads there.
+ */
+export async function changeText(
+  text: string,
+  file: string,
+  plan: (root: SourceNode) => Change[][],
+): Promise<string | undefined> {
+  const format = formatOf(file);
+  const root = await parseSource(text, file);
+  const before = plainValue(root);
+  const editors = await editorsOf(format);
+  for (const way of plan(root)) {
+    if (way.length === 0) return text;
+    const after = way.reduce(changed, before);
+    // A table without members that has no line of its own is not there.
+    const meant = format === "toml" ? [after, withoutEmptied(after, way)] : [after];
+    for (const apply of editors) {
+      const edited = attempt(() => apply(text, way));
+      if (edited !== undefined && (await says(edited, file, meant))) return edited;
+    }
+  }
+  return undefined;
+}
+
+function withoutEmptied(content: unknown, way: readonly Change[]): unknown {
+  return way.reduce((left, { path, value }) => {
+    const above = path.slice(0, -1);
+    const table = above.reduce<unknown>((at, key) => (isRecord(at) ? at[String(key)] : undefined), left);
+    const isEmptied = value === undefined && isRecord(table) && Object.keys(table).length === 0;
+    return isEmptied ? changed(left, { path: above, value: undefined }) : left;
+  }, content);
+}
+
+type Editor = (text: string, changes: readonly Change[]) => string;
+
+/** The gentlest first. */
+async function editorsOf(format: Format): Promise<Editor[]> {
+  if (format === "toml") return [(await import("../../source/toml-edit.ts")).editToml];
+  if (format === "json") return [(await import("../../source/json-edit.ts")).editJson];
+  return [
+    (await import("../../source/yaml-splice.ts")).spliceYaml,
+    (await import("../../source/yaml-edit.ts")).editYaml,
+  ];
+}
+
+/** Libraries refuse what they cannot do, in words of their own. */
+function attempt(apply: () => string): string | undefined {
+  try {
+    return apply();
+  } catch {
+    return undefined;
+  }
+}
+
+async function says(text: string, file: string, contents: readonly unknown[]): Promise<boolean> {
+  try {
+    const said = plainValue(await parseSource(text, file));
+    return contents.some((content) => isDeepStrictEqual(said, content));
+  } catch {
+    return false;
+  }
+}
+
+async function modeOf(file: string): Promise<number> {
+  return stat(file).then(
+    (facts) => facts.mode & 0o777,
+    () => 0o600,
+  );
+}
+
+function refused(file: string, message: string, hint: string): NexusError {
+  return new NexusError("CONFIG_INVALID", message, { phase: "config", source: { file }, hint, mayHaveReached: false });
+}

@@ -1,0 +1,134 @@
+import { isRecord } from "../../json/is-record.ts";
+import type { ServerEntry } from "../../transport/server-entry.ts";
+import { CLIENTS, type ClientFacts, type ClientId, type EntryShape } from "./clients.ts";
+import { ClientVariables, obstacle } from "./client-variables.ts";
+
+/** An entry in the words of another program. */
+export interface ClientEntry {
+  value: Record<string, unknown>;
+  /** Settings that the program has no word for, and that change nothing about which server it is. */
+  leftOut: readonly string[];
+}
+
+/** Keys that matter to Nexus alone, or that only say how patient it is. */
+const SETTINGS = [
+  "timeout",
+  "connection_timeout",
+  "http_max_retries",
+  "http_retry_backoff",
+  "roots",
+  "isolation",
+  "prefix",
+  "auto_start",
+  "fail_if_no_tools",
+];
+
+/** Writes an entry for another program; throws the reason where that program would run another server than Nexus does. */
+export function entryForClient(client: ClientId, entry: ServerEntry): ClientEntry {
+  const facts = CLIENTS[client];
+  if (!facts.shape) throw obstacle(`${facts.title} is not known well enough`);
+  return new EntryWriter(facts, facts.shape, entry).write();
+}
+
+class EntryWriter {
+  readonly #title: string;
+  readonly #shape: EntryShape;
+  readonly #entry: Readonly<Record<string, unknown>>;
+  readonly #variables: ClientVariables;
+  readonly #leftOut: string[] = [];
+
+  constructor(facts: ClientFacts, shape: EntryShape, entry: ServerEntry) {
+    this.#title = facts.title;
+    this.#shape = shape;
+    this.#entry = { ...entry };
+    this.#variables = new ClientVariables(facts, shape);
+  }
+
+  write(): ClientEntry {
+    const { api, command, oauth } = this.#entry;
+    if (api !== undefined) throw obstacle("it is made of a tool file, which only Nexus can serve");
+    if (oauth !== undefined) throw obstacle(`"oauth" of the entry means something to Nexus alone`);
+    const reach = command === undefined ? this.#remote() : this.#local();
+    const tools = this.#tools();
+    this.#leftOut.push(...SETTINGS.filter((key) => this.#entry[key] !== undefined));
+    const value = { ...reach, ...this.#shape.always, ...tools };
+    return { value: definedOf(value), leftOut: this.#leftOut };
+  }
+
+  #local(): Record<string, unknown> {
+    const { command, args, cwd = this.#entry["workdir"], envFile } = this.#entry;
+    const { type, isList, hasCwd, hasEnvFile, env: envKey = "env" } = this.#shape;
+    if (cwd !== undefined && !hasCwd) throw obstacle(`${this.#title} cannot start it in a folder of its own`);
+    if (envFile !== undefined && !hasEnvFile) throw obstacle(`${this.#title} reads no "envFile"`);
+    const [program, ...rest] = texts(command, args).map((word) => this.#variables.text(word));
+    const env = this.#env();
+    return {
+      type: type?.stdio,
+      command: isList ? [program, ...rest] : program,
+      args: isList || rest.length === 0 ? undefined : rest,
+      cwd: typeof cwd === "string" ? this.#variables.text(cwd) : undefined,
+      envFile: typeof envFile === "string" ? this.#variables.text(envFile) : undefined,
+      [envKey]: emptyIsNothing(env),
+      ...this.#variables.passedOn,
+    };
+  }
+
+  #env(): Record<string, unknown> {
+    const { env, env_passthrough: passed } = this.#entry;
+    const written = pairs(env).map(([name, text]) => [name, this.#variables.inEnv(name, text)]);
+    const names = Array.isArray(passed) ? passed.map(String) : [];
+    const others = names.map((name) => [name, this.#variables.inEnv(name, `\${${name}}`)]);
+    return definedOf(Object.fromEntries([...others, ...written]));
+  }
+
+  #remote(): Record<string, unknown> {
+    const { url, type = this.#entry["transport"], headers } = this.#entry;
+    const kind = type === "sse" ? "sse" : "http";
+    const { type: types, url: keys, headers: headersKey = "headers" } = this.#shape;
+    const key = keys[kind];
+    if (key === undefined) {
+      const what = kind === "sse" && keys.http !== undefined ? "over HTTP+SSE" : "by its address";
+      throw obstacle(`${this.#title} cannot reach a server ${what}`);
+    }
+    const written = pairs(headers).map(([name, text]) => [name, this.#variables.inHeader(name, text)]);
+    return {
+      type: types?.[kind],
+      [key]: this.#variables.text(String(url)),
+      [headersKey]: emptyIsNothing(definedOf(Object.fromEntries(written))),
+      ...this.#variables.passedOn,
+    };
+  }
+
+  /** What is hidden here must not be offered there without a word. */
+  #tools(): Record<string, unknown> {
+    const { tools } = this.#entry;
+    const { allow, deny } = this.#shape.tools ?? {};
+    if (!isRecord(tools)) return {};
+    const written: Record<string, unknown> = {};
+    for (const [key, theirs] of [
+      ["allow", allow],
+      ["deny", deny],
+    ] as const) {
+      if (tools[key] === undefined) continue;
+      if (theirs === undefined) throw obstacle(`${this.#title} has no list of tools to ${key}`);
+      written[theirs] = tools[key];
+    }
+    return written;
+  }
+}
+
+function texts(...values: unknown[]): string[] {
+  return values.flat().filter((word) => typeof word === "string");
+}
+
+function pairs(value: unknown): [string, string][] {
+  return isRecord(value) ? Object.entries(value).map(([name, text]) => [name, String(text)]) : [];
+}
+
+function definedOf(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}
+
+function emptyIsNothing(value: Record<string, unknown>): Record<string, unknown> | undefined {
+  return Object.keys(value).length === 0 ? undefined : value;
+}

@@ -1,0 +1,97 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ClientFacts, EntryShape } from "./clients.ts";
+import { endOf } from "../read/variables.ts";
+
+/** An entry cannot be written for another program; the message is a reason that can end a sentence. */
+export function obstacle(reason: string): NexusError {
+  return new NexusError("CONFIG_INVALID", reason, { phase: "config", mayHaveReached: false });
+}
+
+/** Names of ours that editors know, too. */
+const FOLDERS = ["workspaceFolder", "userHome"];
+
+/** Writes the variables of an entry as another program writes them. */
+export class ClientVariables {
+  /** Keys beside `env` and `headers` that pass variables on, as Codex has them. */
+  readonly passedOn: Record<string, unknown> = {};
+  readonly #facts: ClientFacts;
+  readonly #shape: EntryShape;
+
+  constructor(facts: ClientFacts, shape: EntryShape) {
+    this.#facts = facts;
+    this.#shape = shape;
+  }
+
+  text(text: string): string {
+    const { title, dialect } = this.#facts;
+    const plain = text.replaceAll(/\$\{[^{}]*\}/g, "");
+    if (this.#readsMore(plain) || (dialect?.variables && plain.search(dialect.variables) !== -1)) {
+      throw obstacle(`${title} would fill in what is plain text here`);
+    }
+    let written = "";
+    let rest = text;
+    for (;;) {
+      const start = rest.indexOf("${");
+      const end = start === -1 ? -1 : endOf(rest, start + 2);
+      if (end === -1) return written + rest;
+      if (rest[start - 1] === "$") throw obstacle(`${title} would fill in what is plain text here`);
+      written += rest.slice(0, start) + this.#reference(rest.slice(start + 2, end));
+      rest = rest.slice(end + 1);
+    }
+  }
+
+  /** A variable of the child; undefined where it is passed on in another way. */
+  inEnv(name: string, text: string): string | undefined {
+    const { passed } = this.#shape;
+    if (!passed || wholeReference(text) !== name) return this.text(text);
+    this.#pass(passed.env, name);
+    return undefined;
+  }
+
+  /** A header; undefined where it is sent in another way. */
+  inHeader(name: string, text: string): string | undefined {
+    const { passed } = this.#shape;
+    if (!passed) return this.text(text);
+    const token =
+      /^authorization$/i.test(name) && text.startsWith("Bearer ") ? wholeReference(text.slice(7)) : undefined;
+    const variable = wholeReference(text);
+    if (token !== undefined) this.passedOn[passed.token] = token;
+    else if (variable !== undefined) {
+      this.passedOn[passed.headers] = { ...(this.passedOn[passed.headers] as object | undefined), [name]: variable };
+    } else return this.text(text);
+    return undefined;
+  }
+
+  #pass(key: string, name: string): void {
+    const before = this.passedOn[key];
+    this.passedOn[key] = [...(Array.isArray(before) ? before : []), name];
+  }
+
+  #reference(reference: string): string {
+    const { title } = this.#facts;
+    const { variable, hasDefaults, hasFolders } = this.#shape;
+    const [, prefix, name = "", fallback] = /^(?:(env|secret|input|file):)?([^]+?)(?::-([^]*))?$/.exec(reference) ?? [];
+    if (prefix === "secret") throw obstacle(`it uses the secret "${name}", which only Nexus knows`);
+    if (prefix === "input") throw obstacle(`it asks for "${name}" when it starts, as only Nexus can`);
+    if (prefix === "file") throw obstacle(`it takes a value from the file ${name}, as only Nexus can`);
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw obstacle(`${title} cannot fill in \${${reference}}`);
+    if (prefix === undefined && FOLDERS.includes(name)) {
+      if (hasFolders && fallback === undefined) return `\${${name}}`;
+      throw obstacle(`${title} cannot fill in \${${reference}}`);
+    }
+    if (!variable) throw obstacle(`${title} does not fill in variables`);
+    if (fallback === undefined) return variable(name);
+    if (!hasDefaults) throw obstacle(`${title} has no defaults of variables`);
+    return `\${${name}:-${this.text(fallback)}}`;
+  }
+
+  /** opencode reads {env:NAME} and {file:path} in every text. */
+  #readsMore(text: string): boolean {
+    return this.#shape.variable?.("NAME") === "{env:NAME}" && /\{(?:env|file):/.test(text);
+  }
+}
+
+/** The variable that a text consists of. */
+function wholeReference(text: string): string | undefined {
+  return /^\$\{(?:env:)?([A-Za-z_]\w*)\}$/.exec(text)?.[1];
+}

@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { ServerEntry } from "../../transport/server-entry.ts";
+import { understand } from "../read/dialect.ts";
+import { idOf } from "../define-server.ts";
+import { absolutePath } from "../../files/absolute-path.ts";
+import { findServers, type FoundServer, type InputDefinition } from "../read/find-servers.ts";
+import { inOwnDialect } from "./import-dialect.ts";
+import { importPlaces, type ImportPlace } from "./import-places.ts";
+import type { Surroundings } from "../read/places.ts";
+import { loadText, MAX_CLIENT_BYTES, parseSource } from "../read/read-source.ts";
+import { findMember, plainValue, type Place, type SourceNode } from "../../source/source-node.ts";
+
+/** A server found in another program's configuration. */
+export interface ImportedServer {
+  id: string;
+  /** As it is called there. */
+  name: string;
+  /** In our own words, with its variables as written: ready to be added to a file. */
+  entry: ServerEntry;
+  client: ImportPlace["client"];
+  scope: ImportPlace["scope"];
+  /** The folder it belongs to, where a user's file has servers of single folders. */
+  project?: string | undefined;
+  source: Place & { file: string };
+  /** The questions that its `${input:id}` are the answers to. */
+  inputs: readonly InputDefinition[];
+}
+
+export interface Import {
+  servers: ImportedServer[];
+  /** Files that could not be read; the others were. */
+  problems: NexusError[];
+}
+
+/**
+ * All servers that other programs have configured here, or those of one file. Nothing is started, no variable looked up.
+ */
+export async function findImports(surroundings: Surroundings, only?: ImportPlace): Promise<Import> {
+  const result: Import = { servers: [], problems: [] };
+  if (only && !existsSync(only.file)) throw missing(only.file);
+  for (const place of only ? [only] : importPlaces(surroundings)) {
+    try {
+      const text = await loadText(place.file, place.scope === "user" ? { maxBytes: MAX_CLIENT_BYTES } : {});
+      if (text !== undefined) result.servers.push(...serversIn(await parseSource(text, place.file), place));
+    } catch (error) {
+      const problem = asNexusError(error).with({ source: { file: place.file } });
+      if (only) throw problem;
+      result.problems.push(problem);
+    }
+  }
+  return result;
+}
+
+function missing(file: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `There is no file ${file}`, {
+    phase: "config",
+    source: { file },
+    hint: "Check the path, and that its folder may be read.",
+    mayHaveReached: false,
+  });
+}
+
+function serversIn(root: SourceNode, place: ImportPlace): ImportedServer[] {
+  const { servers, inputs } = findServers(root, place.file);
+  const general = servers.flatMap((found) => imported(found, { ...place, inputs }));
+  // Claude Code keeps servers of single folders in the user's file.
+  if (place.client !== "claude-code" && place.client !== "file") return general;
+  const projects = findMember(root, "projects")?.node;
+  if (projects?.kind !== "object") return general;
+  return [
+    ...general,
+    ...projects.members.flatMap(({ key: project, node }) => {
+      const servers = findMember(node, "mcpServers");
+      const only: SourceNode = { kind: "object", place: node.place, members: servers ? [servers] : [] };
+      return findServers(only, place.file).servers.flatMap((found) => {
+        return imported(found, { ...place, inputs }).map((server): ImportedServer => ({ ...server, project }));
+      });
+    }),
+  ];
+}
+
+type Whole = ImportPlace & { inputs: readonly InputDefinition[] };
+
+function imported(found: FoundServer, { client, file, scope, inputs }: Whole): ImportedServer[] {
+  const { node, extra } = understand(inOwnDialect(found.node, client), found.section.dialect);
+  const entry = plainValue(withAbsoluteFiles(node, dirname(file)));
+  if (!isRecord(entry) || found.name === undefined) return [];
+  // Checked where it is used, like every entry of a file.
+  const whole = { ...entry, ...extra } as ServerEntry;
+  const asked = new Set([...JSON.stringify(entry).matchAll(/\$\{input:([\w.-]+)/g)].map(([, id]) => id));
+  return [
+    {
+      id: idOf(found),
+      name: found.name,
+      entry: whole,
+      client,
+      scope,
+      source: { file, ...found.place },
+      inputs: inputs.filter(({ id }) => asked.has(id)),
+    },
+  ];
+}
+
+/** `${file:path}` is relative to the file it stands in, which will be another. */
+function withAbsoluteFiles(node: SourceNode, folder: string): SourceNode {
+  if (node.kind === "list") return { ...node, items: node.items.map((item) => withAbsoluteFiles(item, folder)) };
+  if (node.kind === "object") {
+    const members = node.members.map((member) => ({ ...member, node: withAbsoluteFiles(member.node, folder) }));
+    return { ...node, members };
+  }
+  if (typeof node.value !== "string") return node;
+  const value = node.value.replaceAll(/\$\{file:(?!~)([^{}]+)\}/g, (_all, path: string) => {
+    return `\${file:${absolutePath(path, { home: "", base: folder })}}`;
+  });
+  return { ...node, value };
+}

@@ -1,0 +1,55 @@
+import { parseEnv } from "node:util";
+import { messageOf } from "../../errors/nexus-error.ts";
+import { absolutePath } from "../../files/absolute-path.ts";
+import type { Fault } from "./fault.ts";
+import { loadText } from "./read-source.ts";
+import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
+
+interface EnvFile {
+  env?: Record<string, string>;
+  fault?: Fault;
+}
+
+interface EnvFileContext {
+  home: string;
+  /** What a relative path is relative to. */
+  base: string;
+  /** The entry before its variables were filled in. */
+  written?: SourceNode | undefined;
+  read?: ((path: string) => Promise<string | undefined>) | undefined;
+  /** Whether what was read from a path with variables in it may be used; absent: always. */
+  mayUse?: ((path: string, text: string) => Promise<boolean>) | undefined;
+}
+
+/** The variables of an entry's `envFile`: lines of NAME=value. They are taken as they are, nothing in them is filled in. */
+export async function loadEnvFile(node: SourceNode, context: EnvFileContext): Promise<EnvFile> {
+  const member = findMember(node, "envFile");
+  if (!member || member.node.kind !== "scalar" || member.node.value === null) return {};
+  const { value, place } = member.node;
+  if (typeof value !== "string") return { fault: { place, what: `"envFile" is no path`, hint: `Write ".env".` } };
+  const path = absolutePath(value, context);
+  // What was filled in may be secret.
+  const given = findMember(context.written, "envFile");
+  const written = given ? plainValue(given.node) : value;
+  const hasVariables = written !== value;
+  const shown = hasVariables ? String(written) : path;
+  const hint = `Write the file, with lines of NAME=value, or delete "envFile".`;
+  try {
+    const text = await (context.read?.(path) ?? loadText(path, { called: `The "envFile" ${shown}` }));
+    if (text === undefined) return { fault: { place, what: `there is no "envFile" ${shown}`, hint } };
+    // A path without variables is the same file everywhere: who wrote it meant that one.
+    if (hasVariables && context.mayUse && !(await context.mayUse(path, text))) return { fault: foreign(shown, place) };
+    return { env: Object.fromEntries(Object.entries(parseEnv(text)).map(([name, text]) => [name, text ?? ""])) };
+  } catch (error) {
+    return { fault: { place, what: messageOf(error).replaceAll(path, () => shown), hint } };
+  }
+}
+
+function foreign(shown: string, place: Fault["place"]): Fault {
+  return {
+    place,
+    code: "UNTRUSTED",
+    what: `its "envFile" ${shown} lies in a folder that is not trusted, and its variables could make the server run anything`,
+    hint: `Look at the file, then give --trust for this run. If the folder has servers of its own, "nexus mcp trust" trusts it for good.`,
+  };
+}

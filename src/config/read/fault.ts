@@ -1,0 +1,11 @@
+import type { ErrorCode } from "../../errors/nexus-error.ts";
+import type { Place } from "../../source/source-node.ts";
+
+/** Something wrong in an entry, before it is known whose and in which file. */
+export interface Fault {
+  place: Place;
+  what: string;
+  hint: string;
+  /** CONFIG_INVALID, unless it is something else. */
+  code?: ErrorCode | undefined;
+}

@@ -1,0 +1,39 @@
+import { sha256 } from "../../text/digest.ts";
+
+const ID = /^[a-z][a-z0-9-]{0,31}$/;
+const HASH_LENGTH = 6;
+
+/** Whether a text is written as an id is. */
+export function isServerId(text: string): boolean {
+  return ID.test(text);
+}
+
+/** The id of a server that is called `name`: the name itself where it is one, else the nearest thing to it. */
+export function serverId(name: string): string {
+  if (ID.test(name)) return name;
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  if (words === "") return `server-${hash(name)}`;
+  const id = /^[a-z]/.test(words) ? words : `s-${words}`;
+  // Cut ends would make different names the same.
+  return ID.test(id) ? id : `${id.slice(0, 31 - HASH_LENGTH).replace(/-+$/, "")}-${hash(name)}`;
+}
+
+/**
+ * A full name such as `My_Server.search` with the id of its server in front. Servers can be addressed as they are called
+ * in their file, and such a name may have dots of its own.
+ */
+export function withServerId(fullName: string, isServer: (id: string) => boolean): string {
+  const name = fullName.startsWith("mcp:") ? fullName.slice("mcp:".length) : fullName;
+  const heads: string[] = [];
+  for (let dot = name.indexOf("."); dot > 0; dot = name.indexOf(".", dot + 1)) heads.push(name.slice(0, dot));
+  if (heads.some(isServer)) return fullName;
+  const head = heads.find((each) => isServer(serverId(each)));
+  return head === undefined ? fullName : `${serverId(head)}${name.slice(head.length)}`;
+}
+
+function hash(name: string): string {
+  return sha256(name).slice(0, HASH_LENGTH);
+}

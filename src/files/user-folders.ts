@@ -1,0 +1,66 @@
+import { posix, win32 } from "node:path";
+import { NexusError } from "../errors/nexus-error.ts";
+
+/** What decides where the user's folders are. */
+interface Machine {
+  platform: NodeJS.Platform;
+  home: string;
+  variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where the user's own files are: all absolute, and none of them depends on the working folder. */
+export interface UserFolders {
+  home: string;
+  /** Settings of programs, each in a folder of its own. */
+  config: string;
+  /** What Nexus itself keeps: logs of servers, trust, secrets, records of writes. */
+  state: string;
+}
+
+/**
+ * The user's folders. A variable that is not an absolute path is ignored, as the XDG specification demands: it would lead
+ * into the working folder, whose files others may have written.
+ */
+export function userFolders({ platform, home, variables }: Machine): UserFolders {
+  const path = platform === "win32" ? win32 : posix;
+  const named = (variable: string, ...fallback: string[]) => {
+    const { [variable]: value } = variables;
+    return isFullPath(value, platform) ? value : path.join(home, ...fallback);
+  };
+  if (platform === "win32") {
+    const state = path.join(named("LOCALAPPDATA", "AppData", "Local"), "nexus");
+    return { home, config: named("APPDATA", "AppData", "Roaming"), state };
+  }
+  const config = named("XDG_CONFIG_HOME", ".config");
+  if (platform === "darwin") return { home, config, state: path.join(home, "Library", "Application Support", "nexus") };
+  return { home, config, state: path.join(named("XDG_STATE_HOME", ".local", "state"), "nexus") };
+}
+
+/** The home folder by its variable, or that of the account. Throws where neither can be one: a guess would be the working folder. */
+export function homeFolder({ platform, variables }: Omit<Machine, "home">, ofAccount: () => string): string {
+  const variable = platform === "win32" ? "USERPROFILE" : "HOME";
+  const { [variable]: named } = variables;
+  if (isFullPath(named, platform)) return named;
+  const known = knownHome(ofAccount);
+  if (isFullPath(known, platform)) return known;
+  throw new NexusError("CONFIG_INVALID", `There is no home folder: ${variable} is not an absolute path`, {
+    phase: "config",
+    hint: `Set ${variable} to the full path of a folder that is yours.`,
+    mayHaveReached: false,
+  });
+}
+
+/** It throws for an account that the system does not know. */
+function knownHome(ofAccount: () => string): string | undefined {
+  try {
+    return ofAccount();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a path means the same in every working folder. On Windows `\folder` and `C:folder` do not. */
+export function isFullPath(path: string | undefined, platform: NodeJS.Platform): path is string {
+  if (path === undefined) return false;
+  return platform === "win32" ? /^(?:[a-z]:[\\/]|[\\/]{2}[^\\/])/i.test(path) : posix.isAbsolute(path);
+}

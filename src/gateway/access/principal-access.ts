@@ -1,0 +1,103 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import { decidedAs, serverTarget, type AccessTarget, type RequestTarget } from "../../host/directory/access-target.ts";
+import { stricter, type Decision, type Policy } from "../../host/directory/policy.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Principal } from "../principal.ts";
+
+export type Operation = "list" | "use";
+
+/**
+ * Narrows what a principal may see and use, beside the host's policy. A server itself is asked about first: where it is
+ * denied, so is everything of it. Both operations are asked about, and the stricter answer holds for both, so that
+ * nothing is hidden that can be used, and nothing shown that cannot.
+ */
+export type Decide = (principal: Principal, operation: Operation, target: AccessTarget) => Decision;
+
+const OPERATIONS: readonly Operation[] = ["list", "use"];
+
+/** What a principal may see and use: the host's policy for it as an agent, narrowed by the gateway's own `decide`. */
+export class PrincipalAccess {
+  readonly #policy: Policy;
+  readonly #decide: Decide | undefined;
+
+  constructor(policy: Policy, decide: Decide | undefined) {
+    this.#policy = policy;
+    this.#decide = decide;
+  }
+
+  /** Whether all principals see the same. */
+  get isSameForAll(): boolean {
+    return this.#decide === undefined && this.#policy.isSameForAll;
+  }
+
+  /** Whether no server is hidden from anybody. */
+  get showsAllServers(): boolean {
+    return this.#decide === undefined && this.#policy.showsAllServers;
+  }
+
+  /** Whether things of one kind and server may be decided differently by their names. */
+  get judgesNames(): boolean {
+    return this.#decide !== undefined;
+  }
+
+  /** Whether nothing of this kind has to be decided one by one. */
+  isOpen(kind: AccessTarget["kind"], server: string): boolean {
+    return this.#decide === undefined && this.#policy.isOpen(kind, server);
+  }
+
+  /** Whether the principal may know that there is this server. */
+  sees(principal: Principal, server: string): boolean {
+    return this.isOpen("server", server) || this.allows(principal, serverTarget(server));
+  }
+
+  /** Whether it is shown. */
+  allows(principal: Principal, target: RequestTarget): boolean {
+    return this.decide(principal, target).kind !== "denied";
+  }
+
+  /** Whether the principal is told of changes to a resource. Where that takes consent, there is no call to ask for it. */
+  hears(principal: Principal, server: string, uri: string): boolean {
+    if (this.isOpen("resource", server)) return true;
+    return this.decide(principal, { kind: "subscription", server, uri }).kind === "allowed";
+  }
+
+  decide(principal: Principal, requested: RequestTarget): Decision {
+    const byPolicy = this.#policy.decide(principal.id, requested);
+    if (byPolicy.kind === "denied" || !this.#decide) return byPolicy;
+    const target = decidedAs(requested);
+    const ofServer =
+      target.kind === "server" ? byPolicy : this.#ask(this.#decide, principal, serverTarget(target.server));
+    if (ofServer.kind === "denied") return ofServer;
+    return stricter(byPolicy, stricter(ofServer, this.#ask(this.#decide, principal, target)));
+  }
+
+  /** False where consent is not given, or nothing could give it. */
+  askConsent(principal: Principal, use: ConsentUse): Promise<boolean> {
+    return this.#policy.askConsent({ agent: principal.id, ...use });
+  }
+
+  /** A function that fails, or says nothing, allows nothing. */
+  #ask(decide: Decide, principal: Principal, target: AccessTarget): Decision {
+    try {
+      const decisions = OPERATIONS.map((operation) => decide(principal, operation, target));
+      return decisions.every(isDecision) ? decisions.reduce(stricter) : UNDECIDED;
+    } catch (error) {
+      return { kind: "denied", reason: `it could not be decided: ${messageOf(error)}` };
+    }
+  }
+}
+
+/** A function of a program may return anything, a promise above all. */
+const UNDECIDED: Decision = { kind: "denied", reason: `"decide" did not return a decision` };
+const KINDS: ReadonlySet<unknown> = new Set<Decision["kind"]>(["allowed", "needs-consent", "denied"]);
+
+function isDecision(value: unknown): value is Decision {
+  return isRecord(value) && KINDS.has(value["kind"]);
+}
+
+interface ConsentUse {
+  target: RequestTarget;
+  arguments: unknown;
+  signal: CancelSignal;
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "../../client/client.ts";
+import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { Notification, Params } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities, InputRequest, InputResult, Question } from "../../protocol/mcp.ts";
+import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
+import { atLeast } from "../../protocol/revisions.ts";
+import type { Exchange } from "../exchange.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
+import type { PreparedCall } from "../upstream/prepared-call.ts";
+
+/** Puts a server's questions to a legacy caller, on the stream of its call. */
+export class AskingCaller implements InputProvider {
+  readonly capabilities: ClientCapabilities;
+  readonly #exchange: Exchange;
+  readonly #answerMs: number;
+  /** Only 2025-11-25 knows pages by an id, and is told when they were visited. */
+  readonly #knowsVisits: boolean;
+  readonly #client: Client;
+  #stopHearing: (() => void) | undefined;
+  /** Pages that the caller has to visit by itself. */
+  readonly #pages: Params[] = [];
+  /** Pages that the caller was sent to under an id of the server's, or of ours where that gives none. */
+  readonly #visits = { theirs: new Set<unknown>(), ours: new Set<string>() };
+
+  constructor({ exchange, capabilities, lease }: PreparedCall, answerMs: number) {
+    this.#exchange = exchange;
+    this.capabilities = capabilities;
+    this.#client = lease.client;
+    this.#answerMs = answerMs;
+    const { version } = exchange.caller;
+    this.#knowsVisits = atLeast(version, "2025-11-25") && capabilities.elicitation?.url !== undefined;
+  }
+
+  async handle(request: InputRequest, { signal }: InputContext): Promise<InputResult> {
+    const { caller, signal: leaving } = this.#exchange;
+    const question = this.#forCaller(request);
+    if (!caller.ask && question.params?.["mode"] === "url") throw await this.#sentTo(question.params);
+    try {
+      if (!caller.ask) throw new Error("it has no stream to be asked on");
+      const answer = await caller.ask(question, AbortSignal.any([signal, AbortSignal.timeout(this.#answerMs)]));
+      return answer as unknown as InputResult;
+    } catch (error) {
+      if (signal.aborted || leaving.aborted || isUnaskable(error)) throw error;
+      // There is no way to answer with an error; a form can be closed, the rest ends the call.
+      if (question.method === "elicitation/create") return { action: "cancel" };
+      throw new NexusError("INPUT_FAILED", `The client did not answer ${question.method}: ${messageOf(error)}`, {
+        cause: error,
+        mayHaveReached: true,
+      });
+    }
+  }
+
+  /** The call is over: nothing is asked any more. */
+  close(): void {
+    this.#stopHearing?.();
+  }
+
+  /** What a legacy server says about its pages, on whichever stream. */
+  #heard({ method, params }: Notification): void {
+    if (method !== COMPLETE || !this.#visits.theirs.delete(params?.["elicitationId"])) return;
+    this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: params ?? {} });
+  }
+
+  /** The call went on: the pages that have an id of ours have been visited. */
+  completed(): void {
+    for (const elicitationId of this.#visits.ours) {
+      this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: { elicitationId } });
+    }
+    this.#visits.ours.clear();
+  }
+
+  /** 2025-11-25: a caller that cannot be asked is told which pages to visit, all of them at once, before it calls again. */
+  async #sentTo(page: Params): Promise<NexusError> {
+    this.#pages.push(page);
+    await Promise.resolve();
+    const message = "A page has to be visited first";
+    const rpc = { code: URL_ELICITATION_REQUIRED, message, data: { elicitations: this.#pages } };
+    return new NexusError("SERVER_ERROR", message, { rpc, mayHaveReached: true });
+  }
+
+  #forCaller({ method, params }: Question): Question {
+    if (!params) return { method };
+    const carried = withoutReservedMeta(params);
+    if (carried["mode"] !== "url" || !this.#knowsVisits) return { method, params: carried };
+    if (carried["elicitationId"] !== undefined) {
+      this.#visits.theirs.add(carried["elicitationId"]);
+      if (this.#client.era === "legacy") {
+        this.#stopHearing ??= this.#client.onNotification((said) => this.#heard(said));
+      }
+      return { method, params: carried };
+    }
+    const elicitationId = randomUUID();
+    this.#visits.ours.add(elicitationId);
+    return { method, params: { ...carried, elicitationId } };
+  }
+}
+
+/** It was not asked at all: then the call says why, instead of looking as if somebody had closed a form. */
+function isUnaskable(error: unknown): boolean {
+  return error instanceof NexusError && error.code === "CAPABILITY_MISSING";
+}
+
+const COMPLETE = "notifications/elicitation/complete";

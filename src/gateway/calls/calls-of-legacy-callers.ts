@@ -1,0 +1,41 @@
+import type { CallOptions } from "../../client/conversation/call-scope.ts";
+import { INTERACTIVE } from "../../client/conversation/questions.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
+import { AskingCaller } from "./asking-caller.ts";
+import { mayBecomeTask, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
+import { canonicalResult, legacyResult } from "../upstream/upstream-answer.ts";
+import { canBeAsked } from "../upstream/upstream-capabilities.ts";
+import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
+
+/** A legacy caller waits for its answer: what is asked meanwhile is asked on its stream, and tasks are waited for here. */
+export async function runForLegacyCaller(call: PreparedCall, answerMs: number): Promise<Result> {
+  const { method, exchange, capabilities } = call;
+  const options = reportsTo(exchange.caller);
+  options.signal = exchange.signal;
+  options.input = declaring(capabilities);
+  if (!INTERACTIVE.has(method) || !canBeAsked(capabilities)) return await answer(call, options);
+  const asking = new AskingCaller(call, answerMs);
+  try {
+    const result = await answer(call, { ...options, input: asking });
+    asking.completed();
+    return result;
+  } finally {
+    asking.close();
+  }
+}
+
+async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
+  const { method, params, lease } = call;
+  const { client } = lease;
+  const canonical = client.era === "legacy" ? legacyResult : canonicalResult;
+  const asTask = mayBecomeTask(call);
+  if (asTask instanceof Promise ? await asTask : asTask) {
+    return canonical(method, await client.tasks.runCall(toolCall(call), options));
+  }
+  // A legacy server's error that names pages is passed on as it is: callers of its revision know it.
+  const hasRounds = client.era === "modern" && INTERACTIVE.has(method);
+  return canonical(
+    method,
+    await (hasRounds ? client.call(method, params, options) : client.request(method, params, options)),
+  );
+}

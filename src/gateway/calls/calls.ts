@@ -1,0 +1,263 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
+import { INTERACTIVE } from "../../client/conversation/questions.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
+import { ByteBudget } from "../byte-budget.ts";
+import type { Exchange } from "../exchange.ts";
+import { DEFAULT_LIMITS } from "../limits.ts";
+import type { Principal } from "../principal.ts";
+import type { CallRunner } from "../upstream/call-runner.ts";
+import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
+import type { Work } from "./parked-call.ts";
+import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
+import { passThrough } from "./pass-through.ts";
+import { mayBecomeTask, paramsFor, toolCall, type Call, type PreparedCall } from "../upstream/prepared-call.ts";
+import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
+import type { Seal } from "../sessions/seal.ts";
+import type { TaskPlace } from "../names/task-ids.ts";
+import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
+import { canonicalError, legacyResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
+import {
+  canBeAsked,
+  capabilitiesFor,
+  capabilitiesForModern,
+  knowsTasks,
+  type CallerOutline,
+} from "../upstream/upstream-capabilities.ts";
+import { UpstreamLeases, type UpstreamLease } from "../upstream/upstream-leases.ts";
+import { LegacyLogLevels } from "../upstream/upstream-logs.ts";
+import { reportsTo } from "../upstream/upstream-reports.ts";
+import { untilVisited } from "./visits.ts";
+
+export interface CallLimits extends ParkedLimits {
+  /** Calls of one owner that run at the same time: 512. */
+  concurrent: number;
+  /** Connections that are kept for tasks: 256. */
+  tasks: number;
+}
+
+/** More than that are not kept for nothing. */
+const MANY_OWNERS = 1024;
+
+const DEFAULT_CALL_LIMITS: CallLimits = {
+  concurrent: 512,
+  parked: 256,
+  parkedMs: 600_000,
+  keptBytes: 32 * 1024 * 1024,
+  gatherMs: 50,
+  rounds: 50,
+  tasks: 256,
+};
+
+export interface CallsOptions {
+  host: Host;
+  seal: Seal;
+  limits?: Partial<CallLimits> | undefined;
+  /** Where it is counted what parked calls hold. */
+  budget?: ByteBudget | undefined;
+  logger?: Logger | undefined;
+}
+
+/** Calls to servers of either era for callers of either era: passed through, asked on the caller's stream, or parked. */
+export class Calls implements CallRunner {
+  readonly #limits: CallLimits;
+  readonly #leases: UpstreamLeases;
+  readonly #states: RequestStates;
+  readonly #parked: ParkedCalls;
+  readonly #tasks: TasksOfCallers;
+  readonly #logLevels: LegacyLogLevels;
+  readonly #owners = new Map<string, { running: number }>();
+  #inFlight = 0;
+  #closed = false;
+
+  constructor({ host, seal, limits, budget, logger = SILENT }: CallsOptions) {
+    this.#limits = { ...DEFAULT_CALL_LIMITS, ...limits };
+    this.#leases = new UpstreamLeases(host, this.#limits.share);
+    this.#states = new RequestStates(seal, this.#limits.parkedMs);
+    this.#parked = new ParkedCalls(this.#limits, this.#states, budget ?? new ByteBudget(DEFAULT_LIMITS));
+    this.#tasks = new TasksOfCallers(this.#leases, seal, this.#limits);
+    this.#logLevels = new LegacyLogLevels(logger);
+  }
+
+  /** Calls that wait for their callers to come back with answers. */
+  get parked(): number {
+    return this.#parked.size;
+  }
+
+  /** Requests that are being worked on. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** The result in the form of the newest specification and the server's own names; failures are NexusErrors. */
+  async run(call: Call): Promise<Result> {
+    if (this.#closed) throw new NexusError("CLOSED", "The gateway is closing", { mayHaveReached: false });
+    const owner = this.#ownerOf(call);
+    if (owner.running >= this.#limits.concurrent) return tooMany(owner.running, call);
+    owner.running++;
+    this.#inFlight++;
+    try {
+      return await this.#answer(call);
+    } catch (error) {
+      return failed(asNexusError(error), call);
+    } finally {
+      owner.running--;
+      this.#inFlight--;
+    }
+  }
+
+  takeConsent(call: Call): boolean {
+    try {
+      const state = this.#stateOf(call);
+      return state !== undefined && this.#states.takeConsent(state);
+    } catch {
+      // Nobody has to be asked: the call will be refused.
+      return true;
+    }
+  }
+
+  /** The very connection that calls of this owner go over; to be given back. */
+  async lease(
+    server: string,
+    { principal, caller }: Pick<Exchange, "principal"> & { caller: CallerOutline },
+    signal?: CancelSignal,
+  ): Promise<UpstreamLease> {
+    const { owner } = caller;
+    return this.#leases.take(server, { principal, owner, capabilities: capabilitiesFor(caller), signal });
+  }
+
+  /** What a task id that was given to this principal stands for; undefined where it is none of its own. */
+  findTask(id: unknown, principal: Principal): TaskPlace | undefined {
+    return this.#tasks.find(id, principal);
+  }
+
+  /** A caller's session is over: what was kept for it alone ends. */
+  release(owner: string): void {
+    this.#owners.delete(owner);
+    this.#parked.release(owner);
+    this.#tasks.release(owner);
+    this.#leases.release(owner);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#tasks.close();
+    await this.#parked.close();
+  }
+
+  #ownerOf({ exchange: { caller } }: Call): { running: number } {
+    const known = this.#owners.get(caller.owner);
+    if (known) return known;
+    if (this.#owners.size >= MANY_OWNERS) this.#forgetIdleOwners();
+    const owner = { running: 0 };
+    this.#owners.set(caller.owner, owner);
+    return owner;
+  }
+
+  /** Principals come and go without a word. */
+  #forgetIdleOwners(): void {
+    for (const [owner, { running }] of this.#owners) if (running === 0) this.#owners.delete(owner);
+  }
+
+  async #answer(call: Call): Promise<Result> {
+    const { server, method, params, exchange } = call;
+    const { caller, principal, signal } = exchange;
+    if (method.startsWith("tasks/")) return this.#tasks.run(method, params, exchange);
+    const state = this.#stateOf(call);
+    if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
+    const common = capabilitiesFor(caller);
+    const taking = this.#leases.take(server, { principal, owner: caller.owner, capabilities: common, signal });
+    const lease = taking instanceof Promise ? await taking : taking;
+    try {
+      const isLegacy = lease.client.era === "legacy";
+      const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
+      const { isConsented } = call;
+      const prepared = { server, method, params: paramsFor(call, lease), exchange, lease, capabilities, isConsented };
+      if (isLegacy && caller.logLevel) await this.#logLevels.ensure(lease.client, caller.logLevel);
+      if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
+      return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
+    } catch (error) {
+      lease.report(error);
+      throw error;
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** What a caller that comes back has brought with it. */
+  #stateOf({ server, method, params, exchange }: Call): RequestState | undefined {
+    const { requestState } = params;
+    if (requestState === undefined || exchange.caller.era === "legacy" || !INTERACTIVE.has(method)) return undefined;
+    return this.#states.open(requestState, bindingOf(exchange.principal, { server, method, params }));
+  }
+
+  async #callModern(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
+    const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
+    return result.resultType === "task" ? this.#tasks.adopt(result, call) : result;
+  }
+
+  async #callLegacy(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
+    const { method, params, capabilities, exchange, lease } = call;
+    const { client } = lease;
+    // Answers to questions that nobody here asked: made anew, the call might run a second time.
+    if (state || (INTERACTIVE.has(method) && params["inputResponses"] !== undefined)) throw invalidState();
+    const asTask = mayBecomeTask(call);
+    if (asTask instanceof Promise ? await asTask : asTask) {
+      if (!knowsTasks(capabilities))
+        return this.#park(call, async (options) =>
+          legacyResult(method, await client.tasks.runCall(toolCall(call), options)),
+        );
+      return this.#park(call, async (options) => {
+        const started = await client.tasks.startCall(toolCall(call), options);
+        return this.#tasks.adoptLegacy(started, call);
+      });
+    }
+    if (INTERACTIVE.has(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
+    const options = reportsTo(exchange.caller);
+    options.signal = exchange.signal;
+    return legacyResult(method, await client.request(method, params, options));
+  }
+
+  /** The connection is the work's until it is over, however long its caller stays away. */
+  #park({ capabilities, exchange, lease, ...call }: PreparedCall, work: Work): Promise<Result> {
+    const done = lease.keep();
+    const whole: Work = async (options) => {
+      try {
+        return await work(options);
+      } catch (error) {
+        lease.report(error);
+        throw error;
+      } finally {
+        done();
+      }
+    };
+    const binding = () => bindingOf(exchange.principal, call);
+    return this.#parked.begin(whole, { exchange, capabilities, binding });
+  }
+}
+
+/** Where a failure can be told to the model as a tool's, it is; the rest becomes an error that the caller knows. */
+function failed(error: NexusError, { method, exchange: { caller, signal } }: Call): Result {
+  if (method === "tools/call" && !signal.aborted) {
+    const isUndeclared = caller.era === "legacy" && error.code === "CAPABILITY_MISSING" && !error.details.rpc;
+    if (error.code === "INPUT_FAILED" || isUndeclared) return toolFailure(error.message);
+    const missing = caller.era === "legacy" ? missingCapabilities(error) : undefined;
+    if (missing) return toolFailure(`${error.message} (This client does not declare ${capabilityNames(missing)}.)`);
+  }
+  throw canonicalError(signal.aborted ? calledOff(error, signal.reason) : error, caller);
+}
+
+/** Why the call was given up says more than that it was: the gateway may be closing. */
+function calledOff(error: NexusError, reason: unknown): NexusError {
+  if (error.code !== "CANCELLED" || !(reason instanceof NexusError)) return error;
+  return new NexusError("CANCELLED", reason.message, { ...error.details, cause: error });
+}
+
+function tooMany(running: number, { server, method }: Call): Result {
+  const message = `${running} calls of this client are running already; wait until some of them are done`;
+  if (method === "tools/call") return toolFailure(message);
+  throw new NexusError("CLOSED", message, { server, method, mayHaveReached: false });
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import { Roster } from "../../async/roster.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import type { ByteBudget, ByteClaim } from "../byte-budget.ts";
+import type { Exchange } from "../exchange.ts";
+import { principalKey } from "../principal.ts";
+import { ExpiringMap } from "../../async/expiring-map.ts";
+import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
+import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
+import { weightOf } from "../../json/weight.ts";
+import { undeclared } from "../upstream/undeclared.ts";
+import { capabilityMissing } from "../upstream/upstream-answer.ts";
+import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
+
+export interface ParkedLimits extends FinishedLimits {
+  /** How long to wait for further questions after the first: 50 ms. */
+  gatherMs: number;
+  /** How often one call may ask: 50 times. */
+  rounds: number;
+}
+
+/** A call whose caller has been asked something at least once. */
+interface Parked extends Finished {
+  call: ParkedCall;
+  /** For what it was called with. */
+  claim: ByteClaim;
+  binding: string;
+  /** How often the caller was asked. */
+  rounds: number;
+}
+
+/** Calls that wait for their callers to come back with answers: bounded in number and in time. */
+export class ParkedCalls {
+  readonly #limits: ParkedLimits;
+  readonly #states: RequestStates;
+  readonly #budget: ByteBudget;
+  readonly #waiting: ExpiringMap<Parked>;
+  /** Of the places for those that wait. */
+  readonly #shares: FairShares;
+  /** Whose callers are back, and wait themselves. */
+  readonly #attended = new Map<string, Parked>();
+  /** Over, but somebody may ask again because an answer was lost. */
+  readonly #finished: FinishedCalls<Parked>;
+  /** Every call that is not over at its server. */
+  readonly #running = new Roster<ParkedCall>();
+
+  constructor(limits: ParkedLimits, states: RequestStates, budget: ByteBudget) {
+    this.#limits = limits;
+    this.#states = states;
+    this.#budget = budget;
+    this.#waiting = new ExpiringMap(limits.parkedMs, (parked) =>
+      this.#giveUp(parked, "Nobody came back with an answer"),
+    );
+    this.#shares = new FairShares(limits.parked, limits.share);
+    this.#finished = new FinishedCalls(limits);
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Does the work until it ends or asks. `binding` is asked for only when it is needed. */
+  async begin(
+    work: Work,
+    {
+      exchange,
+      capabilities,
+      binding,
+    }: { exchange: Exchange; capabilities: ClientCapabilities; binding: () => string },
+  ): Promise<Result> {
+    const { caller } = exchange;
+    const call = new ParkedCall(work, { first: caller, capabilities, gatherMs: this.#limits.gatherMs });
+    const number = this.#running.enter(call);
+    void call.over.then(() => this.#running.leave(number));
+    const reply = await call.next(exchange);
+    if (reply.kind === "ended") return reply.result;
+    const principal = principalKey(exchange.principal);
+    const share = this.#shares.of(principal);
+    // Those whose callers are back are calls like any other, and counted with them; they find their place again.
+    if (!this.#shares.reclaim(share, (loser) => this.#giveUpOldest(loser))) {
+      call.giveUp("Too many calls wait for answers");
+      throw cannotWait(`${this.#shares.limitOf(share)} calls wait for answers already`);
+    }
+    const claim = this.#budget.claim(principal);
+    if (!claim.resize(weightOf(exchange.params))) {
+      call.giveUp("There is no room for what it was called with");
+      throw cannotWait("there is no room for what the call was made with");
+    }
+    void call.over.then(() => claim.release());
+    const id = randomUUID();
+    const { owner } = caller;
+    return this.#tell({ id, call, owner, principal, claim, binding: binding(), taken: [], bytes: 0, rounds: 0 }, reply);
+  }
+
+  /** Goes on with a call. The same answers to the same round get the same outcome; others are refused. */
+  resume(state: { call: string; round: number }, responses: unknown, exchange: Exchange): Promise<Result> {
+    const { call: id } = state;
+    const parked = this.#waiting.get(id) ?? this.#attended.get(id) ?? this.#finished.get(id);
+    if (!parked) throw invalidState();
+    const answers = digestOf(responses ?? null);
+    const taken = parked.taken[state.round];
+    if (taken) {
+      if (taken.answers !== answers) throw invalidState();
+      if (state.round === parked.rounds) parked.call.attend(exchange);
+      return taken.reply;
+    }
+    if (this.#waiting.take(id)) this.#shares.give(this.#shares.of(parked.principal));
+    parked.claim.giveUpBy(undefined);
+    this.#attended.set(id, parked);
+    const reply = this.#goOn(parked, responses, exchange);
+    parked.taken[state.round] = { answers, reply };
+    return reply;
+  }
+
+  /** Whoever they waited for is gone. */
+  release(owner: string): void {
+    const isTheirs = (one: Parked) => one.owner === owner;
+    for (const parked of this.#waiting.takeAll(isTheirs)) this.#giveUp(parked, "The caller's session is over");
+    this.#finished.release(owner);
+  }
+
+  /** Settles when nothing of them is left at the servers. */
+  async close(): Promise<void> {
+    this.#waiting.takeAll();
+    this.#finished.clear();
+    const running = this.#running.values();
+    for (const call of running) call.giveUp("The gateway is closing");
+    await Promise.all(running.map(({ over }) => over));
+  }
+
+  async #goOn(parked: Parked, responses: unknown, exchange: Exchange): Promise<Result> {
+    try {
+      const reply = await parked.call.answer(responses, exchange);
+      const lacking = reply.kind === "asked" ? undeclared(reply.questions, exchange.caller.capabilities) : undefined;
+      if (!lacking) return this.#tell(parked, reply);
+      parked.call.giveUp("The caller cannot be asked any more");
+      throw capabilityMissing(
+        lacking,
+        `The server asks for ${capabilityNames(lacking)}, which this request does not declare`,
+      );
+    } catch (error) {
+      this.#finish(parked);
+      throw error;
+    }
+  }
+
+  #tell(parked: Parked, reply: Reply): Result {
+    if (reply.kind === "ended") {
+      weighed(parked, reply.result);
+      this.#finish(parked);
+      return reply.result;
+    }
+    if (++parked.rounds > this.#limits.rounds) {
+      parked.call.giveUp("The server asked too often");
+      throw new NexusError("INPUT_FAILED", `The server asked ${parked.rounds} times without finishing`, {
+        mayHaveReached: true,
+      });
+    }
+    this.#attended.delete(parked.id);
+    this.#shares.take(this.#shares.of(parked.principal));
+    this.#waiting.set(parked.id, parked);
+    parked.claim.giveUpBy(() => {
+      if (this.#waiting.take(parked.id)) this.#giveUp(parked, OTHERS_NEED_IT);
+    });
+    const state = { kind: "parked", call: parked.id, round: parked.rounds } as const;
+    return weighed(parked, {
+      resultType: "input_required",
+      inputRequests: reply.questions,
+      requestState: this.#states.seal(state, parked.binding),
+    });
+  }
+
+  /** It no longer waits, and nobody will answer. */
+  #giveUp({ call, principal }: Parked, reason: string): void {
+    this.#shares.give(this.#shares.of(principal));
+    call.giveUp(reason);
+  }
+
+  /** False where it has none that waits. */
+  #giveUpOldest({ key }: Share): boolean {
+    const parked = this.#waiting.takeOldest(({ principal }) => principal === key);
+    if (parked) this.#giveUp(parked, OTHERS_NEED_IT);
+    return parked !== undefined;
+  }
+
+  #finish(parked: Parked): void {
+    this.#attended.delete(parked.id);
+    this.#finished.keep(parked);
+  }
+}
+
+const OTHERS_NEED_IT = "Other callers need its place";
+
+function cannotWait(why: string): NexusError {
+  const message = `The server asked for input, but ${why}; try again later`;
+  return new NexusError("INPUT_FAILED", message, { mayHaveReached: true });
+}

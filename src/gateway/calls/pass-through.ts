@@ -1,0 +1,97 @@
+import { InputDesk } from "../../client/conversation/input.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type { Question } from "../../protocol/mcp.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
+import type { PreparedCall } from "../upstream/prepared-call.ts";
+import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
+import { canonicalResult } from "../upstream/upstream-answer.ts";
+import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
+
+interface PassOptions {
+  /** What the caller brought back from the round before. */
+  state: RequestState | undefined;
+  states: RequestStates;
+  maxRounds: number;
+}
+
+/**
+ * A modern caller's request to a modern server: one exchange, whose questions go to the caller. Nothing is kept; what
+ * the server wants to see again travels with the caller, sealed.
+ */
+export async function passThrough(call: PreparedCall, { state, states, maxRounds }: PassOptions): Promise<Result> {
+  const { server, method, exchange, capabilities, lease } = call;
+  const { caller, signal, principal } = exchange;
+  const { client } = lease;
+  const options = reportsTo(caller);
+  options.signal = signal;
+  options.input = declaring(capabilities);
+  const roots = capabilities.roots ? undefined : client.roots;
+  let params = state ? withState(call.params, state, roots) : call.params;
+  for (let round = 0; round < maxRounds; round++) {
+    const result = canonicalResult(method, await client.request(method, params, options));
+    if (result.resultType !== "input_required") return result;
+    const { inputRequests, requestState, ...rest } = result;
+    const questions = new Map(isRecord(inputRequests) ? (Object.entries(inputRequests) as [string, Question][]) : []);
+    const own = [...questions.keys()].filter((key) => roots && questions.get(key)?.method === "roots/list");
+    for (const key of own) questions.delete(key);
+    refuseUndeclared(questions, call);
+    const passed: RequestState = { kind: "passed" };
+    if (requestState !== undefined) passed.state = requestState;
+    if (own.length > 0) passed.roots = own;
+    if (call.isConsented && questions.size > 0) passed.consent = states.keepConsent();
+    if (own.length > 0 && questions.size === 0) {
+      params = withState(call.params, passed, roots);
+      continue;
+    }
+    const asked = inputRequests === undefined ? rest : { ...rest, inputRequests: asOurs(questions) };
+    if (passed.state === undefined && !passed.roots && passed.consent === undefined) return asked;
+    const binding = bindingOf(principal, { server, method, params: call.params });
+    return { ...asked, requestState: states.seal(passed, binding) };
+  }
+  throw new NexusError("INPUT_FAILED", `The server asked ${maxRounds} times without finishing ${method}`);
+}
+
+/** The caller's answers with the server's state exactly as it came, and with those that are given here. */
+function withState(params: Params, state: RequestState, roots: readonly unknown[] | undefined): Params {
+  if (state.kind !== "passed") throw invalidState();
+  const full: Params = { ...params };
+  if (state.state !== undefined) full["requestState"] = state.state;
+  if (state.roots) {
+    const given = isRecord(params["inputResponses"]) ? params["inputResponses"] : {};
+    const own = state.roots.map((key) => [key, { roots: roots ?? [] }] as const);
+    full["inputResponses"] = { ...given, ...Object.fromEntries(own) };
+  }
+  return full;
+}
+
+/** Reserved `_meta` of the server's is for the gateway alone. */
+function asOurs(questions: ReadonlyMap<string, Question>): Record<string, Question> {
+  const own = [...questions].map(([key, question]) => {
+    const { params } = question;
+    return [key, params ? { ...question, params: withoutReservedMeta(params) } : question] as const;
+  });
+  return Object.fromEntries(own);
+}
+
+/** A caller MUST NOT be asked what it did not declare, by us no more than by the server. */
+function refuseUndeclared(
+  questions: ReadonlyMap<string, Question>,
+  { server, capabilities, lease }: PreparedCall,
+): void {
+  if (questions.size === 0) return;
+  const desk = new InputDesk(server, declaring(capabilities), undefined);
+  for (const question of questions.values()) {
+    if (isRecord(question) && desk.declares(question)) continue;
+    throw new NexusError(
+      "PROTOCOL_VIOLATION",
+      `Server "${lease.client.server}" asked what this client did not declare`,
+      {
+        server,
+        raw: question,
+        mayHaveReached: true,
+      },
+    );
+  }
+}

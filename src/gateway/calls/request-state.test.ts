@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { bindingOf, digestOf, RequestStates } from "./request-state.ts";
+import { Seal } from "../sessions/seal.ts";
+
+const WHO = { id: "a", tenant: "t" };
+const CALL = { server: "s", method: "tools/call", params: { name: "x", arguments: { a: 1, b: [{ c: 2, d: 3 }] } } };
+
+test("the same call is the same, in whichever order it is written and whatever comes with it", () => {
+  const again = {
+    ...CALL,
+    params: {
+      requestState: "r",
+      inputResponses: { k: {} },
+      _meta: { m: 1 },
+      task: {},
+      arguments: { b: [{ d: 3, c: 2 }], a: 1 },
+      name: "x",
+    },
+  };
+  expect(bindingOf(WHO, again)).toBe(bindingOf(WHO, CALL));
+});
+
+test.each([
+  [{ ...WHO, id: "b" }, CALL],
+  [{ ...WHO, tenant: "u" }, CALL],
+  [WHO, { ...CALL, server: "z" }],
+  [WHO, { ...CALL, method: "prompts/get" }],
+  [WHO, { ...CALL, params: { ...CALL.params, name: "y" } }],
+  [WHO, { ...CALL, params: { ...CALL.params, arguments: { a: 1, b: [{ c: 2, d: 4 }] } } }],
+  [WHO, { ...CALL, params: { ...CALL.params, arguments: { a: 1, b: [{ c: 2 }, { d: 3 }] } } }],
+])("another caller, server or call is another (%#)", (who, call) => {
+  expect(bindingOf(who, call)).not.toBe(bindingOf(WHO, CALL));
+});
+
+test("a member called like a built-in one counts like any other", () => {
+  const parse = (text: string) => digestOf(JSON.parse(text));
+  expect(parse(`{"__proto__":{"a":1}}`)).not.toBe(parse(`{}`));
+  expect(parse(`{"__proto__":{"a":1}}`)).not.toBe(parse(`{"__proto__":{"a":2}}`));
+});
+
+test("a state is good until its time is over", async () => {
+  const seal = new Seal();
+  const text = new RequestStates(seal, 60_000).seal({ kind: "passed", state: "s" }, "b");
+  expect(new RequestStates(seal, 60_000).open(text, "b")).toMatchObject({ kind: "passed", state: "s" });
+  const over = new RequestStates(seal, -1).seal({ kind: "passed" }, "b");
+  for (const [state, binding] of [
+    [over, "b"],
+    [text, "c"],
+    [undefined, "b"],
+  ] as const) {
+    expect(() => new RequestStates(seal, 60_000).open(state, binding)).toThrow("request state not valid");
+  }
+});

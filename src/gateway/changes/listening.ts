@@ -1,0 +1,220 @@
+import type { Change, ChangingList, Interests } from "../../client/changes/feed.ts";
+import { guarded } from "../../async/guarded.ts";
+import type { Logger } from "../../text/logger.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import type { Notification } from "../../protocol/json-rpc.ts";
+import type { Listening, ListenRequest } from "../exchange.ts";
+import type { CallRunner } from "../upstream/call-runner.ts";
+import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";
+import { ListChanges } from "./list-changes.ts";
+import { CHANGING_LISTS } from "../names/list-kind.ts";
+import { fullUri } from "../names/names.ts";
+import type { OwnerChanges } from "./owner-changes.ts";
+import type { PrincipalAccess } from "../access/principal-access.ts";
+import { renamed } from "../names/renamed.ts";
+import { ServerWatch } from "./server-watch.ts";
+import { taskNotice } from "../tasks/notice-of-task.ts";
+import { wantedByServer, type Wanted, type WantingParts } from "./wanted-by-server.ts";
+
+export interface ListeningParts extends WantingParts {
+  host: Host;
+  calls: CallRunner;
+  catalogs: Catalogs;
+  access: PrincipalAccess;
+  owners: OwnerChanges;
+  /** Names the caller's connections among all owners'. */
+  ownerKey: string;
+  logger: Logger;
+  onClosed: (listening: ServersListening) => void;
+}
+
+/** What one caller listens to, over as many servers as that concerns. */
+export class ServersListening implements Listening {
+  readonly #request: ListenRequest;
+  readonly #parts: ListeningParts;
+  readonly #listChanges: ListChanges;
+  readonly #watches = new Map<string, { watch: ServerWatch; wanted: Wanted }>();
+  readonly #stops: (() => void)[];
+  #accepted: Interests = {};
+  /** One update at a time. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  static async open(request: ListenRequest, parts: ListeningParts): Promise<ServersListening> {
+    const listening = new ServersListening(request, parts);
+    try {
+      await listening.update(request.interests);
+      return listening;
+    } catch (error) {
+      await listening.close();
+      throw error;
+    }
+  }
+
+  private constructor(request: ListenRequest, parts: ListeningParts) {
+    this.#request = request;
+    this.#parts = parts;
+    this.#listChanges = new ListChanges((notification) => this.#tell(notification));
+    this.#stops = [
+      parts.catalogs.on((changed) => {
+        if (!this.#hearsItself(changed.server)) this.#listsChanged(changed);
+      }),
+      parts.owners.on(parts.ownerKey, (changed) => this.#listsChanged(changed)),
+      parts.host.on((event) => {
+        const isBack = event.kind === "state" && (event.state.kind === "ready" || event.state.kind === "degraded");
+        if (isBack) this.#watches.get(event.server)?.watch.wake();
+      }),
+    ];
+  }
+
+  get accepted(): Interests {
+    return this.#accepted;
+  }
+
+  update(interests: Interests): Promise<void> {
+    const done = this.#queue.then(() => this.#replace(interests));
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const stop of this.#stops) stop();
+    this.#listChanges.close();
+    this.#parts.onClosed(this);
+    await this.#queue;
+    await Promise.all([...this.#watches.values()].map(({ watch }) => watch.close()));
+    this.#watches.clear();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #replace(interests: Interests): Promise<void> {
+    if (this.#isClosed) return;
+    // Told from now on, so that nothing is lost while the servers are asked.
+    const lists = await this.#offeredLists(interests.lists ?? []);
+    this.#accepted = { ...this.#accepted, lists };
+    const wanted = await wantedByServer(interests, this.#request, this.#parts);
+    const gone = [...this.#watches.keys()].filter((server) => !wanted.has(server));
+    const agreed = await Promise.all([...wanted].map(([server, its]) => this.#watch(server, its)));
+    await Promise.all(gone.map((server) => this.#unwatch(server)));
+    this.#accepted = {
+      lists,
+      resources: agreed.flatMap(({ resources = [] }) => resources),
+      tasks: agreed.flatMap(({ tasks = [] }) => tasks),
+    };
+  }
+
+  /** All servers together always tell; one alone tells what it said it would. */
+  async #offeredLists(asked: readonly ChangingList[]): Promise<readonly ChangingList[]> {
+    const { view } = this.#request;
+    if (view.kind === "all") return asked;
+    const { capabilities } = await this.#parts.catalogs.of(view.server).nature();
+    return asked.filter((list) => capabilities[list]?.listChanged === true);
+  }
+
+  /** What was agreed to, in the caller's names. A server that is away agrees to nothing. */
+  async #watch(server: string, wanted: Wanted): Promise<Interests> {
+    const watch = this.#watches.get(server)?.watch ?? this.#newWatch(server);
+    this.#watches.set(server, { watch, wanted });
+    try {
+      const agreed = await watch.set({ resources: wanted.resources, tasks: [...wanted.tasks.keys()] });
+      return {
+        resources: (agreed.resources ?? []).map((uri) => this.#outward(server, uri)),
+        tasks: (agreed.tasks ?? []).flatMap((id) => wanted.tasks.get(id) ?? []),
+      };
+    } catch (error) {
+      this.#parts.logger.debug(`"${server}" cannot be listened to: ${messageOf(error)}`);
+      await this.#unwatch(server);
+      return {};
+    }
+  }
+
+  #newWatch(server: string): ServerWatch {
+    const { calls, logger } = this.#parts;
+    const { principal, owner, capabilities } = this.#request;
+    const by = { principal, caller: { era: "modern" as const, owner, capabilities, ask: undefined } };
+    return new ServerWatch({
+      server,
+      lease: (signal) => calls.lease(server, by, signal),
+      onChange: (change) => this.#changed(server, change),
+      onRestored: () => this.#restored(server),
+      logger,
+    });
+  }
+
+  async #unwatch(server: string): Promise<void> {
+    const watched = this.#watches.get(server);
+    this.#watches.delete(server);
+    await watched?.watch.close();
+  }
+
+  /** One server's lists are those of the caller's own connection, and so are the changes, once it is heard. */
+  #hearsItself(server: string): boolean {
+    const { owners, ownerKey } = this.#parts;
+    return this.#request.view.kind === "one" && owners.isHeard(ownerKey, server);
+  }
+
+  #listsChanged({ server, lists }: ListsChanged): void {
+    const { view, principal } = this.#request;
+    if (view.kind === "one" && view.server !== server) return;
+    if (!this.#parts.access.sees(principal, server)) return;
+    this.#listChanges.add(lists.filter((list) => this.#accepted.lists?.includes(list)));
+  }
+
+  #changed(server: string, change: Change): void {
+    switch (change.kind) {
+      case "resource-updated":
+        if (!this.#hears(server, change.uri)) return;
+        return this.#tell(renamed(change.notification, { uri: this.#outward(server, change.uri) }));
+      case "task-changed":
+        return this.#taskChanged(server, change);
+      case "restored":
+        return this.#restored(server);
+      case "list-changed":
+      case "interrupted":
+      case "ended":
+        return;
+    }
+  }
+
+  #taskChanged(server: string, { taskId, notification }: TaskChanged): void {
+    const { calls, mayFollow, logger } = this.#parts;
+    const known = this.#watches.get(server)?.wanted.tasks.get(taskId);
+    const task = calls.findTask(known, this.#request.principal);
+    if (known === undefined || !task) return;
+    guarded(async () => {
+      if (!(await mayFollow(task))) return;
+      this.#tell(await taskNotice(notification, { server, taskId: known, request: this.#request, calls }));
+    }, logger);
+  }
+
+  /** What happened in between is not known: whatever was listened to may be another. */
+  #restored(server: string): void {
+    this.#listsChanged({ server, lists: CHANGING_LISTS });
+    for (const uri of this.#watches.get(server)?.wanted.resources ?? []) {
+      if (!this.#hears(server, uri)) continue;
+      const params = { uri: this.#outward(server, uri) };
+      this.#tell({ jsonrpc: "2.0", method: "notifications/resources/updated", params });
+    }
+  }
+
+  /** Who may read what can change while somebody listens. */
+  #hears(server: string, uri: string): boolean {
+    return this.#parts.access.hears(this.#request.principal, server, uri);
+  }
+
+  #outward(server: string, uri: string): string {
+    return this.#request.view.kind === "one" ? uri : fullUri(server, uri);
+  }
+
+  #tell(notification: Notification): void {
+    if (!this.#isClosed) guarded(() => this.#request.onChange(notification), this.#parts.logger);
+  }
+}
+
+type TaskChanged = Extract<Change, { kind: "task-changed" }>;

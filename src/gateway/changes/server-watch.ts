@@ -1,0 +1,117 @@
+import type { Change, Interests } from "../../client/changes/feed.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { Subscription } from "../../client/changes/subscriptions.ts";
+import { messageOf, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import type { Lease } from "../upstream/call-runner.ts";
+
+export interface ServerWatchOptions {
+  server: string;
+  /** The connection to listen on. */
+  lease: (signal: AbortSignal) => Promise<Lease>;
+  onChange: (change: Change) => void;
+  /** The connection was lost, and there is a new one: what changed in between was not told. */
+  onRestored: () => void;
+  logger: Logger;
+}
+
+const REOPEN_MS = { first: 250, longest: 30_000 };
+/** Nothing gets better by trying: the configuration has to change first. */
+const HOPELESS = new Set<ErrorCode>(["NAME_UNKNOWN", "DENIED", "UNTRUSTED", "CONFIG_INVALID", "CLOSED"]);
+
+/** What one caller wants to hear of one server, for as long as it wants to: connections may come and go. */
+export class ServerWatch {
+  readonly #options: ServerWatchOptions;
+  #interests: Interests = {};
+  #open: { lease: Lease; subscription: Subscription } | undefined;
+  /** Changes of the interests and reopenings, one at a time. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  readonly #ending = new AbortController();
+
+  constructor(options: ServerWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Listens for these from now on; says which of them the server agreed to. */
+  set(interests: Interests): Promise<Interests> {
+    return this.#inTurn(async () => {
+      this.#interests = interests;
+      if (this.#open) await this.#open.subscription.update(interests);
+      else await this.#connect();
+      return this.#open?.subscription.accepted ?? {};
+    });
+  }
+
+  /** The server is there again: if this was lost, it is time to try. */
+  wake(): void {
+    if (!this.#open && !this.#ending.signal.aborted) void this.#inTurn(() => this.#reopen());
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    clearTimeout(this.#timer);
+    await this.#inTurn(() => this.#disconnect());
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(run);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async #connect(): Promise<void> {
+    const lease = await this.#options.lease(this.#ending.signal);
+    const { client } = lease;
+    try {
+      const subscription = await client.subscribe(this.#interests, (change) => this.#options.onChange(change));
+      this.#open = { lease, subscription };
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+    clearTimeout(this.#timer);
+    void client.closed.then(() => this.#lost(lease));
+  }
+
+  async #disconnect(): Promise<void> {
+    const open = this.#open;
+    this.#open = undefined;
+    if (!open) return;
+    try {
+      await open.subscription.close();
+    } catch (error) {
+      this.#options.logger.debug(`ending to listen to "${this.#options.server}": ${messageOf(error)}`);
+    } finally {
+      open.lease.release();
+    }
+  }
+
+  #lost(lease: Lease): void {
+    if (this.#open?.lease !== lease) return;
+    this.#open = undefined;
+    lease.release();
+    this.#reopenLater();
+  }
+
+  #reopenLater(): void {
+    if (this.#ending.signal.aborted) return;
+    const pauseMs = Math.min(REOPEN_MS.first * 2 ** this.#failures++, REOPEN_MS.longest);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.wake(), pauseMs * (0.5 + Math.random() / 2)).unref();
+  }
+
+  async #reopen(): Promise<void> {
+    if (this.#open || this.#ending.signal.aborted) return;
+    try {
+      await this.#connect();
+    } catch (error) {
+      const { server, logger } = this.#options;
+      logger.debug(`"${server}" cannot be listened to: ${messageOf(error)}`);
+      if (!(error instanceof NexusError && HOPELESS.has(error.code))) this.#reopenLater();
+      return;
+    }
+    this.#failures = 0;
+    this.#options.onRestored();
+  }
+}

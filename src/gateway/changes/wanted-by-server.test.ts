@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import type { Host } from "../../host/host.ts";
+import { ANYBODY } from "../principal.ts";
+import { Policy } from "../../host/directory/policy.ts";
+import type { CallRunner } from "../upstream/call-runner.ts";
+import { PrincipalAccess } from "../access/principal-access.ts";
+import { wantedByServer } from "./wanted-by-server.ts";
+
+const host = { servers: () => [{ id: "docs", definition: { tools: {} } }] } as unknown as Host;
+const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${taskId}` }) } as unknown as CallRunner;
+const access = new PrincipalAccess(new Policy({}, () => undefined), undefined);
+const around = { host, calls, access, mayFollow: async () => true };
+
+test("a caller listens to a thousand resources and tasks at most: a server is asked for each by itself", async () => {
+  const resources = Array.from({ length: 5000 }, (_, index) => `docs+file:///${index}`);
+  const tasks = resources.map((uri) => `task ${uri}`);
+  const wanted = await wantedByServer({ resources, tasks }, { view: { kind: "all" }, principal: ANYBODY }, around);
+  expect(wanted.get("docs")?.resources).toHaveLength(1000);
+  expect(wanted.get("docs")?.resources.at(-1)).toBe("file:///999");
+  expect(wanted.get("docs")?.tasks.size).toBe(1000);
+});
+
+test("names that lead nowhere are left out, and what follows the first + is the server's own", async () => {
+  const resources = ["docs+a+b://c", "nobody+x://y", "x://y", "+x://y"];
+  const wanted = await wantedByServer({ resources }, { view: { kind: "all" }, principal: ANYBODY }, around);
+  expect([...wanted].map(([server, its]) => [server, its.resources])).toEqual([["docs", ["a+b://c"]]]);
+});

@@ -1,0 +1,83 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import { declaredText } from "../declared-text.ts";
+import {
+  capabilitiesFor,
+  capabilitiesForModern,
+  legacyCapabilities,
+  type CallerOutline,
+} from "../upstream/upstream-capabilities.ts";
+
+/** What is declared to a server when its lists are read. */
+export interface CapabilitySet {
+  capabilities: ClientCapabilities;
+  /** The same for all who declare the same, in whatever order. */
+  key: string;
+}
+
+/** What one caller's calls declare to servers of either era; worked out when it is asked for, and once. */
+export class CallerCapabilities {
+  readonly isEmpty: boolean;
+  readonly #caller: CallerOutline;
+  readonly #sets = new Map<Era, CapabilitySet | undefined>();
+
+  constructor(caller: CallerOutline) {
+    this.#caller = caller;
+    this.isEmpty = Object.keys(caller.capabilities).length === 0;
+  }
+
+  /** Undefined where nothing is declared to servers of this era. */
+  of(era: Era): CapabilitySet | undefined {
+    if (!this.#sets.has(era)) this.#sets.set(era, capabilitySet(this.#declared(era)));
+    return this.#sets.get(era);
+  }
+
+  #declared(era: Era): ClientCapabilities {
+    const common = capabilitiesFor(this.#caller);
+    return era === "legacy" ? legacyCapabilities(common) : capabilitiesForModern(this.#caller, common);
+  }
+}
+
+const MAX_KEPT = 256;
+/** Longer ones are worked out each time. */
+const MAX_LENGTH = 1_024;
+
+/** The same for many requests: callers declare the same with each. */
+export class DeclaredCapabilities {
+  readonly #kept = new Map<string, CallerCapabilities>();
+
+  of(caller: CallerOutline): CallerCapabilities {
+    const { era, capabilities, ask } = caller;
+    const text = JSON.stringify(capabilities);
+    if (text.length > MAX_LENGTH) return new CallerCapabilities(caller);
+    const key = `${era} ${ask ? "asked" : "told"} ${text}`;
+    const known = this.#kept.get(key);
+    if (known) return known;
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    // Nothing else of the caller is kept.
+    const kept = new CallerCapabilities({ era, owner: "", capabilities, ask: ask && unasked });
+    this.#kept.set(key, kept);
+    return kept;
+  }
+}
+
+const unasked = () => Promise.reject(new NexusError("CLOSED", "The call is over"));
+
+function capabilitySet(declared: ClientCapabilities): CapabilitySet | undefined {
+  if (Object.keys(declared).length === 0) return undefined;
+  declaredText(declared);
+  const capabilities = inOrder(declared) as ClientCapabilities;
+  return { capabilities, key: JSON.stringify(capabilities) };
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, inOrder(value[key])]),
+  );
+}

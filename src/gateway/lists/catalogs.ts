@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ChangingList } from "../../client/changes/feed.ts";
+import { guarded } from "../../async/guarded.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import type { ServerState } from "../../host/servers/server-state.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import { CHANGING_LISTS, changeOf, LIST_KINDS } from "../names/list-kind.ts";
+import { ServerCatalog } from "./server-catalog.ts";
+
+/** These lists of a server are no longer what they were. */
+export interface ListsChanged {
+  server: string;
+  lists: readonly ChangingList[];
+}
+
+type Snapshot = Record<ChangingList, unknown>;
+
+/** The catalogs of all servers. Follows the host, and tells what changed, after it can be read anew. */
+export class Catalogs {
+  readonly #host: Host;
+  readonly #logger: Logger;
+  readonly #catalogs = new Map<string, ServerCatalog>();
+  readonly #listeners = new Set<(changed: ListsChanged) => void>();
+  /** The host's own lists as last seen: it says that they changed, but not which. */
+  readonly #seen = new Map<string, Snapshot>();
+  /** Those that failed and are not back, and why: what they have when they are back may be anything. */
+  readonly #away = new Map<string, NexusError>();
+  readonly #eras = new Map<string, Era>();
+  readonly #stop: () => void;
+
+  constructor(host: Host, logger: Logger) {
+    this.#host = host;
+    this.#logger = logger;
+    for (const { id, state } of host.servers()) {
+      this.#seen.set(id, this.#look(id));
+      this.#note(id, state);
+    }
+    this.#stop = host.on((event) => {
+      if (event.kind === "lists") this.#compare(event.server, event.told);
+      else this.#follow(event.server, event.state);
+    });
+  }
+
+  of(server: string): ServerCatalog {
+    const known = this.#catalogs.get(server);
+    if (known) return known;
+    const onChanged = (list: ChangingList) => this.tell({ server, lists: [list] });
+    const catalog = new ServerCatalog({ host: this.#host, server, logger: this.#logger, onChanged });
+    this.#catalogs.set(server, catalog);
+    return catalog;
+  }
+
+  /** Hears of every change; call what it returns to stop. */
+  on(listener: (changed: ListsChanged) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Which era a server spoke when it was last there. */
+  eraOf(server: string): Era | undefined {
+    return this.#eras.get(server);
+  }
+
+  /** Why a server is down: it failed, and has not come back, even if it is being tried again. */
+  downBecause(server: string): NexusError | undefined {
+    return this.#away.get(server);
+  }
+
+  /** Everybody hears that these lists are others, and nothing else is done about it. */
+  tell(changed: ListsChanged): void {
+    for (const listener of this.#listeners) guarded(() => listener(changed), this.#logger);
+  }
+
+  close(): void {
+    this.#stop();
+    this.#listeners.clear();
+    this.#catalogs.clear();
+  }
+
+  #follow(server: string, state: ServerState): void {
+    const isThere = state.kind === "ready" || state.kind === "degraded";
+    if (!isThere) this.#catalogs.get(server)?.reset();
+    this.#note(server, state);
+    if (state.kind === "stopped") this.#compare(server);
+    if (isThere && this.#away.delete(server)) this.#changed(server, CHANGING_LISTS);
+  }
+
+  #note(server: string, state: ServerState): void {
+    if (state.kind === "failed") this.#away.set(server, state.error);
+    else if ("era" in state) this.#eras.set(server, state.era);
+  }
+
+  /** A server that told of a change may mean one that only clients which declare something can see. */
+  #compare(server: string, told: readonly ChangingList[] = []): void {
+    const before = this.#seen.get(server);
+    const now = this.#look(server);
+    if (this.#host.servers().some(({ id }) => id === server)) this.#seen.set(server, now);
+    else this.#forget(server);
+    const hasSets = this.#catalogs.get(server)?.hasSets ?? false;
+    const lists = CHANGING_LISTS.filter(
+      (list) => (hasSets && told.includes(list)) || !isDeepStrictEqual(before?.[list] ?? [], now[list]),
+    );
+    if (lists.length > 0) this.#changed(server, lists);
+  }
+
+  #forget(server: string): void {
+    this.#seen.delete(server);
+    this.#away.delete(server);
+    this.#eras.delete(server);
+    this.#catalogs.delete(server);
+  }
+
+  #look(server: string): Snapshot {
+    const { tools, prompts, resources, templates } = this.#host.offered(server);
+    // What the entry says about tools changes the list that callers see.
+    const { tools: rules, prefix } = this.#host.find(server)?.definition ?? {};
+    return {
+      tools: tools.length === 0 ? [] : [tools, rules, prefix],
+      prompts: prompts.length === 0 ? [] : [prompts, prefix],
+      resources: [...resources, ...templates],
+    };
+  }
+
+  #changed(server: string, lists: readonly ChangingList[]): void {
+    // Whoever hears of it asks at once, and must not get what was known before.
+    this.#catalogs.get(server)?.invalidate(LIST_KINDS.filter((kind) => lists.includes(changeOf(kind))));
+    this.tell({ server, lists });
+  }
+}

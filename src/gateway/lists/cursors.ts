@@ -1,0 +1,35 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Seal } from "../sessions/seal.ts";
+
+/** Where a list goes on, as callers carry it: sealed, and good for the same caller, endpoint and list alone. */
+export class Cursors {
+  readonly #seal: Seal;
+
+  constructor(seal: Seal) {
+    this.#seal = seal;
+  }
+
+  seal(position: unknown, exchange: Exchange): string {
+    return this.#seal.seal(position, boundTo(exchange));
+  }
+
+  /** Undefined for the first page. */
+  open(exchange: Exchange): unknown {
+    const { cursor } = exchange.params;
+    if (cursor === undefined) return undefined;
+    const position = typeof cursor === "string" ? this.#seal.open(cursor, boundTo(exchange)) : undefined;
+    if (position === undefined) throw invalidCursor();
+    return position;
+  }
+}
+
+export function invalidCursor(): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", "The cursor is not valid for this list; begin again without one", {
+    mayHaveReached: false,
+  });
+}
+
+function boundTo({ principal: { tenant, id }, view, method }: Exchange): string {
+  return JSON.stringify(["cursor", tenant, id, view.kind === "one" ? view.server : "", method]);
+}

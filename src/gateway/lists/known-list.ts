@@ -1,0 +1,53 @@
+import type { Client } from "../../client/client.ts";
+import { LISTS, readPages, usableItems } from "../../client/conversation/lists.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import { Freshness } from "./freshness.ts";
+import { changeOf, type ListKind } from "../names/list-kind.ts";
+import { offeredTools, withoutExecution, type OfferedTools } from "./offered-tools.ts";
+import { outwardItem, type Naming } from "../names/outward.ts";
+import { natureOf } from "./server-nature.ts";
+
+/** One list of one server, all pages of it. */
+export interface KnownList {
+  /** As the server sent them, but for what clients would not accept. */
+  readonly items: readonly Params[];
+  /** The same in full names. */
+  readonly outward: readonly Params[];
+  readonly freshness: Freshness;
+  /** Of tools: which arguments travel as headers too, for those that have any. */
+  readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
+  /** Of a list for clients that declare something: the items that everybody was shown when it was read. */
+  readonly beside?: readonly Params[] | undefined;
+}
+
+const NO_HEADERS: KnownList["headers"] = new Map();
+
+/** Reads a list as this connection shows it. */
+export async function readKnownList(
+  client: Client,
+  kind: ListKind,
+  { server, prefix, logger }: Naming & { logger: Logger },
+): Promise<KnownList> {
+  const { capabilities, era } = natureOf(client);
+  const { method, member, capability } = LISTS[kind];
+  if (!capabilities[capability]) {
+    return { items: [], outward: [], freshness: Freshness.ofNothing(), headers: NO_HEADERS };
+  }
+  const isTold = capabilities[changeOf(kind)]?.listChanged === true;
+  const freshness = new Freshness({ isTold, isLegacy: era === "legacy" });
+  const listed = await readPages(method, member, async (params) => {
+    const page = await client.request(method, params);
+    freshness.add(page);
+    return page;
+  });
+  const all = usableItems(kind, listed, { server, logger });
+  const { tools, headers } = kind === "tools" ? offered(all) : { tools: all, headers: NO_HEADERS };
+  const items = kind === "tools" && era === "legacy" ? tools.map(withoutExecution) : tools;
+  return { items, outward: items.map((item) => outwardItem(kind, item, { server, prefix })), freshness, headers };
+
+  function offered(tools: readonly Params[]): OfferedTools {
+    return offeredTools(tools, (name, reason) => logger.warn(`tool "${name}" of "${server}" is left out: ${reason}`));
+  }
+}

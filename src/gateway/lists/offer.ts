@@ -1,0 +1,92 @@
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import type { ServerStatus } from "../../host/host.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { atLeast } from "../../protocol/revisions.ts";
+import { VERSION } from "../../protocol/version.ts";
+import type { Offer } from "../exchange.ts";
+import type { ServerNature } from "./server-nature.ts";
+
+const APPS_EXTENSION = "io.modelcontextprotocol/ui";
+/** Extensions that need no methods beyond those that the endpoint of all servers routes. */
+const CARRIED = [TASKS_EXTENSION, APPS_EXTENSION];
+
+/** What the gateway calls itself where it is all servers. */
+export const GATEWAY_INFO: Implementation = { name: "nexus", title: "Nexus", version: VERSION };
+
+/** What one server offers, in the form of the newest specification. */
+export function offerOfOne({ definition }: ServerStatus, nature: ServerNature): Offer {
+  const serverInfo = ownInfo(definition, nature.serverInfo);
+  return { serverInfo, capabilities: modernCapabilities(nature), instructions: nature.instructions, ...UNKEPT };
+}
+
+/** A server's own name and version. Clients refuse the whole answer for one member of the wrong type, so that is left out. */
+export function ownInfo({ id, name }: ServerDefinition, info: Partial<Implementation> = {}): Implementation {
+  const own = Object.entries(info).filter(([member, value]) => {
+    return member === "icons" ? Array.isArray(value) && value.every(isIcon) : !TEXTS.has(member) || isText(value);
+  });
+  return { name: id, version: "unknown", ...(name === undefined ? {} : { title: name }), ...Object.fromEntries(own) };
+}
+
+const TEXTS = new Set(["name", "version", "title", "description", "websiteUrl"]);
+const isText = (value: unknown) => typeof value === "string";
+const isIcon = (icon: unknown) => isRecord(icon) && isText(icon["src"]);
+
+/** What all of them offer together: always the same, whichever of them are there, but for extensions. */
+export function offerOfAll(servers: readonly ServerStatus[], natures: readonly ServerNature[]): Offer {
+  const extensions = carriedExtensions(natures);
+  return {
+    serverInfo: GATEWAY_INFO,
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
+      prompts: { listChanged: true },
+      completions: {},
+      logging: {},
+      ...(Object.keys(extensions).length > 0 ? { extensions } : {}),
+    },
+    instructions: instructionsFor(servers),
+    ...UNKEPT,
+  };
+}
+
+/** What is offered can change with the configuration at any time, and nothing would tell. */
+const UNKEPT = { ttlMs: 0, cacheScope: "private" } as const;
+
+function modernCapabilities(nature: ServerNature): Record<string, unknown> {
+  const { capabilities } = nature;
+  if (nature.era === "modern") return capabilities;
+  const { tasks, ...rest } = capabilities;
+  const modern: Record<string, unknown> = rest;
+  if (takesTasks(tasks)) modern["extensions"] = { ...rest.extensions, [TASKS_EXTENSION]: {} };
+  if (completesUntold(nature)) modern["completions"] = {};
+  return modern;
+}
+
+function takesTasks(tasks: unknown): boolean {
+  const requests = isRecord(tasks) ? tasks["requests"] : undefined;
+  const tools = isRecord(requests) ? requests["tools"] : undefined;
+  return isRecord(tools) && tools["call"] !== undefined;
+}
+
+/** Before 2025-03-26 there was the method, but no capability to declare it. */
+function completesUntold({ protocolVersion, capabilities: { prompts, resources } }: ServerNature): boolean {
+  return !atLeast(protocolVersion, "2025-03-26") && (prompts !== undefined || resources !== undefined);
+}
+
+function carriedExtensions(natures: readonly ServerNature[]): Record<string, unknown> {
+  const extensions: Record<string, unknown> = {};
+  for (const nature of natures) {
+    const { extensions: its } = modernCapabilities(nature);
+    if (!isRecord(its)) continue;
+    for (const name of CARRIED) if (its[name] !== undefined) extensions[name] ??= its[name];
+  }
+  return extensions;
+}
+
+function instructionsFor(servers: readonly ServerStatus[]): string | undefined {
+  if (servers.length === 0) return undefined;
+  const names = servers.map(({ id, definition: { name } }) => (name === undefined ? id : `${id} (${name})`));
+  return `Several servers in one place: ${names.join(", ")}. Names begin with the server they belong to: <server>__<tool or prompt>, <server>+<URI of a resource>.`;
+}

@@ -1,0 +1,83 @@
+import { LISTS, usableItems } from "../../client/conversation/lists.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ServerStatus } from "../../host/host.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type { Exchange } from "../exchange.ts";
+import type { CallRunner } from "../upstream/call-runner.ts";
+import type { Catalogs } from "./catalogs.ts";
+import type { Cursors } from "./cursors.ts";
+import type { ListKind } from "../names/list-kind.ts";
+import type { ListedThings, NotedPage } from "./listed-things.ts";
+import { narrowed, thingOf } from "../access/narrowed.ts";
+import { offeredTools, withoutExecution } from "./offered-tools.ts";
+import type { PrincipalAccess } from "../access/principal-access.ts";
+
+export interface PassedListsOptions {
+  catalogs: Catalogs;
+  run: CallRunner["run"];
+  access: PrincipalAccess;
+  listed: ListedThings;
+  cursors: Cursors;
+  logger: Logger;
+}
+
+/** The lists of one server, as it gives them to the caller's own connection, page by page. */
+export class PassedLists {
+  readonly #options: PassedListsOptions;
+
+  constructor(options: PassedListsOptions) {
+    this.#options = options;
+  }
+
+  async page(kind: ListKind, status: ServerStatus, exchange: Exchange): Promise<Result> {
+    const { cursors, run, catalogs, access } = this.#options;
+    const position = cursors.open(exchange);
+    const { method, member, capability } = LISTS[kind];
+    const { capabilities, era } = await catalogs.of(status.id).nature({ signal: exchange.signal });
+    if (!capabilities[capability]) throw notOffered(status.id, method);
+    const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
+    const result = await run({ server: status.id, method, params, exchange });
+    const given: unknown[] = Array.isArray(result[member]) ? result[member] : [];
+    const listed = usableItems(kind, given, { server: status.id, logger: this.#options.logger });
+    const items = kind === "tools" ? this.#tools(listed, status.id, era === "legacy") : listed;
+    const { ttlMs, cacheScope, nextCursor } = result;
+    const isLast = typeof nextCursor !== "string";
+    const page: Result = {
+      ...result,
+      resultType: "complete",
+      [member]: access.isOpen(thingOf(kind), status.id)
+        ? items
+        : await this.#narrowed(kind, status.id, { items, isLast }, exchange),
+      ttlMs: typeof ttlMs === "number" && ttlMs > 0 ? ttlMs : 0,
+      cacheScope: cacheScope === "public" && access.isSameForAll ? "public" : "private",
+    };
+    if (!isLast) page["nextCursor"] = cursors.seal(nextCursor, exchange);
+    return page;
+  }
+
+  /** Tools are judged as the host sees them listed as well: a server may show them to a caller in a milder light. */
+  async #narrowed(kind: ListKind, server: string, page: NotedPage, exchange: Exchange): Promise<readonly Params[]> {
+    const { access, catalogs, listed } = this.#options;
+    const { items } = page;
+    listed.note(kind, server, page, exchange);
+    const reading = kind === "tools" ? Promise.resolve(catalogs.of(server).common.current(kind)) : undefined;
+    const common = (await reading?.catch(() => undefined))?.items;
+    return narrowed(kind, { items, outward: items }, { access, principal: exchange.principal, server, common });
+  }
+
+  #tools(listed: readonly Params[], server: string, isLegacy: boolean): readonly Params[] {
+    const { tools } = offeredTools(listed, (name, reason) =>
+      this.#options.logger.debug(`tool "${name}" of "${server}" is left out: ${reason}`),
+    );
+    return isLegacy ? tools.map(withoutExecution) : tools;
+  }
+}
+
+function notOffered(server: string, method: string): NexusError {
+  return new NexusError("CAPABILITY_MISSING", `Server "${server}" does not offer ${method}`, {
+    server,
+    method,
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,89 @@
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { View } from "../exchange.ts";
+import { resolveFullName, resolveFullUri } from "./names.ts";
+
+export type ThingKind = "tool" | "prompt" | "resource";
+
+/** What a request names, in the names of the server that has it. */
+export interface NamedThing {
+  server: string;
+  kind: ThingKind;
+  /** Its name or URI. */
+  name: string;
+  /** The same as the caller wrote it. */
+  given: string;
+  /** The parameters as that server knows them. */
+  params: Params;
+}
+
+export interface KnownNames {
+  isServer: (id: string) => boolean;
+  /** The server whose names of tools and prompts begin so. */
+  serverOf: (prefix: string) => string | undefined;
+  /** What callers may have meant, in full names. */
+  candidates: (kind: ThingKind) => readonly string[];
+}
+
+/** Undefined for methods that name nothing. */
+export function targetOf(method: string, params: Params, view: View, known: KnownNames): NamedThing | undefined {
+  switch (method) {
+    case "tools/call":
+      return found("tool", params, "name", { view, known });
+    case "prompts/get":
+      return found("prompt", params, "name", { view, known });
+    case "resources/read":
+      return found("resource", params, "uri", { view, known });
+    case "completion/complete":
+      return completed(params, { view, known });
+    default:
+      return undefined;
+  }
+}
+
+interface Place {
+  view: View;
+  known: KnownNames;
+}
+
+/** A reference stands one level deeper. */
+function completed(params: Params, place: Place): NamedThing {
+  const { ref } = params;
+  const kind = isRecord(ref) ? REFERENCES.get(ref["type"]) : undefined;
+  if (!isRecord(ref) || !kind) throw invalid(`"ref" names neither a prompt nor a resource`);
+  const target = found(kind, ref, kind === "prompt" ? "name" : "uri", place);
+  return { ...target, params: target.params === ref ? params : { ...params, ref: target.params } };
+}
+
+const REFERENCES = new Map<unknown, "prompt" | "resource">([
+  ["ref/prompt", "prompt"],
+  ["ref/resource", "resource"],
+]);
+
+function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, known }: Place): NamedThing {
+  const given = params[member];
+  if (typeof given !== "string") throw invalid(`"${member}" is needed, as text`);
+  if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
+  const own = member === "name" ? resolveFullName(given, known.serverOf) : resolveFullUri(given, known.isServer);
+  if (!own) throw unknownName(kind, given, known.candidates(kind));
+  return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
+}
+
+function invalid(message: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", message, { mayHaveReached: false });
+}
+
+/** Longer ones are nobody's typing mistake. */
+const MAX_SHOWN = 128;
+
+/** A caller sees the message alone: what was meant stands in it. */
+export function unknownName(kind: ThingKind, given: string, candidates: readonly string[]): NexusError {
+  const isShort = given.length <= MAX_SHOWN;
+  const others = candidates.filter((name) => name !== given);
+  const near = isShort ? nearestName(given, others) : undefined;
+  const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
+  const shown = isShort ? given : `${given.slice(0, MAX_SHOWN)}…`;
+  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${shown}"${advice}`, { mayHaveReached: false });
+}

@@ -1,0 +1,117 @@
+import type { Client } from "../../client/client.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
+import type { Exchange } from "../exchange.ts";
+import { ownerKey, principalKey } from "../principal.ts";
+import { ExpiringMap } from "../../async/expiring-map.ts";
+import type { TaskPlace } from "../names/task-ids.ts";
+import { LegacyTask } from "./task-legacy.ts";
+import { capabilitiesFor } from "../upstream/upstream-capabilities.ts";
+import type { UpstreamLease, UpstreamLeases } from "../upstream/upstream-leases.ts";
+
+export interface TaskLimits {
+  /** Connections that are kept for tasks: 256. */
+  tasks: number;
+  /** How long after somebody last asked about the task: ten minutes. */
+  parkedMs: number;
+  gatherMs: number;
+  /** What one principal gets of the connections while others compete, from 0 to 1. */
+  share?: number | undefined;
+}
+
+/** Where a task is asked about. */
+export interface TaskConnection {
+  client: Client;
+  /** Of a server of 2025-11-25. */
+  legacy: LegacyTask | undefined;
+}
+
+interface Kept extends TaskConnection {
+  owner: string;
+  share: Share;
+  release: () => void;
+}
+
+/** Connections that tasks live on: a process may end when nobody uses it, and its tasks with it. */
+export class TaskConnections {
+  readonly #leases: UpstreamLeases;
+  readonly #limits: TaskLimits;
+  readonly #kept: ExpiringMap<Kept>;
+  readonly #shares: FairShares;
+
+  constructor(leases: UpstreamLeases, limits: TaskLimits) {
+    this.#leases = leases;
+    this.#limits = limits;
+    this.#kept = new ExpiringMap<Kept>(limits.parkedMs, (kept) => this.#letGo(kept));
+    this.#shares = new FairShares(limits.tasks, limits.share);
+  }
+
+  /** Runs `ask` on the task's connection: the one it was made on while that is kept, or one of the same owner. */
+  async with<T>(place: TaskPlace, exchange: Exchange, ask: (connection: TaskConnection) => Promise<T>): Promise<T> {
+    const key = keyOf(place, exchange);
+    const kept = this.#kept.get(key);
+    if (kept && !kept.client.lost) {
+      this.#kept.set(key, kept);
+      return ask(kept);
+    }
+    this.drop(place, exchange);
+    const { principal, caller, signal } = exchange;
+    const wanted = { principal, owner: caller.owner, capabilities: capabilitiesFor(caller), signal };
+    const lease = await this.#leases.take(place.server, wanted);
+    try {
+      return await ask(this.keep(place, { exchange, lease }));
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** Servers that are reached by modern HTTP remember their tasks without a connection. */
+  keep(place: TaskPlace, { exchange, lease }: { exchange: Exchange; lease: UpstreamLease }): TaskConnection {
+    const { client } = lease;
+    if (client.era === "modern" && client.pid === undefined) return { client, legacy: undefined };
+    // A server may name the same task twice, and two may ask at once after its connection was lost.
+    this.drop(place, exchange);
+    const { caller, principal } = exchange;
+    const legacy = this.#legacyTask(place, client, exchange);
+    const share = this.#shares.of(principalKey(principal));
+    const hasRoom = this.#shares.makeRoom(share, (loser) =>
+      this.#letGo(this.#kept.takeOldest((one) => one.share === loser)),
+    );
+    if (!hasRoom) return { client, legacy };
+    this.#shares.take(share);
+    const kept = { client, legacy, owner: caller.owner, share, release: lease.keep() };
+    this.#kept.set(keyOf(place, exchange), kept);
+    return kept;
+  }
+
+  /** The task is over. */
+  drop(place: TaskPlace, exchange: Exchange): void {
+    this.#letGo(this.#kept.take(keyOf(place, exchange)));
+  }
+
+  release(owner: string): void {
+    for (const kept of this.#kept.takeAll((one) => one.owner === owner)) this.#letGo(kept);
+  }
+
+  close(): void {
+    for (const kept of this.#kept.takeAll()) this.#letGo(kept);
+  }
+
+  /** False where there was none. */
+  #letGo(kept: Kept | undefined): boolean {
+    if (!kept) return false;
+    kept.legacy?.close();
+    kept.release();
+    this.#shares.give(kept.share);
+    return true;
+  }
+
+  #legacyTask({ taskId }: TaskPlace, client: Client, { caller }: Exchange): LegacyTask | undefined {
+    if (client.era === "modern") return undefined;
+    const { gatherMs } = this.#limits;
+    return new LegacyTask({ client, taskId, capabilities: capabilitiesFor(caller), gatherMs });
+  }
+}
+
+function keyOf({ server, taskId }: TaskPlace, { principal }: Exchange): string {
+  return ownerKey(principal, JSON.stringify([server, taskId]));
+}

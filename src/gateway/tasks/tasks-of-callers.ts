@@ -1,0 +1,112 @@
+import type { Started } from "../../client/tasks.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
+import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+import type { PreparedCall } from "../upstream/prepared-call.ts";
+import type { Seal } from "../sessions/seal.ts";
+import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
+import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "../names/task-ids.ts";
+import { canonicalResult, capabilityMissing, legacyResult } from "../upstream/upstream-answer.ts";
+import { capabilitiesFor, knowsTasks } from "../upstream/upstream-capabilities.ts";
+import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
+import { declaring } from "../upstream/upstream-reports.ts";
+
+const METHODS = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
+const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
+
+/** Tasks that callers of the newest revision follow themselves, under ids of ours. */
+export class TasksOfCallers {
+  readonly #ids: TaskIds;
+  readonly #connections: TaskConnections;
+
+  constructor(leases: UpstreamLeases, seal: Seal, limits: TaskLimits) {
+    this.#ids = new TaskIds(seal);
+    this.#connections = new TaskConnections(leases, limits);
+  }
+
+  find(id: unknown, principal: Principal): TaskPlace | undefined {
+    return this.#ids.find(id, principal);
+  }
+
+  /** A modern server's answer that is a task, in the caller's terms. */
+  adopt(result: Result, call: PreparedCall): Result {
+    const { server, params, exchange } = call;
+    const taskId = taskIdIn(result);
+    if (taskId === undefined) {
+      throw new NexusError("PROTOCOL_VIOLATION", "The server's answer says it is a task, but holds none", {
+        raw: result,
+        mayHaveReached: true,
+      });
+    }
+    const place = { server, taskId, tool: String(params["name"]) };
+    this.#connections.keep(place, call);
+    return withTaskId(canonicalResult("tools/call", result), this.#ids.seal(place, exchange.principal));
+  }
+
+  /** What came of a tool of 2025-11-25 that was called as a task. */
+  adoptLegacy(started: Started, call: PreparedCall): Result {
+    if (started.kind === "result") return legacyResult("tools/call", started.result);
+    return this.adopt({ ...started.task, resultType: "task" }, call);
+  }
+
+  /** `tasks/get`, `tasks/update` and `tasks/cancel`. */
+  async run(method: string, params: Params, exchange: Exchange): Promise<Result> {
+    if (exchange.caller.era === "legacy" || !METHODS.has(method)) throw unknownMethod(method);
+    if (!knowsTasks(exchange.caller.capabilities)) {
+      throw capabilityMissing(
+        { extensions: { [TASKS_EXTENSION]: {} } },
+        `${method} needs the extension ${TASKS_EXTENSION}`,
+      );
+    }
+    const { view, principal } = exchange;
+    const place = this.find(params["taskId"], principal);
+    if (!place || (view.kind === "one" && view.server !== place.server)) throw unknownTask();
+    const answer = await this.#connections.with(place, exchange, (connection) => {
+      const asked = { ...params, taskId: place.taskId };
+      return connection.legacy
+        ? askLegacy(connection, method, asked, exchange)
+        : ask(connection, method, asked, exchange);
+    });
+    if (OVER.has(answer["status"])) this.#connections.drop(place, exchange);
+    return withTaskId(answer, String(params["taskId"]));
+  }
+
+  release(owner: string): void {
+    this.#connections.release(owner);
+  }
+
+  close(): void {
+    this.#connections.close();
+  }
+}
+
+async function ask({ client }: TaskConnection, method: string, params: Params, exchange: Exchange): Promise<Result> {
+  const { caller, signal } = exchange;
+  const options = { signal, trace: caller.trace, input: declaring(capabilitiesFor(caller)) };
+  const answer = canonicalResult(method, await client.request(method, withoutReservedMeta(params), options));
+  const { result } = answer;
+  return isRecord(result) ? { ...answer, result: withoutReservedMeta(result) } : answer;
+}
+
+async function askLegacy(
+  { legacy }: TaskConnection,
+  method: string,
+  { inputResponses }: Params,
+  { signal }: Exchange,
+): Promise<Result> {
+  if (!legacy) throw unknownMethod(method);
+  if (method === "tasks/update") return legacy.update(inputResponses);
+  return method === "tasks/get" ? legacy.get(signal) : legacy.cancel(signal);
+}
+
+function unknownMethod(method: string): NexusError {
+  const message = `Method not found: ${method}`;
+  return new NexusError("CAPABILITY_MISSING", message, {
+    rpc: { code: METHOD_NOT_FOUND, message },
+    mayHaveReached: false,
+  });
+}

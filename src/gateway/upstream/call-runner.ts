@@ -1,0 +1,42 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
+import type { Client } from "../../client/client.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type { Caller, Exchange } from "../exchange.ts";
+import type { Principal } from "../principal.ts";
+import type { TaskPlace } from "../names/task-ids.ts";
+
+/** A connection that somebody uses, until it is given back. */
+export interface Lease extends Disposable {
+  readonly client: Client;
+  release(): void;
+}
+
+/** Whose connections are meant: those its calls go over. */
+export interface ConnectionOwner {
+  principal: Principal;
+  caller: Pick<Caller, "era" | "owner" | "capabilities" | "ask">;
+}
+
+/** One request on its way to a server, in that server's own names. */
+export interface UpstreamCall {
+  /** Empty for `tasks/*`: the id of the task tells. */
+  server: string;
+  method: string;
+  params: Params;
+  exchange: Exchange;
+  /** Somebody agreed to it: its further rounds need no consent of their own. */
+  isConsented?: boolean | undefined;
+}
+
+/** What names, lists and listening need of the calls. */
+export interface CallRunner {
+  /** The result in the form of the newest specification, in the server's own names. */
+  run(call: UpstreamCall): Promise<Result>;
+  /** Whether a call brings back the state of one that was consented to: then it is the same call, in a further round. */
+  takeConsent(call: UpstreamCall): boolean;
+  /** The very connection that calls of this owner go over: a process keeps its state, and tells of it, there alone. */
+  lease(server: string, owner: ConnectionOwner, signal?: CancelSignal): Promise<Lease>;
+  /** What a task id that was given to this caller stands for; undefined where it is none of the caller's. */
+  findTask(taskId: unknown, principal: Principal): TaskPlace | undefined;
+  release(owner: string): void;
+}

@@ -1,0 +1,72 @@
+import { INTERACTIVE } from "../../client/conversation/questions.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
+import type { Exchange } from "../exchange.ts";
+import { ANYBODY } from "../principal.ts";
+import { knowsTasks } from "./upstream-capabilities.ts";
+import type { UpstreamLease } from "./upstream-leases.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
+
+/** One request to one server, in the server's own names. */
+export interface Call {
+  /** Empty for `tasks/*`, whose ids say where they belong. */
+  server: string;
+  method: string;
+  params: Params;
+  exchange: Exchange;
+  /** Somebody agreed to it. */
+  isConsented?: boolean | undefined;
+}
+
+/** A call with what it is made with. */
+export interface PreparedCall extends Call {
+  lease: UpstreamLease;
+  /** What the server may ask of the caller. */
+  capabilities: ClientCapabilities;
+}
+
+/** The parameters without what was between the caller and the gateway. */
+function carriedParams({ method, params, exchange }: Call): Params {
+  const carried = withoutReservedMeta(params);
+  if (!INTERACTIVE.has(method)) return carried;
+  const { requestState, inputResponses, task } = carried;
+  if (requestState === undefined && inputResponses === undefined && task === undefined) return carried;
+  const { requestState: _state, inputResponses: _responses, task: _task, ...rest } = carried;
+  // Whether a call becomes a task is not the caller's to say in the newest revision, nor to an older one here.
+  const isRetry = exchange.caller.era === "modern" && inputResponses !== undefined;
+  return isRetry ? { ...rest, inputResponses } : rest;
+}
+
+/**
+ * Names the caller to a server in this process, and to no other. Without authentication the caller is whoever runs the
+ * program, as on the command line, and is not named.
+ */
+export function paramsFor(call: Call, { client }: UpstreamLease): Params {
+  const params = carriedParams(call);
+  if (!client.isInProcess || call.exchange.principal === ANYBODY) return params;
+  const { tenant, id } = call.exchange.principal;
+  const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
+  // Encoded, so that no tenant's name runs into an id: "a" with "b/c" is not "a/b" with "c".
+  return { ...params, _meta: { ...meta, [CALLER_META]: `${encodeURIComponent(tenant)}/${id}` } };
+}
+
+/** The parameters of a tool's call. */
+export function toolCall({ params }: Call): Params & { name: string } {
+  return { ...params, name: String(params["name"]) };
+}
+
+/**
+ * Whether this call is made as a task: a modern server decides by itself as soon as it may, one of 2025-11-25 leaves it to
+ * the caller where it does not insist, and a caller that declares that it follows tasks wants one.
+ */
+export function mayBecomeTask(call: PreparedCall): boolean | Promise<boolean> {
+  const { method, params, capabilities, lease } = call;
+  const { client } = lease;
+  if (method !== "tools/call") return false;
+  if (client.era === "modern") return client.serverCapabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
+  if (client.serverCapabilities?.["tasks"] === undefined) return false;
+  const name = String(params["name"]);
+  return knowsTasks(capabilities) ? client.takesTask(name) : client.needsTask(name);
+}

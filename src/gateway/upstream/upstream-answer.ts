@@ -1,0 +1,86 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, type Result } from "../../protocol/json-rpc.ts";
+import { withContent } from "../../protocol/legacy.ts";
+import { MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
+import { atLeast } from "../../protocol/revisions.ts";
+import type { Caller } from "../exchange.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
+
+/** Answers that say how long they stay good. */
+const CACHEABLE = new Set([
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+]);
+
+/** A server's result in the form of the newest specification, whichever the server speaks. */
+export function canonicalResult(method: string, result: Result): Result {
+  const own = withoutReservedMeta(result);
+  const isCacheable = CACHEABLE.has(method) && (own.resultType ?? "complete") === "complete";
+  if (own.resultType !== undefined && !isCacheable) return own;
+  const full: Result = { resultType: "complete", ...own };
+  if (isCacheable) {
+    // Absent or negative counts as stale at once, and nobody else's.
+    if (typeof full["ttlMs"] !== "number" || full["ttlMs"] < 0) full["ttlMs"] = 0;
+    full["cacheScope"] ??= "private";
+  }
+  return full;
+}
+
+/**
+ * A legacy server's result: its revision has no kinds of results, so whatever it says there is no question, and no task,
+ * that a caller could be made to believe in.
+ */
+export function legacyResult(method: string, result: Result): Result {
+  const { resultType: _, ...plain } = result;
+  const own = result.resultType === undefined ? result : plain;
+  return canonicalResult(method, method === "tools/call" ? withContent(own) : own);
+}
+
+/** A tool's failure, so that a model can read it. */
+export function toolFailure(text: string): Result {
+  return { resultType: "complete", content: [{ type: "text", text }], isError: true };
+}
+
+/** A server's error with codes that the newest specification has; others mean something to the server alone. */
+export function canonicalError(error: NexusError, caller: Caller): NexusError {
+  const { rpc } = error.details;
+  // Asked for what was not declared: that is the server's fault, not an unknown method.
+  if (!rpc && error.code === "CAPABILITY_MISSING")
+    return new NexusError("PROTOCOL_VIOLATION", error.message, error.details);
+  if (!rpc || !isServerDefined(rpc.code)) return error;
+  if (rpc.code === RESOURCE_NOT_FOUND) return error.amended({ rpc: { ...rpc, code: INVALID_PARAMS } });
+  if (isUnderstood(rpc.code, caller)) return error;
+  if (rpc.code === URL_ELICITATION_REQUIRED && caller.era === "modern") {
+    const message = `${rpc.message} (This client does not declare elicitation.url.)`;
+    return capabilityMissing({ elicitation: { url: {} } }, message);
+  }
+  const data = rpc.data === undefined ? { code: rpc.code } : { code: rpc.code, data: rpc.data };
+  return error.amended({ rpc: { code: INTERNAL_ERROR, message: rpc.message, data } });
+}
+
+function isServerDefined(code: number): boolean {
+  return code <= -32_000 && code >= -32_099;
+}
+
+function isUnderstood(code: number, { era, version }: Caller): boolean {
+  if (code === MISSING_CLIENT_CAPABILITY) return era === "modern";
+  return code === URL_ELICITATION_REQUIRED && era === "legacy" && atLeast(version, "2025-11-25");
+}
+
+/** Which capabilities a modern server says it would need. */
+export function missingCapabilities(error: unknown): Record<string, unknown> | undefined {
+  const rpc = error instanceof NexusError ? error.details.rpc : undefined;
+  if (rpc?.code !== MISSING_CLIENT_CAPABILITY || !isRecord(rpc.data)) return undefined;
+  const { requiredCapabilities } = rpc.data;
+  return isRecord(requiredCapabilities) ? requiredCapabilities : undefined;
+}
+
+/** What a caller is told that did not declare what its call needs. */
+export function capabilityMissing(requiredCapabilities: Record<string, unknown>, message: string): NexusError {
+  const rpc = { code: MISSING_CLIENT_CAPABILITY, message, data: { requiredCapabilities } };
+  return new NexusError("SERVER_ERROR", message, { rpc, mayHaveReached: false });
+}

@@ -1,0 +1,47 @@
+import type { CallOptions } from "../../client/conversation/call-scope.ts";
+import type { InputProvider } from "../../client/conversation/input.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Notification } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities, Progress } from "../../protocol/mcp.ts";
+import type { Caller } from "../exchange.ts";
+import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
+import { isLoudEnough } from "./upstream-logs.ts";
+import { withoutReservedMeta } from "../reserved-meta.ts";
+
+/** What a call takes so that its caller hears of it while it runs; nothing is asked for that the caller does not want. */
+export function reportsTo(caller: Caller): CallOptions {
+  const options: CallOptions = {};
+  if (caller.progressToken !== undefined) options.onProgress = (progress) => tellProgress(caller, progress);
+  if (caller.logLevel) {
+    options.logLevel = caller.logLevel;
+    options.onNotification = (notification) => tellLog(caller, notification);
+  }
+  if (caller.pause) options.onStreamPaused = caller.pause;
+  if (caller.trace) options.trace = caller.trace;
+  return options;
+}
+
+/** Declares what a caller can be asked, where the server asks with its answer and nobody here has to. */
+export function declaring(capabilities: ClientCapabilities): InputProvider {
+  return capabilities === NO_CAPABILITIES ? NOBODY : { capabilities, handle: refuse };
+}
+
+function refuse(): never {
+  throw new NexusError("CAPABILITY_MISSING", "Modern servers ask with their answers");
+}
+
+const NOBODY: InputProvider = { capabilities: NO_CAPABILITIES, handle: refuse };
+
+/** Under the caller's own token. */
+export function tellProgress(caller: Caller, progress: Progress): void {
+  const { progressToken } = caller;
+  if (progressToken === undefined) return;
+  caller.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { ...progress, progressToken } });
+}
+
+/** Log messages, as far as they are wanted. */
+export function tellLog(caller: Caller, { method, params }: Notification): void {
+  const { logLevel } = caller;
+  if (method !== "notifications/message" || !params || !logLevel || !isLoudEnough(params, logLevel)) return;
+  caller.notify({ jsonrpc: "2.0", method, params: withoutReservedMeta(params) });
+}

@@ -1,0 +1,79 @@
+import { isRecord } from "../../json/is-record.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { ToolAnnotations } from "../../protocol/mcp.ts";
+
+/** Something that access rules are about, by the name its server gives it. */
+export interface AccessTarget {
+  kind: "server" | "tool" | "resource" | "prompt" | "method";
+  server: string;
+  /** Of a tool, prompt or method; the URI, or URI template, of a resource; the id of a server. */
+  name: string;
+  /** Of a tool, as its server lists it. */
+  annotations?: ToolAnnotations | undefined;
+}
+
+/** What a request can be about. Subscriptions, completions and tasks have no rules of their own: see `decidedAs`. */
+export type RequestTarget =
+  | AccessTarget
+  | { kind: "subscription"; server: string; uri: string }
+  | { kind: "completion"; of: AccessTarget }
+  /** `tool` made the task; undefined where that is not known. */
+  | { kind: "task"; server: string; tool: AccessTarget | undefined };
+
+/** The thing whose rules decide about a request. */
+export function decidedAs(target: RequestTarget): AccessTarget {
+  if (target.kind === "subscription") return { kind: "resource", server: target.server, name: target.uri };
+  if (target.kind === "completion") return target.of;
+  if (target.kind === "task") return target.tool ?? serverTarget(target.server);
+  return target;
+}
+
+export function serverTarget(server: string): AccessTarget {
+  return { kind: "server", server, name: server };
+}
+
+/** Methods that concern the connection, or whose answers are narrowed item by item. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "server/discover",
+  "logging/setLevel",
+  "subscriptions/listen",
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/list",
+]);
+
+/** What a request is about, in the names of its server. A method that is not known here may do anything. */
+export function requestTarget(server: string, method: string, params: Params = {}): RequestTarget {
+  if (OF_THE_SERVER.has(method)) return serverTarget(server);
+  switch (method) {
+    case "tools/call":
+      return { kind: "tool", server, name: String(params["name"]) };
+    case "prompts/get":
+      return { kind: "prompt", server, name: String(params["name"]) };
+    case "resources/read":
+      return { kind: "resource", server, name: String(params["uri"]) };
+    case "resources/subscribe":
+    case "resources/unsubscribe":
+      return { kind: "subscription", server, uri: String(params["uri"]) };
+    case "completion/complete":
+      return { kind: "completion", of: referenceTarget(server, params["ref"]) };
+    case "tasks/get":
+    case "tasks/update":
+    case "tasks/cancel":
+    case "tasks/result":
+    case "tasks/list":
+      return { kind: "task", server, tool: undefined };
+    default:
+      return { kind: "method", server, name: method };
+  }
+}
+
+function referenceTarget(server: string, ref: unknown): AccessTarget {
+  const { type, name, uri } = isRecord(ref) ? ref : {};
+  return type === "ref/prompt"
+    ? { kind: "prompt", server, name: String(name) }
+    : { kind: "resource", server, name: String(uri) };
+}

@@ -1,0 +1,65 @@
+import { nearestName } from "../../text/nearest-name.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { sha256 } from "../../text/digest.ts";
+
+const MAX_LENGTH = 64;
+const HASH_LENGTH = 8;
+
+/** A thing of a server that has a name: a tool or a prompt. */
+export interface Named {
+  server: string;
+  /** What its names begin with, where that is not the server's id. */
+  prefix?: string | undefined;
+  name: string;
+}
+
+/**
+ * The name of a tool for a model: `mcp__server__tool`, of at most 64 letters that every provider takes. It follows from
+ * server (its id, or the prefix of its entry) and tool alone, so that no other server can change it; what had to be changed
+ * carries a hash.
+ */
+export function modelName(server: string, name: string): string {
+  const plain = `mcp__${server}__${name}`;
+  const allowed = plain.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+  if (allowed === plain && plain.length <= MAX_LENGTH) return plain;
+  const hash = sha256(plain).slice(0, HASH_LENGTH);
+  return `${allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
+}
+
+/** Whether a full name, in any of its spellings, begins with this server. */
+export function beginsWithServer(
+  name: string,
+  { id, prefix = id }: { id: string; prefix?: string | undefined },
+): boolean {
+  return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`, `mcp__${prefix}__`].some((head) => name.startsWith(head));
+}
+
+/** Finds what a name means: `mcp__server__tool`, `server.tool` or `mcp:server.tool`. Looked up, never split. */
+export function resolveName<T extends Named>(text: string, candidates: readonly T[], kind: string): T {
+  const plain = text.startsWith("mcp:") ? text.slice("mcp:".length) : text;
+  const found = candidates.filter(
+    ({ server, prefix = server, name }) =>
+      plain === `${server}.${name}` || text === modelName(prefix, name) || text === modelName(server, name),
+  );
+  const [only, ...others] = found;
+  if (!only) throw notFound(plain, candidates, kind);
+  if (others.length === 0) return only;
+  const names = found.map(({ server, name }) => `"${name}" of server "${server}"`).join(" and ");
+  throw new NexusError("NAME_UNKNOWN", `"${text}" may mean ${names}`, {
+    hint: "Use the name with mcp__ instead.",
+    mayHaveReached: false,
+  });
+}
+
+function notFound(text: string, candidates: readonly Named[], kind: string): NexusError {
+  const near = nearestName(
+    text,
+    candidates.map(({ server, name }) => `${server}.${name}`),
+  );
+  const hint = near
+    ? `Did you mean "${near}"?`
+    : candidates.length > 0
+      ? `There are ${candidates.length}; list them to see.`
+      : undefined;
+  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${text}"`, { hint, mayHaveReached: false });
+}

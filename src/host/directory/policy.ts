@@ -1,0 +1,202 @@
+import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
+import { serverId } from "../../config/read/server-id.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ToolAnnotations } from "../../protocol/mcp.ts";
+import { concerns, covers, matchesName, parsePattern, type AccessPattern } from "./access-pattern.ts";
+import { decidedAs, type AccessTarget, type RequestTarget } from "./access-target.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
+
+/** Who may see and use what. Everything here can only narrow what a server's own entry allows. */
+export interface PolicySettings {
+  /**
+   * Patterns of what is allowed; where given, nothing else is. `server` or `server.*` is everything of a server,
+   * `server.tool` with `*` its tools, `server/resources`, `server/prompts` and `server/methods` the other kinds; `*` in
+   * place of the server is every server, and alone everything.
+   */
+  allow?: readonly string[] | undefined;
+  /** The same for what is denied, which wins. */
+  deny?: readonly string[] | undefined;
+  /** Only tools that are annotated as read-only, resources and prompts. */
+  readOnly?: boolean | undefined;
+  /** Which agents see a server, by the name of the server; one that is not named here is seen by all. */
+  visibleTo?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Asked before something that may have effects is used; false denies it. Without it such tools are called. */
+  consent?: ((request: ConsentRequest) => boolean | Promise<boolean>) | undefined;
+}
+
+export interface ConsentRequest {
+  server: string;
+  /** A tool, or an extension method of the server's where the policy allows those. */
+  kind: AccessTarget["kind"];
+  /** Its name. */
+  tool: string;
+  arguments: unknown;
+  annotations: ToolAnnotations | undefined;
+  agent: string | undefined;
+  /** Fires when the call is no longer wanted: there is nothing to consent to then. */
+  signal: AbortSignal | undefined;
+}
+
+export type Decision = { kind: "allowed" } | { kind: "needs-consent" } | { kind: "denied"; reason: string };
+
+/** What a server's own entry says about its tools. */
+export type ToolRules = { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+
+/** A use that somebody wants to make of something. */
+export interface WantedUse {
+  agent: string | undefined;
+  target: RequestTarget;
+  arguments?: unknown;
+  signal: CancelSignal | undefined;
+}
+
+const ALLOWED: Decision = { kind: "allowed" };
+const NEEDS_CONSENT: Decision = { kind: "needs-consent" };
+
+/** The one decision on who may see and use what: the settings of a host and its servers' own entries together. */
+export class Policy {
+  readonly #settings: PolicySettings;
+  readonly #allow: readonly AccessPattern[] | undefined;
+  readonly #deny: readonly AccessPattern[];
+  readonly #agents: ReadonlyMap<string, readonly string[]>;
+  readonly #rulesOf: (server: string) => ToolRules | undefined;
+
+  /** `rulesOf` finds what the entry of a server says about its tools. */
+  constructor(settings: PolicySettings, rulesOf: (server: string) => ToolRules | undefined) {
+    this.#settings = settings;
+    this.#allow = settings.allow?.map(parsePattern);
+    this.#deny = settings.deny?.map(parsePattern) ?? [];
+    this.#agents = agentsByServer(settings.visibleTo ?? {});
+    this.#rulesOf = rulesOf;
+  }
+
+  /** Whether all agents see the same. */
+  get isSameForAll(): boolean {
+    return this.#agents.size === 0;
+  }
+
+  /** Whether no server is hidden from any agent. */
+  get showsAllServers(): boolean {
+    return this.isSameForAll && !this.#allow && this.#deny.length === 0;
+  }
+
+  /** Whether nothing of this kind has to be decided one by one. Asked with every call: it makes nothing. */
+  isOpen(kind: AccessTarget["kind"], server: string): boolean {
+    if (this.#allow || this.#agents.has(server)) return false;
+    for (const pattern of this.#deny) if (concerns(pattern, server)) return false;
+    return (kind !== "tool" && kind !== "method") || !this.#hasEffectRules(server);
+  }
+
+  /** Listing and using are decided alike, so that nothing is hidden that can be used. */
+  decide(agent: string | undefined, requested: RequestTarget): Decision {
+    const target = decidedAs(requested);
+    const { kind, server } = target;
+    const agents = this.#agents.get(server);
+    if (agents && (agent === undefined || !agents.includes(agent))) {
+      return denied("the server is not shared with this agent");
+    }
+    if (this.#deny.some((pattern) => covers(pattern, target))) return denied("it is on the deny list");
+    if (this.#allow && !this.#isOnAllowList(target, this.#allow)) return denied("it is not on the allow list");
+    if (kind === "tool") return this.#decideTool(target);
+    return kind === "method" ? this.#decideMethod(target) : ALLOWED;
+  }
+
+  /** Whether it is shown. */
+  allows(agent: string | undefined, target: RequestTarget): boolean {
+    return this.decide(agent, target).kind !== "denied";
+  }
+
+  /** Throws where it is denied; a promise only where somebody has to be asked. */
+  permit(use: WantedUse): Promise<void> | undefined {
+    const decision = this.decide(use.agent, use.target);
+    if (decision.kind === "denied") throw refusal(use.target, decision.reason);
+    return decision.kind === "needs-consent" ? this.#requireConsent(use) : undefined;
+  }
+
+  /** False where consent is not given, or there is no function that could give it. */
+  async askConsent({ agent, target, arguments: args, signal }: WantedUse): Promise<boolean> {
+    const { consent } = this.#settings;
+    if (!consent) return false;
+    const { kind, server, name: tool, annotations } = decidedAs(target);
+    const request = {
+      server,
+      kind,
+      tool,
+      arguments: args,
+      annotations,
+      agent,
+      signal: signal && abortSignalOf(signal),
+    };
+    const answer: unknown = await unlessAborted(Promise.resolve(consent(request)), signal);
+    return answer === true;
+  }
+
+  async #requireConsent(use: WantedUse): Promise<void> {
+    if (!(await this.askConsent(use))) throw refusal(use.target, "consent was not given");
+  }
+
+  #decideTool({ server, name, annotations }: AccessTarget): Decision {
+    const { allow, deny } = this.#rulesOf(server) ?? {};
+    if (deny?.some((pattern) => matchesName(pattern, name))) return denied("the server's entry denies it");
+    if (allow && !allow.some((pattern) => matchesName(pattern, name)))
+      return denied("the server's entry does not allow it");
+    if (annotations?.readOnlyHint === true) return ALLOWED;
+    if (this.#settings.readOnly) return denied("only read-only tools are allowed");
+    return this.#settings.consent ? NEEDS_CONSENT : ALLOWED;
+  }
+
+  /** What a method does is not known: where a rule concerns its server, something has to allow it by name. */
+  #decideMethod({ server }: AccessTarget): Decision {
+    const { readOnly, consent } = this.#settings;
+    if (readOnly) return denied("only read-only tools, resources and prompts are allowed");
+    const isRuled = this.#hasEffectRules(server) || this.#deny.some((pattern) => concerns(pattern, server));
+    if (isRuled && !this.#allow) return denied("the rules for this server do not allow methods beside tools");
+    return consent ? NEEDS_CONSENT : ALLOWED;
+  }
+
+  /** A server itself is on the list as soon as anything of it is. */
+  #isOnAllowList(target: AccessTarget, allow: readonly AccessPattern[]): boolean {
+    const { kind, server } = target;
+    return allow.some((pattern) => (kind === "server" ? concerns(pattern, server) : covers(pattern, target)));
+  }
+
+  #hasEffectRules(server: string): boolean {
+    const { readOnly, consent } = this.#settings;
+    const rules = this.#rulesOf(server);
+    return Boolean(readOnly) || consent !== undefined || rules?.allow !== undefined || rules?.deny !== undefined;
+  }
+}
+
+/** Servers are known by their ids, and named as in their file; under two names, only agents of both see one. */
+function agentsByServer(visibleTo: NonNullable<PolicySettings["visibleTo"]>): Map<string, readonly string[]> {
+  const agents = new Map<string, readonly string[]>();
+  for (const [name, named] of Object.entries(visibleTo)) {
+    const id = serverId(name);
+    agents.set(id, agents.get(id)?.filter((agent) => named.includes(agent)) ?? named);
+  }
+  return agents;
+}
+
+/** The stricter of two decisions. */
+export function stricter(one: Decision, other: Decision): Decision {
+  if (one.kind === "denied" || other.kind === "allowed") return one;
+  return other;
+}
+
+function denied(reason: string): Decision {
+  return { kind: "denied", reason };
+}
+
+const VERBS: Record<AccessTarget["kind"], string> = {
+  server: "used",
+  tool: "called",
+  resource: "read",
+  prompt: "used",
+  method: "called",
+};
+
+function refusal(target: RequestTarget, reason: string): NexusError {
+  const { kind, server, name } = decidedAs(target);
+  const what = kind === "server" ? `Server "${server}"` : `"${name}" of "${server}"`;
+  return new NexusError("DENIED", `${what} may not be ${VERBS[kind]}: ${reason}`, { server, mayHaveReached: false });
+}

@@ -1,0 +1,361 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
+import type { Client } from "../../client/client.ts";
+import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
+import type { InputProvider } from "../../client/conversation/input.ts";
+import type { Logger } from "../../text/logger.ts";
+import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { Backoff } from "../../async/backoff.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
+import { GivenLease } from "./given-lease.ts";
+import type { Lease } from "./lease.ts";
+import type { Urgency } from "../../async/start-gate.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
+
+/** The key of the host's own connection: it is kept without users, and there is always room for it. */
+export const HOST = "";
+/** Keys of connections for one lease alone begin so. */
+export const ONCE = "once ";
+
+/** After which a connection that is one too many may be asked for again. */
+const BUSY_MS = 1_000;
+
+/** How one connection is opened. */
+export type OpenOptions = Pick<ConnectOptions, "input" | "signal"> & Pick<Urgency, "wanted">;
+
+/** One that was asked for by somebody who waits for it. */
+const WANTED = AbortSignal.abort();
+
+export interface PoolOptions {
+  server: string;
+  connect: (options: OpenOptions) => Promise<Client>;
+  /** How long a connection that nobody uses is kept. */
+  idleMs: number;
+  maxConnections: number;
+  /** What one principal gets of them while others compete, from 0 to 1. */
+  connectionShare: number;
+  /** Those of one owner, which it has one of for each set of capabilities. */
+  maxOwnerConnections: number;
+  /** How long a connection that is one too many waits for another to end. */
+  waitMs: number;
+  logger: Logger;
+  /** A call on a connection failed, and its user told so. */
+  onReport: (held: Held, error: unknown) => void;
+}
+
+export interface HoldOptions {
+  /** Whose it is. */
+  owner?: string;
+  /** Whose share it counts in; the owner's own where absent. */
+  principal?: string | undefined;
+  input: InputProvider | undefined;
+  /** Fires when somebody waits for it; absent where somebody does from the beginning. */
+  wanted?: AbortSignal | undefined;
+  /** Counts how often it could not be opened, or was lost at once; absent where the caller does. */
+  backoff?: Backoff;
+}
+
+/** One connection and who uses it. */
+export interface Held {
+  readonly key: string;
+  readonly owner: string;
+  /** Undefined for the host's own. */
+  readonly share: Share | undefined;
+  readonly client: Promise<Client>;
+  readonly giveUp: AbortController;
+  /** The same as `client`, once it is up. */
+  opened?: Client;
+  users: number;
+  /** Set while nobody uses it. */
+  idle?: NodeJS.Timeout | undefined;
+  idleSince: number;
+  isRetired: boolean;
+  ending?: Promise<void>;
+}
+
+/** A connection that waits for its place, and how many wait for it. */
+interface Coming {
+  readonly owner: string;
+  readonly held: Promise<Held>;
+  readonly giveUp: AbortController;
+  users: number;
+  /** The same as `held`, once it has its place: those who waited use it. */
+  entered?: Held;
+}
+
+/** The connections of one server: one for each key, so many at most, ended when nobody has used them for a while. */
+export class ConnectionPool {
+  readonly #options: PoolOptions;
+  readonly #byKey = new Map<string, Held>();
+  readonly #coming = new Map<string, Coming>();
+  /** Those that are on their way out, too. */
+  readonly #running = new Set<Held>();
+  /** For all but the host's own. */
+  readonly #shares: FairShares;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#shares = new FairShares(Math.max(1, options.maxConnections - 1), options.connectionShare);
+  }
+
+  /** The host's own connection; opened now, if there is none. */
+  holdHost(options: HoldOptions): Held {
+    return this.#byKey.get(HOST) ?? this.#open(HOST, options, undefined);
+  }
+
+  /** A lease of the connection with this key, as soon as it is up. */
+  async lease(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Lease> {
+    const known = this.#byKey.get(key);
+    const held = known ? this.#use(known) : await this.#enter(key, options, signal);
+    try {
+      return new GivenLease(await unlessAborted(held.client, signal), held, this);
+    } catch (error) {
+      this.giveBack(held);
+      throw error;
+    }
+  }
+
+  /** The same where that connection is up already; undefined where it has to be waited for. */
+  findLease(key: string): Lease | undefined {
+    const held = this.#byKey.get(key);
+    return held?.opened && new GivenLease(held.opened, this.#use(held), this);
+  }
+
+  /** A lease of a connection that is up; `client` is how its user has it. */
+  leaseNow(held: Held, client: Client): Lease {
+    return new GivenLease(client, this.#use(held), this);
+  }
+
+  giveBack(held: Held): void {
+    if (--held.users > 0 || !this.#running.has(held)) return;
+    if (held.isRetired) void this.end(held);
+    else if (held.key !== HOST) this.#endLater(held);
+  }
+
+  report(held: Held, error: unknown): void {
+    this.#options.onReport(held, error);
+  }
+
+  /** Those that are up. */
+  opened(): { held: Held; client: Client }[] {
+    return [...this.#byKey.values()].flatMap((held) => (held.opened ? [{ held, client: held.opened }] : []));
+  }
+
+  /** Nobody gets it any more; it ends when those who have it gave it back. */
+  retire(held: Held): void {
+    this.#forget(held);
+    held.isRetired = true;
+    if (held.users === 0) void this.end(held);
+  }
+
+  /** An owner is gone, and with it what nobody else may use. */
+  release(owner: string): void {
+    for (const held of this.#byKey.values()) if (held.owner === owner && held.key !== HOST) this.retire(held);
+  }
+
+  /** Ends it now, whoever uses it; one that is still being opened is given up. */
+  end(held: Held): Promise<void> {
+    this.#forget(held);
+    clearTimeout(held.idle);
+    return (held.ending ??= this.#end(held));
+  }
+
+  async close(): Promise<void> {
+    const { server } = this.#options;
+    const closed = new NexusError("CLOSED", `The host of "${server}" was closed`, { server, mayHaveReached: false });
+    for (const { giveUp } of this.#coming.values()) giveUp.abort(closed);
+    await Promise.all([...this.#running].map((held) => this.end(held)));
+  }
+
+  /** Racing callers wait for one place together; it is given up when the last of them has left. */
+  async #enter(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Held> {
+    options.backoff?.refuseIfHopeless();
+    if (!this.#coming.has(key)) this.#boundOwner(key, options.owner);
+    const share = this.#shares.of(options.principal ?? options.owner ?? HOST);
+    if (!this.#coming.has(key) && this.#shares.tryTake(share)) return this.#use(this.#open(key, options, share));
+    const coming = this.#coming.get(key) ?? this.#wait(key, options, share);
+    coming.users++;
+    try {
+      return await unlessAborted(coming.held, signal);
+    } catch (error) {
+      if (coming.entered) this.giveBack(coming.entered);
+      else if (--coming.users === 0) coming.giveUp.abort(new NexusError("CANCELLED", "It is no longer wanted"));
+      throw error;
+    }
+  }
+
+  #wait(key: string, options: HoldOptions, share: Share): Coming {
+    const { waitMs } = this.#options;
+    const giveUp = new AbortController();
+    // Those that live for one call come and go: whoever wants one waits as long as the caller does.
+    const refuse = () => giveUp.abort(this.#tooMany(this.#reachedLimit(share)));
+    const timer = key.startsWith(ONCE) ? undefined : setTimeout(refuse, waitMs);
+    const entering = this.#turn(share, giveUp.signal).then(() => {
+      const entered = this.#enterNow(key, options, { share, signal: giveUp.signal });
+      entered.users = coming.users;
+      return (coming.entered = entered);
+    });
+    const held = entering.finally(() => {
+      clearTimeout(timer);
+      if (this.#coming.get(key) === coming) this.#coming.delete(key);
+    });
+    const coming: Coming = { owner: options.owner ?? HOST, held, giveUp, users: 0 };
+    this.#coming.set(key, coming);
+    this.#makeRoom(share);
+    return coming;
+  }
+
+  /** Rejects with what the signal was aborted with. */
+  #turn(share: Share, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // At once: a place that is given to one that has left would be lost.
+      const leave = () => {
+        stopWaiting();
+        reject(signal.reason as Error);
+      };
+      const stopWaiting = this.#shares.wait(share, () => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      });
+      signal.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  /** Who declares something else with every call must not take everybody's places. */
+  #boundOwner(key: string, owner = HOST): void {
+    if (owner === HOST || key.startsWith(ONCE)) return;
+    const { maxOwnerConnections } = this.#options;
+    const coming = [...this.#coming.values()].filter((one) => one.owner === owner).length;
+    const its = [...this.#byKey.values()].filter((one) => one.owner === owner && !one.key.startsWith(ONCE));
+    if (coming + its.length < maxOwnerConnections) return;
+    const spare = longestIdle(its);
+    if (!spare) throw this.#tooMany(`${maxOwnerConnections} for one client`);
+    void this.end(spare);
+  }
+
+  /** It has its place; the last who wanted it may have left in the same moment. */
+  #enterNow(key: string, options: HoldOptions, { share, signal }: { share: Share; signal: AbortSignal }): Held {
+    this.#coming.delete(key);
+    if (!signal.aborted) return this.#open(key, options, share);
+    this.#shares.give(share);
+    throw signal.reason;
+  }
+
+  #use(held: Held): Held {
+    held.users++;
+    this.#stir(held);
+    return held;
+  }
+
+  #stir(held: Held): void {
+    if (held.idle === undefined) return;
+    clearTimeout(held.idle);
+    held.idle = undefined;
+    if (held.share) this.#shares.stir(held.share);
+  }
+
+  /** In a place that was taken for it. */
+  #open(key: string, { owner = HOST, input, wanted = WANTED, backoff }: HoldOptions, share: Share | undefined): Held {
+    const giveUp = new AbortController();
+    const client = this.#options.connect({ input, signal: giveUp.signal, wanted });
+    const held: Held = { key, owner, share, client, giveUp, users: 0, idleSince: 0, isRetired: false };
+    this.#byKey.set(key, held);
+    this.#running.add(held);
+    client.then(
+      (opened) => this.#opened(held, opened, backoff),
+      (error: unknown) => {
+        this.#ended(held);
+        if (this.#forget(held)) backoff?.failed(asNexusError(error));
+      },
+    );
+    return held;
+  }
+
+  async #end(held: Held): Promise<void> {
+    held.giveUp.abort(new NexusError("CLOSED", "The connection is no longer wanted"));
+    try {
+      await (await held.client).close();
+    } catch (error) {
+      this.#options.logger.debug(`ending "${this.#options.server}": ${messageOf(error)}`);
+    }
+    this.#ended(held);
+  }
+
+  /** Its process is gone: its place is free. */
+  #ended(held: Held): void {
+    if (!this.#running.delete(held) || !held.share) return;
+    this.#stir(held);
+    this.#shares.give(held.share);
+  }
+
+  #endLater(held: Held): void {
+    const idleMs = held.key.startsWith(ONCE) || this.#isInTheWay(held) ? 0 : this.#options.idleMs;
+    held.idleSince = performance.now();
+    held.idle = setTimeout(() => void this.end(held), idleMs);
+    if (idleMs > 0) held.idle.unref();
+    if (held.share) this.#shares.rest(held.share);
+  }
+
+  #opened(held: Held, client: Client, backoff: Backoff | undefined): void {
+    const openedAt = performance.now();
+    held.opened = client;
+    backoff?.succeeded();
+    void client.closed.then(() => {
+      const isUnexpected = this.#forget(held);
+      // Its connection is gone; what else there is of it goes, too.
+      void this.end(held);
+      if (!isUnexpected) return;
+      const reason = client.lost ?? new NexusError("CONNECTION_LOST", "The connection was lost");
+      this.#options.logger.warn(`"${this.#options.server}" was lost: ${reason.message}`);
+      backoff?.ended(reason, performance.now() - openedAt);
+    });
+  }
+
+  /** False where it was let go of before: what becomes of it then is no failure. */
+  #forget(held: Held): boolean {
+    return this.#byKey.get(held.key) === held && this.#byKey.delete(held.key);
+  }
+
+  /** Whether more are waiting than have been made room for. */
+  #isInTheWay({ share }: Held): boolean {
+    const waiting = share ? this.#shares.waitingFor(share) : 0;
+    if (waiting === 0) return false;
+    const leaving = [...this.#running].filter(({ key, ending }) => key !== HOST && ending !== undefined);
+    return waiting > leaving.length;
+  }
+
+  /** Connections that nobody uses make way for one that is wanted: those unused for longest, of who has too many. */
+  #makeRoom(wanting: Share): void {
+    const leaving = [...this.#running].filter(({ share, ending }) => share === wanting && ending !== undefined).length;
+    const tooMany = wanting.held - leaving + wanting.waiting.size - this.#shares.limitOf(wanting);
+    for (let count = 0; count < tooMany; count++) this.#endIdle(wanting);
+    if (tooMany <= 0) this.#shares.losersFor(wanting).some((loser) => this.#endIdle(loser));
+  }
+
+  /** False where it has none that nobody uses. */
+  #endIdle(of: Share): boolean {
+    const spare = longestIdle([...this.#byKey.values()].filter(({ share }) => share === of));
+    if (spare) void this.end(spare);
+    return spare !== undefined;
+  }
+
+  #reachedLimit(share: Share): string {
+    const limit = this.#shares.limitOf(share);
+    return share.held < limit ? String(this.#options.maxConnections) : `${limit} for one caller while others use it`;
+  }
+
+  #tooMany(limit: string): NexusError {
+    const { server } = this.#options;
+    return new NexusError("CONNECTION_FAILED", `Connection limit of server "${server}" reached (${limit})`, {
+      server,
+      hint: "Close what is not used, or raise maxConnections, maxOwnerConnections or connectionShare.",
+      retryAfterMs: BUSY_MS,
+      mayHaveReached: false,
+    });
+  }
+}
+
+/** The one that nobody has used for longest. */
+function longestIdle(all: readonly Held[]): Held | undefined {
+  const [spare] = all.filter(({ idle }) => idle !== undefined).sort((a, b) => a.idleSince - b.idleSince);
+  return spare;
+}

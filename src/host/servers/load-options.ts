@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import type { SecretStore } from "../../auth/secrets.ts";
+import type { LoadOptions } from "../../config/load.ts";
+import { FileTrustStore, TRUST_EVERYTHING, type TrustStore } from "../../config/trust/trust-store.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+
+export interface StateOptions {
+  surroundings: Surroundings;
+  stateFolder: string;
+  cwd?: string | undefined;
+  /** Trust the project's files, and approvals of tool files by others, for this run. */
+  trust?: boolean | undefined;
+  askInput?: LoadOptions["askInput"];
+}
+
+/** What reading the configuration takes, with trust and secrets as they are kept in the state folder. */
+export function loadOptions({ surroundings, stateFolder, cwd, trust, askInput }: StateOptions): LoadOptions {
+  const { platform, home, variables } = surroundings;
+  return {
+    cwd: cwd ?? process.cwd(),
+    platform,
+    home,
+    variables,
+    trust: trustFor({ surroundings, stateFolder, trust }),
+    secrets: secretStore(surroundings, stateFolder),
+    askInput,
+  };
+}
+
+/** What this user trusts; everything, where that is asked for. */
+export function trustFor({ surroundings, stateFolder, trust }: StateOptions): TrustStore {
+  return trust ? TRUST_EVERYTHING : trustStore(surroundings, stateFolder);
+}
+
+export function trustStore({ platform }: Surroundings, folder: string): TrustStore {
+  return new FileTrustStore({ folder, platform });
+}
+
+/** Opened when the first secret is asked for: most entries have none. */
+export function secretStore(surroundings: Surroundings, folder: string): SecretStore {
+  let opening: Promise<SecretStore> | undefined;
+  const store = () => (opening ??= openSecretStore(surroundings, folder));
+  return {
+    get: async (name) => (await store()).get(name),
+    set: async (name, value, origins) => (await store()).set(name, value, origins),
+    allow: async (name, origin) => (await store()).allow(name, origin),
+    bind: async (name, origin) => (await store()).bind(name, origin),
+    adopt: async (name, former) => (await store()).adopt(name, former),
+    remove: async (name) => (await store()).remove(name),
+    list: async () => (await store()).list(),
+  };
+}
+
+async function openSecretStore({ platform, variables }: Surroundings, folder: string): Promise<SecretStore> {
+  const [{ SystemKeychain }, { FileSecretStore }] = await Promise.all([
+    import("../../auth/keychain.ts"),
+    import("../../auth/secrets.ts"),
+  ]);
+  const keychain = new SystemKeychain({ platform, variables });
+  return new FileSecretStore({ folder: join(folder, "secrets"), platform, keychain });
+}

@@ -1,0 +1,162 @@
+import type { Client } from "../../client/client.ts";
+import type { Change, ChangingList } from "../../client/changes/feed.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
+import { TurnTaker } from "../../async/turn-taker.ts";
+
+export interface ListsOptions {
+  logger: Logger;
+  /** They were read again: what the server offers, or whether it can be read, may have changed. `told`: the server said so. */
+  onLists: (told: readonly ChangingList[]) => void;
+  /** The stream on which the server tells of changes broke off. */
+  onInterrupted: () => void;
+}
+
+type ListName = "tools" | "resources" | "templates" | "prompts";
+
+const LISTS: readonly ListName[] = ["tools", "resources", "templates", "prompts"];
+/** How long a server may take to agree to tell of changes before its lists are read all the same. */
+const SUBSCRIBE_MS = 1_000;
+/** As last told, not as kept. */
+const FRESH = { fresh: true };
+
+/** What one server offers, as last read. Kept current by the server's own notices, in either era. */
+export class ServerLists {
+  definition: ServerDefinition;
+  tools: readonly Tool[] = [];
+  resources: readonly Resource[] = [];
+  templates: readonly ResourceTemplate[] = [];
+  prompts: readonly Prompt[] = [];
+  readonly #options: ListsOptions;
+  #byName = new Map<string, Tool>();
+  /** Whose lists they are; what an earlier one still sends is too late. */
+  #client: Client | undefined;
+  #readers = new Map<ListName, TurnTaker>();
+  readonly #failures = new Map<ListName, NexusError>();
+
+  constructor(definition: ServerDefinition, options: ListsOptions) {
+    this.definition = definition;
+    this.#options = options;
+  }
+
+  findTool(name: string): Tool | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Why a list could not be read the last time; then what was known of it before is kept. */
+  get error(): NexusError | undefined {
+    return LISTS.map((list) => this.#failures.get(list)).find((failure) => failure !== undefined);
+  }
+
+  /** Why there are no tools, if there are none. */
+  get lackOfTools(): NexusError | undefined {
+    const failure = this.#failures.get("tools");
+    if (failure || this.tools.length > 0) return failure;
+    const { id } = this.definition;
+    return new NexusError("CAPABILITY_MISSING", `Server "${id}" offers no tools`, {
+      server: id,
+      hint: `"fail_if_no_tools" makes that a failure.`,
+    });
+  }
+
+  /** Reads what this client's server offers, and from then on what it says has changed. */
+  async follow(client: Client): Promise<void> {
+    this.#client = client;
+    this.#failures.clear();
+    this.#readers = new Map(LISTS.map((list) => [list, new TurnTaker(() => this.#read(client, list))]));
+    // Listening comes first: what changes while the lists are read would be missed otherwise.
+    const listening = this.#listen(client);
+    if (await within(SUBSCRIBE_MS, listening)) return this.reload();
+    await this.reload();
+    void listening.then((isAgreed) => (isAgreed ? this.reload() : undefined));
+  }
+
+  /** Reads everything the server declares. */
+  reload(): Promise<void> {
+    return this.#update(LISTS, []);
+  }
+
+  /** False where the server does not agree: it is read once, and that is all it promises. */
+  async #listen(client: Client): Promise<boolean> {
+    try {
+      await client.subscribe({ lists: ["tools", "resources", "prompts"] }, (change) => {
+        if (this.#client === client) this.#heard(change);
+      });
+      return true;
+    } catch (error) {
+      this.#options.logger.debug(`"${this.definition.id}" tells of no changes: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  #heard(change: Change): void {
+    if (change.kind === "restored") void this.#update(LISTS, ["tools", "resources", "prompts"]);
+    else if (change.kind === "interrupted") this.#options.onInterrupted();
+    else if (change.kind === "list-changed") {
+      void this.#update(change.list === "resources" ? ["resources", "templates"] : [change.list], [change.list]);
+    }
+  }
+
+  async #update(lists: readonly ListName[], told: readonly ChangingList[]): Promise<void> {
+    const client = this.#client;
+    await Promise.all(lists.map((list) => this.#readers.get(list)?.run() ?? Promise.resolve()));
+    if (this.#client === client) this.#options.onLists(told);
+  }
+
+  async #read(client: Client, list: ListName): Promise<void> {
+    try {
+      const take = await this.#ask(client, list);
+      if (this.#client !== client) return;
+      take();
+      this.#failures.delete(list);
+    } catch (error) {
+      if (this.#client !== client) return;
+      this.#failures.set(list, asNexusError(error));
+      this.#options.logger.warn(`the ${list} of "${this.definition.id}" could not be read: ${messageOf(error)}`);
+    }
+  }
+
+  async #ask(client: Client, list: ListName): Promise<() => void> {
+    switch (list) {
+      case "tools": {
+        const tools = await client.listTools(FRESH);
+        return () => this.#takeTools(tools);
+      }
+      case "resources": {
+        const resources = await client.listResources(FRESH);
+        return () => (this.resources = resources);
+      }
+      case "templates": {
+        const templates = await client.listResourceTemplates(FRESH);
+        return () => (this.templates = templates);
+      }
+      case "prompts": {
+        const prompts = await client.listPrompts(FRESH);
+        return () => (this.prompts = prompts);
+      }
+    }
+  }
+
+  /** A name means one tool: a second one could never be called. */
+  #takeTools(tools: readonly Tool[]): void {
+    this.#byName = new Map();
+    this.tools = tools.filter((tool) => {
+      if (!this.#byName.has(tool.name)) return this.#byName.set(tool.name, tool);
+      this.#options.logger.warn(`"${this.definition.id}" has two tools "${tool.name}"; the first one is used`);
+      return false;
+    });
+  }
+}
+
+/** False where it is not, or takes longer. */
+async function within(ms: number, promise: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,111 @@
+import type { ChangingList } from "../../client/changes/feed.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { serverId } from "../../config/read/server-id.ts";
+import type { ServerState } from "./server-state.ts";
+import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts";
+import { unknownServer } from "../directory/unknown-server.ts";
+
+export type HostEvent =
+  | { kind: "state"; server: string; state: ServerState }
+  /** What a server offers changed. `told`: the lists of which the server itself said so. */
+  | { kind: "lists"; server: string; told?: readonly ChangingList[] };
+
+export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | "onLists"> {
+  tell: (event: HostEvent) => void;
+}
+
+/** The servers of a host: those the configuration has now, in its order, and those that are on their way out. */
+export class ServerSupervisors {
+  readonly #options: SupervisorsOptions;
+  readonly #byId = new Map<string, ServerSupervisor>();
+  /** Ids of those whose entries have a prefix. */
+  readonly #byPrefix = new Map<string, string>();
+  readonly #leaving = new Set<Promise<void>>();
+
+  constructor(options: SupervisorsOptions) {
+    this.#options = options;
+  }
+
+  all(): ServerSupervisor[] {
+    return [...this.#byId.values()];
+  }
+
+  find(id: string): ServerSupervisor | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** A name may begin with the id all the same, unless it is a prefix: then a server that is not trusted has the id. */
+  idOfPrefix(prefix: string): string | undefined {
+    return this.#byPrefix.get(prefix) ?? (this.#byId.has(prefix) ? prefix : undefined);
+  }
+
+  /** By its id, or as it is called in its file. */
+  get(name: string): ServerSupervisor {
+    const found = this.#byId.get(name) ?? this.#byId.get(serverId(name));
+    if (found) return found;
+    throw unknownServer(name, [...this.#byId.keys()]).with({ server: name });
+  }
+
+  /** Settles when every server that starts by itself is connected, or has failed. */
+  async started(): Promise<void> {
+    await Promise.all(this.all().map((supervisor) => supervisor.started));
+  }
+
+  /** Runs these from now on: what is the same keeps its connection. Settles when what is gone has ended. */
+  async apply(definitions: readonly ServerDefinition[]): Promise<void> {
+    const wanted = new Map(definitions.map((definition) => [definition.id, definition]));
+    const before = new Map(this.#byId);
+    const leaving = new Map<string, Promise<void>>();
+    for (const [id, supervisor] of before) {
+      const definition = wanted.get(id);
+      if (definition && supervisor.adopt(definition)) continue;
+      leaving.set(id, this.#leave(supervisor));
+      before.delete(id);
+    }
+    // Lists follow the configuration, never who was ready first.
+    this.#byId.clear();
+    this.#byPrefix.clear();
+    for (const [id, definition] of wanted) {
+      this.#byId.set(id, before.get(id) ?? this.#supervise(definition, leaving.get(id)));
+      if (definition.prefix !== undefined) this.#byPrefix.set(definition.prefix, id);
+    }
+    for (const server of leaving.keys()) this.#options.tell({ kind: "lists", server });
+    // Those that were switched on just now start, too; one that failed keeps to its own time.
+    for (const supervisor of this.all()) if (supervisor.state.kind === "idle") void supervisor.start();
+    // One that starts has said so itself; the others are heard of here.
+    for (const [server, { state }] of this.#byId) {
+      if (!before.has(server) && state.kind !== "starting") this.#options.tell({ kind: "state", server, state });
+    }
+    await Promise.all(leaving.values());
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.all().map((supervisor) => supervisor.close()), ...this.#leaving]);
+  }
+
+  #leave(supervisor: ServerSupervisor): Promise<void> {
+    const leaving = supervisor.close().finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    return leaving;
+  }
+
+  /** What it replaces is gone before it starts: two of the same may want the same file, port or lock. */
+  #supervise(definition: ServerDefinition, predecessor: Promise<void> | undefined): ServerSupervisor {
+    const { tell, connect, ...options } = this.#options;
+    const { id } = definition;
+    const supervisor: ServerSupervisor = new ServerSupervisor(definition, {
+      ...options,
+      connect: async (wanted, settings) => {
+        await predecessor;
+        return connect(wanted, settings);
+      },
+      onState: (state) => {
+        const current = this.#byId.get(id);
+        // The end of one that was replaced says nothing about the server that is running.
+        if (!current || current === supervisor) tell({ kind: "state", server: id, state });
+      },
+      onLists: (told = []) => tell({ kind: "lists", server: id, ...(told.length > 0 ? { told } : {}) }),
+    });
+    return supervisor;
+  }
+}

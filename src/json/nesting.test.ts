@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { withoutNestedItems } from "../protocol/nested-items.ts";
+import { isNestedDeeper, MAX_NESTING } from "./nesting.ts";
+
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { value };
+  return value;
+}
+
+test("a value is measured by its objects and arrays, however deep it is", () => {
+  expect(isNestedDeeper(nested(MAX_NESTING))).toBe(false);
+  expect(isNestedDeeper(nested(MAX_NESTING + 1))).toBe(true);
+  expect(isNestedDeeper(nested(1_000_000))).toBe(true);
+  for (const plain of [undefined, null, 1, "text", [], {}]) expect(isNestedDeeper(plain)).toBe(false);
+});
+
+test("items of a list that are nested too deeply are left out and named, and nothing else is changed", () => {
+  const result = { tools: [{ name: "fine" }, { name: "deep", x: nested(1_000) }, nested(1_000)], nextCursor: "2" };
+  expect(withoutNestedItems("tools/list", result)).toEqual({
+    result: { tools: [{ name: "fine" }], nextCursor: "2" },
+    leftOut: ["deep", "?"],
+  });
+});
+
+test("nothing is saved of an answer that is no list, or is nested outside of its items", () => {
+  expect(withoutNestedItems("tools/call", { content: nested(1_000) })).toBeUndefined();
+  expect(withoutNestedItems("constructor", { content: nested(1_000) })).toBeUndefined();
+  expect(withoutNestedItems("tools/list", { tools: [], _meta: { x: nested(1_000) } })).toBeUndefined();
+});

@@ -1,0 +1,59 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { isFullPath } from "../files/user-folders.ts";
+
+export interface ProgramSearch {
+  /** The environment that the program would be started in. */
+  env: Readonly<Record<string, string | undefined>>;
+  platform: NodeJS.Platform;
+  cwd?: string | undefined;
+}
+
+/**
+ * The file that a command starts; undefined where there is none that may be run. A name without a path is looked for in
+ * the folders of PATH that have a full path, and never in the working folder, where Windows would look first: other people
+ * may have written its files.
+ */
+export function findProgram(command: string, { env, platform, cwd = "." }: ProgramSearch): string | undefined {
+  const isWindows = platform === "win32";
+  const isPath = command.includes("/") || (isWindows && command.includes("\\"));
+  const bases = isPath ? [resolve(cwd, command)] : foldersOf(env, platform).map((folder) => join(folder, command));
+  const endings = isWindows ? endingsFor(command, env) : [[""]];
+  return endings
+    .flatMap((some) => bases.flatMap((base) => some.map((ending) => base + ending)))
+    .find((file) => isProgram(file, isWindows));
+}
+
+/** By its name, whatever the case: Windows spells it "Path", mostly. */
+function variable(env: ProgramSearch["env"], name: string, isWindows: boolean): string | undefined {
+  return Object.entries(env).find(([key]) => (isWindows ? key.toUpperCase() : key) === name)?.[1];
+}
+
+/** The folders that are searched for programs: full paths alone. */
+export function foldersOf(env: ProgramSearch["env"], platform: NodeJS.Platform): string[] {
+  const isWindows = platform === "win32";
+  const path = variable(env, "PATH", isWindows) ?? "";
+  // Where another system plays Windows, its own paths are full ones too.
+  const isFull = (folder: string) => (sep === "/" && folder.startsWith("/")) || isFullPath(folder, platform);
+  return path.split(isWindows ? ";" : ":").filter(isFull);
+}
+
+/**
+ * What may follow the name, in the order of trying. A file without an ending comes last: beside "npx.cmd" there is an
+ * "npx" for other shells.
+ */
+function endingsFor(command: string, env: ProgramSearch["env"]): string[][] {
+  const known = (variable(env, "PATHEXT", true) ?? ".COM;.EXE;.BAT;.CMD").split(";").filter((ending) => ending !== "");
+  const isWhole = known.some((ending) => command.toUpperCase().endsWith(ending.toUpperCase()));
+  return isWhole ? [["", ...known]] : [known, [""]];
+}
+
+function isProgram(file: string, isWindows: boolean): boolean {
+  try {
+    if (!statSync(file).isFile()) return false;
+    if (!isWindows) accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

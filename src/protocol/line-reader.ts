@@ -1,0 +1,61 @@
+import type { RequestId } from "./json-rpc.ts";
+import { OversizeOutline, type Answered } from "./oversize-outline.ts";
+
+export interface LineHandler {
+  line(text: string): void;
+  /** A line over the limit went by. `asked` is its id where it was a request. */
+  tooLong(bytes: number, answered: Answered, asked?: RequestId): void;
+}
+
+const NEWLINE = 0x0a;
+
+/** Cuts bytes into lines. Each byte is looked at once, however a line is spread over chunks. */
+export class LineReader {
+  readonly #handler: LineHandler;
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #length = 0;
+  /** Set while a line over the limit streams by. */
+  #oversize: OversizeOutline | undefined;
+
+  constructor(maxBytes: number, handler: LineHandler) {
+    this.#maxBytes = maxBytes;
+    this.#handler = handler;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      if (this.#length === 0 && end - start <= this.#maxBytes) {
+        if (end > start) this.#handler.line(chunk.toString("utf8", start, end));
+      } else {
+        this.#keep(chunk.subarray(start, end));
+        this.#finish();
+      }
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#length += bytes.length;
+    if (this.#oversize) {
+      this.#oversize.push(bytes);
+      return;
+    }
+    this.#parts.push(bytes);
+    if (this.#length <= this.#maxBytes) return;
+    this.#oversize = new OversizeOutline();
+    for (const part of this.#parts) this.#oversize.push(part);
+    this.#parts = [];
+  }
+
+  #finish(): void {
+    const [parts, length, oversize] = [this.#parts, this.#length, this.#oversize];
+    this.#parts = [];
+    this.#length = 0;
+    this.#oversize = undefined;
+    if (oversize) this.#handler.tooLong(length, oversize.answered, oversize.asked);
+    else this.#handler.line(Buffer.concat(parts, length).toString("utf8"));
+  }
+}

@@ -1,0 +1,41 @@
+import { isRecord } from "../json/is-record.ts";
+import { isNestedDeeper, MAX_NESTING } from "../json/nesting.ts";
+import type { Result } from "./json-rpc.ts";
+
+/** Where the items of a list are in its answer. */
+const LIST_MEMBERS: Readonly<Record<string, string>> = {
+  "tools/list": "tools",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+  "prompts/list": "prompts",
+  "skills/list": "skills",
+  "tasks/list": "tasks",
+};
+
+export interface Flattened {
+  result: Result;
+  /** What names the items that were left out. */
+  leftOut: string[];
+}
+
+/** The answer to a list without the items that are nested too deeply; undefined where nothing can be saved. */
+export function withoutNestedItems(method: string, result: Result): Flattened | undefined {
+  const member = Object.hasOwn(LIST_MEMBERS, method) ? LIST_MEMBERS[method] : undefined;
+  const items: unknown = member === undefined ? undefined : result[member];
+  if (member === undefined || !Array.isArray(items)) return undefined;
+  const kept: unknown[] = [];
+  const leftOut: string[] = [];
+  for (const item of items as unknown[]) {
+    // The result and its list are two levels themselves.
+    if (isNestedDeeper(item, MAX_NESTING - 2)) leftOut.push(nameOf(item));
+    else kept.push(item);
+  }
+  const flattened = { ...result, [member]: kept };
+  return isNestedDeeper(flattened) ? undefined : { result: flattened, leftOut };
+}
+
+function nameOf(item: unknown): string {
+  if (!isRecord(item)) return "?";
+  const name = [item["name"], item["uri"], item["uriTemplate"], item["taskId"]].find((one) => typeof one === "string");
+  return typeof name === "string" ? name : "?";
+}

@@ -1,0 +1,70 @@
+import { OWN_KEYS } from "./entry-keys.ts";
+
+/** What these say is no secret, and often the mistake. */
+const SHOWN = new Set(["command", "type", "transport", "id", "name"]);
+const WORDS = new Set([...OWN_KEYS, "mcpServers", "servers", "mcp_servers", "mcp", "inputs", "true", "false", "null"]);
+/** Enough to know whether a part of a very long line stands inside of a text. */
+const RUN_UP = 64 * 1024;
+
+/** A text in quotes, which may not end; a word; or one sign of punctuation, or space. */
+const TOKEN = /(["'])((?:\\.|(?!\1)[^\\])*)(\1|\\?$)|[^\s"'{}[\],:=]+(?:[:=][^\s"'{}[\],]+)*|[\s\S]/;
+
+/**
+ * A part of a line for an excerpt, which may end in a bug report. Whatever is not a name or known to be harmless may be a
+ * secret: it is hidden, at its full length. Of text that goes over several lines nothing is known, and it is hidden too.
+ */
+export function masked(line: string, from: number, to: number): string {
+  const first = Math.max(0, from - RUN_UP);
+  const text = line.slice(first, to + RUN_UP);
+  const end = to - first;
+  let shown = "";
+  let name: string | undefined;
+  // A name stands at the beginning of a line or of an object, or after something that ended; in a list there is none.
+  let mayBeName = true;
+  const open: string[] = [];
+  const tokens = new RegExp(TOKEN, "y");
+  for (let at = 0; at < end && at < text.length; at = tokens.lastIndex) {
+    const [token = "", quote, inner = ""] = tokens.exec(text) ?? [];
+    if (token === "") break;
+    const word = quote === undefined ? token : inner;
+    if (/^[\s:=]$/.test(token) || (token === "-" && mayBeName)) {
+      shown += token;
+    } else if (quote === undefined && /^[{}[\],]$/.test(token)) {
+      shown += token;
+      if (token === "[" || token === "{") open.push(token);
+      else if (token !== ",") open.pop();
+      // The first word of a list is the command itself.
+      [name, mayBeName] = [token === "[" ? name : undefined, open.at(-1) !== "["];
+    } else if (
+      WORDS.has(word) ||
+      word.startsWith("mcp_servers.") ||
+      (mayBeName && isName(text, tokens.lastIndex, quote))
+    ) {
+      shown += token;
+      [name, mayBeName] = [open.at(-1) === "[" ? undefined : word, false];
+    } else {
+      shown += name !== undefined && SHOWN.has(name) ? firstWord(token) : hidden(token);
+      [name, mayBeName] = [undefined, false];
+    }
+  }
+  return shown.slice(from - first, end);
+}
+
+/** Something follows that a name is followed by; without quotes `a:b` and `YWI=` may be anything. */
+function isName(text: string, end: number, quote: string | undefined): boolean {
+  const after = text.slice(end, end + 100);
+  return quote === undefined ? /^(?::(?=\s|$)|\s*=\s*(?=[^\s=]))/.test(after) : /^\s*[:=]/.test(after);
+}
+
+/** A command may have its arguments in it, which are not harmless. */
+function firstWord(token: string): string {
+  const end = token.search(/(?<=[^\s"'])\s/);
+  // Before the program, as in a shell, there may be variables.
+  if (token.slice(0, end === -1 ? undefined : end).includes("=")) return hidden(token);
+  return end === -1 ? token : token.slice(0, end) + hidden(token.slice(end));
+}
+
+/** Quotes, spaces and short numbers tell nothing. */
+function hidden(token: string): string {
+  return /^\d{1,5}$/.test(token) ? token : token.replaceAll(/[^\s"']/g, "*");
+}

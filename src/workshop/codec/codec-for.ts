@@ -1,0 +1,18 @@
+import type { ToolFile } from "../file/model/tool-file.ts";
+import type { Codec } from "./record/codec.ts";
+import type { Unknown } from "./record/deviations.ts";
+import { formCodec } from "./form/form-codec.ts";
+import { jsonCodec } from "./json/json-codec.ts";
+import { xmlCodec } from "./xml/xml-codec.ts";
+
+/** Works out how a type is written; what is wrong with its wire paths is CONFIG_INVALID here and not later. `unknown` is for JSON. */
+export function codecFor(file: ToolFile, type: string, as: "xml" | "json" | "form", unknown?: Unknown): Codec {
+  switch (as) {
+    case "xml":
+      return xmlCodec(file, type);
+    case "json":
+      return jsonCodec(file, type, unknown);
+    case "form":
+      return formCodec(file, type);
+  }
+}

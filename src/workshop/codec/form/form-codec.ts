@@ -1,0 +1,104 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
+import type { ToolFile } from "../../file/model/tool-file.ts";
+import type { Codec } from "../record/codec.ts";
+import { Deviations } from "../record/deviations.ts";
+import { decodePairs, encodePairs, type Pair } from "./form-text.ts";
+import { MEMBERS } from "../json/member-path.ts";
+import type { Fields } from "../../../json/own.ts";
+import { Planner } from "../record/planner.ts";
+import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
+import { RecordReading } from "../record/record-reading.ts";
+import { RecordSource } from "../record/record-source.ts";
+import type { Scalar } from "../record/scalar.ts";
+
+/** Names with dots for objects inside objects; lists repeat their name. */
+export function formCodec(file: ToolFile, type: string): Codec {
+  const plan = new Planner(file, MEMBERS).document(type);
+  requireFlat(plan.root, type);
+  return {
+    encode: (value) => encodePairs([...pairsOf(plan.root, "", new RecordSource(plan, value, undefined))]),
+    decode: (body) => {
+      const found = new Deviations();
+      const value = decodeForm(plan, decodePairs(body), found);
+      return { value, deviations: found.all() };
+    },
+  };
+}
+
+function requireFlat(node: NodePlan, type: string): void {
+  for (const child of node.children) {
+    const isSingle = child.list === undefined || (!child.list.isRecord && child.list.plan().root.text.length > 0);
+    if (child.nested || !isSingle || child.name === ".") {
+      throw new NexusError(
+        "CONFIG_INVALID",
+        `The type ${type} cannot be sent as a form: ${child.path} is no list of single values`,
+      );
+    }
+    requireFlat(child, type);
+  }
+}
+
+function* pairsOf(node: NodePlan, name: string, source: RecordSource): Generator<Pair> {
+  for (const leaf of [...node.text, ...node.presence]) {
+    const text = textOf(leaf, source);
+    if (text !== undefined) yield [name, text];
+  }
+  if (node.list) {
+    const [leaf] = node.list.plan().root.text;
+    for (const { record, place } of source.itemsOf(node.list) ?? []) {
+      const text = leaf && textOf(leaf, new RecordSource(node.list.plan(), record, place));
+      if (text !== undefined) yield [name, text];
+    }
+  }
+  for (const child of node.children) yield* pairsOf(child, nameOf(name, child), source);
+}
+
+function textOf(leaf: LeafPlan, source: RecordSource): string | undefined {
+  if (leaf.constant) return source.has(leaf.scope) ? leaf.constant.text : undefined;
+  return source.valueOf(leaf, writeText);
+}
+
+function writeText(this: Scalar, value: unknown): ReturnType<Scalar["write"]> {
+  return this.write(value);
+}
+
+function decodeForm(plan: RecordPlan, pairs: readonly Pair[], found: Deviations): Fields {
+  const values = new Map<string, string[]>();
+  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value]);
+  const reading = new RecordReading(plan, found, undefined);
+  visit(plan.root, "", values, reading);
+  for (const [name, [first = ""]] of values) reading.tell(name, "unknown member", first);
+  return reading.finish();
+}
+
+/** Takes what it knows out of `values`; tells whether there was something. */
+function visit(node: NodePlan, name: string, values: Map<string, string[]>, reading: RecordReading): boolean {
+  const given = name === "" ? [] : (values.get(name) ?? []);
+  if (node.text.length + node.presence.length > 0 || node.list) values.delete(name);
+  if (node.list) {
+    readItems(node.list, given, reading);
+  } else if (given[0] !== undefined) {
+    for (const leaf of node.text) reading.take(leaf, leaf.scalar.read(given[0]), given[0]);
+    for (const leaf of node.presence) reading.take(leaf, leaf.scalar.read(given[0]), given[0]);
+    if (given[1] !== undefined) reading.tell(name, "stands here more than once", given[1]);
+  }
+  let isThere = given.length > 0;
+  for (const child of node.children) if (visit(child, nameOf(name, child), values, reading)) isThere = true;
+  if (isThere) for (const scope of node.opens) reading.meet(scope);
+  return isThere;
+}
+
+function readItems(list: ListPlan, given: readonly string[], reading: RecordReading): void {
+  const plan = list.plan();
+  const items = reading.items(list.slot);
+  for (const [index, text] of given.entries()) {
+    const inner = new RecordReading(plan, reading.found, reading.placeOf(list, index));
+    for (const leaf of plan.root.text) inner.take(leaf, leaf.scalar.read(text), text);
+    const item = inner.finish()[""];
+    if (item !== undefined) items.push(item);
+  }
+}
+
+function nameOf(before: string, { name }: NodePlan): string {
+  return before === "" ? name : `${before}.${name}`;
+}

@@ -1,0 +1,48 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
+
+export type Pair = readonly [name: string, value: string];
+
+/** As forms are sent: percent-encoded, a blank is a plus. */
+export function encodePairs(pairs: readonly Pair[]): string {
+  return pairs.map(([name, value]) => `${formText(name, name)}=${formText(value, name)}`).join("&");
+}
+
+export function decodePairs(body: Uint8Array | string): Pair[] {
+  try {
+    const text = typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body);
+    return text
+      .split("&")
+      .filter((part) => part !== "")
+      .map((part) => {
+        const [, name = "", value = ""] = /^([^=]*)=?([^]*)$/.exec(part) ?? [];
+        return [plainText(name), plainText(value)];
+      });
+  } catch (error) {
+    throw new NexusError("PROTOCOL_VIOLATION", "The form cannot be read: it is not encoded as forms are", {
+      cause: error,
+      mayHaveReached: true,
+    });
+  }
+}
+
+/** Percent-encoded for any place in an address: what has a meaning there loses it. `name` is for the complaint. */
+export function percentEncoded(text: string, name: string): string {
+  // Most values are words, numbers and dates, which stay as they are.
+  if (/^[\w.~-]*$/.test(text)) return text;
+  try {
+    return encodeURIComponent(text).replace(
+      /[!'()*]/g,
+      (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+  } catch {
+    throw new NexusError("ARGUMENTS_INVALID", `${name} contains half of a character`, { mayHaveReached: false });
+  }
+}
+
+function formText(text: string, name: string): string {
+  return percentEncoded(text, name).replaceAll("%20", "+");
+}
+
+function plainText(text: string): string {
+  return decodeURIComponent(text.replaceAll("+", " "));
+}

@@ -1,0 +1,96 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
+import { isRecord } from "../../../json/is-record.ts";
+import type { Deviations } from "../record/deviations.ts";
+import { exactText } from "../../../json/exact-json.ts";
+import { ITSELF } from "./member-path.ts";
+import type { Fields } from "../../../json/own.ts";
+import { depthOf, pathOf, type Place } from "../record/place.ts";
+import type { ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
+import { RecordReading } from "../record/record-reading.ts";
+
+const MAX_DEPTH = 100;
+
+/** The record that a value of JSON holds. What is wrong with it is found, and left out. Null is the same as absent. */
+export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, place?: Place): Fields {
+  if (depthOf(place) > MAX_DEPTH) {
+    throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: it is nested deeper than ${MAX_DEPTH}`);
+  }
+  const reading = new RecordReading(plan, found, place);
+  visit(plan.root, value, reading, WHOLE);
+  return reading.finish();
+}
+
+/** The object of the record that a node belongs to, and the way to the node from there: for members that are kept. */
+interface Holder {
+  scope: number;
+  path: string;
+}
+
+const WHOLE: Holder = { scope: 0, path: "" };
+
+function visit(plan: NodePlan, value: unknown, reading: RecordReading, holder: Holder): void {
+  if (value === null || value === undefined) return;
+  const { text, presence, nested, list } = plan;
+  if (list) return readList(list, value, reading);
+  if (nested) {
+    if (!isRecord(value)) return reading.spoil(nested, "expected an object", shown(value));
+    const place = reading.placeOf(nested, -1);
+    return reading.set(nested.slot, decodeJson(nested.plan(), value, reading.found, place));
+  }
+  for (const leaf of text) reading.take(leaf, leaf.scalar.readJson(value), shown(value));
+  for (const leaf of presence) reading.set(leaf.slot, leaf.scalar.readJson(value));
+  if (text.length === 0 && presence.length === 0) readMembers(plan, value, reading, holder);
+}
+
+function readMembers(plan: NodePlan, value: unknown, reading: RecordReading, outer: Holder): void {
+  const [itself] = plan.byName.get(ITSELF) ?? [];
+  for (const scope of plan.opens) if (itself || isRecord(value)) reading.meet(scope);
+  if (itself) return visit(itself, value, reading, outer);
+  if (!isRecord(value)) return notObject(plan, value, reading);
+  const isKept = reading.found.unknown === "keep";
+  const [scope] = plan.opens;
+  const holder = scope === undefined ? outer : { scope, path: "" };
+  for (const name of Object.keys(value)) {
+    const [known] = plan.byName.get(name) ?? [];
+    if (!known) readUnknown(plan, { name, value: value[name] }, reading, holder);
+    else visit(known, value[name], reading, isKept ? { ...holder, path: `${holder.path}${name}.` } : WHOLE);
+  }
+}
+
+function readUnknown(
+  plan: NodePlan,
+  { name, value }: { name: string; value: unknown },
+  reading: RecordReading,
+  { scope, path }: Holder,
+): void {
+  const { unknown } = reading.found;
+  if (unknown === "ignore" || (unknown === "keep" && reading.keep(scope, `${path}${name}`, value))) return;
+  reading.tell(plan.path === "" ? name : `${plan.path}/${name}`, "unknown member", shown(value));
+}
+
+function notObject({ opens, path }: NodePlan, value: unknown, reading: RecordReading): void {
+  const [first] = opens.map((scope) => reading.plan.scopes[scope]);
+  if (!first) return reading.tell(path, "expected an object", shown(value));
+  reading.spoil(first, "expected an object", shown(value));
+}
+
+function readList(list: ListPlan, value: unknown, reading: RecordReading): void {
+  if (!Array.isArray(value)) return reading.spoil(list, "expected a list", shown(value));
+  const plan = list.plan();
+  const items = reading.items(list.slot);
+  for (const [index, each] of (value as unknown[]).entries()) {
+    const place = reading.placeOf(list, index);
+    if (list.isRecord && !isRecord(each) && !plan.root.byName.has(ITSELF)) {
+      reading.found.add(pathOf(place), "expected an object", shown(each));
+      continue;
+    }
+    const record = decodeJson(plan, each, reading.found, place);
+    const item = list.isRecord ? record : record[""];
+    if (item !== undefined) items.push(item);
+  }
+}
+
+function shown(value: unknown): string {
+  // A number that is none in JSON was too large to be read.
+  return typeof value === "string" || typeof value === "number" ? String(value) : exactText(value);
+}

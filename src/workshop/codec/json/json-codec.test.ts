@@ -1,0 +1,243 @@
+import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../../../test/fixtures/cpu-time.ts";
+import { fileOf } from "../../../../test/fixtures/tool-file.ts";
+import { codecFor } from "../codec-for.ts";
+
+const file = fileOf({
+  Page: {
+    fields: {
+      items: { wire: "data.items", list: "Item" },
+      next: { wire: "page.next", type: "integer", optional: true },
+      kind: { const: "list", optional: true },
+      error: { type: "Problem", optional: true },
+    },
+  },
+  Item: {
+    fields: {
+      id: {},
+      price: { wire: "price.adult", type: "number" },
+      level: { type: "integer", codes: { 1: "low", 2: "high" }, optional: true },
+      tags: { list: { type: "string", maxLength: 3 }, optional: true },
+      on: { type: "date", optional: true },
+    },
+  },
+  Problem: { fields: { code: {}, message: { optional: true } } },
+  List: { fields: { all: { wire: ".", list: "Item" } } },
+});
+const codec = codecFor(file, "Page", "json");
+const decode = (value: unknown) => codec.decode(JSON.stringify(value));
+
+describe("JSON", () => {
+  test("members by path, codes as numbers, null as absent, amounts as text", () => {
+    expect(
+      decode({
+        data: { items: [{ id: "028", price: { adult: "6.50" }, level: 2, tags: null }] },
+        page: { next: null },
+        kind: "list",
+        error: null,
+      }),
+    ).toEqual({ value: { items: [{ id: "028", price: 6.5, level: "high", tags: [] }], kind: "list" }, deviations: [] });
+    expect(JSON.parse(codec.encode({ items: [{ id: "a", price: 1, level: "low" }], next: 2 }))).toEqual({
+      data: { items: [{ id: "a", price: { adult: 1 }, level: 1 }] },
+      page: { next: 2 },
+      kind: "list",
+    });
+  });
+
+  const item = { id: "a", price: { adult: 1 } };
+  test.each([
+    [{ ...item, id: 2.5 }, "items[0].id", "expected text", "2.5"],
+    [{ ...item, id: true }, "items[0].id", "expected text", "true"],
+    [{ ...item, price: 5 }, "items[0]/price", "expected an object", "5"],
+    [{ ...item, price: { adult: "x" } }, "items[0].price", "expected a number", "x"],
+    [{ ...item, extra: { a: 1 } }, "items[0]/extra", "unknown member", `{"a":1}`],
+    [{ ...item, price: { adult: 1, child: 2 } }, "items[0]/price/child", "unknown member", "2"],
+    [{ ...item, level: 3 }, "items[0].level", "expected one of the codes 1, 2", "3"],
+    [{ ...item, tags: "x" }, "items[0].tags", "expected a list", "x"],
+    [{ ...item, tags: ["long"] }, "items[0].tags[0]", "must have at most 3 characters", "long"],
+    [{ ...item, on: "2025-02-30" }, "items[0].on", "expected a date (YYYY-MM-DD)", "2025-02-30"],
+    ["x", "items[0]", "expected an object", "x"],
+    [null, "items[0]", "expected an object", "null"],
+    [{ ...item, tags: [[1]] }, "items[0].tags[0]", "expected text", "[1]"],
+  ])("what is not as declared is told and left out: %j", (each, path, problem, received) => {
+    const { deviations } = decode({ data: { items: [each] }, kind: "list" });
+    expect(deviations[0]).toEqual({ path, problem, received });
+    expect(deviations.slice(1)).toEqual(
+      path.endsWith("/price") ? [{ path: "items[0].price", problem: "missing" }] : [],
+    );
+  });
+
+  test("an object that is none is told once; an answer that is no object is told", () => {
+    expect(decode({ data: { items: [] }, error: "no" }).deviations).toEqual([
+      { path: "error", problem: "expected an object", received: "no" },
+    ]);
+    expect(decode([1])).toEqual({
+      value: { items: [], kind: "list" },
+      deviations: [{ path: "", problem: "expected an object", received: "[1]" }],
+    });
+  });
+
+  test("the whole answer may be a list", () => {
+    const list = codecFor(file, "List", "json");
+    const value = { all: [{ id: "a", price: 1, tags: [] }] };
+    expect(JSON.parse(list.encode(value))).toEqual([{ id: "a", price: { adult: 1 }, tags: [] }]);
+    expect(list.decode(list.encode(value))).toEqual({ value, deviations: [] });
+    expect(list.decode("{}")).toEqual({
+      value: { all: [] },
+      deviations: [{ path: "all", problem: "expected a list", received: "{}" }],
+    });
+  });
+
+  test("names that objects have by themselves are only names", () => {
+    const odd = fileOf({
+      Odd: { fields: { constructor: { optional: true }, it: { wire: "__proto__.x", optional: true } } },
+    });
+    const codec = codecFor(odd, "Odd", "json");
+    expect(codec.encode({})).toBe("{}");
+    expect(codec.encode({ it: "a" })).toBe(`{"__proto__":{"x":"a"}}`);
+    expect(codec.decode(`{"__proto__":{"x":"a"},"toString":1}`)).toEqual({
+      value: { it: "a" },
+      deviations: [{ path: "toString", problem: "unknown member", received: "1" }],
+    });
+  });
+
+  test.each([
+    ["", "The JSON cannot be read"],
+    ["<html>", "The JSON cannot be read"],
+    [Buffer.from([0x22, 0xff, 0x22]), "its bytes are no UTF-8"],
+    [`{"unknown":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "it is nested too deep"],
+  ])("what is no JSON is not read: %s", (body, message) => {
+    expect(() => codec.decode(body)).toThrow(
+      expect.objectContaining({ code: "PROTOCOL_VIOLATION", message: expect.stringContaining(message) }),
+    );
+  });
+
+  test("a number that is too large is told as such", () => {
+    const { deviations } = codec.decode(`{"data":{"items":[]},"kind":"list","page":{"next":1e400}}`);
+    expect(deviations).toEqual([{ path: "next", problem: "expected a whole number", received: "Infinity" }]);
+  });
+
+  test("members that the type does not name are reported, ignored or kept, beside the fields they belong to", () => {
+    const answer = {
+      data: { items: [{ ...item, extra: { a: [1] }, price: { adult: 1, child: 2 } }], total: 1 },
+      kind: "list",
+      next: "not the field of this name",
+      __proto: 1,
+    };
+    const items = [{ id: "a", price: 1, tags: [] }];
+    const read = (unknown: "keep" | "ignore") => codecFor(file, "Page", "json", unknown).decode(JSON.stringify(answer));
+    expect(decode(answer).deviations.map(({ path }) => path)).toEqual([
+      "items[0]/price/child",
+      "items[0]/extra",
+      "data/total",
+      "next",
+      "__proto",
+    ]);
+    expect(read("ignore")).toEqual({ value: { items, kind: "list" }, deviations: [] });
+    expect(read("keep")).toEqual({
+      value: {
+        items: [{ ...items[0], extra: { a: [1] }, "price.child": 2 }],
+        kind: "list",
+        "data.total": 1,
+        __proto: 1,
+      },
+      deviations: [{ path: "next", problem: "unknown member", received: "not the field of this name" }],
+    });
+  });
+
+  test("whole numbers that no double holds are exact: text where the type is text, and reported in full elsewhere", () => {
+    const long = codecFor(
+      fileOf({
+        L: {
+          fields: {
+            id: { optional: true },
+            count: { type: "integer", optional: true },
+            size: { type: "number", optional: true },
+          },
+        },
+      }),
+      "L",
+      "json",
+      "keep",
+    );
+    const big = "9007199254740993";
+    expect(long.decode(`{"id":${big}}`)).toEqual({ value: { id: big }, deviations: [] });
+    expect(long.decode(`{"id":"\\u0001${big}","a":{"b":[-${big}]}}`)).toEqual({
+      value: { id: `\u0001${big}`, a: { b: [`-${big}`] } },
+      deviations: [],
+    });
+    const problem = "is too large to be an exact number; as type: string it would be text";
+    for (const field of ["count", "size"]) {
+      for (const written of [big, `"${big}"`]) {
+        expect(long.decode(`{"${field}":${written}}`)).toEqual({
+          value: {},
+          deviations: [{ path: field, problem, received: big }],
+        });
+      }
+    }
+    expect(long.decode(`{"size":100000000000000000000}`).value).toEqual({ size: 1e20 });
+    const xml = codecFor(fileOf({ L: { xml: { element: "l" }, fields: { size: { type: "number" } } } }), "L", "xml");
+    expect(xml.decode(`<l><size>${big}</size></l>`).deviations).toEqual([{ path: "size", problem, received: big }]);
+  });
+
+  test("control characters beside a big number take no longer to read than others", async () => {
+    const codec = codecFor(fileOf({ L: { fields: { id: {}, note: {} } } }), "L", "json");
+    const note = "\u0001".repeat(60_000);
+    const answer = `{"id":9007199254740993,"note":${JSON.stringify(note)}}`;
+    const spent = await cpuMsOf(() => expect(codec.decode(answer).value).toEqual({ id: "9007199254740993", note }));
+    expect(spent).toBeLessThan(5_000);
+  });
+
+  test("very many members that no type names are kept in no more time than others take", async () => {
+    const codec = codecFor(fileOf({ L: { fields: { id: { optional: true } } } }), "L", "json", "keep");
+    const members = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`a${at}`, at]));
+    const answer = JSON.stringify(members);
+    const spent = await cpuMsOf(() => expect(Object.keys(codec.decode(answer).value ?? {})).toHaveLength(40_000));
+    expect(spent).toBeLessThan(5_000);
+  });
+
+  test("a long text is not compared with a pattern, which could take for ever: it does not match", () => {
+    const text = codecFor(fileOf({ T: { fields: { t: { pattern: String.raw`\s+$` } } } }), "T", "json");
+    const { deviations } = text.decode(JSON.stringify({ t: `${" ".repeat(200_000)}x` }));
+    expect(deviations).toMatchObject([{ path: "t", problem: String.raw`must match \s+$` }]);
+  });
+
+  test("types that hold themselves are not followed for ever", () => {
+    const tree = codecFor(fileOf({ T: { fields: { t: { type: "T", optional: true } } } }), "T", "json");
+    expect(() => tree.decode(`${`{"t":`.repeat(5_000)}{}${"}".repeat(5_000)}`)).toThrow(/nested deeper than 100/);
+  });
+});
+
+describe("forms", () => {
+  const form = codecFor(
+    fileOf({
+      F: {
+        fields: { name: {}, tags: { list: { type: "integer" }, optional: true }, guest: { type: "G", optional: true } },
+      },
+      G: { fields: { mail: { wire: "e-mail" } } },
+    }),
+    "F",
+    "form",
+  );
+
+  test("blanks, signs and names with dots", () => {
+    const value = { name: "a b&c=d+ü%", tags: [1, 2], guest: { mail: "x@y" } };
+    expect(form.encode(value)).toBe("name=a+b%26c%3Dd%2B%C3%BC%25&tags=1&tags=2&guest.e-mail=x%40y");
+    expect(form.decode(form.encode(value))).toEqual({ value, deviations: [] });
+  });
+
+  test("what is not as declared is told", () => {
+    expect(form.decode("name=a&name=b&tags=x&other=1").deviations).toEqual([
+      { path: "name", problem: "stands here more than once", received: "b" },
+      { path: "tags[0]", problem: "expected a whole number", received: "x" },
+      { path: "other", problem: "unknown member", received: "1" },
+    ]);
+    expect(form.decode("guest.e-mail=a").deviations).toEqual([{ path: "name", problem: "missing" }]);
+    expect(() => form.decode("a=%zz")).toThrow(expect.objectContaining({ code: "PROTOCOL_VIOLATION" }));
+  });
+
+  test("lists of objects cannot be sent", () => {
+    const file = fileOf({ F: { fields: { guests: { list: "G" } } }, G: { fields: { a: {} } } });
+    expect(() => codecFor(file, "F", "form")).toThrow(/cannot be sent as a form: guests/);
+  });
+});

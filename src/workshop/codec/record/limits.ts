@@ -1,0 +1,64 @@
+import type { ScalarShape } from "../../file/model/tool-file.ts";
+import { linearPattern } from "../../pattern/linear-pattern.ts";
+import { StepsExceeded, type StepBudget } from "../../pattern/step-budget.ts";
+
+/** `budget`: for all texts of the same document. */
+export type Limit = (value: unknown, budget: StepBudget) => string | undefined;
+
+/** Says which of a shape's limits a value breaks. Answers are kept although they do; it is only told. */
+export function limitsOf(shape: ScalarShape): Limit | undefined {
+  const limits = [...ofNumbers(shape), ...ofTexts(shape)];
+  if (limits.length === 0) return undefined;
+  return (value, budget) => {
+    for (const limit of limits) {
+      const problem = limit(value, budget);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+}
+
+function ofNumbers({ minimum, maximum }: ScalarShape): Limit[] {
+  const limits: Limit[] = [];
+  const isBelow = (value: unknown, limit: number) => typeof value === "number" && value < limit;
+  const isAbove = (value: unknown, limit: number) => typeof value === "number" && value > limit;
+  if (minimum !== undefined)
+    limits.push((value) => (isBelow(value, minimum) ? `must be at least ${minimum}` : undefined));
+  if (maximum !== undefined)
+    limits.push((value) => (isAbove(value, maximum) ? `must be at most ${maximum}` : undefined));
+  return limits;
+}
+
+function ofTexts({ minLength, maxLength, pattern }: ScalarShape): Limit[] {
+  const limits: Limit[] = [];
+  // Characters as people and JSON Schema count them; no text has more of them than UTF-16 units.
+  const isLonger = (text: string, limit: number) => text.length > limit && Array.from(text).length > limit;
+  const isShorter = (text: string, limit: number) => text.length < limit || Array.from(text).length < limit;
+  if (minLength !== undefined) {
+    limits.push((value) =>
+      typeof value === "string" && isShorter(value, minLength)
+        ? `must have at least ${minLength} characters`
+        : undefined,
+    );
+  }
+  if (maxLength !== undefined) {
+    limits.push((value) =>
+      typeof value === "string" && isLonger(value, maxLength) ? `must have at most ${maxLength} characters` : undefined,
+    );
+  }
+  if (pattern !== undefined) limits.push(ofPattern(pattern));
+  return limits;
+}
+
+function ofPattern(source: string): Limit {
+  const pattern = linearPattern(source);
+  return (value, budget) => {
+    if (typeof value !== "string") return undefined;
+    try {
+      return pattern.test(value, budget) ? undefined : `must match ${source}`;
+    } catch (error) {
+      if (error instanceof StepsExceeded) return "was not checked against its pattern: there is too much text";
+      throw error;
+    }
+  };
+}

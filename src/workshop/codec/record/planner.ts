@@ -1,0 +1,270 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
+import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec } from "../../file/model/tool-file.ts";
+import { Mismatch, scalarOf, type Scalar } from "./scalar.ts";
+import type { WireStep } from "./wire-path.ts";
+import type { FieldPlace, LeafPlan, NodePlan, RecordPlan, ScopePlan } from "./record-plan.ts";
+import { XML_NAMESPACE, XSI_NAMESPACE } from "./xml-tree.ts";
+
+/** Where a field is put: the record that is being planned, and the object in it that has the field. */
+interface Spot {
+  record: RecordPlan;
+  scope: number;
+  namespace: string;
+  /** Types that are being flattened; one that comes again gets a plan of its own. */
+  inside: readonly string[];
+}
+
+type Owned = Pick<FieldSpec, "shape" | "optional" | "const">;
+
+/** What differs between XML and the others: how wire paths are read, and whether there are namespaces. */
+export interface Notation {
+  steps(wire: string, shape: FieldSpec["shape"]): WireStep[];
+  hasNamespaces: boolean;
+}
+
+/** Plans how types of a file are written. Plans of items that hold themselves are made when they are first needed. */
+export class Planner {
+  readonly #file: ToolFile;
+  readonly #notation: Notation;
+  readonly #plans = new Map<string, RecordPlan>();
+
+  constructor(file: ToolFile, notation: Notation) {
+    this.#file = file;
+    this.#notation = notation;
+  }
+
+  /** A type as a whole document. */
+  document(name: string): RecordPlan {
+    const namespace = this.#namespaceOf(name) ?? "";
+    const element = newElement(this.#type(name).xml.element ?? "", namespace);
+    return this.#planOf({ type: name, element, namespace });
+  }
+
+  #planOf({ type, element, namespace }: { type: string; element: NodePlan; namespace: string }): RecordPlan {
+    const key = JSON.stringify([type, element.name, element.namespace, element.fixed, namespace]);
+    return this.#remembered(key, () => {
+      const record = newRecord(element);
+      return { record, fill: () => this.#addType(element, type, { record, scope: 0, namespace, inside: [type] }) };
+    });
+  }
+
+  /** Remembered before it is filled: what holds itself finds itself. */
+  #remembered(key: string, make: () => { record: RecordPlan; fill: () => void }): RecordPlan {
+    const known = this.#plans.get(key);
+    if (known) return known;
+    const { record, fill } = make();
+    this.#plans.set(key, record);
+    fill();
+    return record;
+  }
+
+  #addType(element: NodePlan, name: string, spot: Spot): void {
+    for (const [field, spec] of Object.entries(this.#type(name).fields)) {
+      if (field === "__proto__") throw invalid(name, field, "this name cannot be used");
+      try {
+        this.#addField(element, field, spec, spot);
+      } catch (error) {
+        if (error instanceof NexusError && error.details.raw !== "named") throw invalid(name, field, error.message);
+        throw error;
+      }
+    }
+  }
+
+  #addField(element: NodePlan, field: string, spec: FieldSpec, spot: Spot): void {
+    if (spec.wire === false) {
+      if (spec.const !== undefined) addSlot(field, spec, spot, false);
+      return;
+    }
+    this.#addAt(element, field, spec, this.#notation.steps(spec.wire, spec.shape), spot);
+  }
+
+  #addAt(start: NodePlan, field: string, owned: Owned, steps: readonly WireStep[], spot: Spot): void {
+    let element = start;
+    for (const [index, step] of steps.entries()) {
+      if (step.repeats) return this.#addList(element, field, owned, { step, rest: steps.slice(index + 1) }, spot);
+      if (owned.shape.kind === "list" && index === steps.length - 1)
+        throw wrong("a list needs [] after the element that repeats");
+      if (step.attribute) return this.#addAttribute(element, field, owned, step, spot);
+      if (!step.text) element = this.#child(element, step, spot.namespace);
+    }
+    const place = addSlot(field, owned, spot, true);
+    if (owned.shape.kind === "scalar") {
+      const leaf = leafOf(owned, owned.shape, place);
+      (leaf.type === "presence" ? element.presence : element.text).push(leaf);
+    } else if (owned.shape.kind === "object") {
+      this.#addObject(element, owned.shape, { place, optional: owned.optional, implied: element === start }, spot);
+    }
+  }
+
+  #addAttribute(element: NodePlan, field: string, owned: Owned, step: WireStep, spot: Spot): void {
+    if (owned.shape.kind !== "scalar") throw wrong("an attribute holds a single value");
+    const namespace = step.prefix === undefined ? "" : this.#namespace(step.prefix);
+    const leaf = leafOf(owned, owned.shape, addSlot(field, owned, spot, true));
+    const known = element.attributes.find((each) => each.name === step.name && each.namespace === namespace);
+    if (known) known.leaves.push(leaf);
+    else element.attributes.push({ name: step.name, namespace, leaves: [leaf] });
+  }
+
+  #addObject(
+    element: NodePlan,
+    { type }: ObjectShape,
+    { place, optional, implied }: { place: FieldPlace; optional: boolean; implied: boolean },
+    spot: Spot,
+  ): void {
+    const namespace = this.#namespaceOf(type) ?? spot.namespace;
+    if (spot.inside.includes(type)) {
+      if (implied) throw wrong(`${type} holds itself in the same element`);
+      const { name, namespace: its, fixed } = element;
+      const plan = () => this.#planOf({ type, element: { ...newElement(name, its), fixed }, namespace });
+      element.nested = { ...place, plan };
+      return;
+    }
+    const { field, slot, path } = place;
+    const scope = spot.record.scopes.push({ parent: spot.scope, field, slot, path, implied, optional, fields: [] }) - 1;
+    if (!implied) element.opens.push(scope);
+    this.#addType(element, type, { record: spot.record, scope, namespace, inside: [...spot.inside, type] });
+  }
+
+  #addList(parent: NodePlan, field: string, owned: Owned, way: { step: WireStep; rest: WireStep[] }, spot: Spot): void {
+    const { shape } = owned;
+    if (shape.kind !== "list") throw wrong("[] is for lists");
+    const element = this.#child(parent, way.step, spot.namespace);
+    if (element.list) throw wrong(`"${element.list.field}" has the same elements; give both a list of a type`);
+    const isRecord = shape.of.kind === "object" && way.rest.length === 0;
+    element.list = {
+      ...addSlot(field, owned, spot, true),
+      keepEmpty: shape.keepEmpty,
+      isRecord,
+      plan: once(() => this.#item(element, shape, way.rest, spot.namespace)),
+    };
+    // What is wrong with it is told when the file is opened, not when the first item comes. What holds itself ends here.
+    if (shape.of.kind === "scalar" || !spot.inside.includes(shape.of.type)) element.list.plan();
+  }
+
+  #item(element: NodePlan, { of }: ListShape, rest: readonly WireStep[], namespace: string): RecordPlan {
+    const root = { ...newElement(element.name, element.namespace), fixed: element.fixed };
+    if (of.kind === "object" && rest.length === 0) {
+      return this.#planOf({ type: of.type, element: root, namespace: this.#namespaceOf(of.type) ?? namespace });
+    }
+    const record = newRecord(root);
+    const spot = { record, scope: 0, namespace, inside: [] };
+    this.#addAt(root, "", { shape: of, optional: false }, rest, spot);
+    return record;
+  }
+
+  #child(parent: NodePlan, step: WireStep, inherited: string): NodePlan {
+    const namespace = step.prefix === undefined ? inherited : this.#namespace(step.prefix);
+    const fixed = step.predicates.map(({ attribute, prefix, value }) => ({
+      name: attribute,
+      namespace: prefix === undefined ? "" : this.#namespace(prefix),
+      value,
+    }));
+    if (parent.nested) throw wrong(`<${parent.name}> belongs to "${parent.nested.field}" alone`);
+    const siblings = parent.byName.get(step.name) ?? [];
+    const isSame = (plan: NodePlan) =>
+      plan.namespace === namespace && JSON.stringify(plan.fixed) === JSON.stringify(fixed);
+    const known = siblings.find(isSame);
+    if (known) {
+      if ((known.list !== undefined) !== step.repeats)
+        throw wrong(`<${step.name}> repeats in one path and not in another`);
+      return known;
+    }
+    const path = parent.path === "" ? step.name : `${parent.path}/${step.name}`;
+    const element = { ...newElement(step.name, namespace), path, fixed, index: parent.children.length };
+    parent.children.push(element);
+    parent.byName.set(
+      step.name,
+      [...siblings, element].sort((a, b) => b.fixed.length - a.fixed.length),
+    );
+    return element;
+  }
+
+  #namespaceOf(type: string): string | undefined {
+    return this.#notation.hasNamespaces ? this.#type(type).xml.namespace : undefined;
+  }
+
+  #namespace(prefix: string): string {
+    const known = Object.hasOwn(this.#file.namespaces, prefix) ? this.#file.namespaces[prefix] : undefined;
+    const namespace = known ?? { xml: XML_NAMESPACE, xsi: XSI_NAMESPACE }[prefix];
+    if (namespace === undefined) throw wrong(`the prefix "${prefix}" is not in namespaces`);
+    return namespace;
+  }
+
+  #type(name: string): TypeSpec {
+    const type = Object.hasOwn(this.#file.types, name) ? this.#file.types[name] : undefined;
+    if (!type) throw new NexusError("CONFIG_INVALID", `There is no type "${name}"`);
+    return type;
+  }
+}
+
+function newElement(name: string, namespace: string): NodePlan {
+  return {
+    name,
+    namespace,
+    path: "",
+    index: 0,
+    fixed: [],
+    attributes: [],
+    text: [],
+    presence: [],
+    children: [],
+    byName: new Map(),
+    opens: [],
+    list: undefined,
+    nested: undefined,
+  };
+}
+
+function newRecord(root: NodePlan): RecordPlan {
+  const whole: ScopePlan = { parent: 0, field: "", slot: -1, path: "", implied: false, optional: false, fields: [] };
+  return { root, scopes: [whole], slots: 0 };
+}
+
+function addSlot(name: string, { shape, optional, const: constant }: Owned, spot: Spot, isOnWire: boolean): FieldPlace {
+  const { record, scope } = spot;
+  const slot = record.slots++;
+  const list = shape.kind === "list" ? shape : undefined;
+  const holder = record.scopes[scope];
+  holder?.fields.push({
+    name,
+    slot,
+    kind: shape.kind === "scalar" && shape.type === "presence" ? "presence" : shape.kind,
+    optional,
+    constant,
+    isOnWire,
+    minItems: list?.minItems,
+    maxItems: list?.maxItems,
+  });
+  const path = [holder?.path ?? "", name].filter((part) => part !== "").join(".");
+  return { scope, field: name, slot, path };
+}
+
+function leafOf({ const: value, optional }: Owned, shape: ScalarShape, place: FieldPlace): LeafPlan {
+  const scalar = scalarOf(shape);
+  const constant = value === undefined ? undefined : constantOf(scalar, value);
+  return { ...place, scalar, type: shape.type, optional, constant };
+}
+
+/** A constant may be the name of a code, or the code itself. */
+function constantOf(scalar: Scalar, value: string | number | boolean): LeafPlan["constant"] {
+  const text = scalar.write(value);
+  const json = scalar.writeJson(value);
+  return {
+    value,
+    text: text instanceof Mismatch ? String(value) : text,
+    json: json instanceof Mismatch ? value : json,
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function wrong(problem: string): NexusError {
+  return new NexusError("CONFIG_INVALID", problem);
+}
+
+function invalid(type: string, field: string, problem: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `types.${type}.fields.${field}: ${problem}`, { raw: "named" });
+}

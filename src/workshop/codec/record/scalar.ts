@@ -1,0 +1,179 @@
+import type { ScalarShape } from "../../file/model/tool-file.ts";
+import { isDate, isDateTime } from "../../expression/calendar.ts";
+import { decimalText } from "../../../json/decimal-text.ts";
+import { survives, wholeNumber } from "../../../json/exact-json.ts";
+import { limitsOf, type Limit } from "./limits.ts";
+
+/** Something that is not of the kind that was declared. */
+export class Mismatch {
+  readonly problem: string;
+
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+}
+
+/** How one kind of value looks upstream, both ways. */
+export interface Scalar {
+  readonly type: ScalarShape["type"];
+  /** As text: in XML, forms, addresses and headers. */
+  write(value: unknown): string | Mismatch;
+  read(text: string): unknown;
+  /** As a value of JSON. */
+  writeJson(value: unknown): unknown;
+  readJson(value: unknown): unknown;
+  /** Which limit a value breaks that is otherwise right; absent where there are none. */
+  readonly limit: Limit | undefined;
+}
+
+const INTEGER = /^[+-]?\d+$/;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+export function scalarOf(shape: ScalarShape): Scalar {
+  const plain = shape.codes ? coded(shape, shape.codes) : plainScalar(shape);
+  return { type: shape.type, ...plain, limit: shape.codes ? undefined : limitsOf(shape) };
+}
+
+type Conversion = Omit<Scalar, "limit" | "type">;
+
+function plainScalar(shape: ScalarShape): Conversion {
+  switch (shape.type) {
+    case "string":
+      return text(shape, () => true, "text");
+    case "date":
+      return text(shape, isDate, "a date (YYYY-MM-DD)");
+    case "datetime":
+      return text(shape, isDateTime, "a date with a time (YYYY-MM-DDThh:mm:ss)");
+    case "integer":
+    case "number":
+      return number(shape);
+    case "boolean":
+      return boolean();
+    case "presence":
+      return presence();
+  }
+}
+
+function text(shape: ScalarShape, isRight: (text: string) => boolean, kind: string): Conversion {
+  const mismatch = new Mismatch(`expected ${kind}`);
+  const allowed = shape.enum && new Set<unknown>(shape.enum);
+  const notAllowed = shape.enum && new Mismatch(`expected one of ${shape.enum.join(", ")}`);
+  const isFree = shape.type === "string" && shape.whitespace === "keep";
+  const write = (value: unknown) => (typeof value === "string" && isRight(value) ? value : mismatch);
+  const read = (text: string) => {
+    const value = isFree ? text : shape.type === "string" ? collapsed(text) : text.trim();
+    if (!isRight(value)) return mismatch;
+    return allowed && !allowed.has(value) ? notAllowed : value;
+  };
+  return {
+    write,
+    read,
+    writeJson: write,
+    readJson: (value) => (typeof value === "string" ? read(value) : isWhole(value) ? read(String(value)) : mismatch),
+  };
+}
+
+/** Many an id is a number that no double holds: its digits are text. */
+function isWhole(value: unknown): boolean {
+  return typeof value === "bigint" || Number.isSafeInteger(value);
+}
+
+function number(shape: ScalarShape): Conversion {
+  const isInteger = shape.type === "integer";
+  const mismatch = new Mismatch(isInteger ? "expected a whole number" : "expected a number");
+  const tooLarge = new Mismatch("is too large to be an exact number; as type: string it would be text");
+  const allowed = shape.enum && new Set<unknown>(shape.enum);
+  const notAllowed = shape.enum && new Mismatch(`expected one of ${shape.enum.join(", ")}`);
+  const isRight = (value: unknown): value is number =>
+    typeof value === "number" && (isInteger ? Number.isSafeInteger(value) : Number.isFinite(value));
+  const exactly = (value: bigint) => (isInteger || !survives(value) ? tooLarge : kept(Number(value)));
+  const kept = (value: number) => {
+    if (isInteger ? !Number.isSafeInteger(value) : !Number.isFinite(value)) return tooLarge;
+    return allowed && !allowed.has(value) ? notAllowed : value;
+  };
+  const read = (given: string) => {
+    const text = given.trim();
+    // Number("-0") is another number than 0 for whoever compares; upstream means the same.
+    if (!(isInteger ? INTEGER : NUMBER).test(text)) return mismatch;
+    const value = Number(text) + 0;
+    const whole = Number.isSafeInteger(value) ? undefined : wholeNumber(text);
+    return whole === undefined ? kept(value) : exactly(whole);
+  };
+  return {
+    write: (value) => (isRight(value) ? decimalText(value, shape.decimals) : mismatch),
+    read,
+    writeJson: (value) =>
+      !isRight(value) ? mismatch : shape.decimals === undefined ? value : Number(decimalText(value, shape.decimals)),
+    // Many write amounts as text, because their own numbers lose cents.
+    readJson: (value) => {
+      if (typeof value === "string") return read(value);
+      if (typeof value === "bigint") return exactly(value);
+      return typeof value === "number" && (!isInteger || Number.isInteger(value)) ? kept(value + 0) : mismatch;
+    },
+  };
+}
+
+function boolean(): Conversion {
+  const mismatch = new Mismatch("expected true or false");
+  const read = (text: string) => {
+    const word = text.trim();
+    if (word === "true" || word === "1") return true;
+    return word === "false" || word === "0" ? false : mismatch;
+  };
+  return {
+    write: (value) => (typeof value === "boolean" ? String(value) : mismatch),
+    read,
+    writeJson: (value) => (typeof value === "boolean" ? value : mismatch),
+    readJson: (value) => (typeof value === "boolean" ? value : mismatch),
+  };
+}
+
+/** Whether it is there at all; what is not true is not written by those who call this. */
+function presence(): Conversion {
+  const mismatch = new Mismatch("expected true or false");
+  return {
+    write: (value) => (value === true ? "" : mismatch),
+    read: (text) => (text.trim() === "" ? true : new Mismatch("expected nothing inside")),
+    writeJson: (value) => (value === true ? true : mismatch),
+    readJson: (value) => value !== false,
+  };
+}
+
+function coded(shape: ScalarShape, codes: Record<string, string>): Conversion {
+  const names = new Map(Object.entries(codes));
+  // Several codes may have one name: the first is written.
+  const codeOf = new Map(
+    Object.entries(codes)
+      .toReversed()
+      .map(([code, name]) => [name, code]),
+  );
+  const notCode = new Mismatch(`expected one of the codes ${[...names.keys()].join(", ")}`);
+  const notName = new Mismatch(`expected one of ${[...codeOf.keys()].toReversed().join(", ")}`);
+  const write = (value: unknown) => (typeof value === "string" ? codeOf.get(value) : undefined) ?? notName;
+  const read = (text: string) => names.get(text) ?? names.get(text.trim()) ?? notCode;
+  return {
+    write,
+    read,
+    writeJson: (value) => {
+      const code = write(value);
+      return code instanceof Mismatch ? code : inJson(code, shape.type);
+    },
+    readJson: (value) => (isSimple(value) ? read(String(value)) : notCode),
+  };
+}
+
+function isSimple(value: unknown): value is string | number | bigint | boolean {
+  return ["string", "number", "bigint", "boolean"].includes(typeof value);
+}
+
+function inJson(code: string, type: ScalarShape["type"]): unknown {
+  if (type === "integer" || type === "number") return Number(code);
+  return type === "boolean" ? code === "true" || code === "1" : code;
+}
+
+/** Runs of blanks as one, none at the ends. */
+function collapsed(text: string): string {
+  // Most texts are in order already; to replace nothing twice costs more than to look once.
+  if (!/[\t\r\n]|^ | $| {2}/.test(text)) return text;
+  return text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "");
+}

@@ -1,0 +1,114 @@
+import type { Deviations } from "../record/deviations.ts";
+import type { Fields } from "../../../json/own.ts";
+import type { Place } from "../record/place.ts";
+import type { ListPlan, NestedPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
+import { RecordReading } from "../record/record-reading.ts";
+import { isSameName, XMLNS_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
+
+/** The record that an element holds. What is wrong with it is found, and left out of the value. */
+export function decodeXml(plan: RecordPlan, element: XmlElement, found: Deviations, place?: Place): Fields {
+  const reading = new RecordReading(plan, found, place);
+  visit(plan.root, element, reading);
+  return reading.finish();
+}
+
+function visit(plan: NodePlan, element: XmlElement, reading: RecordReading): void {
+  if (element.attributes.length > 0) readAttributes(plan, element, reading);
+  for (const scope of plan.opens) reading.meet(scope);
+  for (const leaf of plan.presence) reading.set(leaf.slot, true);
+  if (plan.text.length > 0) readText(plan, element, reading);
+  else if (!isBlank(element.text)) reading.tell(plan.path, "text where none belongs", element.text.trim());
+  if (element.children.length > 0) readChildren(plan, element, reading);
+}
+
+function readAttributes(plan: NodePlan, { attributes }: XmlElement, reading: RecordReading): void {
+  for (const attribute of attributes) {
+    const { name, namespace, value } = attribute;
+    const known = plan.attributes.find((each) => isSameName(each, attribute));
+    if (known) {
+      for (const leaf of known.leaves) reading.take(leaf, leaf.scalar.read(value), value);
+    } else if (namespace !== XMLNS_NAMESPACE && namespace !== XSI_NAMESPACE) {
+      const isFixed = plan.fixed.some((each) => isSameName(each, attribute));
+      if (!isFixed) reading.tell(joined(plan.path, `@${name}`), "unknown attribute", value);
+    }
+  }
+}
+
+function readText(plan: NodePlan, { text }: XmlElement, reading: RecordReading): void {
+  const holdsMore = plan === reading.plan.root || plan.attributes.length > 0 || plan.children.length > 0;
+  for (const leaf of plan.text) {
+    // Beside other things in the element, no text is an absent one.
+    if (holdsMore && leaf.optional && isBlank(text)) continue;
+    reading.take(leaf, leaf.scalar.read(text), text);
+  }
+}
+
+function readChildren(plan: NodePlan, { children }: XmlElement, reading: RecordReading): void {
+  const seen: boolean[] = [];
+  for (const child of children) {
+    const known = choose(plan.byName.get(child.name), child);
+    if (!known) tellUnknown(plan, child, reading);
+    else if (known.list) readItem(known.list, child, reading);
+    else if (seen[known.index]) reading.tell(known.path, "stands here more than once", described(child));
+    else {
+      seen[known.index] = true;
+      if (isNil(child)) continue;
+      if (known.nested) readNested(known.nested, child, reading);
+      else visit(known, child, reading);
+    }
+  }
+}
+
+/** Of those with the name, the first whose conditions are met; the one without conditions is the last. */
+function choose(plans: readonly NodePlan[] | undefined, child: XmlElement): NodePlan | undefined {
+  return plans?.find((plan) => plan.namespace === child.namespace && (plan.fixed.length === 0 || isMet(plan, child)));
+}
+
+function isMet({ fixed }: NodePlan, { attributes }: XmlElement): boolean {
+  return fixed.every((wanted) => attributes.some((each) => isSameName(each, wanted) && each.value === wanted.value));
+}
+
+function readItem(list: ListPlan, child: XmlElement, reading: RecordReading): void {
+  const items = reading.items(list.slot);
+  const place = reading.placeOf(list, items.length);
+  const record = decodeXml(list.plan(), child, reading.found, place);
+  const item = list.isRecord ? record : record[""];
+  if (item !== undefined) items.push(item);
+}
+
+function readNested(nested: NestedPlan, child: XmlElement, reading: RecordReading): void {
+  const place = reading.placeOf(nested, -1);
+  reading.set(nested.slot, decodeXml(nested.plan(), child, reading.found, place));
+}
+
+function tellUnknown(plan: NodePlan, child: XmlElement, reading: RecordReading): void {
+  const isElsewhere = plan.children.some(({ name, namespace }) => name === child.name && namespace !== child.namespace);
+  const where = child.namespace === "" ? "no namespace" : `the namespace ${child.namespace}`;
+  const problem = isElsewhere ? `unknown element: it is in ${where}` : "unknown element";
+  reading.tell(joined(plan.path, child.name), problem, described(child));
+}
+
+function joined(before: string, name: string): string {
+  return before === "" ? name : `${before}/${name}`;
+}
+
+/** The beginning of an element, for people. */
+function described({ name, attributes, text }: XmlElement): string {
+  const shown = attributes.filter(({ namespace }) => namespace !== XMLNS_NAMESPACE);
+  return `<${name}${shown.map((each) => ` ${each.name}="${each.value}"`).join("")}>${text.trim()}`;
+}
+
+function isBlank(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x09 && code !== 0x0d) return false;
+  }
+  return true;
+}
+
+function isNil({ attributes }: XmlElement): boolean {
+  if (attributes.length === 0) return false;
+  return attributes.some(
+    ({ name, namespace, value }) => name === "nil" && namespace === XSI_NAMESPACE && /^(?:true|1)$/.test(value),
+  );
+}

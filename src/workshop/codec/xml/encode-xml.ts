@@ -1,0 +1,83 @@
+import type { Fields } from "../../../json/own.ts";
+import type { Place } from "../record/place.ts";
+import type { LeafPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
+import { RecordSource } from "../record/record-source.ts";
+import { Mismatch, type Scalar } from "../record/scalar.ts";
+import { unwritable } from "./write-xml.ts";
+import { isSameName, type XmlElement } from "../record/xml-tree.ts";
+
+/** A record as its element. Fields that are absent or null are left out, and so is what would stand around nothing. */
+export function encodeXml(plan: RecordPlan, value: Fields, place?: Place): XmlElement {
+  const { root } = plan;
+  const { name, namespace, fixed } = root;
+  return (
+    build(root, new RecordSource(plan, value, place)) ?? {
+      name,
+      namespace,
+      attributes: [...fixed],
+      children: [],
+      text: "",
+    }
+  );
+}
+
+/** Nothing where there is nothing to write. */
+function build(plan: NodePlan, source: RecordSource): XmlElement | undefined {
+  if (plan.nested) {
+    const inner = source.nestedOf(plan.nested);
+    return inner && encodeXml(plan.nested.plan(), inner.record, inner.place);
+  }
+  const element: XmlElement = { name: plan.name, namespace: plan.namespace, attributes: [], children: [], text: "" };
+  let isThere = plan.opens.some((scope) => source.has(scope));
+  for (const fixed of plan.fixed) {
+    if (!plan.attributes.some((each) => isSameName(each, fixed))) element.attributes.push(fixed);
+  }
+  for (const { name, namespace, leaves } of plan.attributes) {
+    const found = firstOf(leaves, source);
+    if (!found) continue;
+    element.attributes.push({ name, namespace, value: found.text });
+    isThere ||= found.counts;
+  }
+  if (firstOf(plan.presence, source)) isThere = true;
+  const text = firstOf(plan.text, source);
+  if (text) {
+    element.text = text.text;
+    isThere ||= text.counts;
+  }
+  for (const child of plan.children) {
+    if (buildChild(child, element, source)) isThere = true;
+  }
+  return isThere ? element : undefined;
+}
+
+/** Whether it is a reason for the element around it. */
+function buildChild(plan: NodePlan, parent: XmlElement, source: RecordSource): boolean {
+  if (!plan.list) {
+    const built = build(plan, source);
+    if (built) parent.children.push(built);
+    return built !== undefined;
+  }
+  const items = source.itemsOf(plan.list);
+  if (!items) return false;
+  const inner = plan.list.plan();
+  for (const { record, place } of items) parent.children.push(encodeXml(inner, record, place));
+  return items.length > 0 || plan.list.keepEmpty;
+}
+
+/** What stands at one place: of several fields there, the first that has a value. */
+function firstOf(leaves: readonly LeafPlan[], source: RecordSource): { text: string; counts: boolean } | undefined {
+  for (const leaf of leaves) {
+    const { constant } = leaf;
+    // A constant that may be left out is no reason for an element; it goes along with others.
+    if (constant && source.has(leaf.scope)) return { text: constant.text, counts: !leaf.optional };
+    const text = constant ? undefined : source.valueOf(leaf, writeXmlText);
+    if (text !== undefined) return { text, counts: true };
+  }
+  return undefined;
+}
+
+function writeXmlText(this: Scalar, value: unknown): string | Mismatch {
+  const text = this.write(value);
+  const problem = text instanceof Mismatch ? undefined : unwritable(text);
+  return problem === undefined ? text : new Mismatch(problem);
+}

@@ -1,0 +1,130 @@
+import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
+import type { Expression } from "../../expression/expression.ts";
+import { parseExpression } from "../../expression/parse.ts";
+import { parseTemplate } from "../../expression/template.ts";
+import { judgeExpression, type ExpressionPlace } from "./judge-expression.ts";
+import { ANYTHING, joined, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
+import type { Path, Problems } from "../model/problem.ts";
+import type { ConfirmSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
+import { kindOfField, resultKind } from "./result-kind.ts";
+import { usesOf } from "../read/uses.ts";
+
+/** Expressions and templates that cannot be read, or that name something that is not there. */
+export function checkExpressions(file: ToolFile, problems: Problems): void {
+  checkTypes(file, problems);
+  for (const [name, tool] of Object.entries(file.tools)) checkTool(file, tool, ["tools", name], problems);
+}
+
+/** One expression; `place` says what it sees. */
+export function checkExpression(
+  text: string,
+  place: ExpressionPlace,
+  path: Path,
+  problems: Problems,
+): Expression | undefined {
+  const [expression] = read(() => [parseExpression(text)], path, problems);
+  if (expression) judge(expression, place, path, problems);
+  return expression;
+}
+
+const WORDS = {
+  number: "a number",
+  text: "text",
+  truth: "true or false",
+  list: "a list",
+  object: "an object",
+} as const;
+
+/** One that can never give what is wanted; `consequence` says what would become of it. */
+function checkKind(
+  expression: Expression | undefined,
+  { wanted, consequence }: { wanted: keyof typeof WORDS | "unknown"; consequence: string },
+  path: Path,
+  problems: Problems,
+): void {
+  const kind = expression ? resultKind(expression) : "unknown";
+  if (kind === "unknown" || wanted === "unknown" || kind === wanted) return;
+  const hint = kind === "truth" ? '"and", "or" and comparisons give true or false. ' : "";
+  const instead =
+    wanted === "truth" ? "Compare it with something." : "For a value under a condition: if(condition, value).";
+  problems.error(path, `gives ${WORDS[kind]}, not ${WORDS[wanted]}: ${consequence}`, `${hint}${instead}`);
+}
+
+function checkTemplate(text: string | undefined, place: ExpressionPlace, path: Path, problems: Problems): void {
+  const parts = text === undefined ? [] : read(() => parseTemplate(text), path, problems);
+  for (const part of parts) if (typeof part !== "string") judge(part, place, path, problems);
+}
+
+function read<T>(parse: () => readonly T[], path: Path, problems: Problems): readonly T[] {
+  try {
+    return parse();
+  } catch (error) {
+    problems.error(path, messageOf(error), error instanceof NexusError ? error.hint : undefined);
+    return [];
+  }
+}
+
+function judge(expression: Expression, place: ExpressionPlace, path: Path, problems: Problems): void {
+  for (const { message, hint } of judgeExpression(expression, place)) problems.error(path, message, hint);
+}
+
+function checkTypes(file: ToolFile, problems: Problems): void {
+  const uses = usesOf(file);
+  const names = Object.keys(file.settings ?? {});
+  const settings = withMembers(
+    names.length === 0 ? {} : { settings: withMembers(Object.fromEntries(names.map((name) => [name, SINGLE]))) },
+  );
+  for (const [name, { fields, rules }] of Object.entries(file.types)) {
+    const own = knownType(file, name);
+    const path = ["types", name];
+    rules.forEach(({ that }, index) => {
+      const at = [...path, "rules", index, "that"];
+      const rule = checkExpression(that, { scope: own, by: "rule" }, at, problems);
+      checkKind(rule, { wanted: "truth", consequence: "it would never refuse anything" }, at, problems);
+    });
+    const isOutput = uses.get(name)?.sides.has("output") === true;
+    // What computes an answer sees the arguments, too; which those are depends on the tool.
+    const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];
+    const around = withMembers({ input: joined(...inputs), status: SINGLE });
+    const place: ExpressionPlace = isOutput
+      ? { scope: joined(around, own) }
+      : { scope: joined(settings, own), by: "runner" };
+    for (const [field, spec] of Object.entries(fields)) {
+      if (spec.value === undefined) continue;
+      const at = [...path, "fields", field, "value"];
+      const value = checkExpression(spec.value, place, at, problems);
+      checkKind(value, { wanted: kindOfField(spec), consequence: "the field would always be empty" }, at, problems);
+    }
+  }
+}
+
+function checkTool(file: ToolFile, tool: ToolSpec, path: Path, problems: Problems): void {
+  const { response, errors, outcomeUnknown, confirm } = tool;
+  const input = withMembers({ input: knownType(file, tool.input) });
+  const text: Record<string, KnownValue> = response.as === "text" ? { text: SINGLE } : {};
+  const answer = response.type === undefined ? withMembers(text) : knownType(file, response.type);
+  const place: ExpressionPlace = { scope: joined(answer, input, withMembers({ status: SINGLE })) };
+  checkTemplate(response.text, place, [...path, "response", "text"], problems);
+  errors.forEach((error, index) => {
+    const at = [...path, "errors", index];
+    if (error.that !== undefined) checkExpression(error.that, place, [...at, "that"], problems);
+    checkTemplate(error.say, place, [...at, "say"], problems);
+    checkTemplate(error.try, place, [...at, "try"], problems);
+  });
+  checkTemplate(outcomeUnknown, { scope: input }, [...path, "outcomeUnknown"], problems);
+  if (confirm) checkConfirm(file, confirm, input, [...path, "confirm"], problems);
+}
+
+function checkConfirm(file: ToolFile, confirm: ConfirmSpec, input: KnownValue, path: Path, problems: Problems): void {
+  const called = Object.hasOwn(file.tools, confirm.call) ? file.tools[confirm.call] : undefined;
+  const answer = called?.response.type === undefined ? ANYTHING : knownType(file, called.response.type);
+  const seen = joined(input, withMembers({ answer }));
+  const found = withMembers({ found: ANYTHING });
+  checkExpression(confirm.find, { scope: seen }, [...path, "find"], problems);
+  const actual = checkExpression(confirm.actual, { scope: joined(seen, found) }, [...path, "actual"], problems);
+  const consequence = "it would never be confirmed";
+  checkKind(actual, { wanted: "number", consequence }, [...path, "actual"], problems);
+  const told: ExpressionPlace = { scope: joined(input, found, withMembers({ expected: SINGLE, actual: SINGLE })) };
+  checkTemplate(confirm.ask, told, [...path, "ask"], problems);
+  checkTemplate(confirm.gone, told, [...path, "gone"], problems);
+}

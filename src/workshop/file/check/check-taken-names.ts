@@ -1,0 +1,33 @@
+import { SOURCE_PAYLOAD } from "../../compile/tool-definition.ts";
+import type { Problems } from "../model/problem.ts";
+import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
+
+/** Names that mean something else where a field of the same name would stand. */
+export function checkTakenNames(file: ToolFile, problems: Problems): void {
+  for (const { input, response } of Object.values(file.tools)) {
+    const look = (type: string, name: string) => fieldOf(file, type, name);
+    const { type } = response;
+    if (response.sourcePayload && look(input, SOURCE_PAYLOAD)) {
+      problems.keyError(placeOf(input, SOURCE_PAYLOAD), "is the argument that asks for the answer as it came", RENAME);
+    }
+    if (type === undefined) continue;
+    if (look(type, "deviations")?.hidden === false) {
+      problems.keyError(placeOf(type, "deviations"), "is where results say what was not as documented", RENAME);
+    }
+    for (const name of ["status", "input"].filter((taken) => look(type, taken))) {
+      const what = name === "status" ? "the status of HTTP" : "the input";
+      problems.warning(placeOf(type, name), `in errors and texts, ${name} is ${what} and not this field`, RENAME);
+    }
+  }
+}
+
+const RENAME = "Call it otherwise, and say with wire how it is called upstream.";
+
+function placeOf(type: string, field: string): string[] {
+  return ["types", type, "fields", field];
+}
+
+function fieldOf({ types }: ToolFile, type: string, name: string): FieldSpec | undefined {
+  const fields = Object.hasOwn(types, type) ? (types[type]?.fields ?? {}) : {};
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}

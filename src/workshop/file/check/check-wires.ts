@@ -1,0 +1,85 @@
+import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
+import { parseWirePath, type WireStep } from "../../codec/record/wire-path.ts";
+import type { Path, Problems } from "../model/problem.ts";
+import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
+import { usesOf } from "../read/uses.ts";
+
+/** Prefixes that mean the same everywhere. */
+const PREDEFINED = ["xml", "xsi"];
+
+/** Where fields stand upstream: paths that cannot be read, that do not fit the field, or that two fields share. */
+export function checkWires(file: ToolFile, problems: Problems): void {
+  const uses = usesOf(file);
+  for (const [name, type] of Object.entries(file.types)) {
+    const use = uses.get(name);
+    const path = ["types", name];
+    if (!use) problems.warning(path, "no tool uses this type");
+    if (use?.whole.has("xml") && type.xml.element === undefined) {
+      problems.error(path, "xml.element is missing: which element is the document?", "Add xml: { element: … }");
+    }
+    const stands = new Map<string, string>();
+    for (const [field, spec] of Object.entries(type.fields)) {
+      if (!use || use.as.size === 0 || spec.wire === false) continue;
+      const at = [...path, "fields", field, "wire"];
+      const other = stands.get(spec.wire);
+      if (other !== undefined) problems.error(at, `"${spec.wire}" is already the place of ${other}`);
+      stands.set(spec.wire, field);
+      if (use.as.has("xml")) checkXml(file, spec, spec.wire, at, problems);
+      if (use.as.has("json") || use.as.has("form")) checkMember(spec, spec.wire, at, problems);
+    }
+  }
+}
+
+function checkXml(file: ToolFile, { shape }: FieldSpec, wire: string, at: Path, problems: Problems): void {
+  const steps = readSteps(wire, at, problems);
+  const last = steps.at(-1);
+  if (!last) return;
+  for (const { prefix, predicates } of steps) {
+    for (const used of [prefix, ...predicates.map((predicate) => predicate.prefix)]) {
+      if (used !== undefined && !PREDEFINED.includes(used) && !Object.hasOwn(file.namespaces, used)) {
+        problems.error(at, `the prefix "${used}" is not in namespaces`);
+      }
+    }
+  }
+  const repeats = steps.some((step) => step.repeats);
+  if (shape.kind === "list" && !repeats) {
+    problems.error(at, "says not which element repeats", `Write [] behind it, as in ${wire}[]`);
+  }
+  if (shape.kind !== "list" && repeats)
+    problems.error(at, "repeats, but the field is no list", "Write list: instead of type:.");
+  const inner = shape.kind === "list" ? shape.of : shape;
+  if (inner.kind === "object" && (last.attribute || last.text)) {
+    problems.error(at, `a ${inner.type} is an element, not an attribute or a text`);
+  }
+  if (inner.kind === "object" && shape.kind === "list" && repeats && !last.repeats) {
+    problems.error(at, "[] belongs behind the last element: that is the one that repeats");
+  }
+  if (inner.kind === "scalar" && inner.type === "presence" && (last.attribute || last.text)) {
+    problems.error(at, "presence is about an element that is there or not");
+  }
+}
+
+function readSteps(wire: string, at: Path, problems: Problems): WireStep[] {
+  try {
+    return parseWirePath(wire);
+  } catch (error) {
+    problems.error(at, messageOf(error), error instanceof NexusError ? error.hint : undefined);
+    return [];
+  }
+}
+
+/** JSON and forms: names with dots between them, of which one may repeat; `.` is the whole value. */
+function checkMember({ shape }: FieldSpec, wire: string, at: Path, problems: Problems): void {
+  if (wire === ".") return;
+  const names = wire.split(".");
+  const repeats = names.filter((name) => name.endsWith("[]")).length;
+  if (names.some((name) => /^$|[[\]]/.test(name.replace(/\[\]$/, "")))) {
+    problems.error(at, `"${wire}" is no path of names with dots`, "Write member, or outer.member.");
+  } else if (repeats > 1) {
+    problems.error(at, "only one step of a path can repeat", "Give the inner list a type of its own.");
+  } else if (repeats === 1 && shape.kind !== "list") {
+    problems.error(at, "repeats, but the field is no list", "Write list: instead of type:.");
+  } else if (wire.includes("/")) {
+    problems.warning(at, `"${wire}" looks like a path of XML, but is one member of JSON or a form`);
+  }
+}

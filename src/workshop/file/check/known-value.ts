@@ -1,0 +1,52 @@
+import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile } from "../model/tool-file.ts";
+
+/** What the file says about a value before there is one: enough to tell that a name in an expression means nothing. */
+export type KnownValue =
+  | { kind: "anything" }
+  /** `names`: all that it can be. */
+  | { kind: "single"; names?: readonly string[] }
+  | { kind: "list"; of: KnownValue }
+  | { kind: "object"; members: ReadonlyMap<string, () => KnownValue> };
+
+export const ANYTHING: KnownValue = { kind: "anything" };
+export const SINGLE: KnownValue = { kind: "single" };
+
+/** Members are looked at when they are asked for: types may hold themselves. */
+export function knownType(file: ToolFile, name: string | undefined): KnownValue {
+  const type = name !== undefined && Object.hasOwn(file.types, name) ? file.types[name] : undefined;
+  if (!type) return ANYTHING;
+  return {
+    kind: "object",
+    members: new Map(Object.entries(type.fields).map(([key, field]) => [key, () => knownField(file, field)])),
+  };
+}
+
+function knownField(file: ToolFile, field: FieldSpec): KnownValue {
+  if (typeof field.const === "string") return { kind: "single", names: [field.const] };
+  return knownShape(file, field.shape);
+}
+
+/** Of data that stands in the file: every row has some of the members. */
+export function knownRows(rows: readonly Record<string, unknown>[]): KnownValue {
+  const keys = new Set(rows.flatMap((row) => Object.keys(row)));
+  const of: KnownValue = { kind: "object", members: new Map([...keys].map((key) => [key, () => ANYTHING])) };
+  return { kind: "list", of: rows.length === 0 ? ANYTHING : of };
+}
+
+/** The members of several together. */
+export function joined(...values: readonly KnownValue[]): KnownValue {
+  const objects = values.filter((value) => value.kind === "object");
+  if (objects.length < values.length) return ANYTHING;
+  return { kind: "object", members: new Map(objects.flatMap(({ members }) => [...members])) };
+}
+
+export function withMembers(members: Readonly<Record<string, KnownValue>>): KnownValue {
+  return { kind: "object", members: new Map(Object.entries(members).map(([key, value]) => [key, () => value])) };
+}
+
+function knownShape(file: ToolFile, shape: ScalarShape | ObjectShape | ListShape): KnownValue {
+  if (shape.kind === "object") return knownType(file, shape.type);
+  if (shape.kind === "list") return { kind: "list", of: knownShape(file, shape.of) };
+  const names = shape.codes ? Object.values(shape.codes) : shape.enum?.filter((value) => typeof value === "string");
+  return names ? { kind: "single", names } : SINGLE;
+}

@@ -1,0 +1,79 @@
+import type { Place } from "../../../source/source-node.ts";
+import { memberAt, type Tree } from "./yaml-tree.ts";
+
+/** Something about a tool file that its author should know. */
+export interface Problem extends Place {
+  /** Where in the file: `types.Room.rules[0].that`. */
+  path: string;
+  message: string;
+  hint?: string;
+  /** A file with errors is not used; warnings are for whoever reviews it. */
+  severity: "error" | "warning";
+}
+
+export type Path = readonly (string | number)[];
+
+/** All that is wrong with one file, each with its place. */
+export class Problems {
+  readonly #root: Tree;
+  readonly #found: Problem[] = [];
+
+  constructor(root: Tree) {
+    this.#root = root;
+  }
+
+  error(path: Path, message: string, hint?: string): void {
+    this.#add({ ...this.#placeOf(path), path: written(path), message, ...(hint ? { hint } : {}), severity: "error" });
+  }
+
+  warning(path: Path, message: string, hint?: string): void {
+    this.#add({ ...this.#placeOf(path), path: written(path), message, ...(hint ? { hint } : {}), severity: "warning" });
+  }
+
+  /** About the key instead of what stands behind it. */
+  keyError(path: Path, message: string, hint?: string): void {
+    const [key] = path.slice(-1);
+    const parent = this.#nearest(path.slice(0, -1));
+    const member = parent.node.kind === "map" && parent.node.members.find((candidate) => candidate.key === key);
+    const place = member ? member.place : parent.place;
+    this.#add({ ...place, path: written(path), message, ...(hint ? { hint } : {}), severity: "error" });
+  }
+
+  get hasErrors(): boolean {
+    return this.#found.some(({ severity }) => severity === "error");
+  }
+
+  /** In the order of the file. */
+  all(): Problem[] {
+    return this.#found.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  }
+
+  #add(problem: Problem): void {
+    const same = (other: Problem) => other.path === problem.path && other.message === problem.message;
+    if (!this.#found.some(same)) this.#found.push(problem);
+  }
+
+  #placeOf(path: Path): Place {
+    const { node, place } = this.#nearest(path);
+    const { line, column } = node.kind === "scalar" ? node.place : place;
+    return { line, column };
+  }
+
+  /** The node at a path, or what is there of the way to it; `place` is that of its key. */
+  #nearest(path: Path): { node: Tree; place: Place } {
+    let node = this.#root;
+    let place: Place = node.place;
+    for (const step of path) {
+      const next = memberAt(node, step);
+      if (!next) break;
+      ({ node, place } = next);
+    }
+    return { node, place };
+  }
+}
+
+function written(path: Path): string {
+  return path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${step}`))
+    .join("");
+}

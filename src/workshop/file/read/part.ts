@@ -1,0 +1,166 @@
+import { nearestName } from "../../../text/nearest-name.ts";
+import type { Path, Problems } from "../model/problem.ts";
+import { memberAt, plainTree, type Tree } from "../model/yaml-tree.ts";
+
+/** One value of the file on its way into the model: says what it is, or reports that it is something else. */
+export class Part {
+  readonly path: Path;
+  readonly node: Tree | undefined;
+  readonly #problems: Problems;
+
+  constructor(node: Tree | undefined, path: Path, problems: Problems) {
+    this.node = node;
+    this.path = path;
+    this.#problems = problems;
+  }
+
+  get isThere(): boolean {
+    return this.node !== undefined;
+  }
+
+  get isMap(): boolean {
+    return this.node?.kind === "map";
+  }
+
+  get isText(): boolean {
+    return this.node?.kind === "scalar" && typeof this.node.value === "string";
+  }
+
+  part(key: string | number): Part {
+    const found = this.node && memberAt(this.node, key);
+    return new Part(found?.node, [...this.path, key], this.#problems);
+  }
+
+  has(key: string): boolean {
+    return this.part(key).isThere;
+  }
+
+  error(message: string, hint?: string): void {
+    this.#problems.error(this.path, message, hint);
+  }
+
+  warning(message: string, hint?: string): void {
+    this.#problems.warning(this.path, message, hint);
+  }
+
+  keyError(message: string, hint?: string): void {
+    this.#problems.keyError(this.path, message, hint);
+  }
+
+  /** A map with these members and no others; false where it is none. `foreign`: what to write for words of elsewhere. */
+  members(
+    known: readonly string[],
+    required: readonly string[] = [],
+    foreign: Readonly<Record<string, string>> = {},
+  ): boolean {
+    if (!this.isThere) return false;
+    for (const [key, part] of this.entries()) {
+      if (known.includes(key)) continue;
+      const meant = nearestName(key, known);
+      const advice = Object.hasOwn(foreign, key) ? foreign[key] : meant && `Did you mean "${meant}"?`;
+      part.keyError(`"${key}" is not known here`, advice ?? `Known are ${known.join(", ")}.`);
+    }
+    if (!this.isMap) return false;
+    for (const key of required) {
+      if (!this.has(key)) this.error(`${key} is missing`);
+    }
+    return true;
+  }
+
+  entries(): [string, Part][] {
+    if (!this.isThere) return [];
+    if (this.node?.kind !== "map") {
+      this.#wrongKind("a map of names and values");
+      return [];
+    }
+    return this.node.members.map(({ key }) => [key, this.part(key)]);
+  }
+
+  items(): Part[] {
+    if (!this.isThere) return [];
+    if (this.node?.kind === "list") return this.node.items.map((_, index) => this.part(index));
+    this.#wrongKind("a list");
+    return [];
+  }
+
+  /** One, or a list of them. */
+  oneOrMore(): Part[] {
+    return this.node?.kind === "scalar" ? [this] : this.items();
+  }
+
+  text(): string | undefined {
+    if (!this.isThere) return undefined;
+    const value = this.#scalar("text");
+    if (typeof value === "string" && value.trim() !== "") return value;
+    if (typeof value === "string") this.error("is empty");
+    return undefined;
+  }
+
+  number(): number | undefined {
+    return this.#scalar("a number") as number | undefined;
+  }
+
+  /** A whole number of at least `least`. */
+  integer(least = 0): number | undefined {
+    const value = this.number();
+    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value;
+    this.error(`must be a whole number, ${least} or more`);
+    return undefined;
+  }
+
+  boolean(): boolean | undefined {
+    return this.#scalar("true or false") as boolean | undefined;
+  }
+
+  choice<T extends string>(options: readonly T[]): T | undefined {
+    const value = this.text();
+    if (value === undefined || options.includes(value as T)) return value as T | undefined;
+    const meant = nearestName(value, options);
+    this.error(`must be ${oneOf(options)}, not "${value}"`, meant && `Did you mean "${meant}"?`);
+    return undefined;
+  }
+
+  /** Whatever stands there, without its places. */
+  value(): unknown {
+    return this.node && plainTree(this.node);
+  }
+
+  /** A map of anything. */
+  record(): Record<string, unknown> {
+    return Object.fromEntries(this.entries().map(([key, part]) => [key, part.value()]));
+  }
+
+  /** As it is written, where it is a single value. */
+  source(): string | undefined {
+    return this.node?.kind === "scalar" ? this.node.source : undefined;
+  }
+
+  #scalar(wanted: "text" | "a number" | "true or false"): unknown {
+    if (!this.isThere) return undefined;
+    const value = this.node?.kind === "scalar" ? this.node.value : undefined;
+    const type = { text: "string", "a number": "number", "true or false": "boolean" }[wanted];
+    if (typeof value === type && (typeof value !== "number" || Number.isFinite(value))) return value;
+    this.#wrongKind(wanted);
+    return undefined;
+  }
+
+  #wrongKind(wanted: string): void {
+    const found = kindOf(this.node);
+    const source = this.source() ?? "";
+    const quoted = wanted === "text" && this.node?.kind === "scalar" && this.node.value !== null;
+    this.error(`must be ${wanted}, not ${found}`, quoted ? `Write it in quotes: "${source}"` : undefined);
+  }
+}
+
+export function oneOf(options: readonly string[]): string {
+  const [last = "", ...others] = options.toReversed();
+  return others.length === 0 ? last : `${others.toReversed().join(", ")} or ${last}`;
+}
+
+function kindOf(node: Tree | undefined): string {
+  if (node?.kind === "map") return "a map";
+  if (node?.kind === "list") return "a list";
+  if (node?.value === null || node === undefined) return "nothing";
+  if (typeof node.value === "string") return "text";
+  return typeof node.value === "number" ? "a number" : node.source;
+}

@@ -1,0 +1,85 @@
+import type { CallToolResult } from "../protocol/mcp.ts";
+import type { CompiledApi } from "./compile/compile.ts";
+import type { CheckSpec, ToolFile } from "./file/model/tool-file.ts";
+import { ApiRunner } from "./run/api-runner.ts";
+import { exampleSettings } from "./run/setting-values.ts";
+import { startFake } from "./fake/fake.ts";
+
+/** How one check went. */
+export interface CheckOutcome {
+  tool: string;
+  name: string;
+  /** What is not as expected; none where it passed. */
+  problems: string[];
+}
+
+/** How much is told of what came instead. */
+const SHOWN = 300;
+
+/** Runs the checks of a file against its fake, each as if it was the first. */
+export async function* runChecks(
+  { api, file }: { api: CompiledApi; file: ToolFile },
+  { tool: only, signal }: { tool?: string | undefined; signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<CheckOutcome> {
+  await using fake = await startFake(file);
+  const { secrets, url } = fake;
+  await using runner = new ApiRunner(api, {
+    upstream: url,
+    settings: exampleSettings(file),
+    secrets: async (name) => secrets[name.slice(file.api.length + 1)],
+    pause: async () => {},
+  });
+  for (const [tool, { checks }] of Object.entries(file.tools)) {
+    if (only !== undefined && tool !== only) continue;
+    for (const [index, check] of checks.entries()) {
+      fake.reset();
+      // Other tools, which a check may look with before, work all the same.
+      if (check.fake) fake.fail(check.fake, Infinity, tool);
+      // Writes of another caller are other writes.
+      const result = await runner.call(tool, check.call, { caller: `check ${index}`, signal });
+      yield { tool, name: check.name, problems: problemsOf(check.expect, result) };
+    }
+  }
+}
+
+function problemsOf({ error, structuredContent, text }: CheckSpec["expect"], result: CallToolResult): string[] {
+  const said = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  if (error !== undefined) {
+    if (!result.isError) return [`expected it to fail with ${JSON.stringify(error)}, but it gave ${shortened(said)}`];
+    return said.includes(error) ? [] : [`expected the failure to say ${JSON.stringify(error)}, not ${shortened(said)}`];
+  }
+  if (result.isError) return [`failed: ${shortened(said)}`];
+  return [
+    ...(text === undefined || said.includes(text)
+      ? []
+      : [`expected the text ${JSON.stringify(text)}, not ${shortened(said)}`]),
+    ...(structuredContent === undefined ? [] : differences(structuredContent, result.structuredContent, "")),
+  ];
+}
+
+/** Members that are not expected may be there; lists have as many items as expected. */
+export function differences(expected: unknown, actual: unknown, path: string): string[] {
+  const where = path === "" ? "the result" : path;
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual)) return [`${where}: expected a list, not ${shortened(actual)}`];
+    if (actual.length !== expected.length) {
+      return [`${where}: expected ${expected.length} items, not ${actual.length}`];
+    }
+    return expected.flatMap((item, index) => differences(item, actual[index], `${path}[${index}]`));
+  }
+  if (typeof expected === "object" && expected !== null) {
+    if (typeof actual !== "object" || actual === null || Array.isArray(actual)) {
+      return [`${where}: expected an object, not ${shortened(actual)}`];
+    }
+    const members = actual as Record<string, unknown>;
+    return Object.entries(expected).flatMap(([key, value]) =>
+      differences(value, Object.hasOwn(members, key) ? members[key] : undefined, path === "" ? key : `${path}.${key}`),
+    );
+  }
+  return expected === actual ? [] : [`${where}: expected ${JSON.stringify(expected)}, not ${shortened(actual)}`];
+}
+
+function shortened(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}

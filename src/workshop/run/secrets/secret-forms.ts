@@ -1,0 +1,69 @@
+import { SHORT_SECRET } from "../../../text/masked-secrets.ts";
+
+const NOTHING = "(?!)";
+const ENTITIES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" };
+const ESCAPES: Readonly<Record<string, string>> = { "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t" };
+
+/**
+ * Where a text holds one of these secrets: as it is, and in every form that it was sent or may come back in. Writers differ in
+ * which characters they encode, so each character may stand there in any way: as in addresses, forms, markup and JSON, also
+ * encoded twice. The longest first: one may be a part of another. `isLong`: without short forms, which stand in texts by chance.
+ */
+export function secretPattern(values: Iterable<string>, { isLong = false } = {}): RegExp {
+  const forms = new Set([...values].flatMap(formsOf).filter(({ length }) => !isLong || length >= SHORT_SECRET));
+  const sources = [...forms].sort((a, b) => b.length - a.length).map(sourceOf);
+  return new RegExp(sources.length === 0 ? NOTHING : sources.join("|"), "gu");
+}
+
+/** Blanks around it are not secret, and whoever reads it may take them away. */
+function formsOf(value: string): string[] {
+  const base64 = Buffer.from(value).toString("base64");
+  return [value.trim(), base64, base64.replace(/=+$/, ""), Buffer.from(value).toString("base64url")];
+}
+
+function sourceOf(form: string): string {
+  const source = form.replaceAll(/\s+|[^]/gu, (part) => (/^\s/.test(part) ? blanks(part) : character(part)));
+  return form.length < SHORT_SECRET ? String.raw`(?<![\p{L}\p{N}])${source}(?![\p{L}\p{N}])` : source;
+}
+
+/** Several may come back as one, and forms write a plus. */
+function blanks(text: string): string {
+  const ways = [...new Set(`${text} `.split(""))].map(character);
+  return `(?:${ways.join("|")}|\\+)+`;
+}
+
+/** Letters and digits are the same everywhere. */
+function character(text: string): string {
+  return /^[\w~-]$/.test(text)
+    ? text
+    : `(?:${[...inMarkup(text), ...inAddress(text), ...inJson(text)].join("|")}|${literal(text)})`;
+}
+
+function inMarkup(text: string): string[] {
+  const code = text.codePointAt(0) ?? 0;
+  const name = ENTITIES[text];
+  const ways = [`#0*${code}`, `#[xX]0*${anyCase(code.toString(16))}`, ...(name === undefined ? [] : [name])];
+  return [`&(?:amp;)*(?:${ways.join("|")});`];
+}
+
+/** In UTF-8, and in the encoding that older servers take for granted. */
+function inAddress(text: string): string[] {
+  const code = text.codePointAt(0) ?? 0;
+  const bytes = (found: Iterable<number>) =>
+    Array.from(found, (byte) => `%(?:25)*${anyCase(byte.toString(16).padStart(2, "0"))}`).join("");
+  return [bytes(Buffer.from(text)), ...(code > 0x7f && code <= 0xff ? [bytes([code])] : [])];
+}
+
+function inJson(text: string): string[] {
+  const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index).toString(16).padStart(4, "0"));
+  const short = ESCAPES[text] ?? (/["\\/']/.test(text) ? literal(text) : undefined);
+  return [units.map((unit) => `\\\\+u${anyCase(unit)}`).join(""), ...(short === undefined ? [] : [`\\\\+${short}`])];
+}
+
+function anyCase(hex: string): string {
+  return hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}

@@ -1,0 +1,194 @@
+import { randomBytes } from "node:crypto";
+import { withLock, type HeldLock } from "../../../files/file-lock.ts";
+import { NexusError } from "../../../errors/nexus-error.ts";
+import { importLedger } from "./import-ledger.ts";
+import { entryIn, isHarmless, lineOf, spoiledLedger, type LedgerEntry } from "./ledger-line.ts";
+import { LineFile } from "../../../files/line-file.ts";
+import { inTheWay, type EarlierWrite, type WriteLedger, type WriteOutcome, type WriteRecord } from "./write-ledger.ts";
+
+const DAY_MS = 86_400_000;
+/** How long it is remembered that a write was done. What is open or unknown is never forgotten. */
+export const RETENTION_MS = 365 * DAY_MS;
+/** Fewer lines that do not count any more are not worth writing the file again. */
+const MIN_OUTDATED = 1_000;
+
+/** A write whose outcome is not known; `tool` where it was recorded. */
+export interface UnknownWrite {
+  key: string;
+  at: number;
+  tool: string | undefined;
+}
+
+export interface FileWriteLedgerOptions {
+  file: string;
+  platform: NodeJS.Platform;
+  now?: () => number;
+  minOutdated?: number;
+  /** An older ledger, whose records count here as well: they are taken over when this one is begun. */
+  former?: string;
+}
+
+/**
+ * Writes in a file that only its owner can read, shared by all processes that use it. Lines are only added; when most of
+ * them are outdated, the file is written again without those. In memory is where in the file a write is recorded, not
+ * what is recorded of it.
+ */
+export class FileWriteLedger implements WriteLedger {
+  readonly isLasting = true;
+  readonly #path: string;
+  readonly #file: LineFile;
+  readonly #now: () => number;
+  readonly #minOutdated: number;
+  readonly #import: () => Promise<void>;
+  /** By key, the line that counts. Refused writes have none. */
+  readonly #places = new Map<string, number>();
+  #lines = 0;
+  /** It holds something that is not ours: what it said of earlier writes is lost, so nothing is sent. */
+  #isSpoiled = false;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(options: FileWriteLedgerOptions) {
+    const { file, platform, now = Date.now, minOutdated = MIN_OUTDATED, former } = options;
+    this.#path = file;
+    this.#file = new LineFile(file, platform);
+    this.#now = now;
+    this.#minOutdated = minOutdated;
+    this.#import = async () => {
+      if (former !== undefined) await importLedger({ from: former, to: file, platform });
+    };
+  }
+
+  /** Without the lock: a line counts when it is whole, and `begin` looks again. */
+  async find(key: string): Promise<EarlierWrite | undefined> {
+    await this.#import();
+    return inTheWay(await this.#load(key), this.#now());
+  }
+
+  async begin(key: string, until: number, tool?: string): Promise<EarlierWrite | undefined> {
+    await this.#import();
+    return withLock(this.#path, async ({ check }) => {
+      const earlier = inTheWay(await this.#load(key), this.#now());
+      if (earlier) return earlier;
+      await this.#compact(check);
+      const by = randomBytes(8).toString("hex");
+      await check();
+      await this.#file.append(lineOf({ key, record: { kind: "pending", at: this.#now(), until, by, tool } }));
+      return this.#othersThan(by, key);
+    });
+  }
+
+  async settle(key: string, outcome: WriteOutcome): Promise<void> {
+    await this.#import();
+    await withLock(this.#path, async () => {
+      await this.#catchUp();
+      // Also where the lock was lost: the line is about our own write, and lines are only added.
+      await this.#file.append(lineOf({ key, record: { ...outcome, at: this.#now() } }));
+    });
+  }
+
+  /** Every write of which nobody knows what became of it, the oldest first. */
+  async unknown(): Promise<UnknownWrite[]> {
+    await this.#catchUp();
+    const found: UnknownWrite[] = [];
+    for await (const { key, record } of this.#counting()) {
+      const earlier = inTheWay(record, this.#now());
+      if (earlier?.kind === "unknown") found.push({ key, at: earlier.at, tool: earlier.tool });
+    }
+    return found.toSorted((a, b) => a.at - b.at);
+  }
+
+  /** Says what became of a write of which nobody knew it; what is known of it otherwise stays, and is told. */
+  async resolve(key: string, outcome: WriteOutcome): Promise<EarlierWrite | undefined> {
+    return withLock(this.#path, async ({ check }) => {
+      const earlier = inTheWay(await this.#load(key), this.#now());
+      if (earlier?.kind !== "unknown") return earlier;
+      await check();
+      await this.#file.append(lineOf({ key, record: { ...outcome, at: this.#now() } }));
+      return earlier;
+    });
+  }
+
+  /**
+   * Even a process that lost the lock, and wrote all the same, does not send: of two that began, the one whose line comes
+   * first has the right to.
+   */
+  async #othersThan(by: string, key: string): Promise<EarlierWrite | undefined> {
+    const record = await this.#load(key);
+    if (record?.kind === "pending" && record.by === by) return undefined;
+    const other = inTheWay(record, this.#now());
+    if (!other) throw unrecorded(this.#path);
+    return other;
+  }
+
+  async #load(key: string): Promise<WriteRecord | undefined> {
+    // The file may be written again between the look at its lines and the look at one of them.
+    for (;;) {
+      await this.#catchUp();
+      const { name } = this.#file;
+      const at = this.#places.get(key);
+      if (at === undefined) return undefined;
+      const line = await this.#file.lineAt(at, name);
+      if (line === undefined) continue;
+      const entry = entryIn(line);
+      if (entry?.key !== key) throw spoiledLedger(this.#path);
+      return entry.record;
+    }
+  }
+
+  /** One after the other: older lines must not be taken in after newer ones. */
+  #catchUp(): Promise<void> {
+    const read = () => this.#file.readOn({ restart: () => this.#restart(), line: (text, at) => this.#take(text, at) });
+    const checked = async () => {
+      await read();
+      if (this.#isSpoiled) throw spoiledLedger(this.#path);
+    };
+    this.#reading = this.#reading.then(checked, checked);
+    return this.#reading;
+  }
+
+  #restart(): void {
+    this.#places.clear();
+    this.#lines = 0;
+    this.#isSpoiled = false;
+  }
+
+  #take(line: string, at: number): void {
+    this.#lines++;
+    const entry = entryIn(line);
+    if (!entry) this.#isSpoiled ||= !isHarmless(line);
+    else if (entry.record.kind === "refused") this.#places.delete(entry.key);
+    else if (entry.record.kind !== "pending" || !this.#places.has(entry.key)) this.#places.set(entry.key, at);
+  }
+
+  async #compact(check: HeldLock["check"]): Promise<void> {
+    const outdated = this.#lines - this.#places.size;
+    if (outdated < Math.max(this.#minOutdated, this.#places.size)) return;
+    await this.#file.rewrite(this.#keptLines(), check);
+    await this.#catchUp();
+  }
+
+  async *#keptLines(): AsyncGenerator<string> {
+    const oldest = this.#now() - RETENTION_MS;
+    for await (const entry of this.#counting()) if (isKept(entry, oldest)) yield lineOf(entry);
+  }
+
+  /** The entries that count, in the order of the file. */
+  async *#counting(): AsyncGenerator<LedgerEntry> {
+    for await (const { text, at } of this.#file.lines()) {
+      const entry = entryIn(text);
+      if (entry && this.#places.get(entry.key) === at) yield entry;
+    }
+  }
+}
+
+function isKept({ record: { kind, at } }: LedgerEntry, oldest: number): boolean {
+  return kind === "pending" || kind === "unknown" || at >= oldest;
+}
+
+function unrecorded(path: string): NexusError {
+  return new NexusError("TIMEOUT", "The write could not be recorded, so it was not sent", {
+    source: { file: path },
+    hint: "Another process replaced the file meanwhile. Try again.",
+    mayHaveReached: false,
+  });
+}

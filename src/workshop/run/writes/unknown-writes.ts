@@ -1,0 +1,32 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { defaultInstance, instanceFileName } from "../../../auth/server-instance.ts";
+import { FileWriteLedger } from "./file-write-ledger.ts";
+
+/** The writes that one server has recorded on this machine. */
+export interface ServerWrites {
+  server: string;
+  ledger: FileWriteLedger;
+}
+
+/** The folder of a user's recorded writes. */
+export function writesFolder(stateFolder: string): string {
+  return join(stateFolder, "writes");
+}
+
+/** Every server that has recorded writes, configured or not, in the order of their names. */
+export async function recordedWrites(stateFolder: string, platform: NodeJS.Platform): Promise<ServerWrites[]> {
+  const folder = writesFolder(stateFolder);
+  const names: string[] = await readdir(folder).catch(() => []);
+  return names.toSorted().flatMap((name) => {
+    const [, server] = /^(.+)-[0-9a-f]{16}\.jsonl$/.exec(name) ?? [];
+    if (server === undefined || `${instanceFileName(defaultInstance(server))}.jsonl` !== name) return [];
+    return [{ server, ledger: new FileWriteLedger({ file: join(folder, name), platform }) }];
+  });
+}
+
+/** A write's own id, as its caller was told, and the address that stood in for the real upstream, if one did. */
+export function partsOfKey(key: string): { id: string; upstream?: string } {
+  const [id = "", upstream] = key.split(" ");
+  return upstream === undefined ? { id } : { id, upstream };
+}

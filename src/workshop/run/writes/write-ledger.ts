@@ -1,0 +1,63 @@
+import type { CallToolResult } from "../../../protocol/mcp.ts";
+
+/**
+ * What is known of a write.
+ * `pending`: it is being sent, until then at the latest; what became of it later is not known. `by` names the sender.
+ */
+export type WriteRecord =
+  | { kind: "pending"; at: number; until: number; by?: string; tool?: string | undefined }
+  | { kind: "done"; at: number; result: CallToolResult }
+  | { kind: "unknown"; at: number; tool?: string | undefined }
+  | { kind: "refused"; at: number };
+
+/** How a write ended: done, surely not done, or nobody knows. */
+export type WriteOutcome =
+  | { kind: "done"; result: CallToolResult }
+  | { kind: "refused" }
+  | { kind: "unknown"; tool?: string };
+
+/** What stands in the way of sending. */
+export type EarlierWrite = Extract<WriteRecord, { kind: "done" | "unknown" | "pending" }>;
+
+/** Remembers which writes were sent, so that none is sent twice: by whoever asks again, here or in another process. */
+export interface WriteLedger {
+  /** What is known of an earlier write with this key, if it stands in the way. */
+  find(key: string): Promise<EarlierWrite | undefined>;
+  /** Takes the right to send, which nobody else has until `settle`; or tells why there is none. */
+  begin(key: string, until: number, tool?: string): Promise<EarlierWrite | undefined>;
+  settle(key: string, outcome: WriteOutcome): Promise<void>;
+  /** It outlives the process, so that a person can say later what became of a write: `nexus api settle`. */
+  readonly isLasting?: boolean;
+}
+
+/** Refused writes may be sent again; of pending ones nobody knows what became of them once their time is over. */
+export function inTheWay(record: WriteRecord | undefined, now: number): EarlierWrite | undefined {
+  if (!record || record.kind === "refused") return undefined;
+  return record.kind === "pending" && record.until <= now
+    ? { kind: "unknown", at: record.at, tool: record.tool }
+    : record;
+}
+
+/** Remembers as long as the process lives. */
+export class MemoryWriteLedger implements WriteLedger {
+  readonly #records = new Map<string, WriteRecord>();
+  readonly #now: () => number;
+
+  constructor({ now = Date.now }: { now?: () => number } = {}) {
+    this.#now = now;
+  }
+
+  async find(key: string): Promise<EarlierWrite | undefined> {
+    return inTheWay(this.#records.get(key), this.#now());
+  }
+
+  async begin(key: string, until: number): Promise<EarlierWrite | undefined> {
+    const earlier = inTheWay(this.#records.get(key), this.#now());
+    if (!earlier) this.#records.set(key, { kind: "pending", at: this.#now(), until });
+    return earlier;
+  }
+
+  async settle(key: string, outcome: WriteOutcome): Promise<void> {
+    this.#records.set(key, { ...outcome, at: this.#now() });
+  }
+}
