@@ -3,9 +3,9 @@ import { isFull } from "./test/fixtures/depth.ts";
 
 /** Soak tests and sweeps: minutes of work that a change rarely breaks. CI runs them with NEXUS_TEST=full. */
 const IN_CI = [
-  "test/gateway/access-property.test.ts",
-  "test/gateway/faults-callers.test.ts",
-  "test/gateway/hostile-servers.test.ts",
+  "test/gateway/access/access-property.test.ts",
+  "test/gateway/faults/faults-callers.test.ts",
+  "test/gateway/faults/hostile-servers.test.ts",
 ];
 
 export default defineConfig({

@@ -8,11 +8,11 @@ import { serveStdio } from "../../src/gateway/legacy/stdio-endpoint.ts";
 import { ANYBODY } from "../../src/gateway/principal.ts";
 import type { HostEntry } from "../../src/index.ts";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";
-import { StandInCore } from "./legacy-stand-in.ts";
+import { StandInCore } from "./legacy/legacy-stand-in.ts";
 import { modern, OpenStream, send } from "../fixtures/gateway/wire.ts";
-import { flooding, wordy } from "./faults-servers.ts";
-import { FaultWorld, metricAt, WeighedGateway, type WorldOptions } from "./faults-world.ts";
-import { LegacyWire } from "./legacy-wire.ts";
+import { flooding, wordy } from "./faults/faults-servers.ts";
+import { FaultWorld, metricAt, WeighedGateway, type WorldOptions } from "./faults/faults-world.ts";
+import { LegacyWire } from "./legacy/legacy-wire.ts";
 
 const MIB = 1024 * 1024;
 const TOTAL = 16 * MIB;

@@ -4,9 +4,9 @@ import type { HostOptions } from "../../src/index.ts";
 import { TASKS_EXTENSION } from "../../src/protocol/meta.ts";
 import { modern, OpenStream, send } from "../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";
-import { asking } from "./faults-servers.ts";
-import { FaultWorld, recorded, type ModernCaller, type WorldOptions } from "./faults-world.ts";
-import { eventsOf, LegacyWire } from "./legacy-wire.ts";
+import { asking } from "./faults/faults-servers.ts";
+import { FaultWorld, recorded, type ModernCaller, type WorldOptions } from "./faults/faults-world.ts";
+import { eventsOf, LegacyWire } from "./legacy/legacy-wire.ts";
 
 const ELICITATION = { elicitation: { form: {} } };
 const TASKS = { extensions: { [TASKS_EXTENSION]: {} } };

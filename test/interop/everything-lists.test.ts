@@ -2,7 +2,7 @@ import { Client as Client2, StreamableHTTPClientTransport as Http2 } from "@mode
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FaultWorld } from "../gateway/faults-world.ts";
+import { FaultWorld } from "../gateway/faults/faults-world.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { agreeable } from "./answers.ts";
 import { connect } from "../../src/index.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Message } from "../../src/protocol/json-rpc.ts";
-import { eventsOf, send } from "../gateway/legacy-wire.ts";
+import { eventsOf, send } from "../gateway/legacy/legacy-wire.ts";
 
 /** A way for bare messages of the older revisions. */
 export interface Channel {

@@ -11,7 +11,7 @@ import {
 import type { Question } from "../../src/protocol/mcp.ts";
 import { META } from "../../src/protocol/meta.ts";
 import { LATEST } from "../../src/protocol/revisions.ts";
-import { eventsOf, send } from "../gateway/legacy-wire.ts";
+import { eventsOf, send } from "../gateway/legacy/legacy-wire.ts";
 import type { StdioChannel } from "./channels.ts";
 import { type Answers, capabilitiesOf, type Party, type PartyCall } from "./party.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
 import { ApiWorld, type Endpoint } from "./api-world.ts";
 import { CALLERS } from "./callers.ts";
-import { booking, STAY } from "./capcorn-stay.ts";
+import { booking, STAY } from "./capcorn/capcorn-stay.ts";
 
 const SECRETS = { user: "partner", password: "grün & spitz/7", system: "21", "pin-9100": "k-81-k" };
 const ENDPOINTS: Endpoint[] = ["/mcp", "/servers/<id>/mcp"];

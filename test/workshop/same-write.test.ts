@@ -10,7 +10,7 @@ import type { CallToolResult } from "../../src/protocol/mcp.ts";
 import type { NexusWorld } from "../fixtures/nexus.ts";
 import { exampleSettings } from "../../src/workshop/run/setting-values.ts";
 import { ApiWorld } from "./api-world.ts";
-import { booking } from "./capcorn-stay.ts";
+import { booking } from "./capcorn/capcorn-stay.ts";
 
 const SECRETS = { user: "partner", password: "word", system: "21", "pin-9100": "k-81-k" };
 const FILE = fileURLToPath(new URL("../../api/capcorn/capcorn.nexus.yaml", import.meta.url));

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Params } from "../../src/protocol/json-rpc.ts";
 import { ApiWorld } from "./api-world.ts";
-import { booking } from "./capcorn-stay.ts";
+import { booking } from "./capcorn/capcorn-stay.ts";
 
 const SECRETS = { user: "partner", password: "word", system: "21", "pin-9100": "k-81-k" };
 const preloading = (name: string) => {

@@ -1,0 +1,60 @@
+import { Calls } from "../../../src/gateway/calls/calls.ts";
+import { GatewayCore, type GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
+import { Seal } from "../../../src/gateway/sessions/seal.ts";
+import type { Caller, Exchange, View } from "../../../src/gateway/exchange.ts";
+import { ANYBODY } from "../../../src/gateway/principal.ts";
+import { Host, type HostOptions } from "../../../src/index.ts";
+import type { Params } from "../../../src/protocol/json-rpc.ts";
+
+const FAST = { firstMs: 20, longestMs: 100, settledMs: 60_000 };
+
+/** A host and what stands behind the edges of a gateway, without edges. */
+export interface CoreWorld extends AsyncDisposable {
+  host: Host;
+  core: GatewayCore;
+}
+
+export async function openCore(
+  hostOptions: HostOptions,
+  options: Partial<GatewayCoreOptions> = {},
+): Promise<CoreWorld> {
+  const host = await Host.open({ backoff: FAST, ...hostOptions });
+  const seal = new Seal();
+  const calls = new Calls({ host, seal });
+  const core = new GatewayCore({ host, calls, seal, ...options });
+  return {
+    host,
+    core,
+    async [Symbol.asyncDispose]() {
+      await core.close();
+      await calls.close();
+      await host.close();
+    },
+  };
+}
+
+export const ALL: View = { kind: "all" };
+export const one = (server: string): View => ({ kind: "one", server });
+
+/** A request of a modern caller. */
+export function exchangeOf(view: View, method: string, params: Params = {}, caller: Partial<Caller> = {}): Exchange {
+  return {
+    view,
+    principal: ANYBODY,
+    method,
+    params,
+    signal: new AbortController().signal,
+    caller: {
+      era: "modern",
+      version: "2026-07-28",
+      owner: "me",
+      capabilities: {},
+      logLevel: undefined,
+      progressToken: undefined,
+      trace: undefined,
+      notify() {},
+      ask: undefined,
+      ...caller,
+    },
+  };
+}
