@@ -8,6 +8,7 @@ import { weighConnections } from "./client/memory.mjs";
 import { compareGateways } from "./gateway/compare.mjs";
 import { hostMany } from "./host/crowd.mjs";
 import { measureOverhead } from "./host/overhead.mjs";
+import { compareVersions } from "./versions/compare.mjs";
 import { compareCalls } from "./workshop/compare.mjs";
 
 const SUBJECTS = {
@@ -22,6 +23,7 @@ const SUBJECTS = {
   host: { calls: measureOverhead, many: hostMany },
   gateway: { calls: compareGateways },
   workshop: { calls: compareCalls },
+  versions: { client: compareVersions, host: compareVersions, gateway: compareVersions, tool: compareVersions },
 };
 
 const { values: options, positionals } = parseArgs({
@@ -32,14 +34,15 @@ const { values: options, positionals } = parseArgs({
     transport: { type: "string" },
     era: { type: "string" },
     only: { type: "string" },
+    against: { type: "string" },
   },
 });
 const parts = SUBJECTS[positionals[0]];
-const chosen = options.only === undefined ? Object.values(parts ?? {}) : [parts?.[options.only]];
+const chosen = options.only === undefined ? [...new Set(Object.values(parts ?? {}))] : [parts?.[options.only]];
 if (!parts || chosen.includes(undefined)) {
   const only = Object.keys(parts ?? SUBJECTS.client).join("|");
   console.error(
-    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern]`,
+    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern] [--against FOLDER]`,
   );
   process.exit(2);
 }

@@ -2,10 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serve } from "../../dist/gateway/index.js";
-import { Host } from "../../dist/index.js";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
-const { transport, target } = JSON.parse(process.argv[2]);
+const HERE = fileURLToPath(new URL("../..", import.meta.url));
+/** `folder`: another checkout, whose built package is measured. */
+const { transport, target, folder = HERE } = JSON.parse(process.argv[2]);
+const built = (entry) => import(pathToFileURL(join(folder, "dist", entry)).href);
+const { serve } = await built("gateway/index.js");
+const { Host } = await built("index.js");
 const entry = transport === "stdio" ? { command: process.execPath, args: target } : { url: target };
 const stateFolder = await mkdtemp(join(tmpdir(), "nexus-bench-"));
 const host = await Host.open({ servers: { echo: entry }, stateFolder });

@@ -1,0 +1,67 @@
+// Calls made with the package that was built in one folder: node process.mjs <folder>.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { obey } from "../client/obey.mjs";
+import { CASES, pathOf } from "../workshop/cases.mjs";
+
+const built = (entry) => import(pathToFileURL(join(process.argv[2], "dist", entry)).href);
+const TEXT = "x".repeat(64);
+
+/** What is measured: each opens something, and gives a function that makes one call. */
+const SUBJECTS = {
+  async client({ entry, version }) {
+    const { connect } = await built("index.js");
+    const client = await connect(entry, { protocolVersion: version });
+    await client.listTools();
+    return { call: () => client.callTool("echo", { text: TEXT }), close: () => client.close() };
+  },
+  async host({ entry }) {
+    const { Host } = await built("index.js");
+    const stateFolder = await mkdtemp(join(tmpdir(), "nexus-bench-"));
+    const host = await Host.open({ servers: { echo: entry }, stateFolder });
+    await host.ready();
+    const close = async () => {
+      await host.close();
+      await rm(stateFolder, { recursive: true });
+    };
+    return { call: () => host.callTool("echo.echo", { text: TEXT }), close };
+  },
+  async tool({ name, url }) {
+    const { ApiRunner, loadApproved } = await built("workshop/index.js");
+    const { tool, args } = CASES[name];
+    const { api } = await loadApproved(pathOf(name));
+    const settings = Object.entries(api.file.settings ?? {}).map(([name, setting]) => {
+      return [name, setting.example ?? setting.default];
+    });
+    const runner = new ApiRunner(api, {
+      upstream: url,
+      settings: Object.fromEntries(settings),
+      secrets: async () => "bench-placeholder",
+    });
+    return { call: () => runner.call(tool, args), close: () => runner.close() };
+  },
+};
+
+let opened;
+obey({
+  async open({ subject, ...target }) {
+    opened = await SUBJECTS[subject](target);
+  },
+  async measure({ durationMs, concurrency }) {
+    let calls = 0;
+    const started = performance.now();
+    const cpu = process.cpuUsage();
+    const lane = async () => {
+      while (performance.now() - started < durationMs) {
+        await opened.call();
+        calls++;
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, lane));
+    const { user, system } = process.cpuUsage(cpu);
+    return { cpuUs: (user + system) / calls, calls };
+  },
+  close: async () => opened?.close(),
+});
