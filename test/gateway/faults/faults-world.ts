@@ -178,14 +178,10 @@ export class WeighedGateway implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #folder: string;
 
-  static async open(
-    servers: Record<string, HostEntry>,
-    limits: ServeOptions["limits"] = {},
-    flags: readonly string[] = [],
-  ): Promise<WeighedGateway> {
+  static async open(servers: Record<string, HostEntry>, limits: ServeOptions["limits"] = {}): Promise<WeighedGateway> {
     const folder = await mkdtemp(join(tmpdir(), "nexus-weighed-"));
     const settings = JSON.stringify({ servers, limits, stateFolder: folder });
-    const child = fork(WEIGHED, [settings], { execArgv: ["--expose-gc", ...flags] });
+    const child = fork(WEIGHED, [settings], { execArgv: ["--expose-gc"] });
     const [said] = (await once(child, "message")) as [{ url: string }];
     return new WeighedGateway(child, said.url, folder);
   }
