@@ -11,10 +11,11 @@ import { isTransport, type Transport } from "./transport/transport.ts";
 import { userFolders } from "./files/user-folders.ts";
 
 export type { KnownLists } from "./client/conversation/lists.ts";
+export type { ChangingList } from "./protocol/list-kinds.ts";
 export type { NotificationListener } from "./client/conversation/inbox.ts";
 export { MemoryCache, type CachedAnswer, type CacheStore } from "./client/conversation/response-cache.ts";
 export type { Skill, SkillEntry, Skills } from "./client/skills.ts";
-export type { Change, ChangeListener, ChangingList, Feed, Interests } from "./client/changes/feed.ts";
+export type { Change, ChangeListener, Feed, Interests } from "./client/changes/feed.ts";
 export type { Subscription } from "./client/changes/subscriptions.ts";
 export type { Started, Task, TaskOptions, Tasks, TaskStatus } from "./client/tasks.ts";
 export { Client, type CallToolOptions } from "./client/client.ts";

@@ -36,7 +36,7 @@ import { isSessionForgotten } from "./conversation/forgotten-session.ts";
 import { initialize, type Agreement } from "./conversation/handshake.ts";
 import { Inbox, type NotificationListener } from "./conversation/inbox.ts";
 import { InputDesk, type InputProvider } from "./conversation/input.ts";
-import { LISTS, readList, type KnownLists, type ListReading } from "./conversation/lists.ts";
+import { readList, type KnownLists, type ListReading } from "./conversation/lists.ts";
 import { negotiate, type Negotiated, type Verdict } from "./conversation/negotiate.ts";
 import { Peer } from "./conversation/peer.ts";
 import { MemoryCache, ResponseCache } from "./conversation/response-cache.ts";
@@ -45,6 +45,7 @@ import { Skills } from "./skills.ts";
 import { Subscriptions, type Subscription } from "./changes/subscriptions.ts";
 import { Tasks, type TaskOptions } from "./tasks.ts";
 import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./conversation/tool-facts.ts";
+import { LIST_METHODS } from "../protocol/methods.ts";
 
 export interface CallToolOptions extends CallOptions {
   /** Wait for a task, if the server makes one of the call. */
@@ -391,7 +392,7 @@ export class Client implements AsyncDisposable {
 
   async #list<K extends keyof KnownLists>(kind: K, options?: CallOptions): Promise<Required<KnownLists>[K]> {
     const { changes } = this.#inbox;
-    const list = await this.#caller.inScope({ method: LISTS[kind].method, options }, (scope) =>
+    const list = await this.#caller.inScope({ method: LIST_METHODS[kind], options }, (scope) =>
       readList(kind, this.#reading(scope)),
     );
     if (changes === this.#inbox.changes) this.#inbox.known[kind] = list;

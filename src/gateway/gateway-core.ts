@@ -12,9 +12,9 @@ import { AggregateLists, type AggregateOptions } from "./lists/aggregate-lists.t
 import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
 import { Catalogs } from "./lists/catalogs.ts";
 import { Cursors } from "./lists/cursors.ts";
-import { isOfOneHop, methodUnknown } from "./names/hop-methods.ts";
 import type { KnownList } from "./lists/known-list.ts";
-import { listAskedBy, type ListKind } from "./names/list-kind.ts";
+import type { ListKind } from "../protocol/list-kinds.ts";
+import { isOneHop, listRequestedBy } from "../protocol/methods.ts";
 import { ListedThings } from "./lists/listed-things.ts";
 import { ServersListening } from "./changes/listening.ts";
 import { resolveFullName } from "./names/names.ts";
@@ -26,7 +26,7 @@ import { PassedLists } from "./lists/passed-lists.ts";
 import { Permits } from "./calls/permits.ts";
 import { PrincipalAccess, type Decide } from "./access/principal-access.ts";
 import type { Seal } from "./sessions/seal.ts";
-import { targetOf, type KnownNames, type NamedThing, type ThingKind } from "./names/target.ts";
+import { targetOf, unknownMethod, type KnownNames, type NamedThing, type ThingKind } from "./names/target.ts";
 import { within } from "../async/within.ts";
 
 export interface GatewayCoreOptions {
@@ -129,13 +129,13 @@ export class GatewayCore implements Core {
 
   async handle(exchange: Exchange): Promise<Result> {
     const { view, method, params } = exchange;
-    if (isOfOneHop(method)) throw methodUnknown(method);
-    const list = listAskedBy(method);
+    if (isOneHop(method)) throw unknownMethod(method);
+    const list = listRequestedBy(method);
     if (list) return this.#page(list, exchange);
     if (method.startsWith("tasks/")) return this.#askTask(exchange);
     const thing = targetOf(method, params, view, this.#namesFor(exchange));
     if (thing) return this.#use(thing, exchange);
-    if (view.kind === "all") throw methodUnknown(method);
+    if (view.kind === "all") throw unknownMethod(method);
     // What is not known here may be an extension of the server's.
     const { id: server } = this.#get(view.server, exchange.principal);
     const call = { server, method, params, exchange };

@@ -1,20 +1,6 @@
+import { isForwarded } from "../protocol/methods.ts";
 import { VERSION } from "../protocol/version.ts";
 import { OUTCOMES, type Outcome } from "./audit.ts";
-
-/** What is counted by method; callers may ask for any other, and must not make series of them. */
-const METHODS: ReadonlySet<string> = new Set([
-  "tools/list",
-  "tools/call",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "prompts/list",
-  "prompts/get",
-  "completion/complete",
-  "tasks/get",
-  "tasks/update",
-  "tasks/cancel",
-]);
 
 /** Upper bounds of the latency histogram, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
@@ -50,7 +36,8 @@ export class Metrics {
 
   /** `server` is one that exists, or empty. */
   called(call: { server: string; method: string; outcome: Outcome; durationMs: number }): void {
-    const series = this.#seriesOf(call.server, METHODS.has(call.method) ? call.method : "other");
+    // Callers may ask for any other method, and must not make series of them.
+    const series = this.#seriesOf(call.server, isForwarded(call.method) ? call.method : "other");
     const seconds = call.durationMs / 1000;
     series.outcomes[call.outcome]++;
     series.seconds += seconds;

@@ -1,8 +1,6 @@
 import { isRecord } from "../json/is-record.ts";
 import type { Params } from "./json-rpc.ts";
-
-/** The four lists whose items clients check. */
-export type ItemKind = "tools" | "prompts" | "resources" | "resourceTemplates";
+import type { ListKind } from "./list-kinds.ts";
 
 /** Receives the place of each member that had to be changed: `annotations.title`. */
 type Report = (place: string, value: unknown) => void;
@@ -15,7 +13,7 @@ type Rule = (value: unknown, report: Report) => unknown;
  * all items of all servers. Optional members that are null or of another type are left out, and `report` hears of each;
  * undefined where a member that an item cannot do without is missing. A valid item is returned as it is.
  */
-export function normaliseItem(kind: ItemKind, value: unknown, report: Report): Params | undefined {
+export function normaliseItem(kind: ListKind, value: unknown, report: Report): Params | undefined {
   return ITEMS[kind](value, report) as Params | undefined;
 }
 
@@ -144,7 +142,7 @@ function filled(rule: Rule, member: string, fill: (item: Params) => unknown): Ru
 const resource = object({ ...described, uri: text, mimeType: text, size: number, annotations }, "uri");
 const template = object({ ...described, uriTemplate: text, mimeType: text, annotations }, "uriTemplate");
 
-const ITEMS: Record<ItemKind, Rule> = {
+const ITEMS: Record<ListKind, Rule> = {
   tools: filled(describedTool, "inputSchema", () => ({ type: "object" })),
   prompts: object({ ...described, arguments: listOf(argument) }, "name"),
   resources: filled(resource, "name", ({ uri }) => uri),

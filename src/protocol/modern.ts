@@ -2,6 +2,7 @@ import { encodeHeaderValue } from "./header-value.ts";
 import type { Params } from "./json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "./mcp.ts";
 import { META } from "./meta.ts";
+import { namedMember } from "./methods.ts";
 import { paramHeaderValues, type ParamHeader } from "./param-headers.ts";
 
 /** What a modern request says about its sender: nothing is remembered between requests. */
@@ -21,21 +22,6 @@ export function modernMeta({ version, clientInfo, capabilities, logLevel }: Mode
   };
   if (logLevel) meta[META.logLevel] = logLevel;
   return meta;
-}
-
-/** Requests whose target travels in `Mcp-Name`, and where in the parameters it stands. */
-const NAMED: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-  "tasks/get": "taskId",
-  "tasks/update": "taskId",
-  "tasks/cancel": "taskId",
-};
-
-/** The member of a request's parameters that `Mcp-Name` repeats, if it repeats one. */
-export function namedMember(method: string): string | undefined {
-  return Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
 }
 
 /** The headers of a modern POST: they repeat the body, so that proxies can route without reading it. */

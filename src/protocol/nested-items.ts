@@ -1,16 +1,7 @@
 import { isRecord } from "../json/is-record.ts";
 import { isNestedDeeper, MAX_NESTING } from "../json/nesting.ts";
 import type { Result } from "./json-rpc.ts";
-
-/** Where the items of a list are in its answer. */
-const LIST_MEMBERS: Readonly<Record<string, string>> = {
-  "tools/list": "tools",
-  "resources/list": "resources",
-  "resources/templates/list": "resourceTemplates",
-  "prompts/list": "prompts",
-  "skills/list": "skills",
-  "tasks/list": "tasks",
-};
+import { itemsMember } from "./methods.ts";
 
 export interface Flattened {
   result: Result;
@@ -20,7 +11,7 @@ export interface Flattened {
 
 /** The answer to a list without the items that are nested too deeply; undefined where nothing can be saved. */
 export function withoutNestedItems(method: string, result: Result): Flattened | undefined {
-  const member = Object.hasOwn(LIST_MEMBERS, method) ? LIST_MEMBERS[method] : undefined;
+  const member = itemsMember(method);
   const items: unknown = member === undefined ? undefined : result[member];
   if (member === undefined || !Array.isArray(items)) return undefined;
   const kept: unknown[] = [];

@@ -1,7 +1,8 @@
 import type { Client } from "../../client/client.ts";
-import { LISTS } from "../../client/conversation/lists.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { changeOf, LIST_KINDS, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ServerCapabilities } from "../../protocol/mcp.ts";
+import { LIST_METHODS } from "../../protocol/methods.ts";
 import { FindingDraft, type Finding } from "./check.ts";
 
 /** An undeclared list is a curiosity: nobody waits long for it. */
@@ -11,9 +12,10 @@ const CURIOSITY_MS = 3_000;
 export async function capabilityFinding(client: Client, signal: AbortSignal): Promise<Finding> {
   const declared = client.serverCapabilities;
   const draft = new FindingDraft().add("ok", `declares ${described(declared ?? {})}`);
-  for (const { method, member, capability } of Object.values(LISTS)) {
+  for (const kind of LIST_KINDS) {
+    const [method, capability] = [LIST_METHODS[kind], changeOf(kind)];
     if (!declared || declared[capability]) continue;
-    const answer = await answersAnyway(client, method, member, signal);
+    const answer = await answersAnyway(client, kind, signal);
     if (client.lost) {
       return draft
         .add("warning", `ended when it was asked for ${method}, which it does not declare: ${client.lost.message}`)
@@ -30,10 +32,10 @@ export async function capabilityFinding(client: Client, signal: AbortSignal): Pr
   return draft.finding();
 }
 
-async function answersAnyway(client: Client, method: string, member: string, signal: AbortSignal): Promise<boolean> {
+async function answersAnyway(client: Client, kind: ListKind, signal: AbortSignal): Promise<boolean> {
   try {
-    const result = await client.request(method, undefined, { signal, timeoutMs: CURIOSITY_MS });
-    const items = result[member];
+    const result = await client.request(LIST_METHODS[kind], undefined, { signal, timeoutMs: CURIOSITY_MS });
+    const items = result[kind];
     return Array.isArray(items) && items.length > 0;
   } catch (error) {
     if (signal.aborted) throw error;

@@ -1,8 +1,9 @@
 import type { Client } from "../../client/client.ts";
-import type { Change, ChangingList } from "../../client/changes/feed.ts";
+import type { Change } from "../../client/changes/feed.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { ResourceContents, Tool } from "../../protocol/mcp.ts";
+import { CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts";
 
 /** A change as `watch` shows it. */
 export type SeenChange = { time: string } & (
@@ -23,7 +24,6 @@ export interface WatchOptions {
   signal: AbortSignal;
 }
 
-const LISTS: readonly ChangingList[] = ["tools", "prompts", "resources"];
 const PULSE_MS = 15_000;
 
 /** Follows one server's changes, and finds out what they are. */
@@ -47,7 +47,7 @@ export class ChangeWatcher implements AsyncDisposable {
   async open(): Promise<string[]> {
     const { uris, signal } = this.#options;
     const client = this.#client;
-    const lists = LISTS.filter((list) => client.serverCapabilities?.[list]?.listChanged);
+    const lists = CHANGING_LISTS.filter((list) => client.serverCapabilities?.[list]?.listChanged);
     this.#subscription = await client.subscribe({ lists, resources: uris }, (change) => this.#heard(change));
     const { accepted } = this.#subscription;
     const refused = uris.filter((uri) => !accepted.resources?.includes(uri));

@@ -1,8 +1,7 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
-
-export type ChangingList = "tools" | "prompts" | "resources";
+import { changedList, type ChangingList } from "../../protocol/list-kinds.ts";
 
 /** What to hear about. */
 export interface Interests {
@@ -44,8 +43,8 @@ export function changeIn(
   notification: Notification,
 ): Exclude<Change, { error?: unknown } | { kind: "restored" }> | undefined {
   const { method, params } = notification;
-  const list = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1];
-  if (list) return { kind: "list-changed", list: list as ChangingList, notification };
+  const list = changedList(method);
+  if (list) return { kind: "list-changed", list, notification };
   if (method === "notifications/resources/updated" && typeof params?.["uri"] === "string") {
     return { kind: "resource-updated", uri: params["uri"], notification };
   }

@@ -4,12 +4,12 @@ import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import { META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { CallScope } from "../conversation/call-scope.ts";
 import type { Caller } from "../conversation/caller.ts";
-import { changeIn, type ChangeListener, type ChangingList, type Feed, type Interests } from "./feed.ts";
+import { changeIn, type ChangeListener, type Feed, type Interests } from "./feed.ts";
+import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
 
 const REOPEN_MS = { first: 500, longest: 30_000 };
 /** A stream that lasted this long was a success; one that ends sooner is not opened again at once. */
 const SETTLED_MS = 5_000;
-const LISTS: readonly ChangingList[] = ["tools", "prompts", "resources"];
 
 /** Modern servers tell changes on the stream of a `subscriptions/listen`, and only those it asked for. */
 export class ModernFeed implements Feed {
@@ -208,7 +208,7 @@ function listenParams({ lists = [], resources = [], tasks = [] }: Interests): Pa
 
 function interestsIn(accepted: Params): Interests {
   return {
-    lists: LISTS.filter((list) => accepted[`${list}ListChanged`] === true),
+    lists: CHANGING_LISTS.filter((list) => accepted[`${list}ListChanged`] === true),
     resources: strings(accepted["resourceSubscriptions"]),
     tasks: strings(accepted["taskIds"]),
   };

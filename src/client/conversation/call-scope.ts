@@ -5,6 +5,7 @@ import type { InputRequiredResult, LogLevel, Progress } from "../../protocol/mcp
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { InputProvider } from "./input.ts";
 import type { Sharer } from "./sharer.ts";
+import { targetKind } from "../../protocol/methods.ts";
 
 /** What every call takes. */
 export interface CallOptions {
@@ -172,8 +173,10 @@ export class CallScope implements Timed {
   /** From what: the tool or prompt, or of other methods to which of them. */
   get #source(): string {
     const { method, params } = this.call;
-    const kind = method === "tools/call" ? "tool" : method === "prompts/get" ? "prompt" : undefined;
-    return kind === undefined ? `to ${method}` : `from the ${kind} ${JSON.stringify(params?.["name"])}`;
+    const kind = targetKind(method);
+    return kind !== "tool" && kind !== "prompt"
+      ? `to ${method}`
+      : `from the ${kind} ${JSON.stringify(params?.["name"])}`;
   }
 
   /** Waits, unless the call is stopped first. */

@@ -9,7 +9,7 @@ import { isSessionForgotten } from "./forgotten-session.ts";
 import type { Agreement } from "./handshake.ts";
 import type { InputProvider } from "./input.ts";
 import type { Peer } from "./peer.ts";
-import { INTERACTIVE } from "./questions.ts";
+import { isInteractive } from "../../protocol/methods.ts";
 import { retryDelayMs, type RetrySettings } from "./retry.ts";
 import type { Sharer } from "./sharer.ts";
 import { UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
@@ -172,7 +172,7 @@ export class Conversation {
   #checkKind(method: string, result: Result, scope: CallScope): void {
     const kind = result.resultType;
     if (kind === undefined || kind === "complete") return;
-    if (kind === "input_required" && INTERACTIVE.has(method)) return;
+    if (kind === "input_required" && isInteractive(method)) return;
     const { extensions } = this.#capabilities(scope);
     if (kind === "task" && isRecord(extensions) && TASKS_EXTENSION in extensions) return;
     throw new NexusError("PROTOCOL_VIOLATION", `The server answered ${method} with the unknown result type "${kind}"`, {

@@ -24,12 +24,6 @@ export interface InputContext {
   signal: AbortSignal;
 }
 
-const INPUT_METHODS = new Set(["elicitation/create", "sampling/createMessage", "roots/list"]);
-
-export function isInputMethod(method: string): boolean {
-  return INPUT_METHODS.has(method);
-}
-
 /** Roots from the server's entry are answered here; everything else is the provider's. */
 export class InputDesk {
   readonly #server: string;

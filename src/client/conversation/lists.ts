@@ -1,7 +1,9 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
+import { changedList, changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import { itemName, normaliseItem } from "../../protocol/listed-item.ts";
-import type { Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool } from "../../protocol/mcp.ts";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
+import { LIST_METHODS } from "../../protocol/methods.ts";
 import { weightOf } from "../../json/weight.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
@@ -16,14 +18,6 @@ export interface KnownLists {
   prompts?: Prompt[];
 }
 
-/** How a list is asked for, where its items stand in the answer, and what a server that has it declares. */
-export const LISTS = {
-  tools: { method: "tools/list", member: "tools", capability: "tools" },
-  resources: { method: "resources/list", member: "resources", capability: "resources" },
-  resourceTemplates: { method: "resources/templates/list", member: "resourceTemplates", capability: "resources" },
-  prompts: { method: "prompts/list", member: "prompts", capability: "prompts" },
-} as const satisfies Record<keyof KnownLists, { method: string; member: string; capability: keyof ServerCapabilities }>;
-
 export interface ListReading {
   conversation: Conversation;
   cache: ResponseCache;
@@ -37,10 +31,10 @@ export async function readList<K extends keyof KnownLists>(
   kind: K,
   { conversation, cache, scope, server, logger }: ListReading,
 ): Promise<Required<KnownLists>[K]> {
-  const { method, member, capability } = LISTS[kind];
+  const method = LIST_METHODS[kind];
   const declared = conversation.agreement.capabilities;
-  if (declared && !declared[capability]) return [];
-  const items = await readPages(method, member, async (params) => {
+  if (declared && !declared[changeOf(kind)]) return [];
+  const items = await readPages(method, kind, async (params) => {
     const cached = scope.options.fresh ? undefined : await cache.find(method, params);
     const ask = async () => ({ result: await conversation.exchange(method, params, scope), cacheable: true });
     const page = cached ?? (await cache.load(method, params, ask));
@@ -55,7 +49,7 @@ export async function readList<K extends keyof KnownLists>(
  * was repaired is reported as information with the data `repaired`.
  */
 export function usableItems(
-  kind: keyof KnownLists,
+  kind: ListKind,
   items: readonly unknown[],
   { server, logger }: Pick<ListReading, "server" | "logger">,
 ): Params[] {
@@ -70,7 +64,7 @@ export function usableItems(
     const why = () => (faults.isEmpty ? faultOf(value) : faults.text);
     (item ? repaired : leftOut).add(() => `${nameOf(value, index)} (${why()})`);
   }
-  const of = `${LISTS[kind].method} of "${server}"`;
+  const of = `${LIST_METHODS[kind]} of "${server}"`;
   if (!leftOut.isEmpty) logger.warn(`left out of ${of}: ${leftOut.text}`);
   if (!repaired.isEmpty) logger.info(`repaired in ${of}: ${repaired.text}`, { repaired: true });
   return usable;
@@ -180,8 +174,8 @@ function tooLong(message: string): NexusError {
 
 /** Drops what a notification makes stale; true if it makes anything so. */
 export function forgetLists(known: KnownLists, method: string): boolean {
-  const list = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1];
+  const list = changedList(method);
   if (list === "resources") delete known.resourceTemplates;
-  if (list) delete known[list as keyof KnownLists];
+  if (list) delete known[list];
   return list !== undefined;
 }

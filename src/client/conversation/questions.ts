@@ -10,16 +10,12 @@ import {
   type RequestId,
 } from "../../protocol/json-rpc.ts";
 import { META, USER_REJECTED } from "../../protocol/meta.ts";
+import { isInputMethod, mayAskMeanwhile } from "../../protocol/methods.ts";
 import { isNestedDeeper, MAX_NESTING } from "../../json/nesting.ts";
 import type { CallScope } from "./call-scope.ts";
-import { isInputMethod, type InputDesk } from "./input.ts";
+import type { InputDesk } from "./input.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Peer } from "./peer.ts";
-
-/** Calls during which a server may ask. */
-export const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
-/** While a client waits for a task of 2025-11-25, too. */
-const ASKED_DURING = new Set([...INTERACTIVE, "tasks/result"]);
 
 /** Questions of one server at the same time: each may be shown to a person, and waits. */
 const MAX_OPEN = 1_000;
@@ -128,7 +124,7 @@ export class Questions {
   }
 
   #isDeclared(peer: Peer, request: Request): boolean {
-    return peer.scopes().some((scope) => ASKED_DURING.has(scope.call.method) && this.#declares(request, scope));
+    return peer.scopes().some((scope) => mayAskMeanwhile(scope.call.method) && this.#declares(request, scope));
   }
 
   #declares(request: Request, scope: CallScope): boolean {
@@ -149,7 +145,7 @@ export class Questions {
 
 /** Calls that this may be a question of. A task asks while its result is waited for, and says which it is. */
 function candidates(request: Request, scopes: readonly CallScope[]): CallScope[] {
-  const calls = scopes.filter(({ call }) => ASKED_DURING.has(call.method));
+  const calls = scopes.filter(({ call }) => mayAskMeanwhile(call.method));
   const related = relatedTask(request);
   const taskId = isRecord(related) ? related["taskId"] : undefined;
   const isMeant = ({ call: { method, params } }: CallScope) =>

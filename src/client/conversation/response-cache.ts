@@ -2,6 +2,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
 import type { Logger } from "../../text/logger.ts";
+import { madeStaleBy } from "../../protocol/methods.ts";
 
 /** Where cached answers are kept. A shared one may serve several clients; keys keep apart what must not meet. */
 export interface CacheStore {
@@ -114,8 +115,8 @@ export class ResponseCache {
 
   /** What a notification makes stale is forgotten, before anybody who heard of it can ask. */
   invalidate(notification: string): void {
-    const methods = STALE[notification];
-    if (!methods) return;
+    const methods = madeStaleBy(notification);
+    if (methods.length === 0) return;
     this.#generation++;
     const prefixes = methods.flatMap((method) => [this.#prefix("private", method), this.#prefix("public", method)]);
     const forgetting = Promise.all(prefixes.map((prefix) => this.#guarded(async () => this.#store.forget(prefix))));
@@ -148,11 +149,3 @@ export interface CacheableAnswer {
   /** False: the answer depends on more than its parameters. */
   cacheable: boolean;
 }
-
-/** What a change makes stale. An update may name a part of what was read, so all that was read goes. */
-const STALE: Record<string, readonly string[]> = {
-  "notifications/tools/list_changed": ["tools/list"],
-  "notifications/prompts/list_changed": ["prompts/list"],
-  "notifications/resources/list_changed": ["resources/list", "resources/templates/list"],
-  "notifications/resources/updated": ["resources/read"],
-};

@@ -1,4 +1,5 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
+import { isRepeatable } from "../../protocol/methods.ts";
 
 export interface RetrySettings {
   /** Tries after the first. */
@@ -11,20 +12,6 @@ export interface RetrySettings {
 
 export const DEFAULT_RETRY: RetrySettings = { maxRetries: 2, backoffMs: 250, trustToolHints: true };
 const LONGEST_BACKOFF_MS = 10_000;
-
-/** Asking these again cannot do anything twice. */
-const REPEATABLE = new Set([
-  "server/discover",
-  "tools/list",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "prompts/list",
-  "prompts/get",
-  "completion/complete",
-  "tasks/get",
-  "subscriptions/listen",
-]);
 
 const PASSING_STATUS = new Set([429, 500, 502, 503, 504]);
 
@@ -55,7 +42,7 @@ function mayRepeat(
   if (isLoss && mayHaveReached === false) return true;
   const isPassing = isLoss || (status !== undefined && PASSING_STATUS.has(status));
   if (!isPassing) return false;
-  if (REPEATABLE.has(method)) return true;
+  if (isRepeatable(method)) return true;
   if (method !== "tools/call") return false;
   if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return true;
   return trustToolHints && harmlessTool && tries === 1;

@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
-import { INTERACTIVE } from "../../client/conversation/questions.ts";
+import { isInteractive } from "../../protocol/methods.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { AskingCaller } from "./asking-caller.ts";
 import { mayBecomeTask, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
@@ -13,7 +13,7 @@ export async function runForLegacyCaller(call: PreparedCall, answerMs: number): 
   const options = reportsTo(exchange.caller);
   options.signal = exchange.signal;
   options.input = declaring(capabilities);
-  if (!INTERACTIVE.has(method) || !canBeAsked(capabilities)) return await answer(call, options);
+  if (!isInteractive(method) || !canBeAsked(capabilities)) return await answer(call, options);
   const asking = new AskingCaller(call, answerMs);
   try {
     const result = await answer(call, { ...options, input: asking });
@@ -33,7 +33,7 @@ async function answer(call: PreparedCall, options: CallOptions): Promise<Result>
     return canonical(method, await client.tasks.runCall(toolCall(call), options));
   }
   // A legacy server's error that names pages is passed on as it is: callers of its revision know it.
-  const hasRounds = client.era === "modern" && INTERACTIVE.has(method);
+  const hasRounds = client.era === "modern" && isInteractive(method);
   return canonical(
     method,
     await (hasRounds ? client.call(method, params, options) : client.request(method, params, options)),

@@ -1,6 +1,6 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
-import { INTERACTIVE } from "../../client/conversation/questions.ts";
+import { isInteractive } from "../../protocol/methods.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
@@ -190,7 +190,7 @@ export class Calls implements CallRunner {
   /** What a caller that comes back has brought with it. */
   #stateOf({ server, method, params, exchange }: Call): RequestState | undefined {
     const { requestState } = params;
-    if (requestState === undefined || exchange.caller.era === "legacy" || !INTERACTIVE.has(method)) return undefined;
+    if (requestState === undefined || exchange.caller.era === "legacy" || !isInteractive(method)) return undefined;
     return this.#states.open(requestState, bindingOf(exchange.principal, { server, method, params }));
   }
 
@@ -203,7 +203,7 @@ export class Calls implements CallRunner {
     const { method, params, capabilities, exchange, lease } = call;
     const { client } = lease;
     // Answers to questions that nobody here asked: made anew, the call might run a second time.
-    if (state || (INTERACTIVE.has(method) && params["inputResponses"] !== undefined)) throw invalidState();
+    if (state || (isInteractive(method) && params["inputResponses"] !== undefined)) throw invalidState();
     const asTask = mayBecomeTask(call);
     if (asTask instanceof Promise ? await asTask : asTask) {
       if (!knowsTasks(capabilities))
@@ -215,7 +215,7 @@ export class Calls implements CallRunner {
         return this.#tasks.adoptLegacy(started, call);
       });
     }
-    if (INTERACTIVE.has(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
+    if (isInteractive(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
     const options = reportsTo(exchange.caller);
     options.signal = exchange.signal;
     return legacyResult(method, await client.request(method, params, options));

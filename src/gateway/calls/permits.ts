@@ -6,12 +6,11 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/js
 import type { Exchange } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
-import { methodUnknown } from "../names/hop-methods.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
 import { decideListed } from "../access/narrowed.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
-import { unknownName, type NamedThing, type ThingKind } from "../names/target.ts";
+import { unknownMethod, unknownName, type NamedThing, type ThingKind } from "../names/target.ts";
 
 export interface PermitsOptions {
   access: PrincipalAccess;
@@ -43,7 +42,7 @@ export class Permits {
 
   /** The same for a method that is not known here. */
   async useMethod(call: UpstreamCall, pass: Pass): Promise<Result> {
-    const unknown = () => methodUnknown(call.method);
+    const unknown = () => unknownMethod(call.method);
     const permitted = await this.#permit(call);
     if (!permitted) throw unknown();
     return this.#hidingUnknown(pass(permitted), METHOD_NOT_FOUND, unknown);

@@ -1,5 +1,5 @@
-import type { ChangingList } from "../../client/changes/feed.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 /** A change that several connections tell of is heard from all of them within this time. */
 const GATHER_MS = 25;

@@ -1,4 +1,4 @@
-import type { Change, ChangingList, Interests } from "../../client/changes/feed.ts";
+import type { Change, Interests } from "../../client/changes/feed.ts";
 import { guarded } from "../../async/guarded.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
@@ -8,7 +8,7 @@ import type { Listening, ListenRequest } from "../exchange.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";
 import { ListChanges } from "./list-changes.ts";
-import { CHANGING_LISTS } from "../names/list-kind.ts";
+import { CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts";
 import { fullUri } from "../names/names.ts";
 import type { OwnerChanges } from "./owner-changes.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";

@@ -1,5 +1,4 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import type { ChangingList } from "../../client/changes/feed.ts";
 import { guarded } from "../../async/guarded.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
@@ -7,7 +6,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { CallRunner, ConnectionOwner } from "../upstream/call-runner.ts";
 import type { ListsChanged } from "../lists/catalogs.ts";
 import type { KnownList } from "../lists/known-list.ts";
-import { CHANGING_LISTS, type ListKind } from "../names/list-kind.ts";
+import { CHANGING_LISTS, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
 import { OwnLists, type OwnListsOptions } from "../lists/own-lists.ts";
 
 type Listener = (changed: ListsChanged) => void;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { decodeHeaderValue } from "../../protocol/header-value.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Request } from "../../protocol/json-rpc.ts";
-import { namedMember } from "../../protocol/modern.ts";
+import { namedMember } from "../../protocol/methods.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 
 /** Why the version header and the body do not go together. */

@@ -1,4 +1,4 @@
-import type { ChangingList, Interests } from "../../client/changes/feed.ts";
+import type { Interests } from "../../client/changes/feed.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Notification, type Params, type Result } from "../../protocol/json-rpc.ts";
@@ -6,6 +6,7 @@ import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { META, MISSING_CLIENT_CAPABILITY, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { principalKey } from "../principal.ts";
 import type { ModernRequest, ModernSender } from "./modern-sender.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 const LISTS: Readonly<Record<ChangingList, string>> = {
   tools: "toolsListChanged",

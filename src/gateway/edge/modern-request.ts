@@ -8,23 +8,13 @@ import {
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import { META } from "../../protocol/meta.ts";
+import { isRemoved } from "../../protocol/methods.ts";
 import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import type { Offer } from "../exchange.ts";
 import { principalKey } from "../principal.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 import { listenModern } from "./modern-listen.ts";
 import { readSender, type ModernRequest, type ModernSender } from "./modern-sender.ts";
-
-/** Methods that this revision no longer has: an upstream of an older one may know them, which is none of the caller's business. */
-const REMOVED: ReadonlySet<string> = new Set([
-  "initialize",
-  "ping",
-  "logging/setLevel",
-  "resources/subscribe",
-  "resources/unsubscribe",
-  "tasks/result",
-  "tasks/list",
-]);
 
 /** Answers one modern request from what it carries alone: nothing is remembered between requests. Never rejects. */
 export async function answerModern(r: ModernRequest): Promise<Response> {
@@ -62,7 +52,8 @@ async function resultOf(sender: ModernSender, r: ModernRequest): Promise<Result>
   const { method } = request;
   if (method === "server/discover") return discovery(await core.offer(view, principal));
   if (method === "subscriptions/listen") return listenModern(sender, r);
-  if (REMOVED.has(method)) throw unknownMethod(method);
+  // A server of an older revision may know them, but this caller speaks the newest one.
+  if (isRemoved(method)) throw unknownMethod(method);
   const { version, capabilities, logLevel, progressToken, trace, params } = sender;
   return core.handle({
     view,

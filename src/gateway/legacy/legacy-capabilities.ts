@@ -1,8 +1,8 @@
-import type { ChangingList } from "../../client/changes/feed.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities, Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 /**
  * What a client declared and its revision has: a client declares all it can, and what the revision agreed upon does not

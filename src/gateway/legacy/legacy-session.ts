@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Deadlines } from "../../async/deadlines.ts";
-import type { ChangingList } from "../../client/changes/feed.ts";
 import { guarded } from "../../async/guarded.ts";
 import { IdTable } from "../../async/id-table.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -30,6 +29,7 @@ import { OpenQuestions } from "./open-questions.ts";
 import type { RequestChannel } from "./request-channel.ts";
 import { SessionChanges } from "./session-changes.ts";
 import { ToolOutputs } from "./tool-outputs.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface SessionOptions {
   core: Core;

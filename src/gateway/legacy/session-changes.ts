@@ -1,7 +1,7 @@
-import type { ChangingList } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Core, ListenRequest, Listening } from "../exchange.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 interface ChangesOptions extends Omit<ListenRequest, "interests"> {
   core: Core;

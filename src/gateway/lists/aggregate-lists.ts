@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { LISTS } from "../../client/conversation/lists.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -13,7 +12,7 @@ import { DeclaredCapabilities, type CallerCapabilities } from "./capability-set.
 import type { Catalogs } from "./catalogs.ts";
 import { invalidCursor, type Cursors } from "./cursors.ts";
 import type { CacheScope } from "./freshness.ts";
-import { changeOf, type ListKind } from "../names/list-kind.ts";
+import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListSet, Reading } from "./list-set.ts";
 import type { KnownList } from "./known-list.ts";
 import { narrowed, thingOf } from "../access/narrowed.ts";
@@ -110,7 +109,7 @@ export class AggregateLists {
     // The server it had come to is gone: what follows cannot be told.
     if (start < 0) throw invalidCursor();
     const end = this.#endOfPage(items, start);
-    const result: Result = { resultType: "complete", [LISTS[kind].member]: items.slice(start, end) };
+    const result: Result = { resultType: "complete", [kind]: items.slice(start, end) };
     if (end < items.length) result["nextCursor"] = cursors.seal(positionAt(end, starts), exchange);
     const missing = parts.flatMap((part) => part.missing ?? []);
     if (missing.length > 0) result._meta = { [UNAVAILABLE]: missing };

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ChangingList } from "../../client/changes/feed.ts";
 import { guarded } from "../../async/guarded.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { ServerState } from "../../host/servers/server-state.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import { CHANGING_LISTS, changeOf, LIST_KINDS } from "../names/list-kind.ts";
+import { CHANGING_LISTS, changeOf, LIST_KINDS, type ChangingList } from "../../protocol/list-kinds.ts";
 import { ServerCatalog } from "./server-catalog.ts";
 
 /** These lists of a server are no longer what they were. */

@@ -1,10 +1,11 @@
 import type { Client } from "../../client/client.ts";
-import { LISTS, readPages, usableItems } from "../../client/conversation/lists.ts";
+import { readPages, usableItems } from "../../client/conversation/lists.ts";
+import { LIST_METHODS } from "../../protocol/methods.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { Freshness } from "./freshness.ts";
-import { changeOf, type ListKind } from "../names/list-kind.ts";
+import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import { offeredTools, withoutExecution, type OfferedTools } from "./offered-tools.ts";
 import { outwardItem, type Naming } from "../names/outward.ts";
 import { natureOf } from "./server-nature.ts";
@@ -31,13 +32,13 @@ export async function readKnownList(
   { server, prefix, logger }: Naming & { logger: Logger },
 ): Promise<KnownList> {
   const { capabilities, era } = natureOf(client);
-  const { method, member, capability } = LISTS[kind];
-  if (!capabilities[capability]) {
+  const method = LIST_METHODS[kind];
+  if (!capabilities[changeOf(kind)]) {
     return { items: [], outward: [], freshness: Freshness.ofNothing(), headers: NO_HEADERS };
   }
   const isTold = capabilities[changeOf(kind)]?.listChanged === true;
   const freshness = new Freshness({ isTold, isLegacy: era === "legacy" });
-  const listed = await readPages(method, member, async (params) => {
+  const listed = await readPages(method, kind, async (params) => {
     const page = await client.request(method, params);
     freshness.add(page);
     return page;

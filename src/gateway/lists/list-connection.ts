@@ -1,11 +1,12 @@
 import type { Client } from "../../client/client.ts";
-import { changeIn, type ChangingList } from "../../client/changes/feed.ts";
+import { changeIn } from "../../client/changes/feed.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Host } from "../../host/host.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import type { CapabilitySet } from "./capability-set.ts";
 import { refusing } from "../upstream/upstream-leases.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface ListConnectionOptions {
   host: Host;

@@ -1,6 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { KnownList } from "./known-list.ts";
-import { LIST_KINDS, type ListKind } from "../names/list-kind.ts";
+import { LIST_KINDS, type ListKind } from "../../protocol/list-kinds.ts";
 
 export interface Reading {
   list: Promise<KnownList>;

@@ -1,5 +1,6 @@
 import type { AccessTarget } from "../../host/directory/access-target.ts";
-import { LISTS, readPages, usableItems } from "../../client/conversation/lists.ts";
+import { readPages, usableItems } from "../../client/conversation/lists.ts";
+import { LIST_METHODS } from "../../protocol/methods.ts";
 import { SILENT } from "../../text/logger.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
@@ -9,7 +10,7 @@ import { CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { KnownList } from "./known-list.ts";
-import { changeOf, type ListKind } from "../names/list-kind.ts";
+import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListSet } from "./list-set.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
 import { offeredTools } from "./offered-tools.ts";
@@ -145,11 +146,11 @@ export class ListedThings {
     // The use may add what was not there before.
     if (shown) shown.isWhole = false;
     if (found) return found;
-    const { method, member, capability } = LISTS[kind];
+    const method = LIST_METHODS[kind];
     const { capabilities } = await this.#options.catalogs.of(server).nature({ signal: exchange.signal });
-    if (!capabilities[capability]) return undefined;
+    if (!capabilities[changeOf(kind)]) return undefined;
     const asking = askingFor(method, exchange);
-    const listed = await readPages(method, member, (params = {}) =>
+    const listed = await readPages(method, kind, (params = {}) =>
       this.#options.run({ server, method, params, exchange: asking }),
     );
     const all = usableItems(kind, listed, { server, logger: SILENT });

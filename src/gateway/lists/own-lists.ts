@@ -1,8 +1,7 @@
-import type { ChangingList } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CallRunner, ConnectionOwner } from "../upstream/call-runner.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
-import { changeOf, type ListKind } from "../names/list-kind.ts";
+import { changeOf, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface OwnListsOptions {
   calls: CallRunner;

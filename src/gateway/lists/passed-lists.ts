@@ -1,4 +1,5 @@
-import { LISTS, usableItems } from "../../client/conversation/lists.ts";
+import { usableItems } from "../../client/conversation/lists.ts";
+import { LIST_METHODS } from "../../protocol/methods.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -7,7 +8,7 @@ import type { Exchange } from "../exchange.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs } from "./catalogs.ts";
 import type { Cursors } from "./cursors.ts";
-import type { ListKind } from "../names/list-kind.ts";
+import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListedThings, NotedPage } from "./listed-things.ts";
 import { narrowed, thingOf } from "../access/narrowed.ts";
 import { offeredTools, withoutExecution } from "./offered-tools.ts";
@@ -33,12 +34,12 @@ export class PassedLists {
   async page(kind: ListKind, status: ServerStatus, exchange: Exchange): Promise<Result> {
     const { cursors, run, catalogs, access } = this.#options;
     const position = cursors.open(exchange);
-    const { method, member, capability } = LISTS[kind];
+    const method = LIST_METHODS[kind];
     const { capabilities, era } = await catalogs.of(status.id).nature({ signal: exchange.signal });
-    if (!capabilities[capability]) throw notOffered(status.id, method);
+    if (!capabilities[changeOf(kind)]) throw notOffered(status.id, method);
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });
-    const given: unknown[] = Array.isArray(result[member]) ? result[member] : [];
+    const given: unknown[] = Array.isArray(result[kind]) ? result[kind] : [];
     const listed = usableItems(kind, given, { server: status.id, logger: this.#options.logger });
     const items = kind === "tools" ? this.#tools(listed, status.id, era === "legacy") : listed;
     const { ttlMs, cacheScope, nextCursor } = result;
@@ -46,7 +47,7 @@ export class PassedLists {
     const page: Result = {
       ...result,
       resultType: "complete",
-      [member]: access.isOpen(thingOf(kind), status.id)
+      [kind]: access.isOpen(thingOf(kind), status.id)
         ? items
         : await this.#narrowed(kind, status.id, { items, isLast }, exchange),
       ttlMs: typeof ttlMs === "number" && ttlMs > 0 ? ttlMs : 0,

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Client } from "../../client/client.ts";
-import type { ChangingList } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
@@ -11,7 +10,7 @@ import { principalKey, type Principal } from "../principal.ts";
 import type { CapabilitySet } from "./capability-set.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { ListConnection } from "./list-connection.ts";
-import { changeOf, LIST_KINDS, type ListKind } from "../names/list-kind.ts";
+import { changeOf, LIST_KINDS, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
 import { ListSet } from "./list-set.ts";
 import { ownInfo } from "./offer.ts";
 import { natureOf, type ServerNature } from "./server-nature.ts";

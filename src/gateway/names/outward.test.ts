@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Params } from "../../protocol/json-rpc.ts";
-import type { ListKind } from "./list-kind.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
 import { outwardItem as outward, outwardResult } from "./outward.ts";
 
 const outwardItem = (server: string, kind: ListKind, item: Params) => outward(kind, item, { server });

@@ -1,4 +1,4 @@
-import type { ListKind } from "./list-kind.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { fullName, fullUri } from "./names.ts";

@@ -2,6 +2,7 @@ import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
+import { targetKind } from "../../protocol/methods.ts";
 import type { View } from "../exchange.ts";
 import { resolveFullName, resolveFullUri } from "./names.ts";
 
@@ -29,16 +30,19 @@ export interface KnownNames {
 
 /** Undefined for methods that name nothing. */
 export function targetOf(method: string, params: Params, view: View, known: KnownNames): NamedThing | undefined {
-  switch (method) {
-    case "tools/call":
+  switch (targetKind(method)) {
+    case "tool":
       return found("tool", params, "name", { view, known });
-    case "prompts/get":
+    case "prompt":
       return found("prompt", params, "name", { view, known });
-    case "resources/read":
+    case "resource":
       return found("resource", params, "uri", { view, known });
-    case "completion/complete":
+    case "completion":
       return completed(params, { view, known });
-    default:
+    case "server":
+    case "subscription":
+    case "task":
+    case "method":
       return undefined;
   }
 }
@@ -86,4 +90,8 @@ export function unknownName(kind: ThingKind, given: string, candidates: readonly
   const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
   const shown = isShort ? given : `${given.slice(0, MAX_SHOWN)}…`;
   return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${shown}"${advice}`, { mayHaveReached: false });
+}
+
+export function unknownMethod(method: string): NexusError {
+  return new NexusError("CAPABILITY_MISSING", `There is no method "${method}" here`, { method, mayHaveReached: false });
 }

@@ -3,6 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { isForwarded } from "../../protocol/methods.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
@@ -15,7 +16,6 @@ import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
 import { declaring } from "../upstream/upstream-reports.ts";
 
-const METHODS = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
 const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
 /** Tasks that callers of the newest revision follow themselves, under ids of ours. */
@@ -55,7 +55,7 @@ export class TasksOfCallers {
 
   /** `tasks/get`, `tasks/update` and `tasks/cancel`. */
   async run(method: string, params: Params, exchange: Exchange): Promise<Result> {
-    if (exchange.caller.era === "legacy" || !METHODS.has(method)) throw unknownMethod(method);
+    if (exchange.caller.era === "legacy" || !isForwarded(method)) throw unknownMethod(method);
     if (!knowsTasks(exchange.caller.capabilities)) {
       throw capabilityMissing(
         { extensions: { [TASKS_EXTENSION]: {} } },

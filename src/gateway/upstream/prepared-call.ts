@@ -1,4 +1,4 @@
-import { INTERACTIVE } from "../../client/conversation/questions.ts";
+import { canBecomeTask, isInteractive } from "../../protocol/methods.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
@@ -30,7 +30,7 @@ export interface PreparedCall extends Call {
 /** The parameters without what was between the caller and the gateway. */
 function carriedParams({ method, params, exchange }: Call): Params {
   const carried = withoutReservedMeta(params);
-  if (!INTERACTIVE.has(method)) return carried;
+  if (!isInteractive(method)) return carried;
   const { requestState, inputResponses, task } = carried;
   if (requestState === undefined && inputResponses === undefined && task === undefined) return carried;
   const { requestState: _state, inputResponses: _responses, task: _task, ...rest } = carried;
@@ -64,7 +64,7 @@ export function toolCall({ params }: Call): Params & { name: string } {
 export function mayBecomeTask(call: PreparedCall): boolean | Promise<boolean> {
   const { method, params, capabilities, lease } = call;
   const { client } = lease;
-  if (method !== "tools/call") return false;
+  if (!canBecomeTask(method)) return false;
   if (client.era === "modern") return client.serverCapabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
   if (client.serverCapabilities?.["tasks"] === undefined) return false;
   const name = String(params["name"]);

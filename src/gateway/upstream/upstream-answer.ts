@@ -3,26 +3,18 @@ import { isRecord } from "../../json/is-record.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, type Result } from "../../protocol/json-rpc.ts";
 import { withContent } from "../../protocol/legacy.ts";
 import { MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
+import { isCacheable } from "../../protocol/methods.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Caller } from "../exchange.ts";
 import { withoutReservedMeta } from "../reserved-meta.ts";
 
-/** Answers that say how long they stay good. */
-const CACHEABLE = new Set([
-  "tools/list",
-  "prompts/list",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-]);
-
 /** A server's result in the form of the newest specification, whichever the server speaks. */
 export function canonicalResult(method: string, result: Result): Result {
   const own = withoutReservedMeta(result);
-  const isCacheable = CACHEABLE.has(method) && (own.resultType ?? "complete") === "complete";
-  if (own.resultType !== undefined && !isCacheable) return own;
+  const staysValid = isCacheable(method) && (own.resultType ?? "complete") === "complete";
+  if (own.resultType !== undefined && !staysValid) return own;
   const full: Result = { resultType: "complete", ...own };
-  if (isCacheable) {
+  if (staysValid) {
     // Absent or negative counts as stale at once, and nobody else's.
     if (typeof full["ttlMs"] !== "number" || full["ttlMs"] < 0) full["ttlMs"] = 0;
     full["cacheScope"] ??= "private";

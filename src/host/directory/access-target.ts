@@ -1,6 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
+import { targetKind } from "../../protocol/methods.ts";
 
 /** Something that access rules are about, by the name its server gives it. */
 export interface AccessTarget {
@@ -32,41 +33,24 @@ export function serverTarget(server: string): AccessTarget {
   return { kind: "server", server, name: server };
 }
 
-/** Methods that concern the connection, or whose answers are narrowed item by item. */
-const OF_THE_SERVER: ReadonlySet<string> = new Set([
-  "initialize",
-  "ping",
-  "server/discover",
-  "logging/setLevel",
-  "subscriptions/listen",
-  "tools/list",
-  "resources/list",
-  "resources/templates/list",
-  "prompts/list",
-]);
-
 /** What a request is about, in the names of its server. A method that is not known here may do anything. */
 export function requestTarget(server: string, method: string, params: Params = {}): RequestTarget {
-  if (OF_THE_SERVER.has(method)) return serverTarget(server);
-  switch (method) {
-    case "tools/call":
+  switch (targetKind(method)) {
+    case "server":
+      return serverTarget(server);
+    case "tool":
       return { kind: "tool", server, name: String(params["name"]) };
-    case "prompts/get":
+    case "prompt":
       return { kind: "prompt", server, name: String(params["name"]) };
-    case "resources/read":
+    case "resource":
       return { kind: "resource", server, name: String(params["uri"]) };
-    case "resources/subscribe":
-    case "resources/unsubscribe":
+    case "subscription":
       return { kind: "subscription", server, uri: String(params["uri"]) };
-    case "completion/complete":
+    case "completion":
       return { kind: "completion", of: referenceTarget(server, params["ref"]) };
-    case "tasks/get":
-    case "tasks/update":
-    case "tasks/cancel":
-    case "tasks/result":
-    case "tasks/list":
+    case "task":
       return { kind: "task", server, tool: undefined };
-    default:
+    case "method":
       return { kind: "method", server, name: method };
   }
 }

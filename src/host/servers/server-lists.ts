@@ -1,10 +1,11 @@
 import type { Client } from "../../client/client.ts";
-import type { Change, ChangingList } from "../../client/changes/feed.ts";
+import type { Change } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { TurnTaker } from "../../async/turn-taker.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface ListsOptions {
   logger: Logger;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
-import type { ChangingList } from "../../client/changes/feed.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
@@ -14,6 +13,7 @@ import { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
 import { unableToRun } from "./unable-to-run.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface SupervisorOptions {
   connect: (definition: ServerDefinition, options: OpenOptions) => Promise<Client>;

@@ -1,9 +1,9 @@
-import type { ChangingList } from "../../client/changes/feed.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts";
 import { unknownServer } from "../directory/unknown-server.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export type HostEvent =
   | { kind: "state"; server: string; state: ServerState }

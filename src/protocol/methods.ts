@@ -1,0 +1,182 @@
+import { changeMethod, changeOf, type ChangingList, type ListKind } from "./list-kinds.ts";
+import type { Era } from "./revisions.ts";
+
+/** What is known about a method of MCP. A new one does not compile until all of it is decided. */
+interface MethodTraits {
+  era: Era | "both";
+  /**
+   * How far a request goes: to the next neighbour (`hop`), from a server to the user (`input`), to the server that has
+   * what it names (`server`), or, unread, to the server of an endpoint that has only one (`extension`).
+   */
+  route: "hop" | "input" | "server" | "extension";
+  /** What access rules judge it by; `method` where it may do anything. */
+  target: MethodTarget;
+  /** The parameter that names the target. */
+  param: "name" | "uri" | "ref" | "taskId" | undefined;
+  /** Whether sending it again can do something twice, and whether its result says how long it stays valid. */
+  repeat: "cacheable" | "safe" | "unsafe";
+  /** Whether the server may ask for input before it answers. */
+  asks: boolean;
+  becomesTask: boolean;
+  /** The member of the result that holds the items of a list. */
+  items: ListKind | "skills" | "tasks" | undefined;
+  /** The notification that makes an earlier result stale. */
+  staleAfter: `notifications/${ChangingList}/list_changed` | "notifications/resources/updated" | undefined;
+}
+
+/** What a request can be about. */
+export type MethodTarget =
+  | "server"
+  | "tool"
+  | "prompt"
+  | "resource"
+  | "subscription"
+  | "completion"
+  | "task"
+  | "method";
+
+const NO_LIST = { items: undefined, staleAfter: undefined } as const;
+const UNSAFE = { repeat: "unsafe", asks: false, becomesTask: false } as const;
+const SAFE = { ...UNSAFE, repeat: "safe" } as const;
+const CACHEABLE = { ...UNSAFE, repeat: "cacheable" } as const;
+const HOP = { ...NO_LIST, ...UNSAFE, route: "hop", target: "server", param: undefined } as const;
+const INPUT = { ...HOP, era: "both", route: "input", target: "method" } as const;
+const FORWARDED = { ...NO_LIST, era: "both", route: "server" } as const;
+const SUBSCRIPTION = { ...HOP, era: "legacy", target: "subscription", param: "uri" } as const;
+const TASK = { ...FORWARDED, ...UNSAFE, target: "task", param: "taskId" } as const;
+
+function list(items: ListKind) {
+  const staleAfter = changeMethod(changeOf(items));
+  return { ...FORWARDED, ...CACHEABLE, target: "server", param: undefined, items, staleAfter } as const;
+}
+
+const METHODS = {
+  initialize: { ...HOP, era: "legacy" },
+  ping: { ...HOP, era: "legacy" },
+  "logging/setLevel": { ...HOP, era: "legacy" },
+  "server/discover": { ...HOP, ...CACHEABLE, era: "modern" },
+  "subscriptions/listen": { ...HOP, ...SAFE, era: "modern" },
+  "resources/subscribe": SUBSCRIPTION,
+  "resources/unsubscribe": SUBSCRIPTION,
+
+  "tools/list": list("tools"),
+  "resources/list": list("resources"),
+  "resources/templates/list": list("resourceTemplates"),
+  "prompts/list": list("prompts"),
+
+  "tools/call": { ...FORWARDED, target: "tool", param: "name", repeat: "unsafe", asks: true, becomesTask: true },
+  "prompts/get": { ...FORWARDED, ...SAFE, target: "prompt", param: "name", asks: true },
+  "resources/read": {
+    ...FORWARDED,
+    ...CACHEABLE,
+    target: "resource",
+    param: "uri",
+    asks: true,
+    // An update may name a part of what was read, so everything that was read is stale.
+    staleAfter: "notifications/resources/updated",
+  },
+  "completion/complete": { ...FORWARDED, ...SAFE, target: "completion", param: "ref" },
+
+  "tasks/get": { ...TASK, repeat: "safe" },
+  "tasks/update": { ...TASK, era: "modern" },
+  "tasks/cancel": TASK,
+  // A server of 2025-11-25 asks its questions while the client waits here.
+  "tasks/result": { ...TASK, era: "legacy", route: "hop", asks: true },
+  "tasks/list": { ...TASK, era: "legacy", route: "hop", param: undefined, items: "tasks" },
+
+  "roots/list": INPUT,
+  "sampling/createMessage": INPUT,
+  "elicitation/create": INPUT,
+
+  "skills/list": { ...HOP, era: "modern", route: "extension", target: "method", items: "skills" },
+} as const satisfies Record<string, MethodTraits>;
+
+/** Methods that are not known here, such as those of extensions and of later revisions, have no traits. */
+const TRAITS: ReadonlyMap<string, MethodTraits> = new Map(Object.entries(METHODS));
+
+/** Whether only the next neighbour answers it, so that nothing of it is ever forwarded. */
+export function isOneHop(method: string): boolean {
+  const route = TRAITS.get(method)?.route;
+  return route === "hop" || route === "input";
+}
+
+/** Whether a server asks the user, or the user's model, with it. */
+export function isInputMethod(method: string): boolean {
+  return TRAITS.get(method)?.route === "input";
+}
+
+/** Whether a gateway understands it and forwards it. */
+export function isForwarded(method: string): boolean {
+  return TRAITS.get(method)?.route === "server";
+}
+
+/** Whether the newest revision no longer has it. */
+export function isRemoved(method: string): boolean {
+  return TRAITS.get(method)?.era === "legacy";
+}
+
+/** Whether its result may be `input_required`. */
+export function isInteractive(method: string): boolean {
+  const traits = TRAITS.get(method);
+  return traits !== undefined && traits.asks && traits.era !== "legacy";
+}
+
+/** Whether a legacy server may send requests of its own before it answers. */
+export function mayAskMeanwhile(method: string): boolean {
+  return TRAITS.get(method)?.asks === true;
+}
+
+/** Whether sending it again cannot do anything twice. */
+export function isRepeatable(method: string): boolean {
+  const repeat = TRAITS.get(method)?.repeat;
+  return repeat === "safe" || repeat === "cacheable";
+}
+
+/** Whether its result says how long it stays valid. */
+export function isCacheable(method: string): boolean {
+  return TRAITS.get(method)?.repeat === "cacheable";
+}
+
+export function canBecomeTask(method: string): boolean {
+  return TRAITS.get(method)?.becomesTask === true;
+}
+
+export function targetKind(method: string): MethodTarget {
+  return TRAITS.get(method)?.target ?? "method";
+}
+
+/** The member of a request's parameters that `Mcp-Name` repeats, if it repeats one. */
+export function namedMember(method: string): "name" | "uri" | "taskId" | undefined {
+  const traits = TRAITS.get(method);
+  return traits === undefined || traits.era === "legacy" || traits.param === "ref" ? undefined : traits.param;
+}
+
+/** The member of its result that holds the items of a list. */
+export function itemsMember(method: string): string | undefined {
+  return TRAITS.get(method)?.items;
+}
+
+/** The list that a method requests, if it requests one of the four. */
+export function listRequestedBy(method: string): ListKind | undefined {
+  const items = TRAITS.get(method)?.items;
+  return items === "skills" || items === "tasks" ? undefined : items;
+}
+
+/** The method that requests a list. */
+export const LIST_METHODS = {
+  tools: "tools/list",
+  resources: "resources/list",
+  resourceTemplates: "resources/templates/list",
+  prompts: "prompts/list",
+} as const satisfies Record<ListKind, keyof typeof METHODS>;
+
+/** The methods whose earlier results a notification makes stale. */
+export function madeStaleBy(notification: string): readonly string[] {
+  return STALE.get(notification) ?? NONE;
+}
+
+const NONE: readonly string[] = [];
+const STALE = new Map<string, string[]>();
+for (const [method, { staleAfter }] of TRAITS) {
+  if (staleAfter) STALE.set(staleAfter, [...madeStaleBy(staleAfter), method]);
+}
