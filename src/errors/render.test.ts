@@ -18,14 +18,14 @@ test("people read what happened, where, why, the server's own words without its 
   expect(renderForPeople(error, "linux")).toBe(
     [
       `Server "db" exited with code 1`,
-      "  file:     mcp.json:12 (project)",
-      "  command:  node db.js",
-      "  probably: The database is empty.",
-      "  stderr:   no such \\x1b[31mtable",
-      "  do:       Run its command by hand.",
-      `  write:    "env": {`,
-      `              "DB": "main"`,
-      "            }",
+      "  file:         mcp.json:12 (project)",
+      "  command:      node db.js",
+      "  likely cause: The database is empty.",
+      "  stderr:       no such \\x1b[31mtable",
+      "  fix:          Run its command by hand.",
+      `  example:      "env": {`,
+      `                  "DB": "main"`,
+      "                }",
     ].join("\n"),
   );
 });
@@ -45,9 +45,9 @@ test("an excerpt of the file stands under its place (P1.9)", () => {
 });
 
 test("nothing a server says can pass for a line of the report, steer the terminal or turn the text (P1.9, R8)", () => {
-  const spoof = new NexusError("SERVER_ERROR", "bad\n  do: rm -rf /\r\u009b2J", { stderr: ["\u202egnp.exe\u0000"] });
+  const spoof = new NexusError("SERVER_ERROR", "bad\n  fix: rm -rf /\r\u009b2J", { stderr: ["\u202egnp.exe\u0000"] });
   expect(renderForPeople(spoof)).toBe(
-    ["bad", "    do: rm -rf /\\x0d\\x9b2J", "  stderr: \\u202egnp.exe\\x00"].join("\n"),
+    ["bad", "    fix: rm -rf /\\x0d\\x9b2J", "  stderr: \\u202egnp.exe\\x00"].join("\n"),
   );
 });
 

@@ -361,7 +361,7 @@ describe("a server that does not work", () => {
     const evidence = (id: string, check: string) => checksOf(report, id)[check]?.evidence.join("\n");
     expect(evidence("crash", "starts")).toContain("stderr: everything: cannot open the database");
     expect(evidence("noisy", "stdout")).toContain("Server running on stdio");
-    expect(evidence("wants-login", "authentication")).toContain('asks for: Bearer realm="notes"');
+    expect(evidence("wants-login", "authentication")).toContain('requires: Bearer realm="notes"');
     expect(evidence("wants-login", "http")).toContain("HTTP 401");
     if (ordinary.has("self-signed"))
       expect(evidence("self-signed", "tls")).toMatch(/TLSv1\.\d, for localhost .*, by localhost/);

@@ -50,7 +50,7 @@ describe("tools", () => {
 
     expect(code).toBe(4);
     for (const server of ["all", "old", "web"]) expect(stdout).toMatch(new RegExp(`^${server}  \\d+ tools$`, "m"));
-    expect(stderr).toEqual(some("Command not found: no-such-program", "gone", "mcp.json:", "do: "));
+    expect(stderr).toEqual(some("Command not found: no-such-program", "gone", "mcp.json:", "fix: "));
     expect(stderr).toMatch(/tools from 3 servers in .*; 1 failed; 1 server switched off/);
   });
 
@@ -201,7 +201,7 @@ describe("connect", () => {
   test("P1.9: one that cannot be started says why and what to do", async () => {
     const { code, stderr } = await world.run(["mcp", "connect", "gone"]);
     expect(code).toBe(4);
-    expect(stderr).toEqual(some("Command not found", "server: +gone", "file: +", "do: +"));
+    expect(stderr).toEqual(some("Command not found", "server: +gone", "file: +", "fix: +"));
   });
 });
 

@@ -97,16 +97,16 @@ export function failedBy(error: NexusError, seen: readonly string[] = [], platfo
     ...labelled("url", url),
     ...labelled("proxy", details.proxy),
     ...labelled("code", details.rpc && String(details.rpc.code)),
-    ...labelled("answer", details.answer),
-    ...labelled("asks for", details.wwwAuthenticate),
+    ...labelled("response", details.answer),
+    ...labelled("requires", details.wwwAuthenticate),
     ...labelled("sent", details.sent?.join(", ")),
-    ...labelled("came", details.received),
-    ...labelled("probably", details.likelyCause),
+    ...labelled("received", details.received),
+    ...labelled("likely cause", details.likelyCause),
     ...(details.stderr ?? []).slice(-10).map((line) => `stderr: ${line}`),
   ];
   const advice = [
     ...(details.hint === undefined ? [] : [details.hint]),
-    ...labelled("write", details.snippet),
+    ...labelled("example", details.snippet),
     ...thingsToTry(error, platform).map((line) => `try: ${line}`),
   ];
   return { verdict: "failed", evidence, advice, error };

@@ -38,7 +38,7 @@ export class ServerNews implements Disposable {
       const error = "error" in state ? state.error : undefined;
       this.#say("yellow", id, words, error && renderForPrograms(error));
       const { answer, likelyCause, hint } = error?.details ?? {};
-      for (const [label, text] of Object.entries({ answer, probably: likelyCause, do: hint })) {
+      for (const [label, text] of Object.entries({ response: answer, "likely cause": likelyCause, fix: hint })) {
         if (text !== undefined) this.#out.note(visible(`  ${label}: ${text}`));
       }
     } else if (state.kind === "ready" && this.#troubled.delete(id)) {
@@ -57,7 +57,7 @@ export class ServerNews implements Disposable {
     if (!tooLong) return void this.#longNames.delete(id);
     this.#longNames.set(id, tooLong.evidence);
     this.#say("yellow", id, tooLong.evidence);
-    this.#out.note(visible(`  do: ${tooLong.advice}`));
+    this.#out.note(visible(`  fix: ${tooLong.advice}`));
   }
 
   #say(colour: "yellow" | "green", id: string, words: string, details?: { error: Record<string, unknown> }): void {

@@ -54,7 +54,7 @@ const FAILURES: Record<string, Failure> = {
     code: "PERMISSION_DENIED",
     message: /^Not allowed to run .*plain\.py$/,
     hint: /not marked as executable.*chmod \+x/,
-    also: /^ {2}write: +"command": "python3", "args"/m,
+    also: /^ {2}example: +"command": "python3", "args"/m,
   },
   crash: {
     exit: 4,
@@ -68,14 +68,14 @@ const FAILURES: Record<string, Failure> = {
     code: "TIMEOUT",
     message: /^Not connected within 3 s\. No answer to initialize/,
     hint: /starts no MCP server.*connection_timeout/,
-    also: /^ {2}sent: +server\/discover, initialize\n {2}came: +no message$/m,
+    also: /^ {2}sent: +server\/discover, initialize\n {2}received: +no message$/m,
   },
   noisy: {
     exit: 7,
     code: "TIMEOUT",
     message: /^Not connected within 3 s/,
     hint: /wrote to stdout what is no MCP message: "Server running on stdio".*log to stderr/,
-    also: /^ {2}came: +no message, 1 line of other text$/m,
+    also: /^ {2}received: +no message, 1 line of other text$/m,
   },
   garbage: {
     exit: 7,
@@ -113,7 +113,7 @@ const FAILURES: Record<string, Failure> = {
     code: "AUTH_REQUIRED",
     message: /wants credentials \(HTTP 401\)/,
     hint: /Give credentials in the entry's "headers"/,
-    also: /^ {2}asks for: +Bearer realm="notes"$/m,
+    also: /^ {2}requires: +Bearer realm="notes"$/m,
   },
   "not-here": {
     exit: 4,
@@ -183,7 +183,7 @@ describe.concurrent("a server", () => {
       expect(place?.[1]).toBe(file);
       expect(Number(place?.[2])).toBeGreaterThanOrEqual(line);
       expect(Number(place?.[2])).toBeLessThan(line + 6);
-      expect(rest.some((text) => /^ {2}(do|write|try): /.test(text))).toBe(true);
+      expect(rest.some((text) => /^ {2}(fix|example|try): /.test(text))).toBe(true);
       expect(people.stderr).not.toMatch(/\n +at |undefined|\[object/);
 
       expect(programs).toMatchObject({ code: exit, stdout: "" });
@@ -236,7 +236,7 @@ describe("a file", () => {
   test("P1.9: that is not there", async () => {
     const { code, stderr } = await world.run(["mcp", "tools", "--config", "nowhere.json"]);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/There is no such configuration file\n {2}file: +.*nowhere\.json.*\n {2}do: +\S/);
+    expect(stderr).toMatch(/There is no such configuration file\n {2}file: +.*nowhere\.json.*\n {2}fix: +\S/);
   });
 
   test("P1.9: of a folder that is not trusted: nothing is started, exit code 8, and --trust for one run", async () => {
@@ -251,7 +251,7 @@ describe("a file", () => {
     expect(refused).toMatchObject({ code: 8, stdout: "" });
     expect(refused.stderr).toMatch(/^nexus: Server "notes" is configured by a project that is not trusted\n/);
     expect(refused.stderr).toContain(`${path}:`);
-    expect(refused.stderr).toMatch(/do: +.*nexus mcp trust \(or --trust, for one run\)/);
+    expect(refused.stderr).toMatch(/fix: +.*nexus mcp trust \(or --trust, for one run\)/);
     await expect(readFile(mark)).rejects.toThrow("ENOENT");
 
     expect(await other.run(["mcp", "tools", "--trust"])).toMatchObject({ code: 4 });
@@ -274,7 +274,7 @@ describe("a connection that was there", () => {
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toMatch(/^nexus: The server exited with code 3/);
     expect(stderr).toMatch(/^ {2}note: +The server may have acted on it/m);
-    expect(stderr).toMatch(/^ {2}do: +\S/m);
+    expect(stderr).toMatch(/^ {2}fix: +\S/m);
   });
 
   test("P1.9: a connection that is cut in the middle of an answer", async () => {

@@ -138,8 +138,8 @@ test("a legacy server's question is declined without a terminal, and the command
       "  Who are you?",
       "    username  text; required – User's response",
       "    email     text; required – User's email address",
-      "  do: It was told that you decline. Give the answers beforehand:",
-      "      nexus mcp call legacy.test_elicitation --arg 'message=Who are you?' --answer username=… --answer email=…",
+      "  fix: It was told that you decline. Give the answers beforehand:",
+      "       nexus mcp call legacy.test_elicitation --arg 'message=Who are you?' --answer username=… --answer email=…",
       "",
     ].join("\n"),
   );

@@ -123,8 +123,10 @@ test("P1.9: of a server that fails it says why, in the server's own words where 
     db: { command: process.execPath, args: ["-e", crashing] },
   });
   const gateway = await serving();
-  expect(gateway.output.stderr).toContain("\n  answer: Your plan has no such server\n");
-  expect(gateway.output.stderr).toContain("probably: The server's own dependency at 127.0.0.1:5432 is not running.\n");
+  expect(gateway.output.stderr).toContain("\n  response: Your plan has no such server\n");
+  expect(gateway.output.stderr).toContain(
+    "likely cause: The server's own dependency at 127.0.0.1:5432 is not running.\n",
+  );
   expect(await endOf(gateway, "SIGINT")).toBe(0);
   refusing.close();
 });
