@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { Turns } from "../async/turns.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
 import type { CancelSignal } from "../async/cancellation.ts";
 import type { CallToolOptions } from "../client/client.ts";
@@ -80,7 +81,7 @@ export class Host implements AsyncDisposable {
   /** What was read, with warnings; undefined for servers given by a program. */
   configuration: Configuration | undefined;
   #files: WatchedConfiguration | undefined;
-  #setting: Promise<unknown> = Promise.resolve();
+  readonly #setting = new Turns();
   #closing: Promise<void> | undefined;
 
   /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
@@ -254,9 +255,7 @@ export class Host implements AsyncDisposable {
   /** Runs these from now on: what is the same keeps its connection, what is gone is closed, what is new is started. */
   setServers(servers: HostServers | readonly ServerDefinition[]): Promise<void> {
     // One after the other: the newest wish wins, not the one that was understood last.
-    const done = this.#setting.then(() => this.#apply(servers));
-    this.#setting = done.catch(() => {});
-    return done;
+    return this.#setting.run(() => this.#apply(servers));
   }
 
   /** Off: its tools are gone, its connection stays. On: they are back. */

@@ -1,4 +1,5 @@
 import { access } from "node:fs/promises";
+import { Turns } from "../async/turns.ts";
 import { findRegularText } from "../files/regular-file.ts";
 import type { Logger } from "../text/logger.ts";
 import { loadConfiguration, type ConfigFile, type Configuration, type LoadOptions } from "../config/load.ts";
@@ -33,7 +34,7 @@ export class WatchedConfiguration implements Disposable {
   readonly #missingSince = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   /** Configurations are applied in the order in which they were read. */
-  #applying: Promise<void> = Promise.resolve();
+  readonly #applying = new Turns();
   #closed = false;
 
   constructor(options: WatchedOptions) {
@@ -46,8 +47,7 @@ export class WatchedConfiguration implements Disposable {
     const trust = trustsFirst ? new TrustAtFirstSight(load.trust) : undefined;
     const first = loadConfiguration(trust ? { ...load, trust: trust.first } : load);
     // It watches while the first one is read, so that no change falls in between, and applies nothing before it.
-    const begun = first.then((configuration) => this.#begin(configuration));
-    this.#applying = begun.catch(() => {});
+    const begun = this.#applying.run(async () => this.#begin(await first));
     if (watches) this.#watch(trust ? { ...load, trust: trust.later(first) } : load);
     try {
       await begun;
@@ -138,8 +138,8 @@ export class WatchedConfiguration implements Disposable {
   }
 
   #applyNext(changed: Configuration): void {
-    this.#applying = this.#applying
-      .then(() => this.#apply(changed))
+    this.#applying
+      .run(() => this.#apply(changed))
       .catch((error: unknown) => {
         if (this.#closed) return;
         this.#options.logger.warn(`the changed configuration was not applied: ${messageOf(error)}`);

@@ -1,3 +1,4 @@
+import { Turns } from "../../async/turns.ts";
 import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ElicitRequest, ElicitResult, InputRequest, InputResult } from "../../protocol/mcp.ts";
@@ -27,7 +28,7 @@ export class Interview implements InputProvider {
   era: Era | undefined;
   readonly #options: InterviewOptions;
   readonly #open = new Set<Promise<void>>();
-  #asking: Promise<unknown> = Promise.resolve();
+  readonly #asking = new Turns();
 
   constructor(options: InterviewOptions) {
     this.#options = options;
@@ -133,9 +134,7 @@ export class Interview implements InputProvider {
 
   /** One question after the other: there is one terminal. */
   #ask<T>(ask: () => Promise<T>): Promise<T> {
-    const turn = this.#asking.then(() => this.#options.aside(ask));
-    this.#asking = turn.catch(() => {});
-    return turn;
+    return this.#asking.run(() => this.#options.aside(ask));
   }
 }
 

@@ -1,3 +1,4 @@
+import { Turns } from "../../async/turns.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Caller } from "../conversation/caller.ts";
@@ -15,7 +16,7 @@ export class LegacyFeed implements Feed {
   #interests: Interests = {};
   #subscribed = new Set<string>();
   /** Updates and renewals, one at a time. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #closed = false;
 
   constructor(caller: Caller, tell: ChangeListener, shared: SharedResources) {
@@ -25,7 +26,7 @@ export class LegacyFeed implements Feed {
   }
 
   set(interests: Interests): Promise<Interests> {
-    return this.#inTurn(() => this.#replace(interests));
+    return this.#turns.run(() => this.#replace(interests));
   }
 
   notified(notification: Notification): void {
@@ -34,7 +35,7 @@ export class LegacyFeed implements Feed {
   }
 
   renewed(shared: SharedResources): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       if (this.#closed) return;
       this.#shared = shared;
       this.#subscribed = new Set();
@@ -56,16 +57,10 @@ export class LegacyFeed implements Feed {
 
   async close(): Promise<void> {
     this.abandon();
-    await this.#inTurn(async () => {
+    await this.#turns.run(async () => {
       const { gone } = this.#caller.conversation.peer;
       if (!gone) await Promise.all([...this.#subscribed].map((uri) => this.#unsubscribe(uri)));
     });
-  }
-
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(run);
-    this.#queue = done.catch(() => {});
-    return done;
   }
 
   async #replace(interests: Interests): Promise<Interests> {

@@ -1,3 +1,4 @@
+import { Turns } from "../../async/turns.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Notification, Params } from "../../protocol/json-rpc.ts";
@@ -21,7 +22,7 @@ export class ModernFeed implements Feed {
   /** The stream that is about to take over: what both tell is heard twice rather than not at all. */
   #next: ListenStream | undefined;
   /** Updates and reopenings, one at a time. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #closed = false;
@@ -32,7 +33,7 @@ export class ModernFeed implements Feed {
   }
 
   set(interests: Interests): Promise<Interests> {
-    return this.#inTurn(() => this.#replace(interests));
+    return this.#turns.run(() => this.#replace(interests));
   }
 
   notified(notification: Notification): void {
@@ -63,12 +64,6 @@ export class ModernFeed implements Feed {
 
   async close(): Promise<void> {
     this.abandon();
-  }
-
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(run);
-    this.#queue = done.catch(() => {});
-    return done;
   }
 
   /** The new stream is open before the old one is closed, so that nothing falls between them. */
@@ -112,7 +107,10 @@ export class ModernFeed implements Feed {
   #reopenLater(): void {
     const pause = Math.min(REOPEN_MS.first * 2 ** this.#failures++, REOPEN_MS.longest);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#inTurn(() => this.#reopen()), pause * (0.5 + Math.random() / 2)).unref();
+    this.#timer = setTimeout(
+      () => void this.#turns.run(() => this.#reopen()),
+      pause * (0.5 + Math.random() / 2),
+    ).unref();
   }
 
   async #reopen(): Promise<void> {

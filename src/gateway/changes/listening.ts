@@ -1,3 +1,4 @@
+import { Turns } from "../../async/turns.ts";
 import type { Change, Interests } from "../../client/changes/feed.ts";
 import { guarded } from "../../async/guarded.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -38,7 +39,7 @@ export class ServersListening implements Listening {
   readonly #stops: (() => void)[];
   #accepted: Interests = {};
   /** One update at a time. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #isClosed = false;
 
   static async open(request: ListenRequest, parts: ListeningParts): Promise<ServersListening> {
@@ -73,9 +74,7 @@ export class ServersListening implements Listening {
   }
 
   update(interests: Interests): Promise<void> {
-    const done = this.#queue.then(() => this.#replace(interests));
-    this.#queue = done.catch(() => {});
-    return done;
+    return this.#turns.run(() => this.#replace(interests));
   }
 
   async close(): Promise<void> {
@@ -84,7 +83,7 @@ export class ServersListening implements Listening {
     for (const stop of this.#stops) stop();
     this.#listChanges.close();
     this.#parts.onClosed(this);
-    await this.#queue;
+    await this.#turns.ended();
     await Promise.all([...this.#watches.values()].map(({ watch }) => watch.close()));
     this.#watches.clear();
   }

@@ -1,3 +1,4 @@
+import { Turns } from "../../async/turns.ts";
 import type { Change, Interests } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
@@ -24,7 +25,7 @@ export class ServerWatch {
   #interests: Interests = {};
   #open: { lease: Lease; subscription: Subscription } | undefined;
   /** Changes of the interests and reopenings, one at a time. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   readonly #ending = new AbortController();
@@ -35,7 +36,7 @@ export class ServerWatch {
 
   /** Listens for these from now on; says which of them the server agreed to. */
   set(interests: Interests): Promise<Interests> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       this.#interests = interests;
       if (this.#open) await this.#open.subscription.update(interests);
       else await this.#connect();
@@ -45,19 +46,13 @@ export class ServerWatch {
 
   /** The server is there again: if this was lost, it is time to try. */
   wake(): void {
-    if (!this.#open && !this.#ending.signal.aborted) void this.#inTurn(() => this.#reopen());
+    if (!this.#open && !this.#ending.signal.aborted) void this.#turns.run(() => this.#reopen());
   }
 
   async close(): Promise<void> {
     this.#ending.abort();
     clearTimeout(this.#timer);
-    await this.#inTurn(() => this.#disconnect());
-  }
-
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(run);
-    this.#queue = done.catch(() => {});
-    return done;
+    await this.#turns.run(() => this.#disconnect());
   }
 
   async #connect(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Turns } from "../../async/turns.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Core, ListenRequest, Listening } from "../exchange.ts";
@@ -21,7 +22,7 @@ export class SessionChanges {
   readonly #resources = new Set<string>();
   #listening: Listening | undefined;
   /** One change of the interests at a time: the later one must not be overtaken. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #closed = false;
 
   constructor(options: ChangesOptions) {
@@ -31,14 +32,16 @@ export class SessionChanges {
   /** Hears of the lists from now on. A session works without, so failing is only noted. */
   start(): void {
     if (this.#options.lists.length === 0) return;
-    void this.#inTurn(() => (this.#listening ? Promise.resolve() : this.#apply())).catch((error: unknown) => {
-      this.#options.logger.warn(`changes of lists are not heard of: ${messageOf(error)}`);
-    });
+    void this.#turns
+      .run(() => (this.#listening ? Promise.resolve() : this.#apply()))
+      .catch((error: unknown) => {
+        this.#options.logger.warn(`changes of lists are not heard of: ${messageOf(error)}`);
+      });
   }
 
   /** False where the server tells nothing of it. */
   subscribe(uri: string): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const isNew = !this.#resources.has(uri);
       const length = [...this.#resources].reduce((sum, each) => sum + each.length, uri.length);
       if (isNew && (this.#resources.size >= MAX_RESOURCES || length > MAX_URI_LENGTH)) throw tooMany();
@@ -56,21 +59,15 @@ export class SessionChanges {
   }
 
   unsubscribe(uri: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       if (this.#resources.delete(uri)) await this.#apply();
     });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#turn;
+    await this.#turns.ended();
     await this.#listening?.close();
-  }
-
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(run);
-    this.#turn = done.catch(() => {});
-    return done;
   }
 
   async #apply(): Promise<void> {

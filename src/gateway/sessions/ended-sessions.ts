@@ -1,4 +1,5 @@
 import { promises as fs } from "node:fs";
+import { Turns } from "../../async/turns.ts";
 import { withLock, type HeldLock } from "../../files/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -44,7 +45,7 @@ export class EndedSessions {
   /** In the file, as far as this process knows. */
   #lines = 0;
   #unwritten: EndedSession[] = [];
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Turns();
 
   /** Remembers for the life of this process, or of the file. */
   static async open(file?: string, platform: NodeJS.Platform = process.platform): Promise<EndedSessions> {
@@ -71,14 +72,12 @@ export class EndedSessions {
     this.#remember(session);
     if (this.#file === undefined) return Promise.resolve();
     this.#unwritten.push(session);
-    const written = this.#writing.then(() => this.#write());
-    this.#writing = written.catch(() => {});
-    return written;
+    return this.#writing.run(() => this.#write());
   }
 
   /** Resolves when everything is written, as far as it can be. */
   close(): Promise<void> {
-    return this.#writing;
+    return this.#writing.ended();
   }
 
   #remember(session: EndedSession): void {

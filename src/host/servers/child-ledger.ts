@@ -1,6 +1,7 @@
 // Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
 import { unlinkSync, promises as fs } from "node:fs";
 import { join } from "node:path";
+import { Turns } from "../../async/turns.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { signalTree } from "../../process/process-tree.ts";
@@ -32,7 +33,7 @@ export class ChildLedger {
   /** Of its own: a process may have several hosts. */
   readonly #name = `${process.pid}-${Math.random().toString(36).slice(2)}.json`;
   #self: ProcessIdentity | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Turns();
   #isWaiting = false;
 
   constructor(folder: string, platform: NodeJS.Platform) {
@@ -84,10 +85,9 @@ export class ChildLedger {
 
   /** What many children change at the same time is written once. */
   #write(): Promise<void> {
-    if (this.#isWaiting) return this.#writing;
+    if (!this.#isWaiting) void this.#writing.run(() => this.#writePage());
     this.#isWaiting = true;
-    this.#writing = this.#writing.then(() => this.#writePage()).catch(() => {});
-    return this.#writing;
+    return this.#writing.ended();
   }
 
   async #writePage(): Promise<void> {

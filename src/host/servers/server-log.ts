@@ -1,13 +1,14 @@
 // Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
 import { promises as fs } from "node:fs";
 import { dirname } from "node:path";
+import { Turns } from "../../async/turns.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
 /** What a server writes to stderr, kept in a file that only its owner can read; one older file is kept beside it. */
 export class ServerLog {
   readonly file: string;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writing = new Turns();
   #waiting = "";
 
   constructor(file: string) {
@@ -18,12 +19,12 @@ export class ServerLog {
     // A server that floods must not fill the memory: what cannot be written in time is cut at the front.
     const isWriting = this.#waiting !== "";
     this.#waiting = (this.#waiting + text).slice(-MAX_BYTES);
-    if (!isWriting) this.#writing = this.#writing.then(() => this.#flush()).catch(() => {});
+    if (!isWriting) void this.#writing.run(() => this.#flush());
   }
 
   /** Everything written so far is in the file. */
   settled(): Promise<void> {
-    return this.#writing;
+    return this.#writing.ended();
   }
 
   async #flush(): Promise<void> {

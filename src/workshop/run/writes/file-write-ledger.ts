@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { Turns } from "../../../async/turns.ts";
 import { withLock, type HeldLock } from "../../../files/file-lock.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { importLedger } from "./import-ledger.ts";
@@ -45,7 +46,7 @@ export class FileWriteLedger implements WriteLedger {
   #lines = 0;
   /** It holds something that is not ours: what it said of earlier writes is lost, so nothing is sent. */
   #isSpoiled = false;
-  #reading: Promise<void> = Promise.resolve();
+  readonly #reading = new Turns();
 
   constructor(options: FileWriteLedgerOptions) {
     const { file, platform, now = Date.now, minOutdated = MIN_OUTDATED, former } = options;
@@ -137,13 +138,10 @@ export class FileWriteLedger implements WriteLedger {
 
   /** One after the other: older lines must not be taken in after newer ones. */
   #catchUp(): Promise<void> {
-    const read = () => this.#file.readOn({ restart: () => this.#restart(), line: (text, at) => this.#take(text, at) });
-    const checked = async () => {
-      await read();
+    return this.#reading.run(async () => {
+      await this.#file.readOn({ restart: () => this.#restart(), line: (text, at) => this.#take(text, at) });
       if (this.#isSpoiled) throw spoiledLedger(this.#path);
-    };
-    this.#reading = this.#reading.then(checked, checked);
-    return this.#reading;
+    });
   }
 
   #restart(): void {
