@@ -3,9 +3,9 @@ import { NexusError } from "../errors/nexus-error.ts";
 export interface BackoffSettings {
   firstMs: number;
   longestMs: number;
-  /** Failures in a row after which it is tried only now and then. */
+  /** Failures in a row after which it is tried only every `restMs`. */
   patience: number;
-  /** How long the circuit stays open then. */
+  /** The pause after that many failures. */
   restMs: number;
   /** A connection that lived this long was a success. */
   settledMs: number;
@@ -19,37 +19,57 @@ export const DEFAULT_BACKOFF: BackoffSettings = {
   settledMs: 10_000,
 };
 
-/** When to try again: later each time, with jitter, and hardly ever once it has failed for long. */
+/** The pauses between tries. */
+export type Pauses = Pick<BackoffSettings, "firstMs" | "longestMs">;
+
+/** The pause after so many failures in a row, counted from 0: it doubles up to the longest. */
+export function growingPause(failures: number, { firstMs, longestMs }: Pauses): number {
+  return Math.min(firstMs * 2 ** failures, longestMs);
+}
+
+/** Between half and all of a pause, so that clients that failed together do not come back together. */
+export function withJitter(pauseMs: number): number {
+  return pauseMs * (0.5 + Math.random() / 2);
+}
+
+/** The pause that a `Retry-After` header asks for: a number of seconds or a date. */
+export function retryAfterMs(header: string | string[] | undefined, now = Date.now()): number | undefined {
+  if (typeof header !== "string") return undefined;
+  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1_000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Decides when to try again: later each time, with jitter, and rarely after many failures in a row. */
 export class Backoff {
   readonly #settings: BackoffSettings;
   #failures = 0;
-  /** What a success would take back if it turns out to be none. */
+  /** Restored when a connection ends too early to count as a success. */
   #failuresBefore = 0;
   #lastError: NexusError | undefined;
-  /** On the clock that no one sets. */
+  /** By `performance.now()`. */
   #notBefore = 0;
 
   constructor(settings: BackoffSettings) {
     this.#settings = settings;
   }
 
-  /** Throws what went wrong last while trying again would be hammering. */
+  /** Throws the last error while the server is given a rest. */
   refuseIfHopeless(): void {
     const retryAfterMs = Math.ceil(this.hopelessMs);
     if (retryAfterMs > 0 && this.#lastError) throw this.#lastError.amended({ retryAfterMs });
   }
 
-  /** How long trying again would still be hammering. */
+  /** How long the server is still given a rest. */
   get hopelessMs(): number {
     return this.#isOpen ? Math.max(0, this.#notBefore - performance.now()) : 0;
   }
 
-  /** How long to wait after this failure. */
+  /** Counts a failure; returns how long to wait. */
   failed(error: NexusError): number {
-    const { firstMs, longestMs, restMs } = this.#settings;
     this.#failures++;
-    const grown = this.#isOpen ? restMs : Math.min(firstMs * 2 ** (this.#failures - 1), longestMs);
-    const delayMs = grown * (0.5 + Math.random() / 2);
+    const { restMs } = this.#settings;
+    const delayMs = withJitter(this.#isOpen ? restMs : growingPause(this.#failures - 1, this.#settings));
     this.#lastError = gist(error);
     this.#notBefore = performance.now() + delayMs;
     return delayMs;
@@ -76,7 +96,7 @@ export class Backoff {
   }
 }
 
-/** Many are kept, and for long: without what the server wrote, and what went over the wire. */
+/** Many errors are kept for long, so they are kept without the server's output and the messages. */
 function gist({ code, message, details: { server, source, phase, command, url, hint } }: NexusError): NexusError {
   const error = new NexusError(code, message, { server, source, phase, command, url, hint, mayHaveReached: false });
   error.stack = `${error.name}: ${message}`;

@@ -1,3 +1,4 @@
+import { retryAfterMs } from "../async/backoff.ts";
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../protocol/meta.ts";
 import { wordsOfBody } from "./refused-body.ts";
@@ -12,7 +13,7 @@ export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind:
     rpc,
     answer: rpc && code === "SERVER_ERROR" ? undefined : wordsOfBody(body),
     wwwAuthenticate: challenge(headers),
-    retryAfterMs: retryAfterMs(headers),
+    retryAfterMs: retryAfterMs(headers["retry-after"]),
     likelyCause: causeOf(status, headers, body),
     hint: rpcHint(rpc?.code) ?? hintFor(status),
     snippet: status === 401 ? `"headers": { "Authorization": "Bearer \${TOKEN}" }` : undefined,
@@ -51,15 +52,6 @@ function codeOf(status: number, hasRpcError: boolean): ErrorCode {
   if (status === 403) return "FORBIDDEN";
   if (status === 508) return "CONFIG_INVALID";
   return hasRpcError ? "SERVER_ERROR" : "HTTP_STATUS";
-}
-
-/** `Retry-After` is a number of seconds or a date. */
-function retryAfterMs(headers: ResponseHeaders, now = Date.now()): number | undefined {
-  const value = headers["retry-after"];
-  if (typeof value !== "string") return undefined;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1_000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 function messageFor(status: number): string {

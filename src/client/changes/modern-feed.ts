@@ -1,3 +1,4 @@
+import { growingPause, withJitter } from "../../async/backoff.ts";
 import { Turns } from "../../async/turns.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -8,7 +9,7 @@ import type { Caller } from "../conversation/caller.ts";
 import { changeIn, type ChangeListener, type Feed, type Interests } from "./feed.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
 
-const REOPEN_MS = { first: 500, longest: 30_000 };
+const REOPEN_PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A stream that lasted this long was a success; one that ends sooner is not opened again at once. */
 const SETTLED_MS = 5_000;
 
@@ -105,12 +106,9 @@ export class ModernFeed implements Feed {
   }
 
   #reopenLater(): void {
-    const pause = Math.min(REOPEN_MS.first * 2 ** this.#failures++, REOPEN_MS.longest);
+    const pauseMs = withJitter(growingPause(this.#failures++, REOPEN_PAUSES));
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => void this.#turns.run(() => this.#reopen()),
-      pause * (0.5 + Math.random() / 2),
-    ).unref();
+    this.#timer = setTimeout(() => void this.#turns.run(() => this.#reopen()), pauseMs).unref();
   }
 
   async #reopen(): Promise<void> {

@@ -1,3 +1,4 @@
+import { growingPause } from "../../async/backoff.ts";
 import type { RequestId } from "../../protocol/json-rpc.ts";
 import type { HttpSessionChannel, ResumePoint, Sending, StreamEnd } from "../../transport/transport.ts";
 
@@ -21,7 +22,7 @@ export interface ResumableStreamOptions {
   onGivenUp: (end: StreamEnd, wasOpen: boolean) => void;
 }
 
-const REOPEN_MS = { first: 1_000, longest: 30_000 };
+const REOPEN_PAUSES = { firstMs: 1_000, longestMs: 30_000 };
 /** A stream that was cut, or a server that is gone: it matters soon whether there is anything to go on with. */
 const LOOK_AGAIN_MS = 250;
 /** However long the server asks to wait. */
@@ -71,8 +72,8 @@ export class ResumableStream implements Sending {
   }
 
   #openLater(isUrgent = false): void {
-    const first = isUrgent ? LOOK_AGAIN_MS : REOPEN_MS.first;
-    const grown = Math.min(first * 2 ** this.#vain, REOPEN_MS.longest);
+    const firstMs = isUrgent ? LOOK_AGAIN_MS : REOPEN_PAUSES.firstMs;
+    const grown = growingPause(this.#vain, { ...REOPEN_PAUSES, firstMs });
     const asked = Math.min(this.#retryMs ?? grown, LONGEST_RETRY_MS);
     // The server's word counts as long as it leads anywhere; a "retry: 0" that does not must not become a storm.
     this.#timer = setTimeout(() => this.#open(), this.#vain > 0 ? Math.max(asked, grown) : asked);

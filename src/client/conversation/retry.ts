@@ -1,3 +1,4 @@
+import { growingPause, withJitter } from "../../async/backoff.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRepeatable } from "../../protocol/methods.ts";
 
@@ -26,10 +27,8 @@ export interface Attempt {
 /** How long to wait before the same request may be sent again; undefined if it must not be. */
 export function retryDelayMs(error: NexusError, attempt: Attempt, settings: RetrySettings): number | undefined {
   if (attempt.tries > settings.maxRetries || !mayRepeat(error, attempt, settings)) return undefined;
-  const backoff = Math.min(settings.backoffMs * 2 ** (attempt.tries - 1), LONGEST_BACKOFF_MS);
-  // Between half and all of it, so that clients turned away together do not come back together.
-  const jittered = backoff * (0.5 + Math.random() / 2);
-  return Math.max(error.details.retryAfterMs ?? 0, jittered);
+  const pauses = { firstMs: settings.backoffMs, longestMs: LONGEST_BACKOFF_MS };
+  return Math.max(error.details.retryAfterMs ?? 0, withJitter(growingPause(attempt.tries - 1, pauses)));
 }
 
 function mayRepeat(

@@ -1,3 +1,4 @@
+import { growingPause, withJitter } from "../../async/backoff.ts";
 import { Turns } from "../../async/turns.ts";
 import type { Change, Interests } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -15,7 +16,7 @@ export interface ServerWatchOptions {
   logger: Logger;
 }
 
-const REOPEN_MS = { first: 250, longest: 30_000 };
+const REOPEN_PAUSES = { firstMs: 250, longestMs: 30_000 };
 /** Nothing gets better by trying: the configuration has to change first. */
 const HOPELESS = new Set<ErrorCode>(["NAME_UNKNOWN", "DENIED", "UNTRUSTED", "CONFIG_INVALID", "CLOSED"]);
 
@@ -91,9 +92,9 @@ export class ServerWatch {
 
   #reopenLater(): void {
     if (this.#ending.signal.aborted) return;
-    const pauseMs = Math.min(REOPEN_MS.first * 2 ** this.#failures++, REOPEN_MS.longest);
+    const pauseMs = withJitter(growingPause(this.#failures++, REOPEN_PAUSES));
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.wake(), pauseMs * (0.5 + Math.random() / 2)).unref();
+    this.#timer = setTimeout(() => this.wake(), pauseMs).unref();
   }
 
   async #reopen(): Promise<void> {

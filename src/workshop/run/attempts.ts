@@ -1,3 +1,4 @@
+import { growingPause, retryAfterMs, withJitter } from "../../async/backoff.ts";
 import { setTimeout as timeout } from "node:timers/promises";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Effect } from "../file/model/tool-file.ts";
@@ -21,8 +22,7 @@ export interface AttemptOptions {
   waiting: string;
 }
 
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+const PAUSES = { firstMs: 200, longestMs: 5_000 };
 /** The server, or something before it, is away or has too much to do; asked again, it may answer. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
 
@@ -42,7 +42,7 @@ export async function attempts(
     const attempted = await once(() => send(Math.max(1, deadline - started)));
     trace.note("debug", "Upstream answered", { attempt: tried + 1, ms: now() - started, ...gist(attempted) });
     if (tried >= retries || signal?.aborted || !mayRepeat(attempted, options.effect)) return attempted;
-    const waitMs = askedWait(attempted, now()) ?? Math.min(FIRST_PAUSE_MS * 2 ** tried, LONGEST_PAUSE_MS) * jitter();
+    const waitMs = askedWait(attempted, now()) ?? withJitter(growingPause(tried, PAUSES));
     // Whoever asks for more patience than there is gets no further request.
     if (now() + waitMs >= deadline) return attempted;
     await pause(waitMs, signal);
@@ -69,17 +69,8 @@ function mayRepeat(attempted: Attempted, effect: Effect): boolean {
   return effect === "read" || details.mayHaveReached === false;
 }
 
-/** `Retry-After`: seconds, or a date. */
 function askedWait(attempted: Attempted, now: number): number | undefined {
-  const header = attempted.kind === "answered" ? attempted.answer.headers["retry-after"] : undefined;
-  if (typeof header !== "string") return undefined;
-  if (/^\d+$/.test(header)) return Number(header) * 1_000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-}
-
-function jitter(): number {
-  return 0.5 + Math.random() / 2;
+  return attempted.kind === "answered" ? retryAfterMs(attempted.answer.headers["retry-after"], now) : undefined;
 }
 
 function gist(attempted: Attempted): Record<string, unknown> {
