@@ -5,7 +5,7 @@ import { Backoff } from "./backoff.ts";
 const SETTINGS = { firstMs: 100, longestMs: 1_000, patience: 3, restMs: 60_000, settledMs: 10_000 };
 const error = new NexusError("SERVER_EXITED", "it exited");
 
-test("only failures in a row open the circuit", () => {
+test("a backoff refuses only after failures in a row", () => {
   const backoff = new Backoff(SETTINGS);
   for (let round = 0; round < 5; round++) {
     backoff.failed(error);
@@ -17,7 +17,7 @@ test("only failures in a row open the circuit", () => {
   expect(() => backoff.refuseIfHopeless()).toThrow(error.message);
 });
 
-test("a success that does not last is none", () => {
+test("a connection that ends early does not reset the backoff", () => {
   const backoff = new Backoff(SETTINGS);
   for (let round = 0; round < 3; round++) {
     backoff.succeeded();
@@ -26,14 +26,14 @@ test("a success that does not last is none", () => {
   expect(() => backoff.refuseIfHopeless()).toThrow(error.message);
 });
 
-test("one that lasted starts from the beginning", () => {
+test("a connection that lasted resets the backoff", () => {
   const backoff = new Backoff(SETTINGS);
   for (let round = 0; round < 3; round++) backoff.failed(error);
   backoff.succeeded();
   expect(backoff.ended(error, 20_000)).toBeLessThanOrEqual(100);
 });
 
-test("what is kept of a failure is its gist: many owners may fail, and for long", () => {
+test("a backoff keeps the last error without the server's output", () => {
   const backoff = new Backoff({ ...SETTINGS, patience: 1 });
   backoff.failed(new NexusError("SERVER_EXITED", "it exited", { server: "s", stderr: ["x".repeat(10_000)] }));
   expect(backoff.hopelessMs).toBeGreaterThan(0);

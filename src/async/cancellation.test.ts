@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { abortSignalOf, Cancellation } from "./cancellation.ts";
 
-test("listeners hear once, in order, and only those that are still there", () => {
+test("a cancellation calls each listener once, in order, unless it was removed", () => {
   const cancellation = new Cancellation();
   const heard: string[] = [];
   const removed = () => heard.push("removed");
@@ -21,7 +21,7 @@ test("listeners hear once, in order, and only those that are still there", () =>
   });
 });
 
-test("as a signal of Node's own it fires with the same reason, before or after", () => {
+test("the AbortSignal of a cancellation fires with the same reason, before or after it is made", () => {
   const cancellation = new Cancellation();
   const before = abortSignalOf(cancellation);
   expect(before.aborted).toBe(false);

@@ -1,4 +1,4 @@
-/** What a call needs of an AbortSignal; any AbortSignal is one. */
+/** The part of an AbortSignal that a call needs; any AbortSignal fits. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -7,8 +7,8 @@ export interface CancelSignal {
 }
 
 /**
- * Controller and signal in one, for what is made with every call: a signal of Node's own costs as much as sending the
- * message, and makes the young generation of the heap grow. Listeners hear once.
+ * Controller and signal in one, made for every call: an AbortController costs as much as sending the message, and makes
+ * the young generation of the heap grow. Each listener is called once.
  */
 export class Cancellation implements CancelSignal {
   aborted = false;
@@ -19,7 +19,7 @@ export class Cancellation implements CancelSignal {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    // One that is removed by another before its turn does not hear.
+    // A listener that another one removes before its turn is not called.
     for (let next = this.#listeners?.shift(); next; next = this.#listeners?.shift()) next();
   }
 
@@ -35,7 +35,7 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** The same as a signal of Node's own, for those who are asked. */
+/** The same as an AbortSignal, for code outside of this library. */
 export function abortSignalOf(signal: CancelSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();

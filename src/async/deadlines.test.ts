@@ -16,7 +16,7 @@ function scopes(...options: CallOptions[]): CallScope[] {
 
 const codes = (list: CallScope[]) => list.map(({ stopped }) => stopped?.code);
 
-test("each call ends at its own time, in whatever order they were made (N5)", () => {
+test("each call expires at its own time, in whatever order they were made (N5)", () => {
   const calls = scopes({}, { timeoutMs: 500 }, { timeoutMs: 2_000 }, { timeoutMs: 100 });
   const ended: (string | undefined)[][] = [];
   for (const step of [100, 400, 500, 1_000]) {
@@ -43,7 +43,7 @@ test("a call that ends without an answer repeats what its server said last", () 
   expect(silent?.stopped?.message).toMatch(/^No answer .* after 1 s$/);
 });
 
-test("progress moves the deadline up to the total, and no further (R6)", () => {
+test("progress moves the deadline of a call up to the total, and no further (R6)", () => {
   const [call] = scopes({ timeoutMs: 100, totalTimeoutMs: 250 });
   for (let step = 0; step < 4; step++) {
     vi.advanceTimersByTime(60);
@@ -54,7 +54,7 @@ test("progress moves the deadline up to the total, and no further (R6)", () => {
   expect(call?.stopped?.code).toBe("TIMEOUT");
 });
 
-test("the clock stands while it is paused, however often and long", () => {
+test("the clock of a call stops while it is paused, however often and long", () => {
   const [call] = scopes({ timeoutMs: 100 });
   vi.advanceTimersByTime(60);
   call?.pause();
@@ -69,7 +69,7 @@ test("the clock stands while it is paused, however often and long", () => {
   expect(call?.stopped?.code).toBe("TIMEOUT");
 });
 
-test("a call that is over expires no more, and a resume that comes late wakes nothing", () => {
+test("a call that is over does not expire, and a late resume has no effect", () => {
   const [call] = scopes({ timeoutMs: 100 });
   call?.pause();
   call?.finish();
@@ -79,7 +79,7 @@ test("a call that is over expires no more, and a resume that comes late wakes no
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("an aborted signal stops the call before it begins and after", () => {
+test("an aborted signal stops a call before it begins and after", () => {
   const abort = new AbortController();
   const [before] = scopes({ signal: AbortSignal.abort("early") });
   const [after] = scopes({ signal: abort.signal });

@@ -1,18 +1,18 @@
 import type { NexusError } from "../errors/nexus-error.ts";
 
-/** Something whose time runs out unless it is removed first. */
+/** Something that expires unless it is removed first. */
 export interface Timed {
-  /** How long it still has; infinite while its clock stands. */
+  /** The time that is left; infinite while its clock is stopped. */
   readonly remainingMs: number;
   expire(): void;
   stop(error: NexusError): void;
-  /** Where it stands in the list; kept by Deadlines. */
+  /** Its index in the list; set by Deadlines. */
   slot: number;
 }
 
 /**
- * Watches the time of many calls with one timer. A timer of its own would cost a call more than its matching and
- * parsing together; this one is armed for the earliest deadline and looks around when it fires.
+ * Watches the deadlines of many calls with one timer. A timer for each call would cost more than matching and parsing
+ * its messages; this one is set to the earliest deadline and checks all when it fires.
  */
 export class Deadlines {
   readonly #watched: Timed[] = [];
@@ -33,17 +33,17 @@ export class Deadlines {
     last.slot = timed.slot;
   }
 
-  /** Makes sure of a look around in that time, or sooner. */
+  /** Checks all deadlines in that time, or sooner. */
   wakeWithin(ms: number): void {
     const at = performance.now() + ms;
     if (at >= this.#wakeAt) return;
     this.#wakeAt = at;
     clearTimeout(this.#timer);
-    // It is the connection that keeps a process alive for its calls, not this.
+    // The connection keeps the process alive for its calls, not this timer.
     this.#timer = setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS))).unref();
   }
 
-  /** Everything that still runs is over. */
+  /** Stops everything that is still running. */
   stopAll(error: NexusError): void {
     clearTimeout(this.#timer);
     this.#wakeAt = Infinity;
@@ -53,7 +53,7 @@ export class Deadlines {
   readonly #wake = () => {
     this.#wakeAt = Infinity;
     let next = Infinity;
-    // A copy: whoever expires leaves the list.
+    // A copy: what expires is removed from the list.
     for (const timed of this.#watched.slice()) {
       const left = timed.remainingMs;
       if (left <= 0) timed.expire();

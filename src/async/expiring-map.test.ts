@@ -4,7 +4,7 @@ import { ExpiringMap } from "./expiring-map.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("what was put in last is there longest, and each that goes is told once", () => {
+test("an expiring map keeps the last entry longest, and reports each that expires once", () => {
   const gone: string[] = [];
   const map = new ExpiringMap<string>(60, (value) => gone.push(value));
   map.set("a", "A");
@@ -17,7 +17,7 @@ test("what was put in last is there longest, and each that goes is told once", (
   expect([gone, map.size, vi.getTimerCount()]).toEqual([["B", "A"], 0, 0]);
 });
 
-test("what is taken out is not told to have gone", () => {
+test("an expiring map does not report an entry that was taken out", () => {
   const gone: string[] = [];
   const map = new ExpiringMap<string>(20, (value) => gone.push(value));
   for (const key of ["a", "b", "c", "d"]) map.set(key, key);

@@ -1,8 +1,8 @@
-/** Things that are kept for a while after they were last put in, with one timer for all. */
+/** A map whose entries expire some time after they were last set, with one timer for all. */
 export class ExpiringMap<T> {
   readonly #lifeMs: number;
   readonly #onExpired: (value: T) => void;
-  /** Every life is equally long, so the oldest stands first. */
+  /** Every life is equally long, so the first entry is the first to expire. */
   readonly #entries = new Map<string, { value: T; until: number }>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -19,7 +19,7 @@ export class ExpiringMap<T> {
     return this.#entries.get(key)?.value;
   }
 
-  /** Its life begins anew. */
+  /** Its life starts again. */
   set(key: string, value: T): void {
     this.#entries.delete(key);
     this.#entries.set(key, { value, until: performance.now() + this.#lifeMs });
@@ -30,14 +30,14 @@ export class ExpiringMap<T> {
     this.#entries.delete(key);
   }
 
-  /** Gone from here, and now the caller's to end. */
+  /** Removes the entry without calling `onExpired`: the caller ends the value. */
   take(key: string): T | undefined {
     const value = this.get(key);
     this.#entries.delete(key);
     return value;
   }
 
-  /** The first of these that would go; undefined where there is none. */
+  /** Removes the first of these to expire; undefined where there is none. */
   takeOldest(isMeant: (value: T) => boolean): T | undefined {
     for (const [key, { value }] of this.#entries) if (isMeant(value)) return this.take(key);
     return undefined;

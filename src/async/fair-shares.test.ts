@@ -10,7 +10,7 @@ function takeAll(shares: FairShares, share: Share): number {
 }
 
 describe("Fair shares", () => {
-  test("give everything to a holder that is alone, and its part to one that is not", () => {
+  test("give everything to a single holder, and its part to one of several", () => {
     const shares = new FairShares(8, 0.25);
     const [alice, bob] = [shares.of("alice"), shares.of("bob")];
     expect(takeAll(shares, alice)).toBe(8);

@@ -1,21 +1,21 @@
-/** What one holder has of something that several want. */
+/** What one holder has of a resource that several want. */
 export interface Share {
   readonly key: string;
   held: number;
-  /** Of these, how much is not used and given up on demand: who has nothing else does not compete. */
+  /** How much of it is idle and given up on demand. A holder with nothing else does not compete. */
   resting: number;
-  /** Called when one becomes free, in this order. */
+  /** Called, in this order, when one becomes free. */
   readonly waiting: Set<() => void>;
 }
 
-/** What one holder gets of the whole while others compete. */
+/** The fraction of the total that one holder gets while others compete. */
 export const DEFAULT_SHARE = 0.25;
 
-/** More shares than that are not kept for holders that have nothing. */
+/** Above this number, shares of holders that have nothing are forgotten. */
 const MANY_SHARES = 1024;
 
 /**
- * Divides a bounded amount between holders. One that is alone may have everything; while another one competes, that is,
+ * A semaphore that is fair between holders. A single holder may have everything; while another one competes, that is,
  * uses or waits for some of it, each gets at most its part. Nothing is taken away: a holder that has more than its part
  * gets no more, and `losersFor` names those who should give something up. What becomes free goes to those who wait, one
  * holder after the other.
@@ -24,7 +24,7 @@ export class FairShares {
   readonly #total: number;
   readonly #part: number;
   readonly #shares = new Map<string, Share>();
-  /** Shares that somebody waits with; the next to be served stands first. */
+  /** Shares that have waiters; the first is served next. */
   readonly #waiting = new Set<Share>();
   #used = 0;
   #competing = 0;
@@ -39,7 +39,7 @@ export class FairShares {
     return this.#used;
   }
 
-  /** Looked up once by those who take and give often. Valid until it has been given back and nobody waits with it. */
+  /** To be looked up once by callers that take and give often. Valid until all is given back and it has no waiters. */
   of(key: string): Share {
     const known = this.#shares.get(key);
     if (known) return known;
@@ -49,7 +49,7 @@ export class FairShares {
     return share;
   }
 
-  /** How much it may have at the moment. */
+  /** How much the holder may have at the moment. */
   limitOf(share: Share): number {
     return this.#competing > (competes(share) ? 1 : 0) ? this.#part : this.#total;
   }
@@ -58,7 +58,7 @@ export class FairShares {
     return this.#used + amount <= this.#total && share.held + amount <= this.limitOf(share);
   }
 
-  /** Whether there is more of it than there may be, which `take` allows. */
+  /** Whether more is taken than allowed, which `take` makes possible. */
   isOver(share: Share): boolean {
     return this.#used > this.#total || share.held > this.limitOf(share);
   }
@@ -69,7 +69,7 @@ export class FairShares {
     return true;
   }
 
-  /** Whether there is room or not. */
+  /** Takes it whether there is room or not. */
   take(share: Share, amount = 1): void {
     const didCompete = competes(share);
     this.#used += amount;
@@ -85,7 +85,7 @@ export class FairShares {
     this.#serve();
   }
 
-  /** One of what it holds is not used any more, and given up on demand. */
+  /** One of what it holds becomes idle, and is given up on demand. */
   rest(share: Share): void {
     const didCompete = competes(share);
     share.resting++;
@@ -93,14 +93,14 @@ export class FairShares {
     this.#serve();
   }
 
-  /** One that rested is used again. */
+  /** One that was idle is used again. */
   stir(share: Share): void {
     const didCompete = competes(share);
     share.resting--;
     this.#noteCompeting(share, didCompete);
   }
 
-  /** Takes one as soon as there is room, and says so. Call what it returns to wait no longer. */
+  /** Takes one as soon as there is room, and calls `admit`. Call what it returns to stop waiting. */
   wait(share: Share, admit: () => void): () => void {
     const didCompete = competes(share);
     share.waiting.add(admit);
@@ -116,7 +116,7 @@ export class FairShares {
     };
   }
 
-  /** How many wait that would be served if this holder gave one back. */
+  /** The number of waiters that could be served if this holder gave one back. */
   waitingFor(giver: Share): number {
     let count = 0;
     for (const share of this.#waiting) {
@@ -126,8 +126,8 @@ export class FairShares {
   }
 
   /**
-   * Whether something may be taken, if need be after something else was given up. `evict` takes one thing from a holder,
-   * and gives it back here; it is false where there is none to take. One that has more than its part replaces what it has.
+   * Makes room by evicting, if need be; false where that is not possible. `evict` takes one thing from a holder and gives
+   * it back here; it returns false where there is none. A holder that has its part replaces what it has.
    */
   makeRoom(share: Share, evict: (loser: Share) => boolean, amount = 1): boolean {
     const { held } = share;
@@ -138,21 +138,21 @@ export class FairShares {
     return true;
   }
 
-  /** The same for what is in use: only those who have more than their part give something up. */
+  /** The same for what is in use: only holders of more than their part give something up. */
   reclaim(share: Share, evict: (loser: Share) => boolean, amount = 1): boolean {
     while (!this.hasRoom(share, amount)) if (!this.overfullFor(share, amount).some(evict)) return false;
     return true;
   }
 
-  /** Holders of more than their part, the largest first, who make room for one that has less than its own. */
+  /** Holders of more than their part, the largest first, that make room for one that has less than its own. */
   overfullFor(share: Share, amount = 1): Share[] {
     if (share.held + amount > this.limitOf(share)) return [];
     return this.#largestFirst().filter((other) => other !== share && other.held > this.#part);
   }
 
   /**
-   * Who gives something up for this one, in this order: holders of more than their part, then the holder itself, then
-   * those who have more than it has. One that has its part, or more, can only replace what it has.
+   * Holders that give something up for this one, in this order: holders of more than their part, the holder itself, then
+   * holders that have more than it has. One that has its part, or more, can only replace what it has.
    */
   losersFor(share: Share, amount = 1): Share[] {
     if (share.held + amount > this.limitOf(share)) return [share];
@@ -161,7 +161,7 @@ export class FairShares {
     return [...overfull, share, ...larger.filter((other) => other !== share)];
   }
 
-  /** One holder after the other; within one, whoever has waited longest. */
+  /** One holder after the other; within one, in the order of arrival. */
   #serve(): void {
     for (let next = this.#nextWaiting(); next; next = this.#nextWaiting()) {
       const [admit] = next.waiting;

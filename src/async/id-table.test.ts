@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { IdTable } from "./id-table.ts";
 
-test("it holds what a Map holds, for any ids in any order (N5)", () => {
+test("an id table holds what a Map holds, for any ids in any order (N5)", () => {
   const id = fc.oneof(fc.nat(300), fc.integer(), fc.double(), fc.constantFrom("a", "b", "1"));
   fc.assert(
     fc.property(fc.array(fc.tuple(id, fc.boolean()), { maxLength: 300 }), (steps) => {
@@ -23,7 +23,7 @@ test("it holds what a Map holds, for any ids in any order (N5)", () => {
   );
 });
 
-test("old calls stay findable while thousands come and go", () => {
+test("an id table finds old calls while thousands come and go", () => {
   const table = new IdTable<number>();
   table.set(1, 1);
   for (let id = 2; id < 20_000; id++) {

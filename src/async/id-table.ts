@@ -3,15 +3,15 @@ type Id = string | number;
 const FIRST_SIZE = 64;
 
 /**
- * What waits under which request id. A Map would do, but one whose entries come and go all the time leaves a chain of
- * outgrown tables behind, and each keeps the next alive through garbage collections: a third of the CPU of a call.
- * Ids that count upwards land in an array instead, at the id modulo its size.
+ * A map from request ids. A Map whose entries come and go all the time leaves a chain of outgrown tables behind, and each
+ * keeps the next alive through garbage collections: a third of the CPU of a call. Ids that count upwards are kept in an
+ * array instead, at the id modulo its size.
  */
 export class IdTable<V> {
   #ids: (number | undefined)[] = empty(FIRST_SIZE);
   #values: (V | undefined)[] = empty(FIRST_SIZE);
   #count = 0;
-  /** Ids with names of their own, and those whose call outlived a whole turn of the array. */
+  /** Ids that are not such numbers, and those whose slot was needed by a newer id. */
   readonly #others = new Map<Id, V>();
 
   get size(): number {
@@ -58,7 +58,7 @@ export class IdTable<V> {
     return [...this.#others.values(), ...entries.map(([, value]) => value)];
   }
 
-  /** Makes room: whoever sits in the slot of a new id has been waiting for long. */
+  /** Frees the slot of a new id: what is there has been waiting for long. */
   #displace(id: number): void {
     const slot = id & (this.#ids.length - 1);
     const [holder, value] = [this.#ids[slot], this.#values[slot]];

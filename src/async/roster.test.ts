@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Roster } from "./roster.ts";
 
-test("those who left are gone, the others stay in the order in which they came", () => {
+test("a roster keeps its members in the order in which they came", () => {
   const roster = new Roster<string>();
   const numbers = ["a", "b", "a", "c"].map((name) => roster.enter(name));
   roster.leave(numbers[1] ?? 0);

@@ -1,6 +1,6 @@
 import { IdTable } from "./id-table.ts";
 
-/** Those who come and go with every call, each under a number; a Set would cost what IdTable tells of a Map. */
+/** A set whose members come and go with every call, each with a number; IdTable says why it is not a Set. */
 export class Roster<V> {
   readonly #table = new IdTable<V>();
   #last = 0;
@@ -9,7 +9,7 @@ export class Roster<V> {
     return this.#table.size;
   }
 
-  /** The number to leave with. */
+  /** Returns the number to leave with. */
   enter(value: V): number {
     this.#table.set(++this.#last, value);
     return this.#last;
@@ -19,7 +19,7 @@ export class Roster<V> {
     this.#table.delete(number);
   }
 
-  /** Who is there now; whoever comes or goes meanwhile changes nothing about it. */
+  /** A copy of the present members. */
   values(): V[] {
     return this.#table.values();
   }

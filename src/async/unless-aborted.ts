@@ -1,7 +1,7 @@
 import type { CancelSignal } from "./cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 
-/** Waits for something that others may wait for, too: who leaves leaves them waiting. */
+/** Stops waiting, with CANCELLED, when the signal is aborted. What is waited for goes on: others may wait for it as well. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
   if (!signal) return promise;
   let leave: () => void = () => {};

@@ -8,7 +8,7 @@ import type { Backoff } from "../../async/backoff.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { GivenLease } from "./given-lease.ts";
 import type { Lease } from "./lease.ts";
-import type { Urgency } from "../../async/start-gate.ts";
+import type { Urgency } from "./start-gate.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 
 /** The key of the host's own connection: it is kept without users, and there is always room for it. */

@@ -15,7 +15,7 @@ import { eraKey, type EraCache } from "./era-cache.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import { secretStore } from "./load-options.ts";
 import { ServerLog } from "./server-log.ts";
-import { StartGate, type Urgency } from "../../async/start-gate.ts";
+import { StartGate, type Urgency } from "./start-gate.ts";
 
 /** Makes servers of tool files; the workshop brings it. */
 export type OpenApi = (reach: ApiReach, surroundings: ApiSurroundings) => Promise<Transport>;

@@ -1,11 +1,12 @@
+import { within } from "../../async/within.ts";
 import type { Client } from "../../client/client.ts";
 import type { Change } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
-import { TurnTaker } from "../../async/turn-taker.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
+import { CoalescedRuns } from "../../async/coalesced-runs.ts";
 
 export interface ListsOptions {
   logger: Logger;
@@ -34,7 +35,7 @@ export class ServerLists {
   #byName = new Map<string, Tool>();
   /** Whose lists they are; what an earlier one still sends is too late. */
   #client: Client | undefined;
-  #readers = new Map<ListName, TurnTaker>();
+  #readers = new Map<ListName, CoalescedRuns>();
   readonly #failures = new Map<ListName, NexusError>();
 
   constructor(definition: ServerDefinition, options: ListsOptions) {
@@ -66,10 +67,10 @@ export class ServerLists {
   async follow(client: Client): Promise<void> {
     this.#client = client;
     this.#failures.clear();
-    this.#readers = new Map(LISTS.map((list) => [list, new TurnTaker(() => this.#read(client, list))]));
+    this.#readers = new Map(LISTS.map((list) => [list, new CoalescedRuns(() => this.#read(client, list))]));
     // Listening comes first: what changes while the lists are read would be missed otherwise.
     const listening = this.#listen(client);
-    if (await within(SUBSCRIBE_MS, listening)) return this.reload();
+    if (await within(listening, SUBSCRIBE_MS)) return this.reload();
     await this.reload();
     void listening.then((isAgreed) => (isAgreed ? this.reload() : undefined));
   }
@@ -148,16 +149,5 @@ export class ServerLists {
       this.#options.logger.warn(`"${this.definition.id}" has two tools "${tool.name}"; the first one is used`);
       return false;
     });
-  }
-}
-
-/** False where it is not, or takes longer. */
-async function within(ms: number, promise: Promise<boolean>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -5,7 +5,7 @@ afterEach(() => void vi.useRealTimers());
 
 const never = () => new Promise<string>(() => {});
 
-test("a start that hangs gives its place up after a while", async () => {
+test("a start that hangs gives its permit up after a while", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   void gate.through(never);
@@ -29,7 +29,7 @@ test("a start that is cancelled while it waits in line is not run, and does not 
   expect(run).not.toHaveBeenCalled();
 });
 
-test("a place that was given up is not given twice", async () => {
+test("a permit that a slow start gave up is not given twice", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   let finish: () => void = () => {};
@@ -55,7 +55,7 @@ test("starts that are slow make room for as many others, and for no more", async
   expect(run).toHaveBeenCalledTimes(4);
 });
 
-test("a start that somebody waits for does not wait for others, nor once it is in line", async () => {
+test("a start that a caller waits for does not wait for others, nor once it is in line", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   void gate.through(never);
@@ -66,7 +66,7 @@ test("a start that somebody waits for does not wait for others, nor once it is i
   expect(await inLine).toBe("from the line");
 });
 
-test("starts that somebody waits for are limited as well, and can be cancelled", async () => {
+test("starts that callers wait for are limited as well, and can be cancelled", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   const run = vi.fn(never);
