@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { toAbsolutePath } from "../files/paths.ts";
 import { notAllowed } from "../auth/secret-origins.ts";
 import type { StoredSecret } from "../auth/secrets.ts";
 import { maskedUrl, maskedWords } from "../text/masked-secrets.ts";
@@ -7,7 +8,6 @@ import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
 import { resolveEntry, WAYS } from "../transport/server-entry.ts";
-import { absolutePath } from "../files/absolute-path.ts";
 import { OWN_KEYS } from "../source/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
 import { loadEnvFile } from "./read/env-file.ts";
@@ -257,7 +257,7 @@ function withPaths(value: Record<string, unknown>, context: FileContext): Record
 }
 
 function absolute(path: unknown, bases: { home: string; base: string }): unknown {
-  return typeof path !== "string" || path === "" ? path : absolutePath(path, bases);
+  return typeof path !== "string" || path === "" ? path : toAbsolutePath(path, bases);
 }
 
 /** The command or address for errors, as written: what was filled in may be secret. */

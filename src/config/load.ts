@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { realPath } from "../files/paths.ts";
 import type { SecretStore } from "../auth/secrets.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { defineServer, idOf, type FileContext } from "./define-server.ts";
@@ -9,7 +10,6 @@ import { fingerprintOfFile } from "./trust/fingerprint.ts";
 import { ForeignFolders } from "./trust/foreign-folders.ts";
 import { candidates, type Candidate, type Surroundings } from "./read/places.ts";
 import { servesItself } from "./nexus-entry.ts";
-import { realPath } from "../files/real-path.ts";
 import { loadText, parseSource } from "./read/read-source.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { nodeOf, plainValue } from "../source/source-node.ts";

@@ -1,7 +1,7 @@
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { realPath } from "../files/paths.ts";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
-import { realPath } from "../files/real-path.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "./load.ts";
 import { candidates } from "./read/places.ts";
 

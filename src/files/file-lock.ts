@@ -11,7 +11,7 @@ const STALE_MS = 5_000;
 const HELD_UP_MS = 20_000;
 const TOUCH_MS = 1_000;
 const WAIT_MS = 15;
-/** Between two looks at a lock: whoever was stopped itself has not watched the lock meanwhile. */
+/** Between two looks at a lock: a process that was stopped has not watched the lock meanwhile. */
 const MAX_STEP_MS = 1_000;
 const GIVE_UP_MS = 30_000;
 const MAX_TOKEN_BYTES = 4_096;
@@ -84,7 +84,7 @@ async function isCreated(lock: string, token: string): Promise<boolean> {
 interface SeenLock {
   token: string;
   mtimeMs: number;
-  /** How long we have watched it without a change. No clock tells that: it may be another machine's, or be set. */
+  /** How long we have watched it without a change. Clocks do not tell: the file's is another machine's, ours may be set. */
   untouchedMs: number;
   lookedAt: number;
 }
@@ -127,7 +127,7 @@ interface Discarding {
   turn: SeenLock | undefined;
 }
 
-/** Of several that find the same dead lock, one removes it while no other does: a new one may be there a moment later. */
+/** Of several processes that find the same dead lock, one removes it: a new one may be there a moment later. */
 async function discard(lock: string, { dead, token, turn: before }: Discarding): Promise<SeenLock | undefined> {
   const turn = `${lock}.tmp`;
   if (!(await isCreated(turn, token))) {

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
 import { checkOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 
-/** Hears what is new in a file. */
+/** Receives what is new in a file. */
 export interface LineListener {
-  /** The file is another one than before: what was known of it does not count. */
+  /** The file was replaced: what was known of it does not count. */
   restart(): void;
   /** One whole line, and where in the file it starts, in bytes. */
   line(text: string, at: number): void;
@@ -14,8 +14,8 @@ const CHUNK_BYTES = 256 * 1024;
 const LINE_BYTES = 4 * 1024;
 
 /**
- * A file of lines for its owner alone, which other processes append to as well: only what is new is read. The first line
- * is its name, by which a file that was written again is recognised.
+ * An owner-only file of lines that other processes append to as well: only what is new is read. The first line is its
+ * name, by which a file that was written again is recognised.
  */
 export class LineFile {
   readonly #path: string;
@@ -23,7 +23,7 @@ export class LineFile {
   #name = "";
   /** How far it was read: the end of the last whole line. */
   #read = 0;
-  /** A process died while writing: the rest of its line is there, and does not count. */
+  /** A process died while writing: a part of its line is there, and does not count. */
   #isTorn = false;
 
   constructor(path: string, platform: NodeJS.Platform) {
@@ -45,7 +45,7 @@ export class LineFile {
     this.#isTorn = this.#read < size;
   }
 
-  /** What the file that was read last is called; places in it hold for no other. */
+  /** The name of the file that was read last; positions in it are valid for no other. */
   get name(): string {
     return this.#name;
   }
@@ -71,11 +71,11 @@ export class LineFile {
     const before = this.#name === "" ? newName() : this.#isTorn ? "\n" : "";
     await using file: FileHandle = await open(this.#path, "a", 0o600);
     await file.writeFile(`${before}${line}\n`);
-    // Nothing may happen that a power failure makes forgotten.
+    // A power failure must not undo what was recorded.
     await file.datasync();
   }
 
-  /** Replaces the file by these lines, once `ready` does not object. */
+  /** Replaces the file by these lines, unless `ready` throws. */
   async rewrite(lines: AsyncIterable<string>, ready: () => Promise<void>): Promise<void> {
     await writeOwnerOnly(this.#path, namedText(lines), ready);
   }
@@ -122,7 +122,7 @@ async function* linesIn(
   }
 }
 
-/** In parts that are worth writing. */
+/** In parts that are large enough to be worth writing. */
 async function* namedText(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let part = newName();
   for await (const line of lines) {

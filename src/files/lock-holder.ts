@@ -4,8 +4,8 @@ import { shortName } from "../text/digest.ts";
 import { identifyNow } from "./process-identity.ts";
 
 /**
- * What is known of a lock's holder. `number in use`: a process has its number, and the platform does not tell at once
- * whether it is the same process. `unknown`: it runs on another machine, or among processes that cannot be seen from here.
+ * What is known of a lock's holder. `number in use`: a process has its number, and the platform cannot say at once
+ * whether it is the same process. `unknown`: it runs on another machine, or in another container.
  */
 export type HolderState = "alive" | "dead" | "number in use" | "unknown";
 
@@ -46,8 +46,8 @@ function presenceOf(pid: number): "ours" | "another user's" | "none" {
 }
 
 /**
- * Processes whose numbers mean the same have the same one. Host names do not suffice: machines are cloned with theirs, and
- * containers that share a folder may be given one.
+ * The same for all processes that share process numbers. Host names do not suffice: machines are cloned with theirs, and
+ * containers that share a folder may have the same one.
  */
 function machine(): string {
   const read = (get: () => string) => {

@@ -1,14 +1,14 @@
 // Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
 import { promises as fs } from "node:fs";
+import { type FileContent, writeAtomic } from "./atomic-write.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { readRegularFile } from "./regular-file.ts";
-import { writeWhole, type FileContent } from "./whole-file.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** As `writeWhole`; nobody but its owner may read the file. */
+/** As `writeAtomic`; only its owner may read the file. */
 export async function writeOwnerOnly(path: string, data: FileContent, ready?: () => Promise<void>): Promise<void> {
-  await writeWhole(path, data, 0o600, ready);
+  await writeAtomic(path, data, 0o600, ready);
 }
 
 /** Reads a file that only its owner can have written or read; undefined where there is none. */
@@ -27,7 +27,7 @@ export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Pr
 
 /** Throws where others than its owner can read or change the file. */
 export function checkOwnerOnly(path: string, { mode }: { mode: number }, platform: NodeJS.Platform): void {
-  // Windows has no such bits: folders of the user's profile are his own there.
+  // Windows has no such bits: folders of the user's profile are private there.
   if (platform === "win32" || (mode & 0o077) === 0) return;
   throw new NexusError("PERMISSION_DENIED", `${path} can be read or changed by others, so it is not used`, {
     phase: "config",

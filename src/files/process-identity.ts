@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { shortName } from "../text/digest.ts";
 
-/** What tells a process from a later one with the same number. */
+/** Distinguishes a process from a later one with the same number. */
 export interface ProcessIdentity {
   startedAt: string;
-  /** Not itself: command lines have secrets in them, and this is written down. */
+  /** A digest: command lines contain secrets, and this is written to a file. */
   command: string;
 }
 
@@ -19,7 +19,7 @@ export function identifyNow(pid: number, platform: NodeJS.Platform): ProcessIden
   }
 }
 
-/** Undefined where there is no such process, or no way to tell. */
+/** Undefined where there is no such process, or the platform does not say. */
 export async function identify(pid: number, platform: NodeJS.Platform): Promise<ProcessIdentity | undefined> {
   try {
     if (platform === "linux") return fromProc(pid);

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from "node:fs";
 
-/** What came of reading a file. */
+/** The result of reading a file. */
 export type FileRead =
   | { kind: "read"; bytes: Buffer }
   | { kind: "missing" }
@@ -9,7 +9,7 @@ export type FileRead =
   | { kind: "too-large" };
 
 const CHUNK_BYTES = 64 * 1024;
-/** Opening a pipe that nobody writes to would wait without end. Windows has no such flag, and no such pipes. */
+/** Opening a pipe without a writer would wait for ever. Windows has no such flag, and no such pipes. */
 const NON_BLOCKING = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0);
 
 /**
@@ -17,7 +17,7 @@ const NON_BLOCKING = constants.O_RDONLY | ((constants.O_NONBLOCK as number | und
  * could keep the program waiting, or fill its memory. Other failures are thrown as Node reports them.
  */
 export function readRegularFile(path: string, maxBytes: number): FileRead {
-  // Looked at before it is opened, because opening a device can have effects; and after, because it may be another file.
+  // Checked before it is opened, because opening a device can have effects; and after, because it may be another file.
   const facts = factsOf(path);
   if (!facts) return { kind: "missing" };
   if (!facts.isFile()) return { kind: "not-a-file" };

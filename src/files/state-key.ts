@@ -6,8 +6,8 @@ import { readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 const KEY_BYTES = 32;
 
 /**
- * Seals what clients carry for us between two requests. There is a key for each purpose, so that what was sealed for one is
- * nothing to another; it is the same for every process of this user, since the next one may be asked to open it.
+ * The key that seals what clients carry for us between two requests. Each purpose has its own key, so that what was sealed
+ * for one cannot be used for another. All processes of this user share it, since another one may have to open the seal.
  */
 export async function loadStateKey(stateFolder: string, platform: NodeJS.Platform, purpose: string): Promise<Buffer> {
   const key = await loadKey(stateFolder, platform);
@@ -20,7 +20,7 @@ async function loadKey(stateFolder: string, platform: NodeJS.Platform): Promise<
     const kept = await readOwnerOnly(path, platform);
     return kept?.length === KEY_BYTES ? kept : undefined;
   };
-  // Of several who find none, one makes it.
+  // Of several processes that find none, one makes it.
   return (await load()) ?? withLock(path, async ({ check }) => (await load()) ?? makeKey(path, check));
 }
 

@@ -1,14 +1,15 @@
 import { posix, win32 } from "node:path";
+import { isAbsolutePath } from "./paths.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 
-/** What decides where the user's folders are. */
+/** What the user's folders depend on. */
 interface Machine {
   platform: NodeJS.Platform;
   home: string;
   variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where the user's own files are: all absolute, and none of them depends on the working folder. */
+/** Where the user's own files are, as absolute paths. */
 export interface UserFolders {
   home: string;
   /** Settings of programs, each in a folder of its own. */
@@ -19,13 +20,13 @@ export interface UserFolders {
 
 /**
  * The user's folders. A variable that is not an absolute path is ignored, as the XDG specification demands: it would lead
- * into the working folder, whose files others may have written.
+ * into the working folder, whose files may come from others.
  */
 export function userFolders({ platform, home, variables }: Machine): UserFolders {
   const path = platform === "win32" ? win32 : posix;
   const named = (variable: string, ...fallback: string[]) => {
     const { [variable]: value } = variables;
-    return isFullPath(value, platform) ? value : path.join(home, ...fallback);
+    return isAbsolutePath(value, platform) ? value : path.join(home, ...fallback);
   };
   if (platform === "win32") {
     const state = path.join(named("LOCALAPPDATA", "AppData", "Local"), "nexus");
@@ -40,9 +41,9 @@ export function userFolders({ platform, home, variables }: Machine): UserFolders
 export function homeFolder({ platform, variables }: Omit<Machine, "home">, ofAccount: () => string): string {
   const variable = platform === "win32" ? "USERPROFILE" : "HOME";
   const { [variable]: named } = variables;
-  if (isFullPath(named, platform)) return named;
+  if (isAbsolutePath(named, platform)) return named;
   const known = knownHome(ofAccount);
-  if (isFullPath(known, platform)) return known;
+  if (isAbsolutePath(known, platform)) return known;
   throw new NexusError("CONFIG_INVALID", `There is no home folder: ${variable} is not an absolute path`, {
     phase: "config",
     hint: `Set ${variable} to the full path of a folder that is yours.`,
@@ -57,10 +58,4 @@ function knownHome(ofAccount: () => string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whether a path means the same in every working folder. On Windows `\folder` and `C:folder` do not. */
-export function isFullPath(path: string | undefined, platform: NodeJS.Platform): path is string {
-  if (path === undefined) return false;
-  return platform === "win32" ? /^(?:[a-z]:[\\/]|[\\/]{2}[^\\/])/i.test(path) : posix.isAbsolute(path);
 }

@@ -2,8 +2,7 @@ import { mkdtemp, mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findProgram } from "./find-program.ts";
-import { windowsProgram } from "./windows-programs.ts";
+import { findProgram, windowsProgram } from "./find-program.ts";
 
 let folder: string;
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
-import { join, resolve, sep } from "node:path";
-import { isFullPath } from "../files/user-folders.ts";
+import { join, resolve, sep, win32 } from "node:path";
+import { isAbsolutePath } from "../files/paths.ts";
 
 export interface ProgramSearch {
   /** The environment that the program would be started in. */
@@ -34,7 +34,7 @@ export function foldersOf(env: ProgramSearch["env"], platform: NodeJS.Platform):
   const isWindows = platform === "win32";
   const path = variable(env, "PATH", isWindows) ?? "";
   // Where another system plays Windows, its own paths are full ones too.
-  const isFull = (folder: string) => (sep === "/" && folder.startsWith("/")) || isFullPath(folder, platform);
+  const isFull = (folder: string) => (sep === "/" && folder.startsWith("/")) || isAbsolutePath(folder, platform);
   return path.split(isWindows ? ";" : ":").filter(isFull);
 }
 
@@ -56,4 +56,13 @@ function isProgram(file: string, isWindows: boolean): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * The full path of a program that comes with Windows: a program that is started by its name alone is looked for in
+ * the working folder first. A `SystemRoot` that is not an absolute path is ignored.
+ */
+export function windowsProgram(name: string, variables: Readonly<Record<string, string | undefined>> = {}): string {
+  const [, root] = Object.entries(variables).find(([key]) => key.toUpperCase() === "SYSTEMROOT") ?? [];
+  return win32.join(isAbsolutePath(root, "win32") ? root : "C:\\Windows", "System32", name);
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { windowsProgram } from "./windows-programs.ts";
+import { windowsProgram } from "./find-program.ts";
 
 /** What ending a process depends on. */
 export interface ProcessSystem {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { realPath } from "../files/real-path.ts";
+import { realPath } from "../files/paths.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { CompiledApi } from "./compile/compile.ts";
 import { readLock } from "./review/lock.ts";

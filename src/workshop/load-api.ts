@@ -1,4 +1,5 @@
-import { dirname, isAbsolute, join, relative } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+import { isInside } from "../files/paths.ts";
 import { findRegularText, readRegularFile } from "../files/regular-file.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
@@ -110,14 +111,13 @@ export async function loadApproved(path: string, { trust }: LoadApprovedOptions 
   });
 }
 
-/** Documents stand beside the file: a path that leads elsewhere is as good as none. */
+/** Documents are beside the file: a path that leads elsewhere is ignored. */
 function loadDocuments(file: ToolFile, folder: string): Record<string, string> {
   const texts: Record<string, string> = {};
   let length = 0;
   for (const [name, { file: written }] of Object.entries(file.documents)) {
     const path = join(folder, written);
-    const way = relative(folder, path);
-    if (isAbsolute(written) || way.startsWith("..")) continue;
+    if (isAbsolute(written) || !isInside(path, folder)) continue;
     const text = findRegularText(path, MAX_DOCUMENT_BYTES);
     length += text?.length ?? 0;
     if (length > MAX_DOCUMENTS_LENGTH) {

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { absolutePath } from "../../files/absolute-path.ts";
+import { toAbsolutePath } from "../../files/paths.ts";
 import { entryForClient, type ClientEntry } from "../../config/import/client-entry.ts";
 import { obstacle } from "../../config/import/client-variables.ts";
 import type { ClientId } from "../../config/import/clients.ts";
@@ -101,7 +101,7 @@ export function gatewayAddress(url: string, id: string): string {
 function withHome(entry: ServerEntry, home: string): ServerEntry {
   const members = Object.entries(entry).map(([key, value]): [string, unknown] => {
     const isPath = PATHS.includes(key) && typeof value === "string" && value.startsWith("~");
-    return [key, isPath ? absolutePath(value, { home, base: home }) : value];
+    return [key, isPath ? toAbsolutePath(value, { home, base: home }) : value];
   });
   return Object.fromEntries(members);
 }

@@ -1,7 +1,6 @@
+import { isInside, realPath } from "../../files/paths.ts";
 import type { ImportedServer } from "../../config/import/import.ts";
-import { isInside } from "../../files/is-inside.ts";
 import type { Surroundings } from "../../config/read/places.ts";
-import { realPath } from "../../files/real-path.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { CommandContext } from "../command/command.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { writeAtomicSync } from "../../files/atomic-write.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { eraKey } from "../../host/servers/era-cache.ts";
-import { writeNow } from "../../files/write-now.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -56,7 +56,7 @@ export class Sightings {
     const isRecent = before !== undefined && now.at - before.at < STILL_TRUE_MS;
     if (isRecent && JSON.stringify({ ...now, at: before.at }) === JSON.stringify(before)) return;
     try {
-      writeNow(this.#file(definition.id), JSON.stringify(now));
+      writeAtomicSync(this.#file(definition.id), JSON.stringify(now));
     } catch {
       // Nothing depends on it.
     }

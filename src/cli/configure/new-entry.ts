@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { isAbsolute, relative, resolve } from "node:path";
+import { resolve } from "node:path";
+import { pathInside } from "../../files/paths.ts";
 import { looksRelative } from "../../config/import/relative-words.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import type { Candidate } from "../../config/read/places.ts";
@@ -82,9 +83,8 @@ function howTo(name: string): string {
 function pathFor(path: string, { layer, folder }: Candidate, from: string): string {
   if (/^~|^\$\{/.test(path)) return path;
   const absolute = resolve(from, path);
-  const inside = relative(folder, absolute);
-  const isInside = layer === "project" && !isAbsolute(inside) && !inside.startsWith("..");
-  return isInside ? inside.replaceAll("\\", "/") || "." : absolute;
+  const inside = layer === "project" ? pathInside(absolute, folder) : undefined;
+  return inside === undefined ? absolute : inside.replaceAll("\\", "/") || ".";
 }
 
 function isNothing(value: unknown): boolean {

@@ -1,14 +1,14 @@
-import { isAbsolute, relative, sep } from "node:path";
+import { sep } from "node:path";
+import { pathInside } from "../../files/paths.ts";
 
 /** A path as people write it: `~` for the home folder. */
 export function shortPath(file: string, home: string): string {
   return file.startsWith(`${home}${sep}`) ? `~${file.slice(home.length)}` : file;
 }
 
-/** A path as it is typed here: from the working folder if it lies in there. */
+/** A path as it is typed here: from the working folder if it is inside of it. */
 export function nearPath(file: string, { cwd, home }: { cwd: string; home: string }): string {
-  const way = relative(cwd, file);
-  return way.startsWith("..") || isAbsolute(way) ? shortPath(file, home) : way;
+  return pathInside(file, cwd) ?? shortPath(file, home);
 }
 
 /** Where a server is configured: `~/.nexus/mcp.json:4 (user)`. */

@@ -1,4 +1,4 @@
-import { absolutePath } from "../../files/absolute-path.ts";
+import { toAbsolutePath } from "../../files/paths.ts";
 import { pathOf, projectFolderOf, type Surroundings } from "../../config/read/places.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { visible } from "../../text/visible.ts";
@@ -36,7 +36,7 @@ export async function loadToolFiles(
     return (written?.servers ?? []).flatMap(({ id, entry }) => {
       const path = isRecord(entry) ? entry["api"] : undefined;
       const isPlain = typeof path === "string" && path !== "" && !path.includes("${");
-      return isPlain ? [{ server: id, path: absolutePath(path, { home, base }) }] : [];
+      return isPlain ? [{ server: id, path: toAbsolutePath(path, { home, base }) }] : [];
     });
   });
   return Promise.all(named.map(({ server, path }) => loadToolFile(server, path, trust)));

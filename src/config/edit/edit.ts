@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
+import { writeAtomic } from "../../files/atomic-write.ts";
+import { realPath } from "../../files/paths.ts";
 import { withLock } from "../../files/file-lock.ts";
-import { writeWhole } from "../../files/whole-file.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { changed, type Change } from "../../source/change.ts";
 import { byHand, planEdit, type ServerEdit } from "./edit-plan.ts";
 import { encodedLike, formatOf, loadText, MAX_CLIENT_BYTES, parseSource, type Format } from "../read/read-source.ts";
-import { realPath } from "../../files/real-path.ts";
 import { plainValue, type SourceNode } from "../../source/source-node.ts";
 import { isRecord } from "../../json/is-record.ts";
 
@@ -43,7 +43,7 @@ export async function editFileThen<T>(
     // What cannot be decoded would be written as something else.
     const before = await loadText(file, { isStrict: true, maxBytes: MAX_CLIENT_BYTES });
     const after = await edit(before ?? "");
-    if (after !== before) await writeWhole(target, encodedLike(target, after), await modeOf(target), check);
+    if (after !== before) await writeAtomic(target, encodedLike(target, after), await modeOf(target), check);
     return then({ before, after });
   });
 }

@@ -1,4 +1,5 @@
-import { isFullPath, userFolders } from "../../files/user-folders.ts";
+import { isAbsolutePath } from "../../files/paths.ts";
+import { userFolders } from "../../files/user-folders.ts";
 import { pathOf, type Surroundings } from "../read/places.ts";
 
 /** What is known of another program that uses MCP servers: where its files are, and how it writes an entry. */
@@ -307,7 +308,7 @@ export function clientFolders(surroundings: Surroundings): ClientFolders {
     xdg: (...parts) => path.join(xdg, ...parts),
     named: (variable, fallback, ...parts) => {
       const { [variable]: given } = variables;
-      return path.join(isFullPath(given, platform) ? given : fallback, ...parts);
+      return path.join(isAbsolutePath(given, platform) ? given : fallback, ...parts);
     },
   };
 }

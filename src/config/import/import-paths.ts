@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute } from "node:path";
+import { toAbsolutePath } from "../../files/paths.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
-import { absolutePath } from "../../files/absolute-path.ts";
 import { CLIENTS } from "./clients.ts";
 import type { ImportedServer } from "./import.ts";
 import { looksRelative } from "./relative-words.ts";
@@ -74,7 +74,7 @@ function withAbsolute(
     if (Array.isArray(path)) return path.map(absolute);
     // What begins with another variable is whole, as far as anybody can know.
     if (typeof path !== "string" || path === "" || /^(?:~|\$\{|file:)/.test(path)) return path;
-    return absolutePath(path, places);
+    return toAbsolutePath(path, places);
   };
   const members = Object.entries(entry).map(([key, value]) => [key, keys.includes(key) ? absolute(value) : value]);
   return Object.fromEntries(members) as ServerEntry;

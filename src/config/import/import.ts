@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { toAbsolutePath } from "../../files/paths.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { understand } from "../read/dialect.ts";
 import { idOf } from "../define-server.ts";
-import { absolutePath } from "../../files/absolute-path.ts";
 import { findServers, type FoundServer, type InputDefinition } from "../read/find-servers.ts";
 import { inOwnDialect } from "./import-dialect.ts";
 import { importPlaces, type ImportPlace } from "./import-places.ts";
@@ -113,7 +113,7 @@ function withAbsoluteFiles(node: SourceNode, folder: string): SourceNode {
   }
   if (typeof node.value !== "string") return node;
   const value = node.value.replaceAll(/\$\{file:(?!~)([^{}]+)\}/g, (_all, path: string) => {
-    return `\${file:${absolutePath(path, { home: "", base: folder })}}`;
+    return `\${file:${toAbsolutePath(path, { home: "", base: folder })}}`;
   });
   return { ...node, value };
 }

@@ -1,6 +1,6 @@
 import { parseEnv } from "node:util";
+import { toAbsolutePath } from "../../files/paths.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { absolutePath } from "../../files/absolute-path.ts";
 import type { Fault } from "./fault.ts";
 import { loadText } from "./read-source.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
@@ -27,7 +27,7 @@ export async function loadEnvFile(node: SourceNode, context: EnvFileContext): Pr
   if (!member || member.node.kind !== "scalar" || member.node.value === null) return {};
   const { value, place } = member.node;
   if (typeof value !== "string") return { fault: { place, what: `"envFile" is no path`, hint: `Write ".env".` } };
-  const path = absolutePath(value, context);
+  const path = toAbsolutePath(value, context);
   // What was filled in may be secret.
   const given = findMember(context.written, "envFile");
   const written = given ? plainValue(given.node) : value;

@@ -1,9 +1,9 @@
+import { toAbsolutePath } from "../../files/paths.ts";
 import type { SecretStore, StoredSecret } from "../../auth/secrets.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import type { Fault } from "./fault.ts";
 import type { InputDefinition } from "./find-servers.ts";
-import { absolutePath } from "../../files/absolute-path.ts";
 import { loadText } from "./read-source.ts";
 import type { Place, SourceNode } from "../../source/source-node.ts";
 
@@ -103,7 +103,7 @@ export class VariableFiller {
 
   async #lookUp(prefix: string | undefined, name: string): Promise<string | undefined> {
     if (prefix === "secret") return this.#stored(name);
-    if (prefix === "file") return (await this.#read(absolutePath(name, this.#paths)))?.trim();
+    if (prefix === "file") return (await this.#read(toAbsolutePath(name, this.#paths)))?.trim();
     if (prefix === "input") {
       const input = this.#input(name);
       const answer = (await this.#sources.askInput?.(input, this.#server)) ?? input.default;
@@ -141,7 +141,7 @@ export class VariableFiller {
       return { what: `there is no secret "${name}"`, hint: `Store it: nexus secrets set ${name}` };
     }
     if (prefix === "file") {
-      const path = absolutePath(name, this.#paths);
+      const path = toAbsolutePath(name, this.#paths);
       return {
         what: `there is no file ${path}`,
         hint: `It was asked for as \${file:${name}}: write it, or a default.`,

@@ -1,14 +1,12 @@
 import { dirname, relative } from "node:path";
+import { isInside, realPath, toAbsolutePath } from "../../files/paths.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { absolutePath } from "../../files/absolute-path.ts";
 import { understand } from "../read/dialect.ts";
 import { loadEnvFile } from "../read/env-file.ts";
 import type { FoundServers } from "../read/find-servers.ts";
-import { isInside } from "../../files/is-inside.ts";
 import type { Candidate, Surroundings } from "../read/places.ts";
 import { lockPath } from "../read/lock-path.ts";
 import { loadText } from "../read/read-source.ts";
-import { realPath } from "../../files/real-path.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 import { fingerprintOf } from "./trust-store.ts";
 import { VariableFiller } from "../read/variables.ts";
@@ -114,6 +112,6 @@ function apiFiles(node: SourceNode, bases: { home: string; base: string }): stri
   const member = findMember(node, "api");
   const value = member && plainValue(member.node);
   if (typeof value !== "string" || value === "") return [];
-  const file = absolutePath(value, bases);
+  const file = toAbsolutePath(value, bases);
   return [file, lockPath(file)];
 }

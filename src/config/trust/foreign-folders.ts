@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isInside } from "../../files/is-inside.ts";
+import { isInside, realPath } from "../../files/paths.ts";
 import type { Surroundings } from "../read/places.ts";
-import { realPath } from "../../files/real-path.ts";
 import { fingerprintOf, type TrustStore } from "./trust-store.ts";
 
 /**

@@ -1,11 +1,11 @@
 // Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
 import { unlinkSync, promises as fs } from "node:fs";
 import { join } from "node:path";
+import { DRAFT_ENDING, writeAtomicSync } from "../../files/atomic-write.ts";
 import { Turns } from "../../async/turns.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { signalTree } from "../../process/process-tree.ts";
-import { writeNow } from "../../files/write-now.ts";
 import { identify, identifyNow, type ProcessIdentity } from "../../files/process-identity.ts";
 
 interface NotedProcess extends ProcessIdentity {
@@ -17,7 +17,6 @@ interface Page {
   children: NotedProcess[];
 }
 
-const DRAFT = ".draft";
 /** What is written in one go is not half done after this. */
 const DRAFT_MS = 60_000;
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
@@ -46,9 +45,9 @@ export class ChildLedger {
     const files = await fs.readdir(this.#folder).catch(() => []);
     await Promise.all(
       files
-        .filter((file) => file.endsWith(".json") || file.endsWith(DRAFT))
+        .filter((file) => file.endsWith(".json") || file.endsWith(DRAFT_ENDING))
         .map((file) => join(this.#folder, file))
-        .map((file) => (file.endsWith(DRAFT) ? sweepDraft(file) : this.#sweepPage(file)).catch(() => {})),
+        .map((file) => (file.endsWith(DRAFT_ENDING) ? sweepDraft(file) : this.#sweepPage(file)).catch(() => {})),
     );
   }
 
@@ -111,7 +110,7 @@ export class ChildLedger {
       host: { pid: process.pid, ...self },
       children: [...this.#children].map(([pid, identity]) => ({ pid, ...identity })),
     };
-    writeNow(file, JSON.stringify(page));
+    writeAtomicSync(file, JSON.stringify(page));
   }
 }
 

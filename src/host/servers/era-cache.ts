@@ -1,9 +1,9 @@
+import { writeAtomicSync } from "../../files/atomic-write.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { shortName } from "../../text/digest.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
-import { writeNow } from "../../files/write-now.ts";
 
 /** Remembers which era a server speaks, to save the question the next time. */
 export interface EraCache {
@@ -50,7 +50,7 @@ export class FileEraCache implements EraCache {
     if (era) entries[key] = { era, expiresAt: Date.now() + LIFE_MS[era] };
     for (const [other, { expiresAt }] of Object.entries(entries)) if (expiresAt <= Date.now()) delete entries[other];
     try {
-      writeNow(this.#file, JSON.stringify(entries));
+      writeAtomicSync(this.#file, JSON.stringify(entries));
     } catch {
       // Nothing depends on it.
     }

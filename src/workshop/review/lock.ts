@@ -1,5 +1,5 @@
+import { writeAtomic } from "../../files/atomic-write.ts";
 import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
-import { writeWhole } from "../../files/whole-file.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isDeeperThan } from "../../json/json-depth.ts";
@@ -74,7 +74,7 @@ export async function approve(
     approvals: [...(before?.approvals ?? []), approval],
     compiled: api,
   };
-  await writeWhole(lockPath(toolFile), `${JSON.stringify(lock, null, 2)}\n`, 0o644);
+  await writeAtomic(lockPath(toolFile), `${JSON.stringify(lock, null, 2)}\n`, 0o644);
   return approval;
 }
 

@@ -1,5 +1,5 @@
-import { growingPause, retryAfterMs, withJitter } from "../../async/backoff.ts";
 import { setTimeout as timeout } from "node:timers/promises";
+import { growingPause, retryAfterMs, withJitter } from "../../async/backoff.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Effect } from "../file/model/tool-file.ts";
 import type { Tracing } from "./call-trace.ts";

@@ -1,0 +1,43 @@
+import { readlinkSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
+
+/** Whether a path means the same in every working folder. On Windows `\folder` and `C:folder` do not. */
+export function isAbsolutePath(path: string | undefined, platform: NodeJS.Platform): path is string {
+  if (path === undefined) return false;
+  return platform === "win32" ? /^(?:[a-z]:[\\/]|[\\/]{2}[^\\/])/i.test(path) : posix.isAbsolute(path);
+}
+
+/** A path of a configuration file, which may start with `~`, as an absolute path. */
+export function toAbsolutePath(path: string, { home, base }: { home: string; base: string }): string {
+  if (path === "~" || path.startsWith("~/") || path.startsWith("~\\")) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : resolve(base, path);
+}
+
+/** The path from a folder to something in it; undefined where it is not in it. Both are absolute. */
+export function pathInside(path: string, folder: string): string | undefined {
+  const way = relative(folder, path);
+  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : way;
+}
+
+/** Whether an absolute path is a folder, or leads to something in it. */
+export function isInside(path: string, folder: string): boolean {
+  return pathInside(path, folder) !== undefined;
+}
+
+/** The path without links, also where nothing exists there yet. */
+export function realPath(path: string, steps = 40): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const next = linkAt(path);
+    return next === undefined || steps === 0 ? path : realPath(next, steps - 1);
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return undefined;
+  }
+}
