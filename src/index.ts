@@ -61,7 +61,8 @@ export type { Layer, Origin, ServerDefinition } from "./config/read/server-defin
 export type { BackoffSettings } from "./async/backoff.ts";
 export type { EraCache } from "./host/servers/era-cache.ts";
 export type { AccessTarget, RequestTarget } from "./host/directory/access-target.ts";
-export type { ForAgent, HostTool, OfferedThings, ServerStatus } from "./host/host.ts";
+export type { ServerStatus } from "./host/host.ts";
+export type { ForAgent, HostTool, OfferedThings } from "./host/visible-lists.ts";
 export type { HostEntry, HostOptions, HostServers } from "./host/host-options.ts";
 export type { ApiSurroundings, OpenApi } from "./host/servers/server-connector.ts";
 export type { ApiReach } from "./transport/server-entry.ts";

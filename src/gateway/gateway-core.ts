@@ -1,6 +1,5 @@
 import { SILENT, type Logger } from "../text/logger.ts";
-import { nearestName } from "../text/nearest-name.ts";
-import { NexusError } from "../errors/nexus-error.ts";
+import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
 import type { Host, ServerStatus } from "../host/host.ts";
 import type { Result } from "../protocol/json-rpc.ts";
 import type { Implementation } from "../protocol/mcp.ts";
@@ -66,7 +65,7 @@ export class GatewayCore implements Core {
   /** For callers who may know of every server. */
   readonly #names: KnownNames = {
     isServer: (id) => this.#host.find(id) !== undefined,
-    serverOf: (prefix) => this.#host.serverOfPrefix(prefix),
+    serverOf: (prefix) => this.#host.directory.findIdByPrefix(prefix),
     candidates: (kind) => this.#candidates(kind, { view: EVERYTHING, principal: ANYBODY }),
   };
 
@@ -100,7 +99,7 @@ export class GatewayCore implements Core {
   }
 
   serverOfPrefix(prefix: string): string | undefined {
-    return this.#host.serverOfPrefix(prefix);
+    return this.#host.directory.findIdByPrefix(prefix);
   }
 
   async offer(view: View, principal: Principal): Promise<Offer> {
@@ -241,7 +240,7 @@ export class GatewayCore implements Core {
     return {
       isServer: (id) => this.sees(exchange.principal, id),
       serverOf: (prefix) => {
-        const server = this.#host.serverOfPrefix(prefix);
+        const server = this.#host.directory.findIdByPrefix(prefix);
         return server !== undefined && this.sees(exchange.principal, server) ? server : undefined;
       },
       candidates: (kind) => this.#candidates(kind, exchange),
@@ -262,12 +261,8 @@ export class GatewayCore implements Core {
   #get(server: string, principal: Principal): ServerStatus {
     const found = this.#find(server, principal);
     if (found) return found;
-    const near = nearestName(
-      server,
-      this.#all.shownTo(principal).map(({ id }) => id),
-    );
-    const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${server}"${advice}`, { server, mayHaveReached: false });
+    const shown = this.#all.shownTo(principal).map(({ id }) => id);
+    throw unknownNameWithAdvice("server", server, shown).with({ server });
   }
 }
 

@@ -6,7 +6,7 @@ import type { CallToolOptions } from "../client/client.ts";
 import { guardedLogger, SILENT, type Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
-import { serverId, withServerId } from "../config/read/server-id.ts";
+import { serverId } from "../config/read/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,
@@ -15,7 +15,6 @@ import type {
   ReadResourceResult,
   Resource,
   ResourceTemplate,
-  Tool,
 } from "../protocol/mcp.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { userFolders } from "../files/user-folders.ts";
@@ -27,38 +26,21 @@ import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
 import { loadOptions } from "./servers/load-options.ts";
 import { GatewayChain } from "./servers/gateway-chain.ts";
-import { beginsWithServer, modelName, resolveName, type Named } from "./directory/names.ts";
+import { modelName } from "./directory/names.ts";
 import { serverTarget, type AccessTarget } from "./directory/access-target.ts";
-import { Policy } from "./directory/policy.ts";
+import type { Policy } from "./directory/policy.ts";
+import { ServerDirectory } from "./directory/server-directory.ts";
 import { ServerConnector } from "./servers/server-connector.ts";
 import type { ServerState } from "./servers/server-state.ts";
 import type { ServerSupervisor } from "./servers/server-supervisor.ts";
 import { ServerSupervisors, type HostEvent } from "./servers/server-supervisors.ts";
 import { trustOnce } from "./servers/trust-at-first-sight.ts";
+import { VisibleLists, type ForAgent, type HostTool, type OfferedThings } from "./visible-lists.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
 
-/** A tool of some server, named for a model. */
-export interface HostTool {
-  /** `mcp__server__tool`. */
-  name: string;
-  server: string;
-  tool: Tool;
+interface AgentCall extends ForAgent {
+  signal?: CancelSignal | undefined;
 }
-
-/** For whom something is listed or done; servers that are shared with some agents are seen by no others. */
-export interface ForAgent {
-  agent?: string | undefined;
-}
-
-/** What one server lists. */
-export interface OfferedThings {
-  readonly tools: readonly Tool[];
-  readonly resources: readonly Resource[];
-  readonly templates: readonly ResourceTemplate[];
-  readonly prompts: readonly Prompt[];
-}
-
-const NOTHING: OfferedThings = { tools: [], resources: [], templates: [], prompts: [] };
 
 export interface ServerStatus {
   id: string;
@@ -66,16 +48,17 @@ export interface ServerStatus {
   definition: ServerDefinition;
 }
 
-/** Many servers, kept running, as one set. One that fails concerns nobody but its own callers. */
+/** Many servers, kept running, as one set. One that fails concerns only its own callers. */
 export class Host implements AsyncDisposable {
-  /** Who may see and use what: its own settings and the servers' entries together. */
-  readonly policy: Policy;
+  /** The servers by their names, and who may see and use what. */
+  readonly directory: ServerDirectory;
   /** Which gateways it works for. */
   readonly chain: GatewayChain;
   readonly #options: HostOptions;
   readonly #load: LoadOptions;
   readonly #connector: ServerConnector;
   readonly #supervisors: ServerSupervisors;
+  readonly #lists: VisibleLists;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #logger: Logger;
   /** What was read, with warnings; undefined for servers given by a program. */
@@ -99,7 +82,7 @@ export class Host implements AsyncDisposable {
     this.#options = options;
     this.#logger = logger;
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput });
-    this.policy = new Policy(options.policy ?? {}, (server) => this.#supervisors.find(server)?.definition.tools);
+    this.directory = new ServerDirectory(options.policy);
     this.chain = new GatewayChain(surroundings.variables);
     this.#connector = new ServerConnector({
       chain: this.chain,
@@ -124,6 +107,12 @@ export class Host implements AsyncDisposable {
       logger,
       tell: (event) => this.#tell(event),
     });
+    this.#lists = new VisibleLists(this.directory, this.#supervisors);
+  }
+
+  /** Decides who may see and use what: the host's settings and the servers' entries together. */
+  get policy(): Policy {
+    return this.directory.policy;
   }
 
   /** Every server that starts by itself is connected, or has failed. */
@@ -141,57 +130,36 @@ export class Host implements AsyncDisposable {
     return supervisor && statusOf(supervisor);
   }
 
-  /** The id of the server whose tools and prompts have names that begin like this: with its id, or the prefix of its entry. */
-  serverOfPrefix(prefix: string): string | undefined {
-    return this.#supervisors.idOfPrefix(prefix);
-  }
-
   /** What is known now, in the order of the configuration, as far as this agent may use it. */
   tools({ agent }: ForAgent = {}): HostTool[] {
-    return this.#running(agent).flatMap(({ definition: { id: server, prefix = server }, lists }) =>
-      lists.tools
-        .filter((tool) => this.policy.allows(agent, toolTarget(server, tool)))
-        .map((tool) => ({ name: modelName(prefix, tool.name), server, tool })),
-    );
+    return this.#lists.tools(agent);
   }
 
   resources({ agent }: ForAgent = {}): { server: string; resource: Resource }[] {
-    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
-      lists.resources
-        .filter(({ uri }) => this.policy.allows(agent, { kind: "resource", server, name: uri }))
-        .map((resource) => ({ server, resource })),
-    );
+    return this.#lists.resources(agent);
   }
 
   templates({ agent }: ForAgent = {}): { server: string; template: ResourceTemplate }[] {
-    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
-      lists.templates
-        .filter(({ uriTemplate }) => this.policy.allows(agent, { kind: "resource", server, name: uriTemplate }))
-        .map((template) => ({ server, template })),
-    );
+    return this.#lists.templates(agent);
   }
 
   prompts({ agent }: ForAgent = {}): { server: string; name: string; prompt: Prompt }[] {
-    return this.#allPrompts(agent)
-      .filter(({ server, name }) => this.policy.allows(agent, { kind: "prompt", server, name }))
-      .map(({ server, name, prompt }) => ({ server, name, prompt }));
+    return this.#lists.prompts(agent);
   }
 
-  /** What a server that is switched on offers, whoever may use it: for those who ask the policy themselves. */
+  /** All that a server lists, unless it is switched off: for callers that ask the policy themselves. */
   offered(server: string): OfferedThings {
-    const { enabled, lists } = this.#supervisors.find(server) ?? { enabled: false, lists: NOTHING };
-    return enabled ? lists : NOTHING;
+    return this.#lists.offered(server);
   }
 
   /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
-  async getTool(name: string, options: ForAgent & { signal?: CancelSignal | undefined } = {}): Promise<HostTool> {
-    name = this.#withServerId(name);
-    await this.#wake(name, options);
+  async getTool(name: string, options: AgentCall = {}): Promise<HostTool> {
+    const { agent } = options;
+    await this.#wakeOwners(name, options);
+    const listed = ({ id }: ServerDefinition) => this.offered(id).tools;
     // Whether it may be called is decided when it is.
-    const tools = this.#running(options.agent).flatMap(({ definition: { id: server, prefix = server }, lists }) =>
-      lists.tools.map((tool) => ({ server, prefix, name: tool.name, tool })),
-    );
-    const { server, prefix, tool } = resolveName(name, tools, "tool");
+    const { definition, item: tool } = this.directory.resolve(name, { kind: "tool", agent, listed });
+    const { id: server, prefix = server } = definition;
     return { name: modelName(prefix, tool.name), server, tool };
   }
 
@@ -202,7 +170,7 @@ export class Host implements AsyncDisposable {
     options: CallToolOptions & ForAgent = {},
   ): Promise<CallToolResult<T>> {
     const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
-    const supervisor = this.#supervisors.get(server);
+    const supervisor = this.#supervisor(server);
     const { name } = wanted;
     // Rules name servers by their ids, callers may name them otherwise.
     if (!this.policy.isOpen("tool", supervisor.definition.id)) await this.#permitTool(supervisor, name, args, options);
@@ -219,7 +187,7 @@ export class Host implements AsyncDisposable {
 
   async readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
     const { agent, signal } = options;
-    const { id } = this.#supervisors.get(server).definition;
+    const { id } = this.directory.get(server);
     await this.policy.permit({ agent, target: { kind: "resource", server: id, name: uri }, signal });
     return this.#using(id, options, (lease) => lease.client.readResource(uri, options));
   }
@@ -229,22 +197,22 @@ export class Host implements AsyncDisposable {
     args?: Record<string, string>,
     options: CallOptions & ForAgent = {},
   ): Promise<GetPromptResult> {
-    name = this.#withServerId(name);
     const { agent, signal } = options;
-    await this.#wake(name, options);
-    const { server, prompt } = resolveName(name, this.#allPrompts(agent), "prompt");
-    await this.policy.permit({ agent, target: { kind: "prompt", server, name: prompt.name }, arguments: args, signal });
-    return this.#using(server, options, (lease) => lease.client.getPrompt(prompt.name, args, options));
+    await this.#wakeOwners(name, options);
+    const listed = ({ id }: ServerDefinition) => this.offered(id).prompts;
+    const { item, target, decision } = this.directory.resolve(name, { kind: "prompt", agent, listed });
+    await this.policy.enforce(decision, { agent, target, arguments: args, signal });
+    return this.#using(target.server, options, (lease) => lease.client.getPrompt(item.name, args, options));
   }
 
   /** A connection to one server, to be given back. What goes over it the policy is not asked about: ask it first. */
   lease(server: string, request: LeaseRequest = {}): Promise<Lease> {
-    return this.#supervisors.get(server).lease(request);
+    return this.#supervisor(server).lease(request);
   }
 
   /** The same where the connection is up already; undefined where it has to be waited for. */
   findLease(server: string, request: LeaseRequest = {}): Lease | undefined {
-    return this.#supervisors.get(server).findLease(request);
+    return this.#supervisor(server).findLease(request);
   }
 
   /** An owner is gone: connections of its own end, those in use as soon as they are given back. */
@@ -260,14 +228,14 @@ export class Host implements AsyncDisposable {
 
   /** Off: its tools are gone, its connection stays. On: they are back. */
   async toggle(server: string, enabled: boolean): Promise<void> {
-    const supervisor = this.#supervisors.get(server);
+    const supervisor = this.#supervisor(server);
     supervisor.toggle(enabled);
     if (enabled) await supervisor.start();
   }
 
   /** Tries a failed server again now, reads the lists of one that runs, and starts one anew that does not answer. */
   async retry(server: string): Promise<void> {
-    await this.#supervisors.get(server).retry();
+    await this.#supervisor(server).retry();
   }
 
   /** Hears of every change; call what it returns to stop. */
@@ -294,6 +262,7 @@ export class Host implements AsyncDisposable {
       ? (servers as readonly ServerDefinition[])
       : await defineHostServers(servers as HostServers, this.#load);
     if (this.#closing) throw new NexusError("CLOSED", "The host was closed", { mayHaveReached: false });
+    this.directory.replace(definitions);
     await this.#supervisors.apply(definitions);
   }
 
@@ -324,17 +293,10 @@ export class Host implements AsyncDisposable {
     }
   }
 
-  /** Those that are switched on, and that this agent may see. */
-  #running(agent: string | undefined): ServerSupervisor[] {
-    return this.#supervisors
-      .all()
-      .filter(({ enabled, definition: { id } }) => enabled && this.policy.allows(agent, serverTarget(id)));
-  }
-
-  #allPrompts(agent: string | undefined): (Named & { prompt: Prompt })[] {
-    return this.#running(agent).flatMap(({ definition: { id: server, prefix }, lists }) =>
-      lists.prompts.map((prompt) => ({ server, prefix, name: prompt.name, prompt })),
-    );
+  #supervisor(name: string): ServerSupervisor {
+    const found = this.#supervisors.find(this.directory.get(name).id);
+    if (found) return found;
+    throw this.directory.unknown(name);
   }
 
   /** Judged by what the server said of its tool, never by what a caller says of it. */
@@ -342,30 +304,26 @@ export class Host implements AsyncDisposable {
     supervisor: ServerSupervisor,
     name: string,
     args: unknown,
-    { agent, signal }: ForAgent & { signal?: CancelSignal | undefined },
+    { agent, signal }: AgentCall,
   ): Promise<void> {
     const { definition, lists, state } = supervisor;
     const { id } = definition;
     await this.policy.permit({ agent, target: serverTarget(id), signal });
     if (!lists.findTool(name) && !isRunning(state)) await supervisor.wake(signal);
-    const target = toolTarget(id, lists.findTool(name) ?? { name });
+    const annotations = lists.findTool(name)?.annotations;
+    const target: AccessTarget = { kind: "tool", server: id, name, annotations };
     await this.policy.permit({ agent, target, arguments: args, signal });
   }
 
-  #withServerId(name: string): string {
-    return withServerId(name, (id) => this.#supervisors.find(id) !== undefined);
-  }
-
   /**
-   * A server named at the beginning of a name is connected before the name is looked up: for who may see it. Of one that is
-   * switched off it is said so: its names are not unknown.
+   * A server named at the beginning of a name is connected before the name is looked up, if the agent may see it. One that
+   * is switched off refuses: its names are not unknown.
    */
-  async #wake(name: string, { agent, signal }: ForAgent & { signal?: CancelSignal | undefined }): Promise<void> {
-    for (const supervisor of this.#supervisors.all()) {
-      const { definition, state } = supervisor;
-      if (!beginsWithServer(name, definition)) continue;
-      await this.policy.permit({ agent, target: serverTarget(definition.id), signal });
-      if (!isRunning(state)) await supervisor.wake(signal);
+  async #wakeOwners(name: string, { agent, signal }: AgentCall): Promise<void> {
+    for (const { id } of this.directory.findOwners(name)) {
+      await this.policy.permit({ agent, target: serverTarget(id), signal });
+      const supervisor = this.#supervisors.find(id);
+      if (supervisor && !isRunning(supervisor.state)) await supervisor.wake(signal);
     }
   }
 
@@ -382,10 +340,6 @@ export class Host implements AsyncDisposable {
 
 function statusOf({ definition, state }: ServerSupervisor): ServerStatus {
   return { id: definition.id, state, definition };
-}
-
-function toolTarget(server: string, { name, annotations }: Pick<Tool, "name" | "annotations">): AccessTarget {
-  return { kind: "tool", server, name, annotations };
 }
 
 function isRunning({ kind }: ServerState): boolean {

@@ -3,7 +3,8 @@ import type { InputProvider } from "../client/conversation/input.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
 import type { CallToolResult, GetPromptResult, ResourceContents, ToolAnnotations } from "../protocol/mcp.ts";
-import type { ForAgent, Host, HostTool } from "./host.ts";
+import type { Host } from "./host.ts";
+import type { ForAgent, HostTool } from "./visible-lists.ts";
 
 /** A tool as an agent has it: native, whatever server it comes from. */
 export interface AgentTool {

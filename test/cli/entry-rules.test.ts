@@ -38,7 +38,7 @@ test("a raw request does not call a tool that the server's entry denies (R8)", a
     code: 8,
     error: {
       code: "DENIED",
-      message: `"echo" of "ruled" may not be called: the server's entry denies it`,
+      message: `Tool "echo" of server "ruled" is not allowed: the server's entry denies it`,
       server: "ruled",
       source: { line: expect.any(Number) as number },
     },

@@ -237,7 +237,7 @@ test("prompts that are denied are refused as denied, and are no commands (R8)", 
   expect([host.prompts(), promptCommands(host)]).toEqual([[], []]);
   expect(await failure(host.getPrompt("kit.test_simple_prompt"))).toMatchObject({
     code: "DENIED",
-    message: `"test_simple_prompt" of "kit" may not be used: it is on the deny list`,
+    message: `Prompt "test_simple_prompt" of server "kit" is not allowed: it is on the deny list`,
   });
   expect(await failure(host.getPrompt("kit.no_such_prompt"))).toMatchObject({ code: "NAME_UNKNOWN" });
 });

@@ -8,7 +8,7 @@ import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, type Printing } from "./content.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
-import { findNamed } from "./find-named.ts";
+import { getNamed } from "./get-named.ts";
 import { requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
 import { measure } from "./repeat.ts";
@@ -64,14 +64,13 @@ export const call = defineCommand({
     const given = { ...options, arg: [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp call")] };
     const times = repetitions(options.repeat);
     await using servers = await openServers(asksAnyone);
-    const definition = await servers.owner(name);
+    const definition = await servers.getOwner(name);
     const attended = await AttendedCall.open({ command: "mcp call", context, servers, definition });
     const { client, parked } = attended;
     const tools = await client.listTools({ signal });
-    const { id: server } = definition;
     servers.saw(definition, { tools: tools.map((each) => each.name) });
-    const tool = findNamed(name, tools, { servers, definition, kind: "tool" });
-    await requireAllowed(servers, server, { kind: "tool", server, name: tool.name, annotations: tool.annotations });
+    const { item: tool, target } = getNamed(name, tools, { servers, definition, kind: "tool" });
+    await requireAllowed(servers, target);
     attended.requireSame("tools/call", { name: tool.name });
     const args = parked ? parked.params["arguments"] : await toolArguments(given, tool.inputSchema);
     if (!parked && !options["no-validate"]) {

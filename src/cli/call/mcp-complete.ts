@@ -4,6 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import { requestTarget } from "../../host/directory/access-target.ts";
+import { unknownName } from "../../host/directory/unknown-name.ts";
 import type { CompletionReference } from "../../protocol/mcp.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -36,7 +37,7 @@ export const complete = defineCommand({
     const context = { arguments: Object.fromEntries(settled.map((pair) => [pair.key, pair.value])) };
     await using servers = await openServers(asksAnyone);
     const definition = servers.pickOnly(words);
-    await requireAllowed(servers, definition.id, requestTarget(definition.id, "completion/complete", { ref }));
+    await requireAllowed(servers, requestTarget(definition.id, "completion/complete", { ref }));
     const client = await servers.connect(definition, { signal });
     const { completion } = await client
       .complete(ref, { name, value }, settled.length === 0 ? { signal } : { signal, context })
@@ -91,7 +92,7 @@ async function better(
   if (!names || names.includes(given)) return thrown;
   const near = nearestName(given, names);
   const lists = `"nexus mcp ${isPrompt ? "prompts" : "templates"}" lists them.`;
-  return new NexusError("NAME_UNKNOWN", `There is no ${isPrompt ? "prompt" : "template"} "${given}"`, {
+  return unknownName(isPrompt ? "prompt" : "template", given, {
     ...thrown.details,
     hint: near === undefined ? lists : `Did you mean "${near}"? ${lists}`,
   });

@@ -6,7 +6,7 @@ import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter } from "./content.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
-import { findNamed } from "./find-named.ts";
+import { getNamed } from "./get-named.ts";
 import { keyValueFromFile, requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
 import { SavedFiles } from "./saved-files.ts";
@@ -45,14 +45,13 @@ Shows the messages, each with the role that says it. Arguments of prompts are te
     const [name = "", ...pairs] = words;
     const given = [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp prompt")];
     await using servers = await openServers(asksAnyone);
-    const definition = await servers.owner(name, "prompt");
+    const definition = await servers.getOwner(name, "prompt");
     const attended = await AttendedCall.open({ command: "mcp prompt", context, servers, definition });
     const { client, parked } = attended;
     const prompts = await client.listPrompts({ signal });
     servers.saw(definition, { prompts: prompts.map((each) => each.name) });
-    const found = findNamed(name, prompts, { servers, definition, kind: "prompt" });
-    const { id: server } = definition;
-    await requireAllowed(servers, server, { kind: "prompt", server, name: found.name });
+    const { item: found, target } = getNamed(name, prompts, { servers, definition, kind: "prompt" });
+    await requireAllowed(servers, target);
     attended.requireSame("prompts/get", { name: found.name });
     const args = parked
       ? (parked.params["arguments"] as Record<string, string> | undefined)

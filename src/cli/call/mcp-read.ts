@@ -42,7 +42,7 @@ it is. "nexus mcp resources" and "nexus mcp templates" list what there is to rea
       throw wrongUsage("No resource is named", `Write its URI: nexus mcp read ${definition.id} URI.`);
     }
     const { id: server } = definition;
-    await requireAllowed(servers, server, { kind: "resource", server, name: uri });
+    await requireAllowed(servers, { kind: "resource", server, name: uri });
     const attended = await AttendedCall.open({ command: "mcp read", context, servers, definition });
     const { client } = attended;
     const call = { method: "resources/read", params: { uri } };

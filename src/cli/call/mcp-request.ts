@@ -47,7 +47,7 @@ entry denies ("tools") are left out and refused; where it has such rules, method
       throw wrongUsage(`"nexus mcp request" takes no "${more}"`, "Quote the JSON: it is one word.");
     const params = json === undefined ? undefined : paramsIn(await jsonGiven(json, "JSON"));
     const { id: server } = definition;
-    await requireAllowed(servers, server, requestTarget(server, method, params));
+    await requireAllowed(servers, requestTarget(server, method, params));
     const client = await servers.connect(definition, { signal, maxMessageBytes, input: undefined });
     const answer = await client.request(method, params, { signal }).catch((error: unknown) => {
       throw error instanceof NexusError ? advised(error, method).with({ server }) : error;

@@ -1,17 +1,17 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { RequestTarget } from "../../host/directory/access-target.ts";
+import { decidedAs, type RequestTarget } from "../../host/directory/access-target.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ServerSet } from "./server-set.ts";
 
 /** Throws where the server's entry does not allow a use. */
-export async function requireAllowed(servers: ServerSet, server: string, target: RequestTarget): Promise<void> {
+export async function requireAllowed({ directory }: ServerSet, target: RequestTarget): Promise<void> {
   try {
-    await servers.policy.permit({ agent: undefined, target, signal: undefined });
+    await directory.policy.permit({ agent: undefined, target, signal: undefined });
   } catch (error) {
     if (!(error instanceof NexusError)) throw error;
-    const hint = `Change "tools.allow" or "tools.deny" of the server's entry.`;
-    throw error.with({ source: servers.get(server).origin, hint });
+    const { origin } = directory.get(decidedAs(target).server);
+    throw error.with({ source: origin, hint: `Change "tools.allow" or "tools.deny" of the server's entry.` });
   }
 }
 
@@ -21,13 +21,13 @@ export function allowedTools<T extends { name: string }>(
   server: string,
   tools: readonly T[],
 ): readonly T[] {
-  return tools.filter(({ name }) => servers.policy.allows(undefined, { kind: "tool", server, name }));
+  return tools.filter(({ name }) => servers.directory.policy.allows(undefined, { kind: "tool", server, name }));
 }
 
 /** An answer to `tools/list` without the tools that the entry does not allow. */
 export function withAllowedTools(servers: ServerSet, server: string, result: Result): Result {
   const { tools } = result;
-  if (!Array.isArray(tools) || servers.policy.isOpen("tool", server)) return result;
+  if (!Array.isArray(tools) || servers.directory.policy.isOpen("tool", server)) return result;
   const named = tools.map((tool: unknown) => ({ name: isRecord(tool) ? String(tool["name"]) : "", tool }));
   return { ...result, tools: allowedTools(servers, server, named).map(({ tool }) => tool) };
 }

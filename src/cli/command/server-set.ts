@@ -4,17 +4,15 @@ import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { serverId, withServerId } from "../../config/read/server-id.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { eraKey, FileEraCache } from "../../host/servers/era-cache.ts";
 import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
-import { beginsWithServer } from "../../host/directory/names.ts";
-import { Policy } from "../../host/directory/policy.ts";
+import { ServerDirectory } from "../../host/directory/server-directory.ts";
 import { ServerConnector } from "../../host/servers/server-connector.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
-import { listedServers, unknownServer } from "../../host/directory/unknown-server.ts";
+import { listedServers } from "../../host/directory/unknown-name.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
@@ -51,8 +49,8 @@ export class ServerSet implements AsyncDisposable {
   readonly configuration: Configuration;
   /** The server stands on the command line: names need not say which one is meant. */
   readonly inPlace: ServerDefinition | undefined;
-  /** What the servers' entries allow: the command line has no rules beside them. */
-  readonly policy: Policy;
+  /** With the policy of the servers' entries: the command line has no rules of its own. */
+  readonly directory = new ServerDirectory();
   readonly sightings: Sightings;
   readonly #setting: Setting;
   readonly #connector: ServerConnector;
@@ -83,7 +81,7 @@ export class ServerSet implements AsyncDisposable {
     const { surroundings, stateFolder, flags, out } = setting;
     this.configuration = configuration;
     this.inPlace = inPlace;
-    this.policy = new Policy({}, (server) => configuration.servers.find(({ id }) => id === server)?.tools);
+    this.directory.replace(configuration.servers);
     this.#setting = setting;
     this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
     this.#eras = new FileEraCache(join(stateFolder, "eras.json"));
@@ -104,24 +102,13 @@ export class ServerSet implements AsyncDisposable {
     return this.configuration.files.flatMap(({ problem }) => problem ?? []);
   }
 
-  /** By its id, or as it is called in its file. */
+  /** By its id, or by its name in the configuration file. */
   get(name: string): ServerDefinition {
-    const { servers, files } = this.configuration;
-    const found = this.#find(name) ?? this.#find(serverId(name));
+    const found = this.directory.find(name);
     if (found) return found;
-    // It may stand in the file that could not be read.
+    // It may be in the file that could not be read.
     const [problem] = this.fileProblems;
-    if (problem) throw problem;
-    const ids = servers.map((server) => server.id);
-    const owner = servers.find((server) => beginsWithServer(this.withId(name), server))?.id;
-    throw unknownServer(name, ids, {
-      ...(owner === undefined ? {} : { near: [owner] }),
-      none: nothingConfigured(files.length),
-    });
-  }
-
-  #find(id: string): ServerDefinition | undefined {
-    return this.configuration.servers.find((server) => server.id === id);
+    throw problem ?? this.directory.unknown(name, nothingConfigured(this.configuration.files.length));
   }
 
   /** The servers a command is about: the one in place, the one named, or all that are switched on. */
@@ -158,7 +145,7 @@ export class ServerSet implements AsyncDisposable {
   explained(error: unknown): unknown {
     if (!(error instanceof NexusError) || !OF_THE_SERVER.has(error.code)) return error;
     const { server } = error.details;
-    const { origin } = this.configuration.servers.find(({ id }) => id === server) ?? {};
+    const origin = server === undefined ? undefined : this.directory.find(server)?.origin;
     const more = error.with({ source: origin });
     if (error.code !== "PROTOCOL_VIOLATION") return more;
     const look = origin
@@ -168,14 +155,14 @@ export class ServerSet implements AsyncDisposable {
   }
 
   /** The server whose tool or prompt a name means: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
-  async owner(given: string, kind: "tool" | "prompt" = "tool"): Promise<ServerDefinition> {
+  async getOwner(fullName: string, kind: "tool" | "prompt" = "tool"): Promise<ServerDefinition> {
     if (this.inPlace) return this.inPlace;
     const { servers } = this.configuration;
-    const name = this.withId(given);
-    const found = servers.find((definition) => beginsWithServer(name, definition));
+    const [found] = this.directory.findOwners(fullName);
     if (found) return found;
+    const name = this.directory.withId(fullName);
     const [first = name] = name.replace(/^mcp:/, "").split(".");
-    if (this.#find(name) ?? this.#find(serverId(name))) {
+    if (this.directory.find(name)) {
       throw wrongUsage(
         `"${name}" is a server: name a ${kind} of it`,
         `Write ${name}.${kind.toUpperCase()}; "nexus mcp ${kind}s ${name}" lists them.`,
@@ -188,11 +175,6 @@ export class ServerSet implements AsyncDisposable {
       hint: owners.length === 0 ? example : `Did you mean ${quoted(owners.map((id) => `${id}.${name}`))}?`,
       mayHaveReached: false,
     });
-  }
-
-  /** A full name with the id of its server in front, also where it was given as the file calls it. */
-  withId(fullName: string): string {
-    return withServerId(fullName, (id) => this.#find(id) !== undefined);
   }
 
   /** The servers that had a tool or prompt of this name when they were last asked. */
@@ -248,7 +230,7 @@ export class ServerSet implements AsyncDisposable {
   saw(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): void {
     if (this.inPlace) return;
     const { id: server } = definition;
-    const tools = seen.tools?.filter((name) => this.policy.allows(undefined, { kind: "tool", server, name }));
+    const tools = seen.tools?.filter((name) => this.directory.policy.allows(undefined, { kind: "tool", server, name }));
     this.#seen.set(definition, { ...this.#seen.get(definition), ...seen, ...(tools ? { tools } : {}) });
   }
 

@@ -1,10 +1,12 @@
 import { nearNames } from "../../text/nearest-name.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { modelName } from "../../host/directory/names.ts";
+import { unknownName } from "../../host/directory/unknown-name.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
 import { asksAnyone, type CommandContext } from "../command/command.ts";
+import { requireAllowed } from "../command/entry-rules.ts";
 import { collect, type Listing } from "./list-command.ts";
 import { quoteWord } from "../command/split-words.ts";
 import { toolDetails } from "./tool-details.ts";
@@ -36,7 +38,10 @@ export async function showTool(
   }
   const permitted = found.filter(({ server, tool }) => listing.allowed?.([tool], server, servers).length !== 0);
   const [denied] = found;
-  if (denied && permitted.length === 0) throw forbidden(denied.server, name);
+  if (denied && permitted.length === 0) {
+    const { server, tool } = denied;
+    await requireAllowed(servers, { kind: "tool", server, name: tool.name });
+  }
   if (out.json) {
     const items = permitted.map(({ server, tool }) => Object.assign({ server }, tool, { server }));
     out.value({ items, errors: failuresForPrograms(failures) });
@@ -61,17 +66,8 @@ function unknown(name: string, known: readonly { server: string; name: string }[
   const isOne = only !== undefined && known.every(({ server }) => server === only);
   const list = `"nexus mcp tools${isOne ? ` ${only}` : ""}" lists ${known.length === 1 ? "it" : `all ${known.length}`}.`;
   const meant = near.length === 0 ? "" : `Did you mean ${near.map((one) => `"${one}"`).join(" or ")}? `;
-  return new NexusError("NAME_UNKNOWN", `There is no tool "${name}"`, {
+  return unknownName("tool", name, {
     server: isOne ? only : undefined,
     hint: known.length === 0 ? "There are no tools at all." : `${meant}${list}`,
-    mayHaveReached: false,
-  });
-}
-
-function forbidden(server: string, name: string): NexusError {
-  return new NexusError("DENIED", `Tool "${name}" of server "${server}" is denied by the server's entry`, {
-    server,
-    hint: `Change "tools" of the entry; "nexus mcp explain ${server}" shows where it stands.`,
-    mayHaveReached: false,
   });
 }

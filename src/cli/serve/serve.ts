@@ -5,7 +5,7 @@ import { visible } from "../../text/visible.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
-import { unknownServer } from "../../host/directory/unknown-server.ts";
+import { unknownServer } from "../../host/directory/unknown-name.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { defineCommand, type Flags } from "../command/command.ts";

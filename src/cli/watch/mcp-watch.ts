@@ -29,7 +29,7 @@ until Ctrl-C or until the server goes away. With --json, one object a line.`,
     await using servers = await context.openServers(asksAnyone);
     const { definition, rest: uris } = servers.pickFirst(words);
     const { id: server } = definition;
-    for (const uri of uris) await requireAllowed(servers, server, { kind: "subscription", server, uri });
+    for (const uri of uris) await requireAllowed(servers, { kind: "subscription", server, uri });
     const client = await servers.connect(definition, { signal });
     await using watcher = new ChangeWatcher(client, {
       uris,

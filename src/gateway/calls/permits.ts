@@ -2,6 +2,7 @@ import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { decidedAs, requestTarget, type AccessTarget } from "../../host/directory/access-target.ts";
 import type { Decision } from "../../host/directory/policy.ts";
+import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Principal } from "../principal.ts";
@@ -10,7 +11,7 @@ import type { ListedThings } from "../lists/listed-things.ts";
 import { decideListed } from "../access/narrowed.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
-import { unknownMethod, unknownName, type NamedThing, type ThingKind } from "../names/target.ts";
+import { unknownMethod, type NamedThing, type ThingKind } from "../names/target.ts";
 
 export interface PermitsOptions {
   access: PrincipalAccess;
@@ -34,7 +35,7 @@ export class Permits {
   /** Runs `pass` if the caller may use the thing. */
   async use(thing: NamedThing, exchange: Exchange, pass: Pass): Promise<Result> {
     const { server, kind, given, params } = thing;
-    const unknown = () => unknownName(kind, given, this.#options.candidates(kind, exchange));
+    const unknown = () => unknownNameWithAdvice(kind, given, this.#options.candidates(kind, exchange));
     const permitted = await this.#permit({ server, method: exchange.method, params, exchange });
     if (!permitted) throw unknown();
     return kind === "resource" ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);

@@ -1,5 +1,5 @@
-import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import { targetKind } from "../../protocol/methods.ts";
@@ -71,25 +71,12 @@ function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, 
   if (typeof given !== "string") throw invalid(`"${member}" is needed, as text`);
   if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
   const own = member === "name" ? resolveFullName(given, known.serverOf) : resolveFullUri(given, known.isServer);
-  if (!own) throw unknownName(kind, given, known.candidates(kind));
+  if (!own) throw unknownNameWithAdvice(kind, given, known.candidates(kind));
   return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
 }
 
 function invalid(message: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", message, { mayHaveReached: false });
-}
-
-/** Longer ones are nobody's typing mistake. */
-const MAX_SHOWN = 128;
-
-/** A caller sees the message alone: what was meant stands in it. */
-export function unknownName(kind: ThingKind, given: string, candidates: readonly string[]): NexusError {
-  const isShort = given.length <= MAX_SHOWN;
-  const others = candidates.filter((name) => name !== given);
-  const near = isShort ? nearestName(given, others) : undefined;
-  const advice = near === undefined ? "" : `. Did you mean "${near}"?`;
-  const shown = isShort ? given : `${given.slice(0, MAX_SHOWN)}…`;
-  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${shown}"${advice}`, { mayHaveReached: false });
 }
 
 export function unknownMethod(method: string): NexusError {

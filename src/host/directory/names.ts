@@ -1,6 +1,7 @@
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
+import { unknownName } from "./unknown-name.ts";
 
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
@@ -35,7 +36,7 @@ export function beginsWithServer(
 }
 
 /** Finds what a name means: `mcp__server__tool`, `server.tool` or `mcp:server.tool`. Looked up, never split. */
-export function resolveName<T extends Named>(text: string, candidates: readonly T[], kind: string): T {
+export function resolveName<T extends Named>(text: string, candidates: readonly T[], kind: "tool" | "prompt"): T {
   const plain = text.startsWith("mcp:") ? text.slice("mcp:".length) : text;
   const found = candidates.filter(
     ({ server, prefix = server, name }) =>
@@ -51,7 +52,7 @@ export function resolveName<T extends Named>(text: string, candidates: readonly 
   });
 }
 
-function notFound(text: string, candidates: readonly Named[], kind: string): NexusError {
+function notFound(text: string, candidates: readonly Named[], kind: "tool" | "prompt"): NexusError {
   const near = nearestName(
     text,
     candidates.map(({ server, name }) => `${server}.${name}`),
@@ -61,5 +62,5 @@ function notFound(text: string, candidates: readonly Named[], kind: string): Nex
     : candidates.length > 0
       ? `There are ${candidates.length}; list them to see.`
       : undefined;
-  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${text}"`, { hint, mayHaveReached: false });
+  return unknownName(kind, text, { hint });
 }

@@ -168,11 +168,11 @@ test("a refusal names the thing, its server and the reason", () => {
     return undefined;
   });
   expect(said).toEqual([
-    `DENIED Server "git" may not be used: it is on the deny list`,
-    `DENIED "look" of "git" may not be called: it is on the deny list`,
-    `DENIED "push" of "git" may not be called: it is on the deny list`,
-    `DENIED "note://a" of "git" may not be read: it is on the deny list`,
-    `DENIED "greet" of "git" may not be used: it is on the deny list`,
-    `DENIED "acme/run" of "git" may not be called: it is on the deny list`,
+    `DENIED Server "git" is not allowed: it is on the deny list`,
+    `DENIED Tool "look" of server "git" is not allowed: it is on the deny list`,
+    `DENIED Tool "push" of server "git" is not allowed: it is on the deny list`,
+    `DENIED Resource "note://a" of server "git" is not allowed: it is on the deny list`,
+    `DENIED Prompt "greet" of server "git" is not allowed: it is on the deny list`,
+    `DENIED Method "acme/run" of server "git" is not allowed: it is on the deny list`,
   ]);
 });

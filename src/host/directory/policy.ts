@@ -106,10 +106,14 @@ export class Policy {
     return this.decide(agent, target).kind !== "denied";
   }
 
-  /** Throws where it is denied; a promise only where somebody has to be asked. */
+  /** Throws where it is denied; a promise only where consent has to be asked for. */
   permit(use: WantedUse): Promise<void> | undefined {
-    const decision = this.decide(use.agent, use.target);
-    if (decision.kind === "denied") throw refusal(use.target, decision.reason);
+    return this.enforce(this.decide(use.agent, use.target), use);
+  }
+
+  /** The same for a decision that was made before. */
+  enforce(decision: Decision, use: WantedUse): Promise<void> | undefined {
+    if (decision.kind === "denied") throw notAllowed(use.target, decision.reason);
     return decision.kind === "needs-consent" ? this.#requireConsent(use) : undefined;
   }
 
@@ -132,7 +136,7 @@ export class Policy {
   }
 
   async #requireConsent(use: WantedUse): Promise<void> {
-    if (!(await this.askConsent(use))) throw refusal(use.target, "consent was not given");
+    if (!(await this.askConsent(use))) throw notAllowed(use.target, "consent was not given");
   }
 
   #decideTool({ server, name, annotations }: AccessTarget): Decision {
@@ -187,16 +191,18 @@ function denied(reason: string): Decision {
   return { kind: "denied", reason };
 }
 
-const VERBS: Record<AccessTarget["kind"], string> = {
-  server: "used",
-  tool: "called",
-  resource: "read",
-  prompt: "used",
-  method: "called",
+const NOUNS: Record<AccessTarget["kind"], string> = {
+  server: "Server",
+  tool: "Tool",
+  resource: "Resource",
+  prompt: "Prompt",
+  method: "Method",
 };
 
-function refusal(target: RequestTarget, reason: string): NexusError {
+/** The one wording for what the policy denies. */
+function notAllowed(target: RequestTarget, reason: string): NexusError {
   const { kind, server, name } = decidedAs(target);
-  const what = kind === "server" ? `Server "${server}"` : `"${name}" of "${server}"`;
-  return new NexusError("DENIED", `${what} may not be ${VERBS[kind]}: ${reason}`, { server, mayHaveReached: false });
+  const owner = kind === "server" ? "" : ` of server "${server}"`;
+  const message = `${NOUNS[kind]} "${name}"${owner} is not allowed: ${reason}`;
+  return new NexusError("DENIED", message, { server, mayHaveReached: false });
 }

@@ -1,8 +1,6 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { serverId } from "../../config/read/server-id.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts";
-import { unknownServer } from "../directory/unknown-server.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export type HostEvent =
@@ -18,8 +16,6 @@ export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | 
 export class ServerSupervisors {
   readonly #options: SupervisorsOptions;
   readonly #byId = new Map<string, ServerSupervisor>();
-  /** Ids of those whose entries have a prefix. */
-  readonly #byPrefix = new Map<string, string>();
   readonly #leaving = new Set<Promise<void>>();
 
   constructor(options: SupervisorsOptions) {
@@ -32,18 +28,6 @@ export class ServerSupervisors {
 
   find(id: string): ServerSupervisor | undefined {
     return this.#byId.get(id);
-  }
-
-  /** A name may begin with the id all the same, unless it is a prefix: then a server that is not trusted has the id. */
-  idOfPrefix(prefix: string): string | undefined {
-    return this.#byPrefix.get(prefix) ?? (this.#byId.has(prefix) ? prefix : undefined);
-  }
-
-  /** By its id, or as it is called in its file. */
-  get(name: string): ServerSupervisor {
-    const found = this.#byId.get(name) ?? this.#byId.get(serverId(name));
-    if (found) return found;
-    throw unknownServer(name, [...this.#byId.keys()]).with({ server: name });
   }
 
   /** Settles when every server that starts by itself is connected, or has failed. */
@@ -64,10 +48,8 @@ export class ServerSupervisors {
     }
     // Lists follow the configuration, never who was ready first.
     this.#byId.clear();
-    this.#byPrefix.clear();
     for (const [id, definition] of wanted) {
       this.#byId.set(id, before.get(id) ?? this.#supervise(definition, leaving.get(id)));
-      if (definition.prefix !== undefined) this.#byPrefix.set(definition.prefix, id);
     }
     for (const server of leaving.keys()) this.#options.tell({ kind: "lists", server });
     // Those that were switched on just now start, too; one that failed keeps to its own time.

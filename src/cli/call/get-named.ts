@@ -1,0 +1,35 @@
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ListedItem, Resolved } from "../../host/directory/server-directory.ts";
+import type { ServerSet } from "../command/server-set.ts";
+
+interface NamedOf {
+  servers: ServerSet;
+  definition: ServerDefinition;
+  kind: "tool" | "prompt";
+}
+
+/** Finds the tool or prompt that a name on the command line means; with a server in place the server need not be named. */
+export function getNamed<T extends ListedItem>(text: string, items: readonly T[], of: NamedOf): Resolved<T> {
+  const { servers, definition, kind } = of;
+  const { directory, inPlace } = servers;
+  const bare = inPlace && items.find(({ name }) => name === text);
+  const isFull = !bare && directory.findOwners(text).includes(definition);
+  const candidates = bare ? [bare] : items;
+  const listed = ({ id }: ServerDefinition) => (id === definition.id ? candidates : []);
+  try {
+    return directory.resolve(isFull ? text : `${definition.id}.${text}`, { kind, listed });
+  } catch (error) {
+    throw error instanceof NexusError ? withListCommand(error, items.length, of) : error;
+  }
+}
+
+/** Adds the command that lists what there is. */
+function withListCommand(error: NexusError, count: number, { servers, definition, kind }: NamedOf): NexusError {
+  const { id: server } = definition;
+  const where = `${servers.inPlace ? "" : ` ${server}`}${servers.optionsAgain}`;
+  const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
+  const all = count === 1 ? "it" : `all ${count}`;
+  const known = count === 0 ? `The server has no ${kind}s.` : `"nexus mcp ${kind}s${where}" lists ${all}.`;
+  return error.amended({ server, hint: `${near}${known}` });
+}

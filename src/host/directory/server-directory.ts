@@ -1,0 +1,105 @@
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { serverId, withServerId } from "../../config/read/server-id.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { ToolAnnotations } from "../../protocol/mcp.ts";
+import { serverTarget, type AccessTarget } from "./access-target.ts";
+import { beginsWithServer, resolveName } from "./names.ts";
+import { Policy, type Decision, type PolicySettings } from "./policy.ts";
+import { unknownServer } from "./unknown-name.ts";
+
+/** A tool or prompt as its server lists it. */
+export interface ListedItem {
+  name: string;
+  annotations?: ToolAnnotations | undefined;
+}
+
+export interface Lookup<T extends ListedItem> {
+  kind: "tool" | "prompt";
+  agent?: string | undefined;
+  /** What a server lists. */
+  listed: (server: ServerDefinition) => readonly T[];
+}
+
+/** What a name means, whose it is, and whether it may be used. */
+export interface Resolved<T extends ListedItem> {
+  definition: ServerDefinition;
+  item: T;
+  target: AccessTarget;
+  decision: Decision;
+}
+
+/** The configured servers by their names, and the policy for them. It starts nothing. */
+export class ServerDirectory {
+  /** Decides who may see and use what: the settings and the servers' own entries together. */
+  readonly policy: Policy;
+  readonly #byId = new Map<string, ServerDefinition>();
+  /** Ids of the servers whose entries have a prefix. */
+  readonly #idByPrefix = new Map<string, string>();
+
+  constructor(settings: PolicySettings = {}) {
+    this.policy = new Policy(settings, (server) => this.#byId.get(server)?.tools);
+  }
+
+  /** Replaces all servers. Their order is the order of every list. */
+  replace(definitions: readonly ServerDefinition[]): void {
+    this.#byId.clear();
+    this.#idByPrefix.clear();
+    for (const definition of definitions) {
+      this.#byId.set(definition.id, definition);
+      if (definition.prefix !== undefined) this.#idByPrefix.set(definition.prefix, definition.id);
+    }
+  }
+
+  all(): ServerDefinition[] {
+    return [...this.#byId.values()];
+  }
+
+  /** The servers that the agent may know of. */
+  visibleTo(agent: string | undefined): ServerDefinition[] {
+    return this.all().filter(({ id }) => this.policy.allows(agent, serverTarget(id)));
+  }
+
+  /** By its id, or by its name in the configuration file. */
+  find(name: string): ServerDefinition | undefined {
+    return this.#byId.get(name) ?? this.#byId.get(serverId(name));
+  }
+
+  get(name: string): ServerDefinition {
+    const found = this.find(name);
+    if (found) return found;
+    throw this.unknown(name);
+  }
+
+  /** The error for a name that no server has. `none` is what it says where there are no servers. */
+  unknown(name: string, none?: string): NexusError {
+    const owner = this.findOwners(name)[0]?.id;
+    return unknownServer(name, [...this.#byId.keys()], { none, near: owner === undefined ? undefined : [owner] });
+  }
+
+  /** The server whose tools and prompts have names with this prefix. An id is a prefix unless another entry claims it. */
+  findIdByPrefix(prefix: string): string | undefined {
+    return this.#idByPrefix.get(prefix) ?? (this.#byId.has(prefix) ? prefix : undefined);
+  }
+
+  /** The servers that a full name, in any of its spellings, may belong to. */
+  findOwners(fullName: string): ServerDefinition[] {
+    const name = this.withId(fullName);
+    return this.all().filter((definition) => beginsWithServer(name, definition));
+  }
+
+  /** A full name that begins with the id of its server, also where the name of the configuration file was used. */
+  withId(fullName: string): string {
+    return withServerId(fullName, (id) => this.#byId.has(id));
+  }
+
+  /** Finds the tool or prompt that a full name means; throws where there is none that the agent may know of. */
+  resolve<T extends ListedItem>(fullName: string, { kind, agent, listed }: Lookup<T>): Resolved<T> {
+    const candidates = this.visibleTo(agent).flatMap((definition) => {
+      const { id: server, prefix } = definition;
+      return listed(definition).map((item) => ({ server, prefix, name: item.name, item, definition }));
+    });
+    const { server, name, item, definition } = resolveName(this.withId(fullName), candidates, kind);
+    const target: AccessTarget = { kind, server, name, annotations: item.annotations };
+    return { definition, item, target, decision: this.policy.decide(agent, target) };
+  }
+}

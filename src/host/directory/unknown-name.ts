@@ -1,0 +1,50 @@
+import { nearestName, nearNames } from "../../text/nearest-name.ts";
+import { NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
+
+/** More names than these are not listed in a message. */
+const MAX_LISTED = 8;
+/** A longer name is not a typing mistake. */
+const MAX_SHOWN = 128;
+
+export type NamedKind = "server" | "tool" | "prompt" | "resource" | "template";
+
+/** The one wording for a name that means nothing. */
+export function unknownName(kind: NamedKind, name: string, details: ErrorDetails = {}): NexusError {
+  return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${name}"`, { mayHaveReached: false, ...details });
+}
+
+/** The same for callers that see the message alone: the nearest name is part of it. */
+export function unknownNameWithAdvice(kind: NamedKind, name: string, candidates: readonly string[]): NexusError {
+  if (name.length > MAX_SHOWN) return unknownName(kind, `${name.slice(0, MAX_SHOWN)}…`);
+  const others = candidates.filter((candidate) => candidate !== name);
+  const near = nearestName(name, others);
+  const { code, message, details } = unknownName(kind, name);
+  return new NexusError(code, near === undefined ? message : `${message}. Did you mean "${near}"?`, details);
+}
+
+interface Advice {
+  /** The ids that the name may have been meant to be; the nearest ones by default. */
+  near?: readonly string[] | undefined;
+  /** What to say where there are no servers. */
+  none?: string | undefined;
+}
+
+export function unknownServer(
+  name: string,
+  ids: readonly string[],
+  { near = nearNames(name, ids, 3), none = "No servers are configured." }: Advice = {},
+): NexusError {
+  const known = ids.length === 0 ? none : listedServers(ids);
+  const meant = near.map((id) => `"${id}"`).join(" or ");
+  return unknownName("server", name, {
+    server: name,
+    hint: meant === "" ? known : `Did you mean ${meant}? ${known}`,
+  });
+}
+
+/** What is configured, for messages. */
+export function listedServers(ids: readonly string[]): string {
+  return ids.length > MAX_LISTED
+    ? `"nexus mcp servers" lists all ${ids.length} servers.`
+    : `Configured: ${ids.join(", ")}.`;
+}

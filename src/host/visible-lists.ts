@@ -1,0 +1,91 @@
+import type { Prompt, Resource, ResourceTemplate, Tool } from "../protocol/mcp.ts";
+import { modelName } from "./directory/names.ts";
+import type { ServerDirectory } from "./directory/server-directory.ts";
+import type { ServerSupervisor } from "./servers/server-supervisor.ts";
+import type { ServerSupervisors } from "./servers/server-supervisors.ts";
+
+/** A tool of some server, named for a model. */
+export interface HostTool {
+  /** `mcp__server__tool`. */
+  name: string;
+  server: string;
+  tool: Tool;
+}
+
+/** For whom something is listed or done; servers that are shared with some agents are seen by no others. */
+export interface ForAgent {
+  agent?: string | undefined;
+}
+
+/** What one server lists. */
+export interface OfferedThings {
+  readonly tools: readonly Tool[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+  readonly prompts: readonly Prompt[];
+}
+
+const NOTHING: OfferedThings = { tools: [], resources: [], templates: [], prompts: [] };
+
+/** What the servers of a host list, as far as an agent may see it, in the order of the configuration. */
+export class VisibleLists {
+  readonly #directory: ServerDirectory;
+  readonly #supervisors: ServerSupervisors;
+
+  constructor(directory: ServerDirectory, supervisors: ServerSupervisors) {
+    this.#directory = directory;
+    this.#supervisors = supervisors;
+  }
+
+  /** All that a server lists, unless it is switched off: for callers that ask the policy themselves. */
+  offered(server: string): OfferedThings {
+    const supervisor = this.#supervisors.find(server);
+    return supervisor?.enabled ? supervisor.lists : NOTHING;
+  }
+
+  tools(agent: string | undefined): HostTool[] {
+    const { policy } = this.#directory;
+    return this.#running(agent).flatMap(({ definition: { id: server, prefix = server }, lists }) =>
+      lists.tools
+        .filter(({ name, annotations }) => policy.allows(agent, { kind: "tool", server, name, annotations }))
+        .map((tool) => ({ name: modelName(prefix, tool.name), server, tool })),
+    );
+  }
+
+  resources(agent: string | undefined): { server: string; resource: Resource }[] {
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
+      lists.resources
+        .filter(({ uri }) => this.#showsResource(agent, server, uri))
+        .map((resource) => ({ server, resource })),
+    );
+  }
+
+  templates(agent: string | undefined): { server: string; template: ResourceTemplate }[] {
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
+      lists.templates
+        .filter(({ uriTemplate }) => this.#showsResource(agent, server, uriTemplate))
+        .map((template) => ({ server, template })),
+    );
+  }
+
+  prompts(agent: string | undefined): { server: string; name: string; prompt: Prompt }[] {
+    const { policy } = this.#directory;
+    return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
+      lists.prompts
+        .filter(({ name }) => policy.allows(agent, { kind: "prompt", server, name }))
+        .map((prompt) => ({ server, name: prompt.name, prompt })),
+    );
+  }
+
+  #showsResource(agent: string | undefined, server: string, name: string): boolean {
+    return this.#directory.policy.allows(agent, { kind: "resource", server, name });
+  }
+
+  /** The servers that are switched on and that this agent may see. */
+  #running(agent: string | undefined): ServerSupervisor[] {
+    return this.#directory.visibleTo(agent).flatMap(({ id }) => {
+      const supervisor = this.#supervisors.find(id);
+      return supervisor?.enabled ? [supervisor] : [];
+    });
+  }
+}
