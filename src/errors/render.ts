@@ -2,6 +2,7 @@ import { maskedCommand, maskedUrl } from "../text/masked-secrets.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
 import { visible } from "../text/visible.ts";
+import { isBrokenOff } from "./error-traits.ts";
 
 /** One fact about an error: a label, and one line or more. */
 type Row = readonly [label: string, lines: readonly string[]];
@@ -78,8 +79,7 @@ export function reachOf({ command, url }: ErrorDetails): Pick<ErrorDetails, "com
 
 /** A call that broke off is not a call that never was: who repeats it should know. */
 function mayHaveActed({ code, details }: NexusError): boolean {
-  const brokeOff = code === "CONNECTION_LOST" || code === "SERVER_EXITED" || code === "TIMEOUT";
-  return brokeOff && details.mayHaveReached === true && details.method === "tools/call";
+  return isBrokenOff(code) && details.mayHaveReached === true && details.method === "tools/call";
 }
 
 function sourceLine(source: ErrorSource): string {

@@ -5,7 +5,7 @@ import { SILENT, type Logger } from "../../text/logger.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { openApi } from "../../compose/open-api.ts";
-import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { eraKey, FileEraCache } from "../../host/servers/era-cache.ts";
 import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
@@ -22,6 +22,7 @@ import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { quoteWord } from "./split-words.ts";
 import { Sightings, type Sighting } from "./sightings.ts";
+import { concernsServer } from "../../errors/error-traits.ts";
 
 export interface ServerSetOptions {
   /** For which servers the user may be asked for a `${input:…}`; for none unless given. */
@@ -143,7 +144,7 @@ export class ServerSet implements AsyncDisposable {
 
   /** An error with what the command line knows about it: where its server is configured, and what to do. */
   explained(error: unknown): unknown {
-    if (!(error instanceof NexusError) || !OF_THE_SERVER.has(error.code)) return error;
+    if (!(error instanceof NexusError) || !concernsServer(error.code)) return error;
     const { server } = error.details;
     const origin = server === undefined ? undefined : this.directory.find(server)?.origin;
     const more = error.with({ source: origin });
@@ -258,23 +259,6 @@ export class ServerSet implements AsyncDisposable {
     }
   }
 }
-
-/** Failures of which it helps to know where the server is configured. */
-const OF_THE_SERVER = new Set<ErrorCode>([
-  "SERVER_EXITED",
-  "CONNECTION_FAILED",
-  "CONNECTION_LOST",
-  "HTTP_STATUS",
-  "REDIRECT_REFUSED",
-  "NOT_MCP",
-  "PROTOCOL_VIOLATION",
-  "VERSION_UNSUPPORTED",
-  "MESSAGE_TOO_LARGE",
-  "TIMEOUT",
-  "AUTH_REQUIRED",
-  "FORBIDDEN",
-  "CLOSED",
-]);
 
 function namedTwice(id: string): NexusError {
   return wrongUsage(

@@ -8,6 +8,7 @@ import type { CallScope } from "../conversation/call-scope.ts";
 import type { Caller } from "../conversation/caller.ts";
 import { changeIn, type ChangeListener, type Feed, type Interests } from "./feed.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
+import { isFinalAnswer } from "../../errors/error-traits.ts";
 
 const REOPEN_PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A stream that lasted this long was a success; one that ends sooner is not opened again at once. */
@@ -130,13 +131,7 @@ export class ModernFeed implements Feed {
 /** The server answered, and would answer the same again. */
 function isFinal({ code, details: { status } }: NexusError): boolean {
   if (status !== undefined && (status === 408 || status === 429 || status >= 500)) return false;
-  return (
-    code === "SERVER_ERROR" ||
-    code === "AUTH_REQUIRED" ||
-    code === "FORBIDDEN" ||
-    code === "CLOSED" ||
-    code === "SERVER_EXITED"
-  );
+  return isFinalAnswer(code);
 }
 
 /** One `subscriptions/listen`, from its acknowledgement to its end. */

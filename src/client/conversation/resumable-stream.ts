@@ -1,6 +1,7 @@
 import { growingPause } from "../../async/backoff.ts";
 import type { RequestId } from "../../protocol/json-rpc.ts";
 import type { HttpSessionChannel, ResumePoint, Sending, StreamEnd } from "../../transport/transport.ts";
+import { isUnreadable } from "../../errors/error-traits.ts";
 
 export interface ResumableStreamOptions {
   channel: HttpSessionChannel;
@@ -109,5 +110,5 @@ function isGone(end: StreamEnd): boolean {
 /** Asking again would get the same answer. */
 function isFinal(end: StreamEnd): boolean {
   if (end.kind === "refused") return end.status < 500 && end.status !== 429;
-  return end.kind === "failed" && (end.error.code === "NOT_MCP" || end.error.code === "MESSAGE_TOO_LARGE");
+  return end.kind === "failed" && isUnreadable(end.error.code);
 }

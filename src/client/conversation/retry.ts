@@ -1,6 +1,7 @@
 import { growingPause, withJitter } from "../../async/backoff.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRepeatable } from "../../protocol/methods.ts";
+import { isConnectionFailure } from "../../errors/error-traits.ts";
 
 export interface RetrySettings {
   /** Tries after the first. */
@@ -37,7 +38,7 @@ function mayRepeat(
   { trustToolHints }: RetrySettings,
 ): boolean {
   const { status, mayHaveReached, retryAfterMs } = error.details;
-  const isLoss = error.code === "CONNECTION_LOST" || error.code === "CONNECTION_FAILED";
+  const isLoss = isConnectionFailure(error.code);
   if (isLoss && mayHaveReached === false) return true;
   const isPassing = isLoss || (status !== undefined && PASSING_STATUS.has(status));
   if (!isPassing) return false;

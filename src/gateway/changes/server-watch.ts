@@ -3,8 +3,9 @@ import { Turns } from "../../async/turns.ts";
 import type { Change, Interests } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
-import { messageOf, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Lease } from "../upstream/call-runner.ts";
+import { needsReconfiguration } from "../../errors/error-traits.ts";
 
 export interface ServerWatchOptions {
   server: string;
@@ -17,8 +18,6 @@ export interface ServerWatchOptions {
 }
 
 const REOPEN_PAUSES = { firstMs: 250, longestMs: 30_000 };
-/** Nothing gets better by trying: the configuration has to change first. */
-const HOPELESS = new Set<ErrorCode>(["NAME_UNKNOWN", "DENIED", "UNTRUSTED", "CONFIG_INVALID", "CLOSED"]);
 
 /** What one caller wants to hear of one server, for as long as it wants to: connections may come and go. */
 export class ServerWatch {
@@ -104,7 +103,7 @@ export class ServerWatch {
     } catch (error) {
       const { server, logger } = this.#options;
       logger.debug(`"${server}" cannot be listened to: ${messageOf(error)}`);
-      if (!(error instanceof NexusError && HOPELESS.has(error.code))) this.#reopenLater();
+      if (!(error instanceof NexusError && needsReconfiguration(error.code))) this.#reopenLater();
       return;
     }
     this.#failures = 0;

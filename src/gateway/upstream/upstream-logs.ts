@@ -1,12 +1,11 @@
 import type { Client } from "../../client/client.ts";
 import type { Logger } from "../../text/logger.ts";
-import { asNexusError, messageOf, type ErrorCode } from "../../errors/nexus-error.ts";
+import { asNexusError, messageOf } from "../../errors/nexus-error.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
 
 /** How long a call waits until its server knows which log messages are wanted. */
 const PATIENCE_MS = 2_000;
-const FINAL = new Set<ErrorCode>(["SERVER_ERROR", "TIMEOUT"]);
 
 /**
  * What legacy connections are told about the log messages that are wanted: the lowest level that any call on them
@@ -28,7 +27,8 @@ export class LegacyLogLevels {
     if (told && told.rank <= rank) return told.done;
     const done = client.setLogLevel(level, { timeoutMs: PATIENCE_MS }).catch((error: unknown) => {
       // One that refuses, or does not answer, would do so again, and every call would wait for it.
-      if (!FINAL.has(asNexusError(error).code)) this.#told.delete(client);
+      const { code } = asNexusError(error);
+      if (code !== "SERVER_ERROR" && code !== "TIMEOUT") this.#told.delete(client);
       this.#logger.warn(`"${client.server}" did not take the log level ${level}: ${messageOf(error)}`);
     });
     this.#told.set(client, { rank, done });

@@ -5,7 +5,7 @@ import { connectEntry, type ConnectOptions } from "../../client/connect/connect-
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
-import { messageOf, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { ApiReach, ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -16,6 +16,7 @@ import type { GatewayChain } from "./gateway-chain.ts";
 import { secretStore } from "./load-options.ts";
 import { ServerLog } from "./server-log.ts";
 import { StartGate, type Urgency } from "./start-gate.ts";
+import { saysNothingAboutEra } from "../../errors/error-traits.ts";
 
 /** Makes servers of tool files; the workshop brings it. */
 export type OpenApi = (reach: ApiReach, surroundings: ApiSurroundings) => Promise<Transport>;
@@ -113,7 +114,7 @@ export class ServerConnector {
     // The probe of a pipe asks the modern way first: it costs the same, and also finds a server that has gone back.
     const assumed = remembered === "modern" && entry.reach.kind === "stdio" ? undefined : remembered;
     const client = await open(assumed).catch(async (error: unknown) => {
-      if (!remembered || saysNothingOfEra(error)) throw error;
+      if (!remembered || !mayBeAboutEra(error)) throw error;
       await this.#tryEras((eras) => eras.remember(key, undefined));
       // A slow start proves nothing: the process has had all its time, and the next connection asks without assuming.
       if (!assumed || isTimeout(error)) throw error;
@@ -183,22 +184,8 @@ class ConnectingTime {
   }
 }
 
-const NOT_ABOUT_ERAS = new Set<ErrorCode>([
-  "CONFIG_INVALID",
-  "COMMAND_NOT_FOUND",
-  "PERMISSION_DENIED",
-  "CONNECTION_FAILED",
-  "AUTH_REQUIRED",
-  "FORBIDDEN",
-  "ADDRESS_REFUSED",
-  "REDIRECT_REFUSED",
-  "CANCELLED",
-  "CLOSED",
-]);
-
-/** Nothing was running there, or it did not let us in: it would have failed so in either era. */
-function saysNothingOfEra(error: unknown): boolean {
-  return !(error instanceof NexusError) || NOT_ABOUT_ERAS.has(error.code);
+function mayBeAboutEra(error: unknown): boolean {
+  return error instanceof NexusError && !saysNothingAboutEra(error.code);
 }
 
 function isTimeout(error: unknown): boolean {

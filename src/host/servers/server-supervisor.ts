@@ -4,7 +4,7 @@ import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { Backoff, type BackoffSettings } from "../../async/backoff.ts";
 import { ConnectionPool, HOST, type Held, type OpenOptions } from "./connection-pool.ts";
 import { LeaseKeys, NOBODY } from "./lease-keys.ts";
@@ -14,6 +14,7 @@ import type { ServerState } from "./server-state.ts";
 import { unableToRun } from "./unable-to-run.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
+import { isSilence } from "../../errors/error-traits.ts";
 
 export interface SupervisorOptions {
   connect: (definition: ServerDefinition, options: OpenOptions) => Promise<Client>;
@@ -43,8 +44,6 @@ interface Ready {
 
 /** How long a server that is asked whether it is still there may take. */
 const PING_MS = 3_000;
-/** What a server that still answers does not cause. */
-const SILENCE = new Set<ErrorCode>(["TIMEOUT", "CONNECTION_FAILED", "CONNECTION_LOST", "SERVER_EXITED", "CLOSED"]);
 
 /** Keeps one configured server running: starts it when needed, again when it died, and not too often. */
 export class ServerSupervisor {
@@ -397,7 +396,7 @@ export class ServerSupervisor {
 
   async #isAnswering(client: Client): Promise<boolean> {
     const error = await this.#ping(client);
-    return !error || !SILENCE.has(error.code);
+    return !error || !isSilence(error.code);
   }
 
   async #ping(client: Client): Promise<NexusError | undefined> {

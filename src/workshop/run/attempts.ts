@@ -4,6 +4,7 @@ import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Effect } from "../file/model/tool-file.ts";
 import type { Tracing } from "./call-trace.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
+import { isConnectionFailure } from "../../errors/error-traits.ts";
 
 /** How one request ended, after all tries. */
 export type Attempted = { kind: "answered"; answer: UpstreamAnswer } | { kind: "failed"; error: NexusError };
@@ -65,7 +66,7 @@ async function once(send: () => Promise<UpstreamAnswer>): Promise<Attempted> {
 function mayRepeat(attempted: Attempted, effect: Effect): boolean {
   if (attempted.kind === "answered") return effect === "read" && PASSING.has(attempted.answer.status);
   const { code, details } = attempted.error;
-  if (code !== "CONNECTION_FAILED" && code !== "CONNECTION_LOST") return false;
+  if (!isConnectionFailure(code)) return false;
   return effect === "read" || details.mayHaveReached === false;
 }
 

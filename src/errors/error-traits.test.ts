@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import {
+  concernsServer,
+  isBrokenOff,
+  isConnectionFailure,
+  isFinalAnswer,
+  isSilence,
+  isUnreadable,
+  needsReconfiguration,
+  saysNothingAboutEra,
+  TRAITS,
+} from "./error-traits.ts";
+import type { ErrorCode } from "./nexus-error.ts";
+
+const those = (has: (code: ErrorCode) => boolean) => (Object.keys(TRAITS) as ErrorCode[]).filter(has);
+
+test("an error code says whether and when the same can be tried again", () => {
+  expect(those(isConnectionFailure)).toEqual(["CONNECTION_FAILED", "CONNECTION_LOST"]);
+  expect(those(isFinalAnswer)).toEqual(["SERVER_EXITED", "AUTH_REQUIRED", "FORBIDDEN", "SERVER_ERROR", "CLOSED"]);
+  expect(those(isUnreadable)).toEqual(["NOT_MCP", "MESSAGE_TOO_LARGE"]);
+  expect(those(needsReconfiguration)).toEqual(["CONFIG_INVALID", "NAME_UNKNOWN", "DENIED", "UNTRUSTED", "CLOSED"]);
+});
+
+test("an error code says whether anything was heard of the server", () => {
+  expect(those(isBrokenOff)).toEqual(["SERVER_EXITED", "CONNECTION_LOST", "TIMEOUT"]);
+  expect(those(isSilence)).toEqual(["SERVER_EXITED", "CONNECTION_FAILED", "CONNECTION_LOST", "TIMEOUT", "CLOSED"]);
+});
+
+test("what fails before anything is sent, or at the door, says nothing about the era of a server", () => {
+  expect(those(saysNothingAboutEra)).toEqual([
+    "CONFIG_INVALID",
+    "COMMAND_NOT_FOUND",
+    "PERMISSION_DENIED",
+    "CONNECTION_FAILED",
+    "AUTH_REQUIRED",
+    "FORBIDDEN",
+    "ADDRESS_REFUSED",
+    "REDIRECT_REFUSED",
+    "CANCELLED",
+    "CLOSED",
+  ]);
+});
+
+test("the entry of a server is shown with failures that the server may have caused", () => {
+  expect(those(concernsServer)).toEqual([
+    "SERVER_EXITED",
+    "CONNECTION_FAILED",
+    "CONNECTION_LOST",
+    "AUTH_REQUIRED",
+    "FORBIDDEN",
+    "HTTP_STATUS",
+    "REDIRECT_REFUSED",
+    "NOT_MCP",
+    "PROTOCOL_VIOLATION",
+    "VERSION_UNSUPPORTED",
+    "MESSAGE_TOO_LARGE",
+    "TIMEOUT",
+    "CLOSED",
+  ]);
+});
