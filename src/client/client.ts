@@ -31,7 +31,8 @@ import {
   type Settings,
 } from "./client-settings.ts";
 import { Conversation } from "./conversation/conversation.ts";
-import type { ChangeListener, Interests } from "./changes/feed.ts";
+import type { Interests } from "../protocol/interests.ts";
+import type { ChangeListener } from "./changes/feed.ts";
 import { isSessionForgotten } from "./conversation/forgotten-session.ts";
 import { initialize, type Agreement } from "./conversation/handshake.ts";
 import { Inbox, type NotificationListener } from "./conversation/inbox.ts";

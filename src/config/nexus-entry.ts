@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { findRegularText } from "../files/regular-file.ts";
-import { isLoopback } from "../net/origin-guard.ts";
+import { isLoopback } from "../text/loopback.ts";
 import { isRecord } from "../json/is-record.ts";
 
 /** What the entry of a whole gateway is called in other programs' files. */

@@ -1,4 +1,4 @@
-import type { Features } from "../server/features.ts";
+import type { Features } from "../server/plain/features.ts";
 import { demoPrompts } from "./demo-prompts.ts";
 import { demoResources, demoTemplates } from "./demo-resources.ts";
 import { demoTools } from "./demo-tools.ts";

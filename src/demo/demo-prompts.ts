@@ -1,5 +1,5 @@
-import { oneOf } from "../server/completion.ts";
-import type { PromptFeature } from "../server/features.ts";
+import { oneOf } from "../server/plain/completion.ts";
+import type { PromptFeature } from "../server/plain/features.ts";
 
 const TONES = ["cheerful", "formal", "poetic", "terse"];
 

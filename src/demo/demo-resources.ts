@@ -1,5 +1,5 @@
-import { oneOf } from "../server/completion.ts";
-import type { ResourceFeature, TemplateFeature } from "../server/features.ts";
+import { oneOf } from "../server/plain/completion.ts";
+import type { ResourceFeature, TemplateFeature } from "../server/plain/features.ts";
 
 const COLOURS: Record<string, string> = { amber: "#ffbf00", coral: "#ff7f50", indigo: "#4b0082", teal: "#008080" };
 

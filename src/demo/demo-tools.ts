@@ -1,8 +1,14 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { isRecord } from "../json/is-record.ts";
-import { integerArgument, numberArgument, stringArgument, structuredResult, textResult } from "../server/arguments.ts";
-import { defineTool, type ToolFeature } from "../server/features.ts";
+import {
+  integerArgument,
+  numberArgument,
+  stringArgument,
+  structuredResult,
+  textResult,
+} from "../server/plain/arguments.ts";
+import { defineTool, type ToolFeature } from "../server/plain/features.ts";
 
 export function demoTools(): ToolFeature[] {
   return [echo, add, rollDice, slowCount, askName];

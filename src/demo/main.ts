@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../protocol/revisions.ts";
 import { demoFeatures } from "./demo-features.ts";
-import { McpServer } from "../server/mcp-server.ts";
-import { StdioConnection } from "../server/stdio-connection.ts";
+import { McpServer } from "../server/plain/mcp-server.ts";
+import { StdioConnection } from "../server/plain/stdio-connection.ts";
 
 /** The demo server: `nexus-demo` on a pair of pipes, in every revision (with `--legacy`: before 2026-07-28), until its input ends. */
 const server = new McpServer({

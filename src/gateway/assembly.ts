@@ -5,14 +5,13 @@ import type { NexusError } from "../errors/nexus-error.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { startsItself } from "../transport/via-marks.ts";
 import type { Audit } from "./audit.ts";
-import { ByteBudget } from "./byte-budget.ts";
+import { ByteBudget } from "../server/byte-budget.ts";
 import { Calls, type CallLimits } from "./calls/calls.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import type { Decide } from "./access/principal-access.ts";
-import { Seal } from "./sessions/seal.ts";
+import { Seal } from "../server/seal.ts";
 import { CallGate } from "./edge/call-gate.ts";
-import { GuardedCore } from "./edge/guarded-core.ts";
-import type { Core } from "./exchange.ts";
+import { Endpoints } from "./edge/guarded-core.ts";
 import { FailureLog } from "./failure-log.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
@@ -53,8 +52,7 @@ function circleIn(host: Host): NexusError | undefined {
 /** Everything behind the edges, put together. */
 export class Assembly {
   readonly host: Host;
-  /** With what all edges have in common. */
-  readonly core: Core;
+  readonly endpoints: Endpoints;
   readonly calls: Calls;
   readonly gate: CallGate;
   readonly metrics = new Metrics();
@@ -83,8 +81,8 @@ export class Assembly {
     const failures = (this.failures = new FailureLog(this.logger));
     this.#core = new GatewayCore({ failures, host, calls: this.calls, seal, decide, logger: this.logger });
     this.gate = new CallGate(this.limits);
-    this.core = new GuardedCore({
-      core: this.#core,
+    this.endpoints = new Endpoints({
+      views: this.#core,
       gate: this.gate,
       metrics: this.metrics,
       audit: audit ?? (() => {}),

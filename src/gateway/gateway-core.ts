@@ -5,8 +5,9 @@ import type { Result } from "../protocol/json-rpc.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import { FailureLog } from "./failure-log.ts";
-import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "./exchange.ts";
-import { ANYBODY, ownerKey, type Principal } from "./principal.ts";
+import type { Core, Listening, Offer } from "../server/core.ts";
+import { EVERYTHING, type GatewayExchange, type GatewayListenRequest, type View, type Views } from "./view.ts";
+import { ANYBODY, ownerKey, type Principal } from "../server/principal.ts";
 import { AggregateLists, type AggregateOptions } from "./lists/aggregate-lists.ts";
 import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
 import { Catalogs } from "./lists/catalogs.ts";
@@ -24,7 +25,7 @@ import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/passed-lists.ts";
 import { Permits } from "./calls/permits.ts";
 import { PrincipalAccess, type Decide } from "./access/principal-access.ts";
-import type { Seal } from "./sessions/seal.ts";
+import type { Seal } from "../server/seal.ts";
 import { targetOf, unknownMethod, type KnownNames, type NamedThing, type ThingKind } from "./names/target.ts";
 import { within } from "../async/within.ts";
 
@@ -44,11 +45,10 @@ export interface GatewayCoreOptions {
 }
 
 const NO_HEADERS: readonly ParamHeader[] = [];
-const EVERYTHING: View = { kind: "all" };
 const LIST_OF: Record<ThingKind, ListKind> = { tool: "tools", prompt: "prompts", resource: "resources" };
 
 /** All servers of a host, behind the edges: which one is meant, who may, and what it is called for whom. */
-export class GatewayCore implements Core {
+export class GatewayCore implements Views {
   readonly #host: Host;
   readonly #calls: CallRunner;
   readonly #logger: Logger;
@@ -66,7 +66,7 @@ export class GatewayCore implements Core {
   readonly #names: KnownNames = {
     isServer: (id) => this.#host.find(id) !== undefined,
     serverOf: (prefix) => this.#host.directory.findIdByPrefix(prefix),
-    candidates: (kind) => this.#candidates(kind, { view: EVERYTHING, principal: ANYBODY }),
+    candidates: (kind) => this.#candidates(kind, { endpoint: EVERYTHING, principal: ANYBODY }),
   };
 
   constructor(options: GatewayCoreOptions) {
@@ -90,7 +90,7 @@ export class GatewayCore implements Core {
     const run = this.#passing;
     const listed = (this.#listed = new ListedThings({ catalogs, run, ownList }));
     this.#one = new PassedLists({ catalogs, run, access, listed, cursors, logger });
-    const candidates = (kind: ThingKind, exchange: Exchange) => this.#candidates(kind, exchange);
+    const candidates = (kind: ThingKind, exchange: GatewayExchange) => this.#candidates(kind, exchange);
     this.#permits = new Permits({ access, listed, calls, candidates, logger });
   }
 
@@ -126,8 +126,8 @@ export class GatewayCore implements Core {
     return view.kind === "all" ? GATEWAY_INFO : this.#catalogs.of(view.server).serverInfo;
   }
 
-  async handle(exchange: Exchange): Promise<Result> {
-    const { view, method, params } = exchange;
+  async handle(exchange: GatewayExchange): Promise<Result> {
+    const { endpoint: view, method, params } = exchange;
     if (isOneHop(method)) throw unknownMethod(method);
     const list = listRequestedBy(method);
     if (list) return this.#page(list, exchange);
@@ -141,7 +141,7 @@ export class GatewayCore implements Core {
     return this.#access.isOpen("method", server) ? this.#pass(call) : this.#permits.useMethod(call, this.#passing);
   }
 
-  async listen(request: ListenRequest): Promise<Listening> {
+  async listen(request: GatewayListenRequest): Promise<Listening> {
     const { view, principal, owner } = request;
     if (view.kind === "one") this.#get(view.server, principal);
     const listening = await ServersListening.open(request, {
@@ -181,16 +181,16 @@ export class GatewayCore implements Core {
     await Promise.all([...this.#listenings].map((listening) => listening.close()));
   }
 
-  #page(list: ListKind, exchange: Exchange): Promise<Result> {
-    const { view, principal } = exchange;
+  #page(list: ListKind, exchange: GatewayExchange): Promise<Result> {
+    const { endpoint: view, principal } = exchange;
     return view.kind === "all"
       ? this.#all.page(list, exchange)
       : this.#one.page(list, this.#get(view.server, principal), exchange);
   }
 
-  async #use(thing: NamedThing, exchange: Exchange): Promise<Result> {
+  async #use(thing: NamedThing, exchange: GatewayExchange): Promise<Result> {
     const { kind, params } = thing;
-    const { method, view, principal } = exchange;
+    const { method, endpoint: view, principal } = exchange;
     const { id: server } = this.#get(thing.server, principal);
     const result = await (this.#access.isOpen(kind, server)
       ? this.#pass({ server, method, params, exchange })
@@ -225,8 +225,8 @@ export class GatewayCore implements Core {
   }
 
   /** The id of a task tells whose it is. */
-  async #askTask(exchange: Exchange): Promise<Result> {
-    const { view, method, params, principal } = exchange;
+  async #askTask(exchange: GatewayExchange): Promise<Result> {
+    const { endpoint: view, method, params, principal } = exchange;
     const task = this.#calls.findTask(params["taskId"], principal);
     const isHidden = task && !(await this.#permits.mayFollow(task, principal));
     // A hidden one takes the way of an id that means nothing.
@@ -235,7 +235,7 @@ export class GatewayCore implements Core {
     return task && view.kind === "all" ? outwardResult(task.server, method, result) : result;
   }
 
-  #namesFor(exchange: Exchange): KnownNames {
+  #namesFor(exchange: GatewayExchange): KnownNames {
     if (this.#access.showsAllServers) return this.#names;
     return {
       isServer: (id) => this.sees(exchange.principal, id),
@@ -248,7 +248,10 @@ export class GatewayCore implements Core {
   }
 
   /** One server's names need not be guessed: it was listed to the caller under no others. */
-  #candidates(kind: ThingKind, { view, principal }: Pick<Exchange, "view" | "principal">): string[] {
+  #candidates(
+    kind: ThingKind,
+    { endpoint: view, principal }: Pick<GatewayExchange, "endpoint" | "principal">,
+  ): string[] {
     if (view.kind === "one") return [];
     return this.#all.known(LIST_OF[kind], principal).map(({ name, uri }) => String(kind === "resource" ? uri : name));
   }

@@ -2,13 +2,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
-import { isLoopback } from "../net/origin-guard.ts";
+import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
-import { LegacyHttp } from "./legacy/legacy-http.ts";
-import { OpenStreams } from "./open-streams.ts";
-import { UnreadBytes } from "./unread-bytes.ts";
-import { admitEverybody, type Authenticate, type Principal } from "./principal.ts";
-import { SessionIds } from "./sessions/session-ids.ts";
+import { LegacyHttp } from "../server/http/legacy-http.ts";
+import { OpenStreams } from "../server/open-streams.ts";
+import { UnreadBytes } from "../server/unread-bytes.ts";
+import { admitEverybody, type Authenticate, type Principal } from "../server/principal.ts";
+import { SessionIds } from "../server/sessions/session-ids.ts";
 
 export type ServeOptions = GatewayOptions & {
   /** 3210; 0 is any that is free. */
@@ -111,14 +111,14 @@ interface Parts {
 }
 
 function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
-  const { core, budget, limits, logger, failures, host, metrics, gate, calls } = assembly;
+  const { endpoints, budget, limits, logger, failures, host, metrics, gate, calls } = assembly;
   const { keepAliveMs, streamMs } = limits;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
   const streams = new OpenStreams(limits);
   const unread = new UnreadBytes(budget);
   const legacy = new LegacyHttp({
-    core,
+    self: "gateway",
     ids,
     maxSessions: limits.sessions,
     share: limits.share,
@@ -132,7 +132,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     logger,
   });
   const edge: HttpEdge = new HttpEdge({
-    core,
+    endpoints,
     legacy,
     limits,
     failures,
@@ -147,7 +147,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     servers: () => host.servers().flatMap(({ id, state }) => (state.kind === "disabled" ? [] : [id])),
     metrics: (principal) =>
       metrics.render({
-        shows: (server) => core.sees(principal, server),
+        shows: (server) => endpoints.sees(principal, server),
         inFlight: gate.running,
         queued: gate.queued,
         parked: calls.parked,

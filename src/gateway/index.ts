@@ -1,16 +1,17 @@
 import type { Readable, Writable } from "node:stream";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
-import { EVERYTHING } from "./edge/routes.ts";
+import { EVERYTHING, type View } from "./view.ts";
 import { Gateway, type ServeOptions } from "./gateway.ts";
-import { serveStdio as serveOnPipes } from "./legacy/stdio-endpoint.ts";
-import { ANYBODY } from "./principal.ts";
+import { serveStdio as serveOnPipes } from "../server/stdio/stdio-endpoint.ts";
+import { ANYBODY } from "../server/principal.ts";
 
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
 export type { Audit, AuditRecord, Outcome } from "./audit.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
-export type { Authenticate, Principal } from "./principal.ts";
+export type { ServerLimits } from "../server/limits.ts";
+export type { Authenticate, Principal } from "../server/principal.ts";
 export type { AccessTarget } from "../host/directory/access-target.ts";
 export type { Decision } from "../host/directory/policy.ts";
 
@@ -30,11 +31,12 @@ export type StdioServeOptions = GatewayOptions & {
 /** Serves a host to one client on a pair of pipes, until the client ends or the signal fires. */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { input, output, signal, server } = options;
-  const view = server === undefined ? EVERYTHING : ({ kind: "one", server } as const);
+  const view: View = server === undefined ? EVERYTHING : { kind: "one", server };
   const assembly = await Assembly.open(options);
-  const { core, limits, budget, logger } = assembly;
+  const { endpoints, limits, budget, logger } = assembly;
   try {
-    await serveOnPipes({ core, view, principal: ANYBODY, input, output, signal, limits, budget, logger });
+    const core = endpoints.of(view);
+    await serveOnPipes({ core, principal: ANYBODY, input, output, signal, limits, budget, logger });
   } finally {
     await assembly.close();
   }

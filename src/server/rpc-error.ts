@@ -1,18 +1,51 @@
-import type { ErrorObject } from "../protocol/json-rpc.ts";
+import { asNexusError, type ErrorCode, type NexusError } from "../errors/nexus-error.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type ErrorObject } from "../protocol/json-rpc.ts";
 
-/** A failure that the client sees as a JSON-RPC error, unlike a tool's own failure, which is a result. */
-export class RpcError extends Error {
-  override readonly name = "RpcError";
-  readonly code: number;
-  readonly data: unknown;
+/** The JSON-RPC code of each failure that has none of its own. */
+export const RPC_CODES: Record<ErrorCode, number> = {
+  CONFIG_INVALID: INTERNAL_ERROR,
+  ARGUMENTS_INVALID: INVALID_PARAMS,
+  COMMAND_NOT_FOUND: INTERNAL_ERROR,
+  PERMISSION_DENIED: INTERNAL_ERROR,
+  SERVER_EXITED: INTERNAL_ERROR,
+  CONNECTION_FAILED: INTERNAL_ERROR,
+  CONNECTION_LOST: INTERNAL_ERROR,
+  AUTH_REQUIRED: INTERNAL_ERROR,
+  FORBIDDEN: INTERNAL_ERROR,
+  HTTP_STATUS: INTERNAL_ERROR,
+  ADDRESS_REFUSED: INTERNAL_ERROR,
+  REDIRECT_REFUSED: INTERNAL_ERROR,
+  NOT_MCP: INTERNAL_ERROR,
+  PROTOCOL_VIOLATION: INTERNAL_ERROR,
+  VERSION_UNSUPPORTED: INTERNAL_ERROR,
+  MESSAGE_TOO_LARGE: INTERNAL_ERROR,
+  CAPABILITY_MISSING: METHOD_NOT_FOUND,
+  NAME_UNKNOWN: INVALID_PARAMS,
+  DENIED: INVALID_PARAMS,
+  UNTRUSTED: INTERNAL_ERROR,
+  SERVER_ERROR: INTERNAL_ERROR,
+  INPUT_FAILED: INTERNAL_ERROR,
+  TIMEOUT: INTERNAL_ERROR,
+  CANCELLED: INTERNAL_ERROR,
+  CLOSED: INTERNAL_ERROR,
+  INTERNAL: INTERNAL_ERROR,
+};
 
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
+/** A failure as the client reads it: as its JSON-RPC error where it has one. What is a bug is not shown. */
+export function rpcErrorOf(thrown: unknown): ErrorObject {
+  const error = asNexusError(thrown);
+  const { rpc } = error.details;
+  if (rpc) return rpc.data === undefined ? { code: rpc.code, message: rpc.message } : { ...rpc };
+  const message = error.code === "INTERNAL" ? "The server failed" : error.message;
+  return { code: RPC_CODES[error.code], message, data: failureData(error) };
+}
 
-  toObject(): ErrorObject {
-    return { code: this.code, message: this.message, ...(this.data === undefined ? {} : { data: this.data }) };
-  }
+/** What programs read of a failure: which server, whether the request may have been carried out, and where the log says more. */
+export function failureData({ code, details }: NexusError): Record<string, unknown> {
+  const { server, status, mayHaveReached, retryAfterMs, correlationId } = details;
+  return Object.fromEntries(
+    Object.entries({ code, server, status, mayHaveReached, retryAfterMs, correlationId }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
 }

@@ -3,7 +3,7 @@ import { defaultInstance, instanceFileName, instanceKey, type ServerInstance } f
 import { loadStateKey } from "../files/state-key.ts";
 import { secretStore, trustStore } from "../host/servers/load-options.ts";
 import type { ApiSurroundings } from "../host/servers/server-connector.ts";
-import { serveInMemory } from "../server/memory-connection.ts";
+import { serveInMemory } from "../server/plain/memory-connection.ts";
 import { MemoryTransport } from "../transport/memory.ts";
 import type { ApiReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";

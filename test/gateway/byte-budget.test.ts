@@ -3,11 +3,12 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { ByteBudget } from "../../src/gateway/byte-budget.ts";
-import { serveStdio } from "../../src/gateway/legacy/stdio-endpoint.ts";
-import { ANYBODY } from "../../src/gateway/principal.ts";
+import { ByteBudget } from "../../src/server/byte-budget.ts";
+import { serveStdio } from "../../src/server/stdio/stdio-endpoint.ts";
+import { ANYBODY } from "../../src/server/principal.ts";
 import type { HostEntry } from "../../src/index.ts";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";
+import { BareEndpoint } from "../fixtures/gateway/bare-endpoint.ts";
 import { StandInCore } from "./legacy/legacy-stand-in.ts";
 import { modern, OpenStream, send } from "../fixtures/gateway/wire.ts";
 import { flooding, wordy } from "./faults/faults-servers.ts";
@@ -186,9 +187,8 @@ test("A session cannot keep megabytes of declared capabilities", async () => {
 test("On a pipe a message that there is no room for is refused with its id, and the next one is answered", async () => {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const budget = new ByteBudget({ totalBytes: MIB, share: 0.25 });
-  const view = { kind: "all" } as const;
-  const core = new StandInCore();
-  const served = serveStdio({ core, view, principal: ANYBODY, input, output, budget, signal: stop.signal });
+  const core = new BareEndpoint(new StandInCore());
+  const served = serveStdio({ core, principal: ANYBODY, input, output, budget, signal: stop.signal });
   const lines = createInterface({ input: output })[Symbol.asyncIterator]();
   const ask = async (id: number, text: string) => {
     input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "ping", params: { text } })}\n`);

@@ -1,16 +1,8 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Interests } from "../../protocol/interests.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { changedList, type ChangingList } from "../../protocol/list-kinds.ts";
-
-/** What to hear about. */
-export interface Interests {
-  lists?: readonly ChangingList[];
-  /** URIs of resources. */
-  resources?: readonly string[];
-  /** Ids of tasks. */
-  tasks?: readonly string[];
-}
 
 export type Change =
   | { kind: "list-changed"; list: ChangingList; notification: Notification }

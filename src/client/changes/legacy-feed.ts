@@ -2,7 +2,8 @@ import { Turns } from "../../async/turns.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Caller } from "../conversation/caller.ts";
-import { changeIn, type Change, type ChangeListener, type Feed, type Interests } from "./feed.ts";
+import type { Interests } from "../../protocol/interests.ts";
+import { changeIn, type Change, type ChangeListener, type Feed } from "./feed.ts";
 
 /** Who wants which resource in one session: the server knows only one subscription each. */
 export type SharedResources = Map<string, { users: number; subscribed: Promise<boolean> }>;

@@ -6,7 +6,8 @@ import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import { META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { CallScope } from "../conversation/call-scope.ts";
 import type { Caller } from "../conversation/caller.ts";
-import { changeIn, type ChangeListener, type Feed, type Interests } from "./feed.ts";
+import type { Interests } from "../../protocol/interests.ts";
+import { changeIn, type ChangeListener, type Feed } from "./feed.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
 import { isFinalAnswer } from "../../errors/error-traits.ts";
 

@@ -1,7 +1,8 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Caller } from "../conversation/caller.ts";
-import type { ChangeListener, Feed, Interests } from "./feed.ts";
+import type { Interests } from "../../protocol/interests.ts";
+import type { ChangeListener, Feed } from "./feed.ts";
 import { LegacyFeed, type SharedResources } from "./legacy-feed.ts";
 import { guarded } from "../../async/guarded.ts";
 import type { Logger } from "../../text/logger.ts";

@@ -6,14 +6,14 @@ import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, InputResult, Question } from "../../protocol/mcp.ts";
 import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
-import type { Exchange } from "../exchange.ts";
-import { withoutReservedMeta } from "../reserved-meta.ts";
+import type { GatewayExchange } from "../view.ts";
+import { withoutReservedMeta } from "../../server/reserved-meta.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 
 /** Puts a server's questions to a legacy caller, on the stream of its call. */
 export class AskingCaller implements InputProvider {
   readonly capabilities: ClientCapabilities;
-  readonly #exchange: Exchange;
+  readonly #exchange: GatewayExchange;
   readonly #answerMs: number;
   /** Only 2025-11-25 knows pages by an id, and is told when they were visited. */
   readonly #knowsVisits: boolean;

@@ -5,10 +5,10 @@ import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
-import { ByteBudget } from "../byte-budget.ts";
-import type { Exchange } from "../exchange.ts";
+import { ByteBudget } from "../../server/byte-budget.ts";
+import type { GatewayExchange } from "../view.ts";
 import { DEFAULT_LIMITS } from "../limits.ts";
-import type { Principal } from "../principal.ts";
+import type { Principal } from "../../server/principal.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
 import type { Work } from "./parked-call.ts";
@@ -16,7 +16,7 @@ import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
 import { passThrough } from "./pass-through.ts";
 import { mayBecomeTask, paramsFor, toolCall, type Call, type PreparedCall } from "../upstream/prepared-call.ts";
 import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
-import type { Seal } from "../sessions/seal.ts";
+import type { Seal } from "../../server/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
 import { canonicalError, legacyResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
@@ -122,7 +122,7 @@ export class Calls implements CallRunner {
   /** The very connection that calls of this owner go over; to be given back. */
   async lease(
     server: string,
-    { principal, caller }: Pick<Exchange, "principal"> & { caller: CallerOutline },
+    { principal, caller }: Pick<GatewayExchange, "principal"> & { caller: CallerOutline },
     signal?: CancelSignal,
   ): Promise<UpstreamLease> {
     const { owner } = caller;

@@ -4,12 +4,12 @@ import type { InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
-import type { Exchange } from "../exchange.ts";
+import type { GatewayExchange } from "../view.ts";
 import { ParkedQuestions } from "../upstream/parked-questions.ts";
 import { tellLog, tellProgress } from "../upstream/upstream-reports.ts";
 
 /** Who waits for the next words of a call. */
-export type Listener = Pick<Exchange, "caller" | "signal">;
+export type Listener = Pick<GatewayExchange, "caller" | "signal">;
 
 /** What a caller is told: the end, or what is asked of it first. */
 export type Reply = { kind: "ended"; result: Result } | { kind: "asked"; questions: Record<string, Question> };
@@ -45,7 +45,7 @@ export class ParkedCall {
       first,
       capabilities,
       gatherMs,
-    }: { first: Exchange["caller"]; capabilities: ClientCapabilities; gatherMs: number },
+    }: { first: GatewayExchange["caller"]; capabilities: ClientCapabilities; gatherMs: number },
   ) {
     this.#gatherMs = gatherMs;
     const options: WorkOptions = {
@@ -98,7 +98,7 @@ export class ParkedCall {
     queueMicrotask(() => process.nextTick(() => this.#cancelled.abort(new NexusError("CANCELLED", reason))));
   }
 
-  #tell<T>(tell: (caller: Exchange["caller"], said: T) => void, said: T): void {
+  #tell<T>(tell: (caller: GatewayExchange["caller"], said: T) => void, said: T): void {
     for (const { caller } of this.#listeners.keys()) tell(caller, said);
   }
 

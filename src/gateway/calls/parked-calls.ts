@@ -5,9 +5,9 @@ import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
-import type { ByteBudget, ByteClaim } from "../byte-budget.ts";
-import type { Exchange } from "../exchange.ts";
-import { principalKey } from "../principal.ts";
+import type { ByteBudget, ByteClaim } from "../../server/byte-budget.ts";
+import type { GatewayExchange } from "../view.ts";
+import { principalKey } from "../../server/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
 import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
@@ -70,7 +70,7 @@ export class ParkedCalls {
       exchange,
       capabilities,
       binding,
-    }: { exchange: Exchange; capabilities: ClientCapabilities; binding: () => string },
+    }: { exchange: GatewayExchange; capabilities: ClientCapabilities; binding: () => string },
   ): Promise<Result> {
     const { caller } = exchange;
     const call = new ParkedCall(work, { first: caller, capabilities, gatherMs: this.#limits.gatherMs });
@@ -97,7 +97,7 @@ export class ParkedCalls {
   }
 
   /** Goes on with a call. The same answers to the same round get the same outcome; others are refused. */
-  resume(state: { call: string; round: number }, responses: unknown, exchange: Exchange): Promise<Result> {
+  resume(state: { call: string; round: number }, responses: unknown, exchange: GatewayExchange): Promise<Result> {
     const { call: id } = state;
     const parked = this.#waiting.get(id) ?? this.#attended.get(id) ?? this.#finished.get(id);
     if (!parked) throw invalidState();
@@ -132,7 +132,7 @@ export class ParkedCalls {
     await Promise.all(running.map(({ over }) => over));
   }
 
-  async #goOn(parked: Parked, responses: unknown, exchange: Exchange): Promise<Result> {
+  async #goOn(parked: Parked, responses: unknown, exchange: GatewayExchange): Promise<Result> {
     try {
       const reply = await parked.call.answer(responses, exchange);
       const lacking = reply.kind === "asked" ? undeclared(reply.questions, exchange.caller.capabilities) : undefined;

@@ -4,8 +4,8 @@ import { decidedAs, requestTarget, type AccessTarget } from "../../host/director
 import type { Decision } from "../../host/directory/policy.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Principal } from "../principal.ts";
+import type { GatewayExchange } from "../view.ts";
+import type { Principal } from "../../server/principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
 import { decideListed } from "../access/narrowed.ts";
@@ -18,7 +18,7 @@ export interface PermitsOptions {
   listed: ListedThings;
   calls: Pick<CallRunner, "takeConsent">;
   /** What the caller may have meant, of what it may see. */
-  candidates: (kind: ThingKind, exchange: Exchange) => readonly string[];
+  candidates: (kind: ThingKind, exchange: GatewayExchange) => readonly string[];
   logger: Logger;
 }
 
@@ -33,7 +33,7 @@ export class Permits {
   }
 
   /** Runs `pass` if the caller may use the thing. */
-  async use(thing: NamedThing, exchange: Exchange, pass: Pass): Promise<Result> {
+  async use(thing: NamedThing, exchange: GatewayExchange, pass: Pass): Promise<Result> {
     const { server, kind, given, params } = thing;
     const unknown = () => unknownNameWithAdvice(kind, given, this.#options.candidates(kind, exchange));
     const permitted = await this.#permit({ server, method: exchange.method, params, exchange });

@@ -1,11 +1,13 @@
 import { Turns } from "../../async/turns.ts";
-import type { Change, Interests } from "../../client/changes/feed.ts";
+import type { Interests } from "../../protocol/interests.ts";
+import type { Change } from "../../client/changes/feed.ts";
 import { guarded } from "../../async/guarded.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
-import type { Listening, ListenRequest } from "../exchange.ts";
+import type { Listening } from "../../server/core.ts";
+import type { GatewayListenRequest } from "../view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";
 import { ListChanges } from "./list-changes.ts";
@@ -32,7 +34,7 @@ export interface ListeningParts extends WantingParts {
 
 /** What one caller listens to, over as many servers as that concerns. */
 export class ServersListening implements Listening {
-  readonly #request: ListenRequest;
+  readonly #request: GatewayListenRequest;
   readonly #parts: ListeningParts;
   readonly #listChanges: ListChanges;
   readonly #watches = new Map<string, { watch: ServerWatch; wanted: Wanted }>();
@@ -42,7 +44,7 @@ export class ServersListening implements Listening {
   readonly #turns = new Turns();
   #isClosed = false;
 
-  static async open(request: ListenRequest, parts: ListeningParts): Promise<ServersListening> {
+  static async open(request: GatewayListenRequest, parts: ListeningParts): Promise<ServersListening> {
     const listening = new ServersListening(request, parts);
     try {
       await listening.update(request.interests);
@@ -53,7 +55,7 @@ export class ServersListening implements Listening {
     }
   }
 
-  private constructor(request: ListenRequest, parts: ListeningParts) {
+  private constructor(request: GatewayListenRequest, parts: ListeningParts) {
     this.#request = request;
     this.#parts = parts;
     this.#listChanges = new ListChanges((notification) => this.#tell(notification));

@@ -1,6 +1,7 @@
 import { growingPause, withJitter } from "../../async/backoff.ts";
 import { Turns } from "../../async/turns.ts";
-import type { Change, Interests } from "../../client/changes/feed.ts";
+import type { Interests } from "../../protocol/interests.ts";
+import type { Change } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";

@@ -1,6 +1,6 @@
-import type { Interests } from "../../client/changes/feed.ts";
+import type { Interests } from "../../protocol/interests.ts";
 import type { Host } from "../../host/host.ts";
-import type { ListenRequest } from "../exchange.ts";
+import type { GatewayListenRequest } from "../view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { resolveFullUri } from "../names/names.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
@@ -27,7 +27,7 @@ export interface WantingParts {
 /** Whom to ask for what; names that lead nowhere are left out, and so is what the principal may not use. */
 export async function wantedByServer(
   { resources = [], tasks = [] }: Interests,
-  { view, principal }: Pick<ListenRequest, "view" | "principal">,
+  { view, principal }: Pick<GatewayListenRequest, "view" | "principal">,
   { host, calls, access, mayFollow }: WantingParts,
 ): Promise<Map<string, Wanted>> {
   const wanted = new Map<string, Wanted>();

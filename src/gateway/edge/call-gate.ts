@@ -1,11 +1,8 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { INTERNAL_ERROR, type ErrorObject } from "../../protocol/json-rpc.ts";
+import { shuttingDown, turnedAway } from "../../server/turned-away.ts";
 import type { Limits } from "../limits.ts";
-
-/** When a caller who was turned away should come again. */
-const COME_AGAIN_MS = 1000;
 
 interface Waiting {
   /** Its place in the queue. */
@@ -63,7 +60,7 @@ export class CallGate {
   }
 
   requireOpen(): void {
-    if (this.#closed) throw turnedAway("The gateway is shutting down");
+    if (this.#closed) throw turnedAway(shuttingDown("gateway"));
   }
 
   /** Nobody is let in any more; resolves when those inside and in the queue are done. */
@@ -124,20 +121,4 @@ export class CallGate {
 
 function cancelled(): NexusError {
   return new NexusError("CANCELLED", "The call was cancelled", { mayHaveReached: false });
-}
-
-/** The call was not made; the caller may make it again later. */
-export function turnedAway(message: string): NexusError {
-  const data = { code: "BUSY", mayHaveReached: false, retryAfterMs: COME_AGAIN_MS };
-  return new NexusError("CLOSED", message, {
-    rpc: { code: INTERNAL_ERROR, message, data },
-    retryAfterMs: COME_AGAIN_MS,
-    mayHaveReached: false,
-  });
-}
-
-/** After how many seconds to come again, where an error says that the call was turned away. */
-export function retryAfter({ data }: ErrorObject): number | undefined {
-  const { code, retryAfterMs } = (data ?? {}) as { code?: unknown; retryAfterMs?: unknown };
-  return code === "BUSY" && typeof retryAfterMs === "number" ? Math.ceil(retryAfterMs / 1000) : undefined;
 }

@@ -1,15 +1,17 @@
 import type { Logger } from "../../text/logger.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
+import type { Core, Listening, ListenRequest, Offer } from "../../server/core.ts";
+import { principalKey, type Principal } from "../../server/principal.ts";
 import type { Audit, Outcome } from "../audit.ts";
-import type { Core, Exchange, Listening, ListenRequest, Offer, View } from "../exchange.ts";
+import { inCallerWords } from "../caller-error.ts";
 import type { FailureLog } from "../failure-log.ts";
 import type { Metrics } from "../metrics.ts";
-import { principalKey, type Principal } from "../principal.ts";
+import { EVERYTHING, type GatewayExchange, type View, type Views } from "../view.ts";
 import type { CallGate } from "./call-gate.ts";
 
 export interface GuardedCoreOptions {
-  core: Core;
+  views: Views;
   gate: CallGate;
   metrics: Metrics;
   audit: Audit;
@@ -18,36 +20,32 @@ export interface GuardedCoreOptions {
 }
 
 /**
- * What all edges have in common: each call passes the gate, is counted, and leaves one record; of a failure, what its
- * caller is not told is logged.
+ * One endpoint of the gateway. Each call passes the gate, is counted, and leaves one record; of a failure, what its caller
+ * is not told is logged.
  */
-export class GuardedCore implements Core {
+export class GuardedCore implements Core<View> {
+  readonly endpoint: View;
+  readonly name: string;
   readonly #options: GuardedCoreOptions;
 
-  constructor(options: GuardedCoreOptions) {
+  constructor(view: View, options: GuardedCoreOptions) {
+    this.endpoint = view;
+    this.name = view.kind === "one" ? view.server : "";
     this.#options = options;
   }
 
-  sees(principal: Principal, server: string): boolean {
-    return this.#options.core.sees(principal, server);
-  }
-
-  serverOfPrefix(prefix: string): string | undefined {
-    return this.#options.core.serverOfPrefix(prefix);
-  }
-
-  async offer(view: View, principal: Principal): Promise<Offer> {
-    const { core, gate } = this.#options;
+  async offer(principal: Principal): Promise<Offer> {
+    const { views, gate } = this.#options;
     gate.requireOpen();
-    return core.offer(view, principal).catch((error: unknown) => this.#fail(error, view, "initialize"));
+    return views.offer(this.endpoint, principal).catch((error: unknown) => this.#fail(error, "initialize"));
   }
 
-  serverInfo(view: View): Implementation | undefined {
-    return this.#options.core.serverInfo(view);
+  serverInfo(): Implementation | undefined {
+    return this.#options.views.serverInfo(this.endpoint);
   }
 
-  async handle(exchange: Exchange): Promise<Result> {
-    const { core, gate } = this.#options;
+  async handle(exchange: GatewayExchange): Promise<Result> {
+    const { views, gate } = this.#options;
     const startedAt = performance.now();
     let outcome: Outcome = "refused";
     try {
@@ -56,7 +54,7 @@ export class GuardedCore implements Core {
       if (turn) await turn;
       outcome = "error";
       try {
-        const result = await core.handle(exchange);
+        const result = await views.handle(exchange);
         outcome = outcomeOf(result);
         return result;
       } finally {
@@ -64,34 +62,35 @@ export class GuardedCore implements Core {
       }
     } catch (error) {
       if (exchange.signal.aborted) outcome = "cancelled";
-      return this.#fail(error, exchange.view, exchange.method);
+      return this.#fail(error, exchange.method);
     } finally {
       this.#record(exchange, outcome, performance.now() - startedAt);
     }
   }
 
   async listen(request: ListenRequest): Promise<Listening> {
-    const { core, gate } = this.#options;
+    const { views, gate } = this.#options;
     gate.requireOpen();
-    return core.listen(request).catch((error: unknown) => this.#fail(error, request.view, "subscriptions/listen"));
+    return views
+      .listen({ ...request, view: this.endpoint })
+      .catch((error: unknown) => this.#fail(error, "subscriptions/listen"));
   }
 
-  paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    const headers = this.#options.core.paramHeaders(view, principal, tool);
-    return headers instanceof Promise
-      ? headers.catch((error: unknown) => this.#fail(error, view, "tools/call"))
-      : headers;
+  paramHeaders(principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
+    const headers = this.#options.views.paramHeaders(this.endpoint, principal, tool);
+    return headers instanceof Promise ? headers.catch((error: unknown) => this.#fail(error, "tools/call")) : headers;
   }
 
   release(owner: string): void {
-    this.#options.core.release(owner);
+    this.#options.views.release(owner);
   }
 
-  #fail(error: unknown, view: View, method: string): never {
-    throw this.#options.failures.report(error, { server: view.kind === "one" ? view.server : undefined, method });
+  #fail(error: unknown, method: string): never {
+    const server = this.name === "" ? undefined : this.name;
+    throw inCallerWords(this.#options.failures.report(error, { server, method }));
   }
 
-  #record(exchange: Exchange, outcome: Outcome, durationMs: number): void {
+  #record(exchange: GatewayExchange, outcome: Outcome, durationMs: number): void {
     const { metrics, audit } = this.#options;
     const { principal, method, caller } = exchange;
     const target = targetOf(exchange);
@@ -113,17 +112,44 @@ export class GuardedCore implements Core {
   };
 
   /** Only servers that the caller may know of: it chooses names, and must neither choose what is counted nor learn from it. */
-  #serverOf({ view, method, principal }: Exchange, target: string | undefined): string {
-    if (view.kind === "one") return view.server;
+  #serverOf({ method, principal }: GatewayExchange, target: string | undefined): string {
+    if (this.endpoint.kind === "one") return this.endpoint.server;
+    const { views } = this.#options;
     const isUri = method === "resources/read";
     const end = target?.indexOf(isUri ? "+" : "__") ?? -1;
     const prefix = target === undefined || end < 1 ? "" : target.slice(0, end);
-    const server = isUri ? prefix : (this.serverOfPrefix(prefix) ?? "");
-    return server !== "" && this.sees(principal, server) ? server : "";
+    const server = isUri ? prefix : (views.serverOfPrefix(prefix) ?? "");
+    return server !== "" && views.sees(principal, server) ? server : "";
   }
 }
 
-function targetOf({ params }: Exchange): string | undefined {
+/** The endpoints of a gateway: one for all servers, and one for each server alone. */
+export class Endpoints {
+  readonly all: GuardedCore;
+  readonly #options: GuardedCoreOptions;
+  readonly #ones = new Map<string, GuardedCore>();
+
+  constructor(options: GuardedCoreOptions) {
+    this.#options = options;
+    this.all = new GuardedCore(EVERYTHING, options);
+  }
+
+  /** Of a server that exists. */
+  of(view: View): GuardedCore {
+    if (view.kind === "all") return this.all;
+    const known = this.#ones.get(view.server);
+    if (known) return known;
+    const one = new GuardedCore(view, this.#options);
+    this.#ones.set(view.server, one);
+    return one;
+  }
+
+  sees(principal: Principal, server: string): boolean {
+    return this.#options.views.sees(principal, server);
+  }
+}
+
+function targetOf({ params }: GatewayExchange): string | undefined {
   const target = params["name"] ?? params["uri"] ?? params["taskId"];
   return typeof target === "string" ? target : undefined;
 }

@@ -1,12 +1,10 @@
-import type { View } from "../exchange.ts";
+import { EVERYTHING, type View } from "../view.ts";
 
 /** What a path leads to. */
 export type Route =
   | { kind: "mcp"; view: View }
   | { kind: "tools"; server: string }
   | { kind: "home" | "sse" | "messages" | "healthz" | "readyz" | "metrics" | "unknown" };
-
-export const EVERYTHING: View = { kind: "all" };
 
 const PLAIN: Readonly<Record<string, Route>> = {
   "/": { kind: "home" },

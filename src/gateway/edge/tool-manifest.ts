@@ -1,16 +1,10 @@
 import { readPages } from "../../client/conversation/lists.ts";
 import { LATEST } from "../../protocol/revisions.ts";
-import type { Core } from "../exchange.ts";
-import { principalKey, type Principal } from "../principal.ts";
+import { principalKey, type Principal } from "../../server/principal.ts";
+import type { GuardedCore } from "./guarded-core.ts";
 
 /** All tools of one server, as it describes them. */
-export async function toolManifest(r: {
-  core: Core;
-  principal: Principal;
-  server: string;
-  signal: AbortSignal;
-}): Promise<{ server: string; tools: unknown[] }> {
-  const { core, principal, server, signal } = r;
+export async function toolManifest(core: GuardedCore, principal: Principal, signal: AbortSignal): Promise<unknown[]> {
   const caller = {
     era: "modern",
     version: LATEST,
@@ -19,12 +13,13 @@ export async function toolManifest(r: {
     logLevel: undefined,
     progressToken: undefined,
     trace: undefined,
+    onBehalfOf: undefined,
     notify: () => {},
     ask: undefined,
   } as const;
+  const { endpoint } = core;
   const method = "tools/list";
-  const tools = await readPages(method, "tools", (params = {}) =>
-    core.handle({ view: { kind: "one", server }, principal, method, params, caller, signal }),
+  return readPages(method, "tools", (params = {}) =>
+    core.handle({ endpoint, principal, method, params, caller, signal }),
   );
-  return { server, tools };
 }

@@ -4,10 +4,10 @@ import type { Host, ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
-import type { Exchange } from "../exchange.ts";
+import type { GatewayExchange } from "../view.ts";
 import type { FailureLog } from "../failure-log.ts";
-import type { Principal } from "../principal.ts";
-import { dataFor, wordsFor } from "../rpc-error.ts";
+import type { Principal } from "../../server/principal.ts";
+import { dataFor, wordsFor } from "../caller-error.ts";
 import { DeclaredCapabilities, type CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { invalidCursor, type Cursors } from "./cursors.ts";
@@ -25,7 +25,7 @@ export interface AggregateOptions {
   access: PrincipalAccess;
   cursors: Cursors;
   /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
-  ownList: (kind: ListKind, server: string, exchange: Exchange) => Promise<KnownList> | undefined;
+  ownList: (kind: ListKind, server: string, exchange: GatewayExchange) => Promise<KnownList> | undefined;
   failures: FailureLog;
   /** How long a list waits for a server. */
   waitMs: number;
@@ -60,7 +60,7 @@ interface Part {
 /** What a caller wants listed, and what it declares. */
 interface AskedList {
   kind: ListKind;
-  exchange: Exchange;
+  exchange: GatewayExchange;
   declared: CallerCapabilities;
 }
 
@@ -86,7 +86,7 @@ export class AggregateLists {
     this.#options = options;
   }
 
-  async page(kind: ListKind, exchange: Exchange): Promise<Result> {
+  async page(kind: ListKind, exchange: GatewayExchange): Promise<Result> {
     const { access, cursors } = this.#options;
     const position = positionIn(cursors.open(exchange));
     const { principal } = exchange;

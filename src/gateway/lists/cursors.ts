@@ -1,6 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Seal } from "../sessions/seal.ts";
+import type { GatewayExchange } from "../view.ts";
+import type { Seal } from "../../server/seal.ts";
 
 /** Where a list goes on, as callers carry it: sealed, and good for the same caller, endpoint and list alone. */
 export class Cursors {
@@ -10,12 +10,12 @@ export class Cursors {
     this.#seal = seal;
   }
 
-  seal(position: unknown, exchange: Exchange): string {
+  seal(position: unknown, exchange: GatewayExchange): string {
     return this.#seal.seal(position, boundTo(exchange));
   }
 
   /** Undefined for the first page. */
-  open(exchange: Exchange): unknown {
+  open(exchange: GatewayExchange): unknown {
     const { cursor } = exchange.params;
     if (cursor === undefined) return undefined;
     const position = typeof cursor === "string" ? this.#seal.open(cursor, boundTo(exchange)) : undefined;
@@ -30,6 +30,6 @@ export function invalidCursor(): NexusError {
   });
 }
 
-function boundTo({ principal: { tenant, id }, view, method }: Exchange): string {
+function boundTo({ principal: { tenant, id }, endpoint: view, method }: GatewayExchange): string {
   return JSON.stringify(["cursor", tenant, id, view.kind === "one" ? view.server : "", method]);
 }

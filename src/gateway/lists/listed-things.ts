@@ -4,7 +4,7 @@ import { LIST_METHODS } from "../../protocol/methods.ts";
 import { SILENT } from "../../text/logger.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
-import type { Exchange } from "../exchange.ts";
+import type { GatewayExchange } from "../view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";
@@ -23,7 +23,7 @@ export interface ListedThingsOptions {
   catalogs: Catalogs;
   run: CallRunner["run"];
   /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
-  ownList: (kind: ListKind, server: string, exchange: Exchange) => Promise<KnownList> | undefined;
+  ownList: (kind: ListKind, server: string, exchange: GatewayExchange) => Promise<KnownList> | undefined;
 }
 
 /** What one caller was shown of one server's list at that server's own endpoint. */
@@ -69,8 +69,13 @@ export class ListedThings {
   }
 
   /** Every way in which this caller can see it listed; none where it cannot. */
-  async find(kind: NamedList, server: string, name: string, exchange: Exchange): Promise<readonly AccessTarget[]> {
-    if (exchange.view.kind === "one") {
+  async find(
+    kind: NamedList,
+    server: string,
+    name: string,
+    exchange: GatewayExchange,
+  ): Promise<readonly AccessTarget[]> {
+    if (exchange.endpoint.kind === "one") {
       const toCaller = await this.#findShown(kind, server, name, exchange);
       if (!toCaller) return [];
       const common = await this.findCommon(kind, server, name).catch(() => undefined);
@@ -108,7 +113,7 @@ export class ListedThings {
       server,
       exchange,
       common,
-    }: { kind: NamedList; server: string; exchange: Exchange; common: AccessTarget | undefined },
+    }: { kind: NamedList; server: string; exchange: GatewayExchange; common: AccessTarget | undefined },
   ): Promise<AccessTarget | undefined> {
     const { caller, principal, signal } = exchange;
     const declared = new CallerCapabilities(caller);
@@ -125,7 +130,7 @@ export class ListedThings {
   }
 
   /** A page that a caller is shown at a server's own endpoint, before it is narrowed. */
-  note(kind: ListKind, server: string, { items, isLast }: NotedPage, exchange: Exchange): void {
+  note(kind: ListKind, server: string, { items, isLast }: NotedPage, exchange: GatewayExchange): void {
     if (kind !== "tools" && kind !== "prompts") return;
     const isFirst = exchange.params["cursor"] === undefined;
     const before = isFirst ? undefined : this.#shown.get(keyOf(kind, server, exchange));
@@ -138,7 +143,7 @@ export class ListedThings {
     kind: NamedList,
     server: string,
     name: string,
-    exchange: Exchange,
+    exchange: GatewayExchange,
   ): Promise<AccessTarget | undefined> {
     const shown = this.#shown.get(keyOf(kind, server, exchange));
     const found = shown?.things.get(name);
@@ -159,7 +164,7 @@ export class ListedThings {
     return things.get(name);
   }
 
-  #keep(shown: Shown, items: readonly Params[], exchange: Exchange): Shown {
+  #keep(shown: Shown, items: readonly Params[], exchange: GatewayExchange): Shown {
     const { kind, server, things } = shown;
     for (const item of items) {
       // Of a list without end no more is kept: what is beyond it is looked for, and refused where it is not found.
@@ -196,7 +201,7 @@ function targetIn(kind: NamedList, server: string, name: string, items: readonly
 }
 
 /** Calls with other capabilities may be shown other lists. */
-function keyOf(kind: NamedList, server: string, { principal: { tenant, id }, caller }: Exchange): string {
+function keyOf(kind: NamedList, server: string, { principal: { tenant, id }, caller }: GatewayExchange): string {
   const { owner, ask } = caller;
   // Callers choose what they declare, and how long it is.
   const declared = sha256(JSON.stringify(capabilitiesFor(caller)));
@@ -204,7 +209,7 @@ function keyOf(kind: NamedList, server: string, { principal: { tenant, id }, cal
 }
 
 /** The gateway's own question, on the caller's connection: its caller hears nothing of it. */
-function askingFor(method: string, exchange: Exchange): Exchange {
+function askingFor(method: string, exchange: GatewayExchange): GatewayExchange {
   const silent = { logLevel: undefined, progressToken: undefined, pause: undefined };
   return { ...exchange, method, params: {}, caller: { ...exchange.caller, ...silent } };
 }

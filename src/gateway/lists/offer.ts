@@ -5,7 +5,7 @@ import type { Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import { VERSION } from "../../protocol/version.ts";
-import type { Offer } from "../exchange.ts";
+import type { Offer } from "../../server/core.ts";
 import type { ServerNature } from "./server-nature.ts";
 
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";

@@ -4,7 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
-import type { Exchange } from "../exchange.ts";
+import type { GatewayExchange } from "../view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs } from "./catalogs.ts";
 import type { Cursors } from "./cursors.ts";
@@ -31,7 +31,7 @@ export class PassedLists {
     this.#options = options;
   }
 
-  async page(kind: ListKind, status: ServerStatus, exchange: Exchange): Promise<Result> {
+  async page(kind: ListKind, status: ServerStatus, exchange: GatewayExchange): Promise<Result> {
     const { cursors, run, catalogs, access } = this.#options;
     const position = cursors.open(exchange);
     const method = LIST_METHODS[kind];
@@ -58,7 +58,12 @@ export class PassedLists {
   }
 
   /** Tools are judged as the host sees them listed as well: a server may show them to a caller in a milder light. */
-  async #narrowed(kind: ListKind, server: string, page: NotedPage, exchange: Exchange): Promise<readonly Params[]> {
+  async #narrowed(
+    kind: ListKind,
+    server: string,
+    page: NotedPage,
+    exchange: GatewayExchange,
+  ): Promise<readonly Params[]> {
     const { access, catalogs, listed } = this.#options;
     const { items } = page;
     listed.note(kind, server, page, exchange);

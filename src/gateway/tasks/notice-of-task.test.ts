@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { View } from "../exchange.ts";
-import { ANYBODY } from "../principal.ts";
+import type { View } from "../view.ts";
+import { ANYBODY } from "../../server/principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
 import { taskNotice } from "./notice-of-task.ts";
 

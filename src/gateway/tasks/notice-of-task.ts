@@ -1,7 +1,7 @@
 import { Cancellation } from "../../async/cancellation.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
-import type { Exchange, ListenRequest } from "../exchange.ts";
+import type { GatewayExchange, GatewayListenRequest } from "../view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { outwardResult } from "../names/outward.ts";
 import { renamed } from "../names/renamed.ts";
@@ -10,7 +10,7 @@ export interface TaskNotice {
   server: string;
   /** As the caller knows it. */
   taskId: string;
-  request: ListenRequest;
+  request: GatewayListenRequest;
   calls: CallRunner;
 }
 
@@ -31,9 +31,9 @@ export async function taskNotice(
   return { ...told, params: outwardResult(server, "tasks/get", told.params) };
 }
 
-function askingFor(taskId: string, { view, principal, owner, capabilities }: ListenRequest): Exchange {
+function askingFor(taskId: string, { view, principal, owner, capabilities }: GatewayListenRequest): GatewayExchange {
   return {
-    view,
+    endpoint: view,
     principal,
     method: "tasks/get",
     params: { taskId },

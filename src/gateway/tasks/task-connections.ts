@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import type { Exchange } from "../exchange.ts";
-import { ownerKey, principalKey } from "../principal.ts";
+import type { GatewayExchange } from "../view.ts";
+import { ownerKey, principalKey } from "../../server/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { LegacyTask } from "./task-legacy.ts";
@@ -46,7 +46,11 @@ export class TaskConnections {
   }
 
   /** Runs `ask` on the task's connection: the one it was made on while that is kept, or one of the same owner. */
-  async with<T>(place: TaskPlace, exchange: Exchange, ask: (connection: TaskConnection) => Promise<T>): Promise<T> {
+  async with<T>(
+    place: TaskPlace,
+    exchange: GatewayExchange,
+    ask: (connection: TaskConnection) => Promise<T>,
+  ): Promise<T> {
     const key = keyOf(place, exchange);
     const kept = this.#kept.get(key);
     if (kept && !kept.client.lost) {
@@ -65,7 +69,7 @@ export class TaskConnections {
   }
 
   /** Servers that are reached by modern HTTP remember their tasks without a connection. */
-  keep(place: TaskPlace, { exchange, lease }: { exchange: Exchange; lease: UpstreamLease }): TaskConnection {
+  keep(place: TaskPlace, { exchange, lease }: { exchange: GatewayExchange; lease: UpstreamLease }): TaskConnection {
     const { client } = lease;
     if (client.era === "modern" && client.pid === undefined) return { client, legacy: undefined };
     // A server may name the same task twice, and two may ask at once after its connection was lost.
@@ -84,7 +88,7 @@ export class TaskConnections {
   }
 
   /** The task is over. */
-  drop(place: TaskPlace, exchange: Exchange): void {
+  drop(place: TaskPlace, exchange: GatewayExchange): void {
     this.#letGo(this.#kept.take(keyOf(place, exchange)));
   }
 
@@ -105,13 +109,13 @@ export class TaskConnections {
     return true;
   }
 
-  #legacyTask({ taskId }: TaskPlace, client: Client, { caller }: Exchange): LegacyTask | undefined {
+  #legacyTask({ taskId }: TaskPlace, client: Client, { caller }: GatewayExchange): LegacyTask | undefined {
     if (client.era === "modern") return undefined;
     const { gatherMs } = this.#limits;
     return new LegacyTask({ client, taskId, capabilities: capabilitiesFor(caller), gatherMs });
   }
 }
 
-function keyOf({ server, taskId }: TaskPlace, { principal }: Exchange): string {
+function keyOf({ server, taskId }: TaskPlace, { principal }: GatewayExchange): string {
   return ownerKey(principal, JSON.stringify([server, taskId]));
 }

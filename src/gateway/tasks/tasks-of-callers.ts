@@ -4,16 +4,16 @@ import { isRecord } from "../../json/is-record.ts";
 import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { isForwarded } from "../../protocol/methods.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Principal } from "../principal.ts";
+import type { GatewayExchange } from "../view.ts";
+import type { Principal } from "../../server/principal.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
-import type { Seal } from "../sessions/seal.ts";
+import type { Seal } from "../../server/seal.ts";
 import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
 import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "../names/task-ids.ts";
 import { canonicalResult, capabilityMissing, legacyResult } from "../upstream/upstream-answer.ts";
 import { capabilitiesFor, knowsTasks } from "../upstream/upstream-capabilities.ts";
 import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
-import { withoutReservedMeta } from "../reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/reserved-meta.ts";
 import { declaring } from "../upstream/upstream-reports.ts";
 
 const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
@@ -54,7 +54,7 @@ export class TasksOfCallers {
   }
 
   /** `tasks/get`, `tasks/update` and `tasks/cancel`. */
-  async run(method: string, params: Params, exchange: Exchange): Promise<Result> {
+  async run(method: string, params: Params, exchange: GatewayExchange): Promise<Result> {
     if (exchange.caller.era === "legacy" || !isForwarded(method)) throw unknownMethod(method);
     if (!knowsTasks(exchange.caller.capabilities)) {
       throw capabilityMissing(
@@ -62,7 +62,7 @@ export class TasksOfCallers {
         `${method} needs the extension ${TASKS_EXTENSION}`,
       );
     }
-    const { view, principal } = exchange;
+    const { endpoint: view, principal } = exchange;
     const place = this.find(params["taskId"], principal);
     if (!place || (view.kind === "one" && view.server !== place.server)) throw unknownTask();
     const answer = await this.#connections.with(place, exchange, (connection) => {
@@ -84,7 +84,12 @@ export class TasksOfCallers {
   }
 }
 
-async function ask({ client }: TaskConnection, method: string, params: Params, exchange: Exchange): Promise<Result> {
+async function ask(
+  { client }: TaskConnection,
+  method: string,
+  params: Params,
+  exchange: GatewayExchange,
+): Promise<Result> {
   const { caller, signal } = exchange;
   const options = { signal, trace: caller.trace, input: declaring(capabilitiesFor(caller)) };
   const answer = canonicalResult(method, await client.request(method, withoutReservedMeta(params), options));
@@ -96,7 +101,7 @@ async function askLegacy(
   { legacy }: TaskConnection,
   method: string,
   { inputResponses }: Params,
-  { signal }: Exchange,
+  { signal }: GatewayExchange,
 ): Promise<Result> {
   if (!legacy) throw unknownMethod(method);
   if (method === "tasks/update") return legacy.update(inputResponses);

@@ -1,8 +1,9 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
-import type { Caller, Exchange } from "../exchange.ts";
-import type { Principal } from "../principal.ts";
+import type { Caller } from "../../server/core.ts";
+import type { GatewayExchange } from "../view.ts";
+import type { Principal } from "../../server/principal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 
 /** A connection that somebody uses, until it is given back. */
@@ -23,7 +24,7 @@ export interface UpstreamCall {
   server: string;
   method: string;
   params: Params;
-  exchange: Exchange;
+  exchange: GatewayExchange;
   /** Somebody agreed to it: its further rounds need no consent of their own. */
   isConsented?: boolean | undefined;
 }

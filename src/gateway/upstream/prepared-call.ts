@@ -3,11 +3,11 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
-import type { Exchange } from "../exchange.ts";
-import { ANYBODY } from "../principal.ts";
+import type { GatewayExchange } from "../view.ts";
+import { ANYBODY } from "../../server/principal.ts";
 import { knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
-import { withoutReservedMeta } from "../reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/reserved-meta.ts";
 
 /** One request to one server, in the server's own names. */
 export interface Call {
@@ -15,7 +15,7 @@ export interface Call {
   server: string;
   method: string;
   params: Params;
-  exchange: Exchange;
+  exchange: GatewayExchange;
   /** Somebody agreed to it. */
   isConsented?: boolean | undefined;
 }

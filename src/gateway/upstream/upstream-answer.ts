@@ -5,8 +5,8 @@ import { withContent } from "../../protocol/legacy.ts";
 import { MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { isCacheable } from "../../protocol/methods.ts";
 import { atLeast } from "../../protocol/revisions.ts";
-import type { Caller } from "../exchange.ts";
-import { withoutReservedMeta } from "../reserved-meta.ts";
+import type { Caller } from "../../server/core.ts";
+import { withoutReservedMeta } from "../../server/reserved-meta.ts";
 
 /** A server's result in the form of the newest specification, whichever the server speaks. */
 export function canonicalResult(method: string, result: Result): Result {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ForeignRequest } from "../../net/origin-guard.ts";
+import type { ForeignRequest } from "../../server/http/origin-guard.ts";
 
 /** What goes back. */
 export interface Reply {

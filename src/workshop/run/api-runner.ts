@@ -2,8 +2,8 @@ import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/se
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
-import { InputNeeded } from "../../server/input-needed.ts";
-import { RpcError } from "../../server/rpc-error.ts";
+import { InputNeeded } from "../../server/plain/input-needed.ts";
+import { RpcError } from "../../server/plain/rpc-error.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";

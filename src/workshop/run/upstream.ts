@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isLoopback } from "../../net/origin-guard.ts";
+import { isLoopback } from "../../text/loopback.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";

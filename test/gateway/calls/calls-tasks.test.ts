@@ -59,7 +59,7 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
     await using world = await CallsWorld.open(upstream);
     const { taskId } = await world.tool("failing_job", {}, FOLLOWING);
     const other = { ...FOLLOWING, principal: { id: "other", tenant: "default" } };
-    const elsewhere = { ...FOLLOWING, view: { kind: "one", server: "another" } as const };
+    const elsewhere = { ...FOLLOWING, endpoint: { kind: "one", server: "another" } as const };
     for (const [params, caller] of [
       [{ taskId }, other],
       [{ taskId }, elsewhere],

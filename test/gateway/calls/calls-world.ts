@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { Calls, type CallLimits } from "../../../src/gateway/calls/calls.ts";
-import { Seal } from "../../../src/gateway/sessions/seal.ts";
-import type { Caller, Exchange } from "../../../src/gateway/exchange.ts";
-import { ANYBODY } from "../../../src/gateway/principal.ts";
+import { Seal } from "../../../src/server/seal.ts";
+import type { Caller } from "../../../src/server/core.ts";
+import type { GatewayExchange } from "../../../src/gateway/view.ts";
+import { ANYBODY } from "../../../src/server/principal.ts";
 import type { Lease } from "../../../src/host/servers/lease.ts";
 import { Host, type HostEntry } from "../../../src/index.ts";
 import type { Message, Notification, Params, Request, Result } from "../../../src/protocol/json-rpc.ts";
@@ -27,7 +28,9 @@ export interface CallsWorldOptions {
 }
 
 /** What a test says about its caller; the rest is a modern caller that declares nothing. */
-export type CallerOptions = Partial<Pick<Exchange, "principal" | "signal" | "view"> & Omit<Caller, "notify">> & {
+export type CallerOptions = Partial<
+  Pick<GatewayExchange, "principal" | "signal" | "endpoint"> & Omit<Caller, "notify">
+> & {
   told?: Notification[];
 };
 
@@ -125,16 +128,16 @@ export class CallsWorld implements AsyncDisposable {
   }
 }
 
-function exchangeOf(method: string, params: Params, options: CallerOptions): Exchange {
+function exchangeOf(method: string, params: Params, options: CallerOptions): GatewayExchange {
   const {
     principal = ANYBODY,
     signal = new AbortController().signal,
-    view = { kind: "all" },
+    endpoint = { kind: "all" },
     told,
     ...caller
   } = options;
   return {
-    view,
+    endpoint,
     principal,
     method,
     params,

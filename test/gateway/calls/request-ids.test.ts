@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PassThrough } from "node:stream";
 import { createInterface } from "node:readline";
-import { serveStdio } from "../../../src/gateway/legacy/stdio-endpoint.ts";
-import { ANYBODY } from "../../../src/gateway/principal.ts";
+import { serveStdio } from "../../../src/server/stdio/stdio-endpoint.ts";
+import { ANYBODY } from "../../../src/server/principal.ts";
 import { modern, send } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 import { FaultWorld } from "../faults/faults-world.ts";
+import { BareEndpoint } from "../../fixtures/gateway/bare-endpoint.ts";
 import { StandInCore } from "../legacy/legacy-stand-in.ts";
 import { LegacyWire } from "../legacy/legacy-wire.ts";
 
@@ -71,8 +72,7 @@ test("A progress token that no notification can repeat is treated as none", asyn
 test("On a pipe such ids are refused and others are answered with the id they have", async () => {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const served = serveStdio({
-    core: new StandInCore(),
-    view: { kind: "all" },
+    core: new BareEndpoint(new StandInCore()),
     principal: ANYBODY,
     input,
     output,

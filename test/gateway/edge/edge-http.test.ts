@@ -3,7 +3,7 @@ import { connect as openSocket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NexusError } from "../../../src/errors/nexus-error.ts";
-import { ANYBODY } from "../../../src/gateway/principal.ts";
+import { ANYBODY } from "../../../src/server/principal.ts";
 import { EdgeWorld } from "../../fixtures/gateway/edge-world.ts";
 import { modern, OpenStream, send, type Sent } from "../../fixtures/gateway/wire.ts";
 
@@ -90,7 +90,7 @@ describe("paths", () => {
       modern("tools/call", { name: "test_simple_text" }),
     );
     expect(json.result).toBeDefined();
-    expect(world.core.exchanges.at(-1)?.view).toEqual({ kind: "one", server: "everything" });
+    expect(world.core.exchanges.at(-1)?.endpoint).toEqual({ kind: "one", server: "everything" });
     const manifest = await send(`${world.origin}/servers/everything/tools`, { method: "GET" });
     const { server, tools } = JSON.parse(manifest.text) as { server: string; tools: { name: string }[] };
     expect(server).toBe("everything");

@@ -1,17 +1,18 @@
 import { abortSignalOf } from "../../../src/async/cancellation.ts";
-import type { Core, Exchange, Listening, ListenRequest, Offer } from "../../../src/gateway/exchange.ts";
+import type { GatewayExchange, GatewayListenRequest, Views } from "../../../src/gateway/view.ts";
+import type { Listening, Offer } from "../../../src/server/core.ts";
 import { NexusError } from "../../../src/errors/nexus-error.ts";
 import { isRecord } from "../../../src/json/is-record.ts";
 import type { Notification, Params, Result } from "../../../src/protocol/json-rpc.ts";
 import type { Implementation, Question } from "../../../src/protocol/mcp.ts";
 
-type Tool = (exchange: Exchange, args: Params) => Promise<Result> | Result;
+type Tool = (exchange: GatewayExchange, args: Params) => Promise<Result> | Result;
 
 /** A small core with real behaviour of its own: what reaches it and what it is told can be looked at. */
-export class StandInCore implements Core {
-  readonly exchanges: Exchange[] = [];
+export class StandInCore implements Views {
+  readonly exchanges: GatewayExchange[] = [];
   readonly released: string[] = [];
-  readonly listenings = new Set<ListenRequest>();
+  readonly listenings = new Set<GatewayListenRequest>();
   /** Calls of "wait" end when this is called. */
   waiting: (() => void)[] = [];
   capabilities: Record<string, unknown> = {
@@ -45,7 +46,7 @@ export class StandInCore implements Core {
     return { name: "stand-in", version: "1.0.0" };
   }
 
-  async handle(exchange: Exchange): Promise<Result> {
+  async handle(exchange: GatewayExchange): Promise<Result> {
     this.exchanges.push(exchange);
     const { method, params } = exchange;
     const fixed = this.results[method];
@@ -56,7 +57,7 @@ export class StandInCore implements Core {
     return tool(exchange, isRecord(params["arguments"]) ? params["arguments"] : {});
   }
 
-  async listen(request: ListenRequest): Promise<Listening> {
+  async listen(request: GatewayListenRequest): Promise<Listening> {
     const state = { ...request };
     this.listenings.add(state);
     const core = this.listenings;

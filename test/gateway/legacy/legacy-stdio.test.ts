@@ -1,10 +1,11 @@
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { serveStdio } from "../../../src/gateway/legacy/stdio-endpoint.ts";
-import { ANYBODY } from "../../../src/gateway/principal.ts";
+import { serveStdio } from "../../../src/server/stdio/stdio-endpoint.ts";
+import { ANYBODY } from "../../../src/server/principal.ts";
 import { META } from "../../../src/protocol/meta.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
+import { BareEndpoint } from "../../fixtures/gateway/bare-endpoint.ts";
 import { StandInCore } from "./legacy-stand-in.ts";
 
 const MODERN = { [META.protocolVersion]: "2026-07-28", [META.clientCapabilities]: {} };
@@ -18,8 +19,7 @@ function openPipe(options: { maxLineBytes?: number; drainMs?: number } = {}) {
   const core = new StandInCore();
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const served = serveStdio({
-    core,
-    view: { kind: "all" },
+    core: new BareEndpoint(core),
     principal: ANYBODY,
     input,
     output,
@@ -220,7 +220,7 @@ test("a client that does not read is not listened to until it does", async () =>
   const core = new StandInCore();
   const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 10 })];
   const { signal } = new AbortController();
-  const served = serveStdio({ core, view: { kind: "all" }, principal: ANYBODY, input, output, signal });
+  const served = serveStdio({ core: new BareEndpoint(core), principal: ANYBODY, input, output, signal });
   input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   await expect.poll(() => input.isPaused()).toBe(true);
   input.write('{"jsonrpc":"2.0","id":2,"method":"ping"}\n');

@@ -1,12 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import type { Core, View } from "../../../src/gateway/exchange.ts";
-import { LegacyHttp, type LegacyHttpOptions } from "../../../src/gateway/legacy/legacy-http.ts";
+import type { View, Views } from "../../../src/gateway/view.ts";
+import { LegacyHttp, type LegacyHttpOptions } from "../../../src/server/http/legacy-http.ts";
 import { DEFAULT_LIMITS } from "../../../src/gateway/limits.ts";
-import { OpenStreams } from "../../../src/gateway/open-streams.ts";
-import { ANYBODY, type Principal } from "../../../src/gateway/principal.ts";
+import { OpenStreams } from "../../../src/server/open-streams.ts";
+import { ANYBODY, type Principal } from "../../../src/server/principal.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";
+import { BareEndpoint } from "../../fixtures/gateway/bare-endpoint.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 
 export interface WireEvent {
@@ -18,9 +19,16 @@ export interface WireEvent {
 }
 
 /** The older clients' endpoint on a port of its own, and a bare client for it. */
-export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions> = {}) {
+export async function serveLegacy(views: Views, options: Partial<LegacyHttpOptions> = {}) {
   const streams = new OpenStreams(DEFAULT_LIMITS);
-  const legacy = new LegacyHttp({ core, streams, maxSessions: 100, idleMs: 60_000, patienceMs: 60_000, ...options });
+  const legacy = new LegacyHttp({
+    self: "gateway",
+    streams,
+    maxSessions: 100,
+    idleMs: 60_000,
+    patienceMs: 60_000,
+    ...options,
+  });
   const resumed: string[] = [];
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? "/", "http://127.0.0.1");
@@ -28,7 +36,7 @@ export async function serveLegacy(core: Core, options: Partial<LegacyHttpOptions
     const view: View = server === null ? { kind: "all" } : { kind: "one", server };
     const somebody = req.headers["x-somebody"];
     const principal: Principal = typeof somebody === "string" ? { ...ANYBODY, id: somebody } : ANYBODY;
-    const r = { view, principal };
+    const r = { core: new BareEndpoint(views, view), principal };
     if (req.method === "GET" && url.pathname === "/sse") return legacy.openSse(req, res, r);
     if (req.method === "GET") {
       const { "last-event-id": last } = req.headers;

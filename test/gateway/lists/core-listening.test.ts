@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GatewayCore } from "../../../src/gateway/gateway-core.ts";
-import type { ListenRequest, View } from "../../../src/gateway/exchange.ts";
-import { ANYBODY } from "../../../src/gateway/principal.ts";
+import type { GatewayListenRequest, View } from "../../../src/gateway/view.ts";
+import { ANYBODY } from "../../../src/server/principal.ts";
 import type { HostEntry, Interests, Notification, Params } from "../../../src/index.ts";
 import { failure } from "../../fixtures/failure.ts";
 import { startHttpFixture } from "../../fixtures/servers/http-fixture.ts";
@@ -32,7 +32,7 @@ async function world(servers: Record<string, HostEntry>) {
 }
 
 /** Listens, and keeps what it heard. */
-async function listen(core: GatewayCore, view: View, interests: Interests, more: Partial<ListenRequest> = {}) {
+async function listen(core: GatewayCore, view: View, interests: Interests, more: Partial<GatewayListenRequest> = {}) {
   const heard: Notification[] = [];
   const listening = await core.listen({
     view,

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
-import type { View } from "../../../src/gateway/exchange.ts";
-import { ANYBODY } from "../../../src/gateway/principal.ts";
-import { rpcErrorOf } from "../../../src/gateway/rpc-error.ts";
+import type { View } from "../../../src/gateway/view.ts";
+import { ANYBODY } from "../../../src/server/principal.ts";
+import { callerErrorOf } from "../../../src/gateway/caller-error.ts";
 import type { Host, HostEntry, HostOptions, Params } from "../../../src/index.ts";
 import { failure } from "../../fixtures/failure.ts";
 import { bareServer } from "../../fixtures/servers/bare-server.ts";
@@ -107,10 +107,10 @@ describe("all servers together", () => {
       [ALL, "tools/list", 7],
     ] as const) {
       const error = await failure(small.core.handle(exchangeOf(view, method, { cursor })));
-      expect(rpcErrorOf(error)).toMatchObject({ code: -32602 });
+      expect(callerErrorOf(error)).toMatchObject({ code: -32602 });
     }
     const stranger = { ...exchangeOf(ALL, "tools/list", { cursor: nextCursor }), principal: { ...ANYBODY, id: "you" } };
-    expect(rpcErrorOf(await failure(small.core.handle(stranger)))).toMatchObject({ code: -32602 });
+    expect(callerErrorOf(await failure(small.core.handle(stranger)))).toMatchObject({ code: -32602 });
   });
 
   test("a cursor into a server that is gone says so", async () => {
@@ -118,7 +118,7 @@ describe("all servers together", () => {
     const { nextCursor } = await small.core.handle(exchangeOf(ALL, "tools/list"));
     await small.host.setServers({ b: stdioFixture(LEGACY) });
     const error = await failure(small.core.handle(exchangeOf(ALL, "tools/list", { cursor: nextCursor })));
-    expect(rpcErrorOf(error)).toMatchObject({
+    expect(callerErrorOf(error)).toMatchObject({
       code: -32602,
       message: expect.stringContaining("begin again") as string,
     });
@@ -226,7 +226,7 @@ describe("all servers together", () => {
       ]);
       expect(await bare.core.paramHeaders(view, ANYBODY, `${prefix}broken`)).toEqual([]);
     }
-    expect(rpcErrorOf(await failure(bare.core.handle(exchangeOf(one("bare"), "prompts/list"))))).toMatchObject({
+    expect(callerErrorOf(await failure(bare.core.handle(exchangeOf(one("bare"), "prompts/list"))))).toMatchObject({
       code: -32601,
     });
   });
@@ -265,7 +265,7 @@ describe("one server", () => {
   test("that does not exist is said not to", async () => {
     for (const method of ["tools/list", "tools/call", "skills/list"]) {
       const error = await failure(ask(one("legcay"), method, { name: "x" }));
-      expect(rpcErrorOf(error)).toMatchObject({
+      expect(callerErrorOf(error)).toMatchObject({
         code: -32602,
         message: `There is no server "legcay". Did you mean "legacy"?`,
       });
@@ -349,16 +349,16 @@ describe("names", () => {
       ],
       ["completion/complete", { ref: { type: "ref/other" } }, `"ref" names neither a prompt nor a resource`],
     ] as const) {
-      const error = rpcErrorOf(await failure(ask(ALL, method, params)));
+      const error = callerErrorOf(await failure(ask(ALL, method, params)));
       expect(error).toMatchObject({ code: -32602, message });
     }
   });
 
   test("methods of extensions go to a server's own endpoint, and never what is between neighbours", async () => {
     expect(await ask(one("web"), "skills/list")).toMatchObject({ resultType: "complete" });
-    expect(rpcErrorOf(await failure(ask(ALL, "skills/list")))).toMatchObject({ code: -32601 });
+    expect(callerErrorOf(await failure(ask(ALL, "skills/list")))).toMatchObject({ code: -32601 });
     for (const method of ["initialize", "ping", "logging/setLevel", "resources/subscribe", "server/discover"]) {
-      expect(rpcErrorOf(await failure(ask(one("legacy"), method)))).toMatchObject({ code: -32601 });
+      expect(callerErrorOf(await failure(ask(one("legacy"), method)))).toMatchObject({ code: -32601 });
     }
   });
 

@@ -1,8 +1,9 @@
 import { Calls } from "../../../src/gateway/calls/calls.ts";
 import { GatewayCore, type GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
-import { Seal } from "../../../src/gateway/sessions/seal.ts";
-import type { Caller, Exchange, View } from "../../../src/gateway/exchange.ts";
-import { ANYBODY } from "../../../src/gateway/principal.ts";
+import { Seal } from "../../../src/server/seal.ts";
+import type { Caller } from "../../../src/server/core.ts";
+import type { GatewayExchange, View } from "../../../src/gateway/view.ts";
+import { ANYBODY } from "../../../src/server/principal.ts";
 import { Host, type HostOptions } from "../../../src/index.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";
 
@@ -37,9 +38,14 @@ export const ALL: View = { kind: "all" };
 export const one = (server: string): View => ({ kind: "one", server });
 
 /** A request of a modern caller. */
-export function exchangeOf(view: View, method: string, params: Params = {}, caller: Partial<Caller> = {}): Exchange {
+export function exchangeOf(
+  view: View,
+  method: string,
+  params: Params = {},
+  caller: Partial<Caller> = {},
+): GatewayExchange {
   return {
-    view,
+    endpoint: view,
     principal: ANYBODY,
     method,
     params,

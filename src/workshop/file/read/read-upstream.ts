@@ -1,5 +1,5 @@
 import { parseDuration } from "../../../text/duration.ts";
-import { isLoopback } from "../../../net/origin-guard.ts";
+import { isLoopback } from "../../../text/loopback.ts";
 import type { Part } from "./part.ts";
 import type { UpstreamSpec } from "../model/tool-file.ts";
 

@@ -1,0 +1,89 @@
+import { asNexusError, type ErrorCode, type ErrorPhase, type NexusError } from "../errors/nexus-error.ts";
+import type { ErrorObject } from "../protocol/json-rpc.ts";
+import { failureData, RPC_CODES, rpcErrorOf } from "../server/rpc-error.ts";
+
+/** Fixed words about a server; undefined where the message is about the caller's own request, and is passed on. */
+type Words = ((server: string, details: NexusError["details"]) => string) | undefined;
+
+/**
+ * Commands, paths, variables, addresses and the last words of a program are none of a caller's business, so what is
+ * wrong with a server or this machine is told in fixed words; the log has the rest. A server's own error is passed on.
+ */
+const WORDS: Record<ErrorCode, Words> = {
+  CONFIG_INVALID: (server) => `${server} is not configured correctly`,
+  ARGUMENTS_INVALID: undefined,
+  COMMAND_NOT_FOUND: (server) => `${server} could not be started`,
+  PERMISSION_DENIED: (server) => `${server} could not be started`,
+  SERVER_EXITED: (server) => `${server} stopped`,
+  CONNECTION_FAILED: unreachable,
+  CONNECTION_LOST: (server) => `The connection to ${named(server)} was lost`,
+  AUTH_REQUIRED: (server) => `${server} needs credentials that the gateway does not have`,
+  FORBIDDEN: (server) => `${server} refused the credentials of the gateway`,
+  HTTP_STATUS: (server) => `${server} answered with an HTTP error`,
+  ADDRESS_REFUSED: (server) => `${server} has an address that the gateway does not reach`,
+  REDIRECT_REFUSED: (server) => `${server} redirects to another address`,
+  NOT_MCP: (server) => `${server} does not answer as an MCP server`,
+  PROTOCOL_VIOLATION: (server) => `${server} did not follow the protocol`,
+  VERSION_UNSUPPORTED: (server) => `${server} supports no known protocol version`,
+  MESSAGE_TOO_LARGE: (server) => `${server} sent a message that is too large`,
+  CAPABILITY_MISSING: undefined,
+  NAME_UNKNOWN: undefined,
+  DENIED: undefined,
+  UNTRUSTED: (server) => `${server} is not approved by the operator of the gateway`,
+  SERVER_ERROR: (server) => `${server} answered with an error`,
+  INPUT_FAILED: undefined,
+  TIMEOUT: (server) => `${server} did not answer in time`,
+  CANCELLED: undefined,
+  CLOSED: undefined,
+  INTERNAL: () => "The gateway failed",
+};
+
+/** Before a request of the caller's was sent: whatever was said then was said to the gateway. */
+const BEFORE_REQUEST: ReadonlySet<ErrorPhase | undefined> = new Set<ErrorPhase>([
+  "config",
+  "start",
+  "connect",
+  "handshake",
+]);
+
+/** A failure as its caller reads it. */
+export function callerErrorOf(thrown: unknown): ErrorObject {
+  const error = asNexusError(thrown);
+  if (error.details.rpc && isOfRequest(error)) return rpcErrorOf(error);
+  return { code: RPC_CODES[error.code], message: wordsFor(error), data: dataFor(error) };
+}
+
+/** The same failure, which every edge tells in these words. */
+export function inCallerWords(error: NexusError): NexusError {
+  return error.amended({ rpc: callerErrorOf(error) });
+}
+
+/** Whether its caller reads less than there is to know. */
+export function isHeldBack(error: NexusError): boolean {
+  return !(error.details.rpc && isOfRequest(error)) && WORDS[error.code] !== undefined;
+}
+
+/** The words for a failure, whatever the server itself said of it. */
+export function wordsFor({ code, message, details }: NexusError): string {
+  const { server } = details;
+  return WORDS[code]?.(server === undefined ? "The server" : `Server "${server}"`, details) ?? message;
+}
+
+/** For programs: nothing was carried out before a request was sent. */
+export function dataFor(error: NexusError): Record<string, unknown> {
+  return failureData(isOfRequest(error) ? error : error.amended({ mayHaveReached: false }));
+}
+
+function isOfRequest({ details: { phase } }: NexusError): boolean {
+  return !BEFORE_REQUEST.has(phase);
+}
+
+/** It may be too busy, or about to be tried again. */
+function unreachable(server: string, { retryAfterMs }: NexusError["details"]): string {
+  return retryAfterMs === undefined ? `${server} could not be reached` : `${server} cannot be reached now; retry later`;
+}
+
+/** In the middle of a sentence. */
+function named(server: string): string {
+  return server.charAt(0).toLowerCase() + server.slice(1);
+}

@@ -1,0 +1,10 @@
+import type { ChangingList } from "./list-kinds.ts";
+
+/** What to hear about. */
+export interface Interests {
+  lists?: readonly ChangingList[];
+  /** URIs of resources. */
+  resources?: readonly string[];
+  /** Ids of tasks. */
+  tasks?: readonly string[];
+}

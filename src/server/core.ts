@@ -1,0 +1,104 @@
+import type { CancelSignal } from "../async/cancellation.ts";
+import type { Interests } from "../protocol/interests.ts";
+import type { Notification, Params, Result } from "../protocol/json-rpc.ts";
+import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../protocol/mcp.ts";
+import type { ParamHeader } from "../protocol/param-headers.ts";
+import type { Era, Revision } from "../protocol/revisions.ts";
+import type { Principal } from "./principal.ts";
+
+/**
+ * One request of a client, in the form of the newest specification whatever the client speaks: edges translate, nothing
+ * behind them asks which era it is, except where somebody has to be asked.
+ */
+export interface Exchange<Endpoint = unknown> {
+  /** Of the core that is asked. */
+  endpoint: Endpoint;
+  principal: Principal;
+  method: string;
+  /** Without the `_meta` keys that the specification reserves: those are each hop's own. */
+  params: Params;
+  caller: Caller;
+  /** Fires when the caller no longer wants the answer. */
+  signal: CancelSignal;
+}
+
+/** Who asks, and what can be told and asked while the request is being worked on. */
+export interface Caller {
+  era: Era;
+  /** The revision the caller speaks. */
+  version: string;
+  /** Whose connections to servers with sessions are used: a principal's, or those of a legacy session. */
+  owner: string;
+  /** As declared: with the request (modern) or at `initialize` (legacy). */
+  capabilities: ClientCapabilities;
+  logLevel: LogLevel | undefined;
+  /** Present: the caller wants progress, under this token. */
+  progressToken: ProgressToken | undefined;
+  /** W3C trace context of the request's `_meta`. */
+  trace: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
+  /** For whom a gateway in front of this server calls, where it says so. */
+  onBehalfOf?: string | undefined;
+  /** On the request's own stream, before its answer. Never throws; a stream that is gone swallows it. */
+  notify(notification: Notification): void;
+  /**
+   * The server closed the stream of this request, and wants to be asked for its answer after a while: so may the caller's
+   * be closed. Absent where the caller could not come back.
+   */
+  pause?: ((retryMs: number | undefined) => void) | undefined;
+  /**
+   * Asks the caller on the request's own stream, and resolves with what it answered. Legacy callers only; a modern one is
+   * asked with an answer that says `input_required`. Rejects with a NexusError when there is no stream, when the caller
+   * answers with an error, or when `signal` fires.
+   */
+  ask: ((question: Question, signal: AbortSignal) => Promise<Params>) | undefined;
+}
+
+/** What an endpoint offers, for `server/discover` and `initialize`: modern capabilities. */
+export interface Offer {
+  serverInfo: Implementation;
+  capabilities: Record<string, unknown>;
+  instructions: string | undefined;
+  ttlMs: number;
+  cacheScope: "public" | "private";
+}
+
+export interface ListenRequest {
+  principal: Principal;
+  owner: string;
+  capabilities: ClientCapabilities;
+  interests: Interests;
+  /** Hears each change as a notification in the caller's own names and URIs, without a subscription id. */
+  onChange: (notification: Notification) => void;
+}
+
+/** Changes that somebody listens to. */
+export interface Listening extends AsyncDisposable {
+  /** What will be told, of what was asked for. */
+  readonly accepted: Interests;
+  /** Replaces the interests; nothing is lost meanwhile. */
+  update(interests: Interests): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What stands behind an endpoint, whatever edge its clients come through. */
+export interface Core<Endpoint = unknown> {
+  /** Goes with every exchange: what stands behind several endpoints knows by it which one was asked. */
+  readonly endpoint: Endpoint;
+  /** Names the endpoint among those of this process: a session of one is unknown at another. */
+  readonly name: string;
+  /** The revisions that are served: all, unless given. */
+  readonly revisions?: readonly Revision[] | undefined;
+  offer(principal: Principal): Promise<Offer>;
+  /** Who answers, as far as it is known by now. */
+  serverInfo(): Implementation | undefined;
+  /**
+   * Answers a request with a result in the form of the newest specification (`resultType`, `ttlMs` and `cacheScope`
+   * where they belong). Throws a NexusError, which `rpcErrorOf` turns into what the caller is told.
+   */
+  handle(exchange: Exchange<Endpoint>): Promise<Result>;
+  listen(request: ListenRequest): Promise<Listening>;
+  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them. A promise where it takes asking. */
+  paramHeaders(principal: Principal, tool: string): readonly ParamHeader[] | Promise<readonly ParamHeader[]>;
+  /** A legacy session is over: what was kept for it alone ends. */
+  release(owner: string): void;
+}

@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { asHost } from "../../text/loopback.ts";
+import type { ServerLimits } from "../limits.ts";
+import type { Authenticate, Principal } from "../principal.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { answerPage } from "./cross-origin.ts";
+import { refusalOf, type ForeignWords } from "./foreign-request.ts";
+import { invalidRequest, refuse, refuseUnread } from "./http-refusal.ts";
+import { OriginGuard } from "./origin-guard.ts";
+import { answerBroken } from "./socket-failures.ts";
+import { Traffic } from "./traffic.ts";
+
+export interface HttpListenerOptions {
+  limits: Pick<ServerLimits, "headerBytes" | "bodyMs" | "connections">;
+  authenticate: Authenticate;
+  allowedHosts: readonly string[];
+  allowedOrigins: readonly string[];
+  /** How a request is refused that must not be served. */
+  words?: ForeignWords | undefined;
+  /** What is not for anybody calls `admit` first. */
+  serve: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+  /** Logs a failure that is a bug; returns it as the client reads it. */
+  report: (error: NexusError, req: IncomingMessage) => NexusError;
+}
+
+/** How long answers may take to be written when the server closes. */
+const FLUSH_MS = 1000;
+
+/** An HTTP server: what may come in, who calls, and everything that is said before MCP is spoken. */
+export class HttpListener {
+  readonly traffic = new Traffic();
+  readonly #options: HttpListenerOptions;
+  readonly #server: Server;
+  #guard: OriginGuard | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: HttpListenerOptions) {
+    const { limits } = options;
+    this.#options = options;
+    this.#server = createServer(
+      {
+        maxHeaderSize: limits.headerBytes,
+        requestTimeout: limits.bodyMs,
+        headersTimeout: limits.bodyMs,
+        connectionsCheckingInterval: Math.max(50, Math.min(limits.bodyMs / 2, 5000)),
+      },
+      (req, res) => void this.#serve(req, res),
+    );
+    this.#server.maxConnections = limits.connections;
+    this.#server.on("connection", (socket) => this.traffic.add(socket));
+    this.#server.on("clientError", answerBroken);
+  }
+
+  get isClosing(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** Resolves with the address as it stands in a URL; rejects with the error of Node. */
+  async listen(port: number, address: string): Promise<{ host: string; port: number }> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen({ port, host: address }, resolve);
+    });
+    const { port: bound } = this.#server.address() as AddressInfo;
+    const { allowedHosts, allowedOrigins } = this.#options;
+    this.#guard = new OriginGuard({ address, port: bound, allowedHosts, allowedOrigins });
+    return { host: asHost(address), port: bound };
+  }
+
+  /** Takes no new connections. */
+  drain(): void {
+    this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  /** Closes every connection once what was said on it is written. */
+  async close(): Promise<void> {
+    this.drain();
+    // Answers to what was called off are on their way; whoever does not take them has to do without.
+    const closingIdle = setInterval(() => this.#server.closeIdleConnections(), 10);
+    const closingAll = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS);
+    await this.#closed;
+    clearInterval(closingIdle);
+    clearTimeout(closingAll);
+  }
+
+  /**
+   * Who calls; undefined where the caller was refused. Nothing of MCP can be told from that answer. A client that left
+   * meanwhile is not to be served: what is opened for it would not hear that it is gone.
+   */
+  admit(req: IncomingMessage, res: ServerResponse): Principal | undefined | Promise<Principal | undefined> {
+    const turnAway = (thrown: unknown) => {
+      const { code, message } = asNexusError(thrown);
+      if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
+      const refusal = invalidRequest(message, code === "FORBIDDEN" ? 403 : 401);
+      refuseUnread(req, res, { ...refusal, ...(code === "FORBIDDEN" ? {} : { headers: CHALLENGE }) });
+      return undefined;
+    };
+    try {
+      const principal = this.#options.authenticate(req.headers);
+      return principal instanceof Promise ? principal.catch(turnAway) : principal;
+    } catch (thrown) {
+      return turnAway(thrown);
+    }
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    try {
+      if (this.#closed) res.shouldKeepAlive = false;
+      await this.#route(req, res);
+    } catch (error) {
+      const reported = this.#options.report(new NexusError("INTERNAL", messageOf(error), { cause: error }), req);
+      if (res.headersSent) res.destroy();
+      else refuse(res, { status: 500, error: rpcErrorOf(reported) });
+    }
+  }
+
+  async #route(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { words, serve } = this.#options;
+    const problem = this.#guard?.problemOf(req);
+    if (problem) return refuseUnread(req, res, refusalOf(problem, words));
+    const { origin } = req.headers;
+    if (this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
+    await serve(req, res);
+  }
+}
+
+const CHALLENGE = { "www-authenticate": "Bearer" };

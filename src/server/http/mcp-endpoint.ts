@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerLimits } from "../limits.ts";
+import type { ByteBudget } from "../byte-budget.ts";
+import type { OpenStreams } from "../open-streams.ts";
+import { principalKey } from "../principal.ts";
+import { servedRevisions } from "../served-revisions.ts";
+import type { UnreadBytes } from "../unread-bytes.ts";
+import { accepts } from "./accepts.ts";
+import { invalidRequest, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
+import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
+import { ModernHttp } from "./modern-http.ts";
+import { sortPosted } from "./posted-message.ts";
+import { readJson, type ReadJson } from "./read-json.ts";
+
+export interface McpEndpointOptions {
+  /** What this server is called where it speaks of itself. */
+  self?: string | undefined;
+  legacy: LegacyEndpoint;
+  limits: ServerLimits;
+  streams: OpenStreams;
+  budget: ByteBudget;
+  unread: UnreadBytes;
+}
+
+/** The paths on which MCP is spoken: tells clients of both eras apart, and hands each to its own. */
+export class McpEndpoint {
+  readonly #legacy: LegacyEndpoint;
+  readonly #limits: ServerLimits;
+  readonly #budget: ByteBudget;
+  readonly #modern: ModernHttp;
+
+  constructor({ self, legacy, limits, streams, budget, unread }: McpEndpointOptions) {
+    this.#legacy = legacy;
+    this.#limits = limits;
+    this.#budget = budget;
+    this.#modern = new ModernHttp({ self, limits, streams, unread });
+  }
+
+  /** Streamable HTTP. */
+  async serve(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    const { method } = req;
+    if (method === "POST") return this.#post(req, res, visitor);
+    // Only sessions have streams of their own, and only they can be ended.
+    const hasSession = req.headers["mcp-session-id"] !== undefined;
+    if (hasSession && method === "DELETE") return this.#legacy.delete(req, res, visitor);
+    if (!hasSession || method !== "GET") {
+      return refuseUnread(req, res, wrongMethod(hasSession ? "POST, GET, DELETE" : "POST"));
+    }
+    return this.#legacy.get(req, res, visitor);
+  }
+
+  /** The stream of HTTP+SSE. */
+  openSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): void {
+    if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
+    this.#legacy.openSse(req, res, visitor);
+  }
+
+  /** Where clients of HTTP+SSE post. */
+  async postSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    if (req.method !== "POST") return refuseUnread(req, res, wrongMethod("POST"));
+    const body = await this.#body(req, res, visitor);
+    if (!body) return;
+    const url = new URL(req.url ?? "/", "http://localhost");
+    await this.#legacy.postSse(req, res, { ...visitor, body: body.value, url, onDone: doneWith(body) });
+  }
+
+  /** Ends the streams that have no end of their own. */
+  drain(): void {
+    this.#modern.endSubscriptions();
+  }
+
+  /** Calls off what is left. */
+  close(): void {
+    this.#modern.close();
+  }
+
+  async #post(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    if (!acceptsBoth(req.headers.accept)) {
+      return refuseUnread(req, res, invalidRequest("Accept must list application/json and text/event-stream", 406));
+    }
+    const body = await this.#body(req, res, visitor);
+    if (!body) return;
+    const posted = sortPosted(body.value, req.headers, servedRevisions(visitor.core));
+    if (posted.to === "legacy") {
+      return this.#legacy.post(req, res, { body: body.value, ...visitor, onDone: doneWith(body) });
+    }
+    try {
+      if (posted.to === "nobody") refuse(res, posted.refusal, posted.id);
+      else await this.#modern.post(req, res, { message: posted.message, ...visitor });
+    } finally {
+      body.claim?.release();
+    }
+  }
+
+  /** What was posted; undefined where the caller was answered already, or is gone. */
+  async #body(req: IncomingMessage, res: ServerResponse, { principal }: Visitor): Promise<Body | undefined> {
+    const { bodyBytes, jsonDepth } = this.#limits;
+    const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
+    const read = await readJson(req, { bodyBytes, jsonDepth, claim });
+    if (read.kind === "read") return read;
+    if (read.kind === "refused") refuse(res, read.refusal);
+    else if (read.kind === "unread") refuseUnread(req, res, read.refusal);
+    return undefined;
+  }
+}
+
+type Body = Extract<ReadJson, { kind: "read" }>;
+
+function doneWith({ claim }: Body): (() => void) | undefined {
+  return claim && (() => claim.release());
+}
+
+/** A caller must be ready for both kinds of answer; one that says nothing takes anything. */
+function acceptsBoth(accept: string | undefined): boolean {
+  if (accept === undefined) return true;
+  return accepts(accept, "application/json") && accepts(accept, "text/event-stream");
+}

@@ -1,0 +1,170 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Roster } from "../../async/roster.ts";
+import {
+  isRequest,
+  METHOD_NOT_FOUND,
+  type ErrorObject,
+  type Notification,
+  type Request,
+  type Response,
+} from "../../protocol/json-rpc.ts";
+import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
+import type { Core } from "../core.ts";
+import type { ServerLimits } from "../limits.ts";
+import { TOO_MANY_STREAMS, type OpenStreams } from "../open-streams.ts";
+import { principalKey, type Principal } from "../principal.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { UnreadBytes } from "../unread-bytes.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { servedRevisions } from "../served-revisions.ts";
+import { retryAfter, shuttingDown, turnedAway } from "../turned-away.ts";
+import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
+import { refuse } from "./http-refusal.ts";
+import { ModernAnswer } from "./modern-answer.ts";
+import { answerFrom, failed } from "../modern/modern-request.ts";
+import { claimedVersion, readSender, versionProblem } from "../modern/modern-sender.ts";
+
+export interface ModernHttpOptions {
+  self?: string | undefined;
+  limits: ServerLimits;
+  streams: OpenStreams;
+  unread: UnreadBytes;
+}
+
+export interface Posted {
+  core: Core;
+  principal: Principal;
+  message: Request | Notification;
+}
+
+/** Requests of 2026-07-28 on HTTP. */
+export class ModernHttp {
+  readonly #options: ModernHttpOptions;
+  readonly #open = new Roster<ModernAnswer>();
+  readonly #heart: NodeJS.Timeout;
+
+  constructor(options: ModernHttpOptions) {
+    this.#options = options;
+    this.#heart = setInterval(() => this.#beat(), options.limits.keepAliveMs);
+    this.#heart.unref();
+  }
+
+  async post(req: IncomingMessage, res: ServerResponse, { core, principal, message }: Posted): Promise<void> {
+    const { headers } = req;
+    const { modern } = servedRevisions(core);
+    const claimed = claimedVersion(message.params);
+    const isAsked = isRequest(message);
+    // A header that says something else comes first: then it is not known which of the two is meant.
+    const disagreement = claimed === undefined ? undefined : versionMismatch(headers, claimed);
+    const problem = disagreement === undefined ? undefined : mismatch(disagreement);
+    if (!isAsked) {
+      const error = problem ?? (claimed === undefined ? undefined : versionProblem(claimed, modern));
+      return error ? refuse(res, { status: 400, error }) : void res.writeHead(202).end();
+    }
+    if (problem) return refuse(res, { status: 400, error: problem }, message.id);
+    const read = readSender(message, modern);
+    if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
+    const answer = this.#answer(res, principal, message.method === "subscriptions/listen");
+    const { signal } = answer;
+    const checked = this.#targetProblem(req, { core, principal, message });
+    const mismatched = checked instanceof Promise ? await checked : checked;
+    const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
+    const response = error
+      ? failed(message, error)
+      : await answerFrom(read.sender, {
+          core,
+          principal,
+          request: message,
+          signal,
+          send: (notification) => answer.notify(notification),
+        });
+    const seconds = "error" in response ? retryAfter(response.error) : undefined;
+    if (seconds === undefined) answer.finish(response, statusOf(response));
+    else answer.finish(response, 503, { "retry-after": String(seconds) });
+  }
+
+  /** Ends subscriptions with their last answer. */
+  endSubscriptions(): void {
+    for (const answer of this.#open.values()) if (answer.isSubscription) answer.cancel(this.#closing);
+  }
+
+  /** Calls off what is still going on; each is answered with that. */
+  close(): void {
+    clearInterval(this.#heart);
+    for (const answer of this.#open.values()) answer.cancel(this.#closing);
+  }
+
+  get #closing(): string {
+    return shuttingDown(this.#options.self);
+  }
+
+  #answer(res: ServerResponse, principal: Principal, isSubscription: boolean): ModernAnswer {
+    const { limits, unread } = this.#options;
+    const answer = new ModernAnswer(res, {
+      principal,
+      isSubscription,
+      unread,
+      bufferedBytes: limits.bufferedBytes,
+      onClose: () => {
+        this.#open.leave(number);
+      },
+    });
+    const number = this.#open.enter(answer);
+    return answer;
+  }
+
+  /** Why there is no room for one more stream. */
+  #countStream(answer: ModernAnswer, res: ServerResponse, principal: Principal): ErrorObject | undefined {
+    const end = () => answer.cancel("Other callers need the stream");
+    const leave = this.#options.streams.open(principalKey(principal), end);
+    if (!leave) return rpcErrorOf(turnedAway(TOO_MANY_STREAMS));
+    res.once("close", leave);
+    return undefined;
+  }
+
+  /** Why the headers do not go with what the request is about, or why it cannot be told. */
+  #targetProblem(
+    req: IncomingMessage,
+    posted: Posted & { message: Request },
+  ): ErrorObject | undefined | Promise<ErrorObject | undefined> {
+    const { core, principal, message } = posted;
+    const { method, params } = message;
+    const differs = targetMismatch(req.headers, message);
+    if (differs !== undefined) return mismatch(differs);
+    const name = params?.["name"];
+    if (method !== "tools/call" || typeof name !== "string") return undefined;
+    const compare = (wanted: readonly ParamHeader[]) => {
+      const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
+      return lacks === undefined ? undefined : mismatch(lacks);
+    };
+    try {
+      const wanted = core.paramHeaders(principal, name);
+      return wanted instanceof Promise ? wanted.then(compare, rpcErrorOf) : compare(wanted);
+    } catch (error) {
+      return rpcErrorOf(error);
+    }
+  }
+
+  #beat(): void {
+    for (const answer of this.#open.values()) answer.beat(this.#options.limits.keepAliveMs);
+  }
+}
+
+function mismatch(message: string): ErrorObject {
+  return { code: HEADER_MISMATCH, message };
+}
+
+/** The statuses that the specification binds to codes; an error of a server is an answer like any other. */
+function statusOf(response: Response): number {
+  if (!("error" in response)) return 200;
+  switch (response.error.code) {
+    case METHOD_NOT_FOUND:
+      return 404;
+    case HEADER_MISMATCH:
+    case MISSING_CLIENT_CAPABILITY:
+    case UNSUPPORTED_VERSION:
+      return 400;
+    default:
+      return 200;
+  }
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Deadlines, Timed } from "../../async/deadlines.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Message, Response } from "../../protocol/json-rpc.ts";
+import { accepts } from "./accepts.ts";
+import { NO_ROOM } from "../byte-budget.ts";
+import { overloaded, refuse } from "./http-refusal.ts";
+import { expectReading } from "./stuck-readers.ts";
+import type { BatchAnswers } from "../legacy/batch-answers.ts";
+import type { EventStream } from "./event-stream.ts";
+import { jsonText } from "../json-text.ts";
+import type { RequestChannel } from "../legacy/request-channel.ts";
+
+export interface PostOptions {
+  deadlines: Deadlines;
+  /** The stream that is opened for it if it needs one. */
+  newStream: () => EventStream;
+  /** Everything is said: the session forgets it. */
+  onEnd: () => void;
+  requests: number;
+  /** Collects the answers of a batch. */
+  batch: BatchAnswers | undefined;
+  patienceMs: number;
+  /** How long a client may take nothing of what waits for it. */
+  stuckMs: number;
+  /** Whether its client may be asked something, and so expects streams. */
+  prefersStream: boolean;
+  /** Whether there is room for an answer of this length that is not read at once. */
+  mayWrite: (length: number) => boolean;
+  /** A stream of one short event, of which nothing is kept. */
+  sendWhole: (response: ServerResponse, json: string) => void;
+}
+
+/** So much leaves at once, as a rule. */
+const SHORT_LENGTH = 64 * 1024;
+
+/**
+ * What goes back on one POST: a stream, which a client that lost its connection can come back to. Clients that cannot be
+ * asked anything get plain JSON if the answer is the first thing to be said and comes soon.
+ */
+export class PostAnswer implements RequestChannel, Timed {
+  slot = -1;
+  readonly canStream: boolean;
+  readonly #response: ServerResponse;
+  readonly #options: PostOptions;
+  readonly #streamAt: number;
+  /** To a message that is no batch. */
+  #answer: Response | undefined;
+  #waiting: number;
+  #stream: EventStream | undefined;
+  #isOver = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, options: PostOptions) {
+    this.#response = response;
+    this.#options = options;
+    this.#waiting = options.requests;
+    const { accept } = request.headers;
+    this.canStream = accepts(accept, "text/event-stream");
+    if (this.canStream && !accepts(accept, "application/json")) this.#openStream();
+    this.#streamAt = this.canStream && !this.#stream ? performance.now() + options.patienceMs : Infinity;
+    options.deadlines.add(this);
+  }
+
+  get remainingMs(): number {
+    return this.#streamAt - performance.now();
+  }
+
+  /** Long calls get a stream, so that their answer can be fetched after a broken connection. */
+  expire(): void {
+    this.#openStream();
+  }
+
+  stop(_error: NexusError): void {
+    this.abandon();
+  }
+
+  send(message: Message): boolean {
+    if (this.#isOver || !this.canStream) return false;
+    const stream = this.#openStream();
+    const text = stream?.isReachable ? jsonText(message) : undefined;
+    if (text === undefined) return false;
+    stream?.push(text);
+    return true;
+  }
+
+  /** The server lets go of this call's stream until its answer is there, and so does the client. */
+  pause(retryMs: number | undefined): void {
+    if (this.#isOver || !this.canStream) return;
+    this.#openStream()?.pause(retryMs);
+  }
+
+  finish(answer: Response | undefined): void {
+    const { batch } = this.#options;
+    if (answer && batch) batch.add(answer);
+    else this.#answer = answer;
+    if (--this.#waiting > 0 || this.#isOver) return;
+    this.#end();
+    const text = batch ? batch.take() : this.#answer && jsonText(this.#answer);
+    const stream = this.#stream ?? (this.#isWorthKeeping(text) ? this.#openStream() : undefined);
+    if (stream) {
+      if (text !== undefined) stream.push(text);
+      stream.end();
+    } else this.#answerAtOnce(text);
+  }
+
+  /** The session is over, and so is the waiting. */
+  abandon(): void {
+    if (this.#isOver) return;
+    this.#waiting = 1;
+    this.finish(undefined);
+  }
+
+  /** A long answer may break off on its way, and then its client comes back for it. */
+  #isWorthKeeping(text: string | undefined): boolean {
+    const { prefersStream } = this.#options;
+    return prefersStream && this.canStream && text !== undefined && text.length > SHORT_LENGTH;
+  }
+
+  #answerAtOnce(text: string | undefined): void {
+    if (this.#response.destroyed) return;
+    if (text === undefined) {
+      // Cancelled: there is no answer to wait for.
+      this.#response.writeHead(202).end();
+      return;
+    }
+    const { prefersStream, sendWhole, stuckMs, mayWrite } = this.#options;
+    if (!mayWrite(text.length)) return refuse(this.#response, overloaded(NO_ROOM), this.#answer?.id ?? undefined);
+    if (this.canStream && prefersStream) return sendWhole(this.#response, text);
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+    this.#response.writeHead(200, headers).end(text);
+    expectReading(this.#response, stuckMs);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#options.deadlines.remove(this);
+    this.#options.onEnd();
+  }
+
+  #openStream(): EventStream | undefined {
+    if (!this.#stream) {
+      this.#options.deadlines.remove(this);
+      // Only the first bytes of a stream would have told the client how to come back.
+      if (this.#response.destroyed) return undefined;
+      this.#stream = this.#options.newStream();
+      this.#stream.open(this.#response);
+    }
+    return this.#stream;
+  }
+}

@@ -1,0 +1,317 @@
+import { randomUUID } from "node:crypto";
+import type { Deadlines } from "../../async/deadlines.ts";
+import { guarded } from "../../async/guarded.ts";
+import { IdTable } from "../../async/id-table.ts";
+import type { Logger } from "../../text/logger.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import {
+  INVALID_REQUEST,
+  type Notification,
+  type Params,
+  type Request,
+  type RequestId,
+  type Response,
+  type Result,
+} from "../../protocol/json-rpc.ts";
+import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
+import { newestCommon, type LegacyRevision } from "../../protocol/revisions.ts";
+import { declaredText } from "../declared-text.ts";
+import type { Core } from "../core.ts";
+import { ownerKey, type Principal } from "../principal.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { servedRevisions } from "../served-revisions.ts";
+import type { Agreed } from "../sessions/session-ids.ts";
+import { changingLists, isAskable, legacyInfo, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
+import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
+import { legacyFailure } from "./legacy-failure.ts";
+import { legacyResult } from "./legacy-result.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import type { RequestChannel } from "./request-channel.ts";
+import { SessionChanges } from "./session-changes.ts";
+import { ToolOutputs } from "./tool-outputs.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
+
+export interface SessionOptions {
+  core: Core;
+  principal: Principal;
+  /** Takes what belongs to no request. */
+  outside: (notification: Notification) => void;
+  deadlines: Deadlines;
+  logger: Logger;
+  /** How long a client has to answer a question. */
+  answerMs?: number | undefined;
+}
+
+/** What `initialize` settled. */
+interface Agreement extends CallSurroundings {
+  outputs: ToolOutputs;
+  changes: SessionChanges;
+}
+
+interface InFlight {
+  id: RequestId;
+  call: LegacyCall;
+  channel: RequestChannel;
+}
+
+const ANSWER_MS = 600_000;
+/** Of the newest revision alone; tasks are polled for legacy callers, who never see one. */
+const FOREIGN_METHODS = /^(server\/discover$|subscriptions\/|tasks\/)/;
+
+/** A conversation with a client of 2024-11-05 … 2025-11-25, whatever its messages travel on. */
+export class LegacySession {
+  /** Connections to servers with sessions are made for this one alone. No secret: it is not the id that clients send. */
+  readonly owner: string;
+  readonly #options: SessionOptions;
+  readonly #questions: OpenQuestions;
+  readonly #inFlight = new IdTable<InFlight>();
+  #agreement: Agreement | undefined;
+  #logLevel: LogLevel | undefined;
+  /** The answer to `initialize` on its way. */
+  #opening: Promise<unknown> | undefined;
+  /** The same where an earlier session is taken up. */
+  #resuming: Promise<unknown> | undefined;
+  /** Lists that may have changed while nobody listened, until its client is told. */
+  #missed: readonly ChangingList[] | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.owner = ownerKey(options.principal, `session-${randomUUID()}`);
+    this.#questions = new OpenQuestions(options.deadlines, options.answerMs ?? ANSWER_MS);
+  }
+
+  /** What was agreed upon; nothing before `initialize`. */
+  get agreed(): Agreed | undefined {
+    return this.#agreement;
+  }
+
+  get version(): LegacyRevision | undefined {
+    return this.#agreement?.version;
+  }
+
+  /** Whether its client declared anything that it can be asked. */
+  get canBeAsked(): boolean {
+    return this.#agreement !== undefined && isAskable(this.#agreement.capabilities);
+  }
+
+  /** Answers `initialize`. It is never refused for its version: the newest that is served is offered instead. */
+  async initialize(params: Params): Promise<Result> {
+    const { core, principal } = this.#options;
+    const { legacy } = servedRevisions(core);
+    const version = newestCommon(legacy, [params["protocolVersion"]]) ?? legacy[0];
+    if (version === undefined) throw new NexusError("CAPABILITY_MISSING", "Method not found: initialize");
+    const capabilities = usableCapabilities(version, params["capabilities"]);
+    declaredText(capabilities);
+    const offer = await core.offer(principal);
+    this.#agree({ version, capabilities }, changingLists(offer.capabilities));
+    return {
+      protocolVersion: version,
+      capabilities: legacyOffer(offer.capabilities, version, capabilities),
+      serverInfo: legacyInfo(offer.serverInfo, version),
+      ...(offer.instructions === undefined ? {} : { instructions: offer.instructions }),
+    };
+  }
+
+  /**
+   * Goes on with what an earlier session of this client agreed to; of that session nothing else is left. Where it is not
+   * certain that there was one, `initialize` may still follow, and the client is told of changes once something else has.
+   */
+  takeUp(agreed: Agreed, { isCertain }: { isCertain: boolean }): Promise<void> {
+    const resuming = this.#resume(agreed, isCertain);
+    this.#resuming = resuming;
+    resuming.catch(() => (this.#resuming = undefined));
+    return resuming;
+  }
+
+  request(request: Request, channel: RequestChannel): void {
+    const { id, method, params = {} } = request;
+    const answer = (result: Promise<Result>) => {
+      const finished = result.then(
+        (value) => channel.finish({ jsonrpc: "2.0", id, result: value }),
+        (error: unknown) => channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) }),
+      );
+      guarded(() => finished, this.#options.logger);
+    };
+    if (!isRecord(params)) return channel.finish(refusal(id, `"params" must be an object`));
+    if (method === "ping") return channel.finish({ jsonrpc: "2.0", id, result: {} });
+    if (method === "initialize") {
+      if (this.#opening) return channel.finish(refusal(id, "The session is initialized already"));
+      const opening = this.initialize(params);
+      this.#opening = opening;
+      answer(opening);
+      opening.catch(() => (this.#opening = undefined));
+      return;
+    }
+    if (this.#isEarly) return this.#afterOpening(() => this.request(request, channel));
+    if (this.#missed) this.#tellMissed(this.#missed);
+    if (!this.#agreement || this.#closing) return channel.finish(refusal(id, NOT_INITIALIZED));
+    switch (method) {
+      case "logging/setLevel":
+        return answer(this.#setLevel(params["level"]));
+      case "resources/subscribe":
+        return answer(this.#subscribe(params["uri"], this.#agreement));
+      case "resources/unsubscribe":
+        return answer(this.#unsubscribe(params["uri"], this.#agreement));
+      default:
+        if (!FOREIGN_METHODS.test(method)) return this.#call(request, channel, this.#agreement);
+        answer(Promise.reject(new NexusError("CAPABILITY_MISSING", `Method not found: ${method}`)));
+    }
+  }
+
+  notified(notification: Notification): void {
+    if (this.#isEarly) return this.#afterOpening(() => this.notified(notification));
+    const { method, params } = notification;
+    if (method === "notifications/initialized") this.#agreement?.changes.start();
+    else if (method === "notifications/cancelled") this.#cancel(params?.["requestId"] as RequestId);
+    // Roots are asked for whenever a server wants them, so nothing is kept that could have changed.
+  }
+
+  /** What the client answers to a question. One that nobody asked is dropped. */
+  settle(response: Response): void {
+    if (!this.#questions.settle(response)) {
+      this.#options.logger.debug("an answer that nobody waits for was dropped", { id: response.id });
+    }
+  }
+
+  /** The client can answer no more, though it may still read. */
+  stopAsking(): void {
+    this.#questions.close(new NexusError("CLOSED", "The client is gone"));
+  }
+
+  /** Ends everything that is kept for this client alone. Requests in flight are answered with `why`, or not at all. */
+  close(why?: NexusError): Promise<void> {
+    this.#closing ??= this.#close(why);
+    return this.#closing;
+  }
+
+  #agree({ version, capabilities }: Agreed, lists: readonly ChangingList[]): void {
+    const { core, principal, outside: onChange, logger } = this.#options;
+    const { owner } = this;
+    const before = this.#agreement;
+    if (before) guarded(() => before.changes.close(), logger);
+    this.#missed = undefined;
+    this.#agreement = {
+      core,
+      principal,
+      owner,
+      version,
+      capabilities,
+      logger,
+      questions: this.#questions,
+      logLevel: () => this.#logLevel,
+      outputs: new ToolOutputs(version),
+      changes: new SessionChanges({ core, principal, owner, capabilities, lists, onChange, logger }),
+    };
+  }
+
+  async #resume(agreed: Agreed, isCertain: boolean): Promise<void> {
+    const { core, principal } = this.#options;
+    const offer = await core.offer(principal);
+    // The client was quicker, or is gone.
+    if (this.#opening || this.#closing) return;
+    const lists = changingLists(offer.capabilities);
+    this.#agree(agreed, lists);
+    this.#agreement?.changes.start();
+    if (isCertain) this.#tellMissed(lists);
+    else this.#missed = lists;
+  }
+
+  #tellMissed(lists: readonly ChangingList[]): void {
+    this.#missed = undefined;
+    for (const list of lists) this.#options.outside({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
+  }
+
+  async #close(why: NexusError | undefined): Promise<void> {
+    this.stopAsking();
+    for (const { id } of this.#inFlight.values()) this.#cancel(id, why);
+    await this.#agreement?.changes.close().catch((error: unknown) => {
+      this.#options.logger.debug("listening did not end in good order", { error });
+    });
+    this.#options.core.release(this.owner);
+  }
+
+  /** A client may go on without waiting for the answer to `initialize`, as those do that read what to say from a file. */
+  get #isEarly(): boolean {
+    return (this.#opening ?? this.#resuming) !== undefined && !this.#agreement && !this.#closing;
+  }
+
+  #afterOpening(proceed: () => void): void {
+    guarded(() => (this.#opening ?? this.#resuming)?.then(proceed, proceed), this.#options.logger);
+  }
+
+  #call(request: Request, channel: RequestChannel, agreement: Agreement): void {
+    const { id } = request;
+    if (this.#inFlight.get(id)) return channel.finish(refusal(id, "A request with this id is being worked on"));
+    const call = new LegacyCall(request, channel, agreement);
+    const running = { id, call, channel };
+    this.#inFlight.set(id, running);
+    void this.#answer(running, agreement);
+  }
+
+  /** Never rejects: what fails here concerns one request, and must not end the process. */
+  async #answer({ id, call, channel }: InFlight, agreement: Agreement): Promise<void> {
+    try {
+      const outcome = await this.#run(call, agreement);
+      const apart = channel.untilApart?.();
+      if (apart) await apart;
+      // A cancelled request has been finished already, and gets no answer.
+      if (call.isOver) return;
+      call.isOver = true;
+      this.#inFlight.delete(id);
+      channel.finish({ jsonrpc: "2.0", id, ...outcome });
+    } catch (error) {
+      this.#options.logger.error("a request could not be answered", { error });
+    }
+  }
+
+  async #run(call: LegacyCall, agreement: Agreement): Promise<ReturnType<typeof legacyFailure>> {
+    const { exchange } = call;
+    try {
+      const result = legacyResult(exchange, await this.#options.core.handle(exchange), agreement);
+      if (!call.isOver) call.completeVisits();
+      return { result };
+    } catch (error) {
+      if (!call.isOver) this.#options.logger.debug(`${exchange.method} failed`, { error });
+      return legacyFailure(error, exchange, agreement.version);
+    }
+  }
+
+  #cancel(id: RequestId, why?: NexusError): void {
+    const running = this.#inFlight.get(id);
+    if (!running) return;
+    this.#inFlight.delete(id);
+    running.call.cancel(why ?? new NexusError("CANCELLED", "The client cancelled its request"));
+    running.channel.finish(why && { jsonrpc: "2.0", id, error: rpcErrorOf(why) });
+  }
+
+  async #setLevel(level: unknown): Promise<Result> {
+    const known = LOG_LEVELS.find((candidate) => candidate === level);
+    if (!known) throw new NexusError("ARGUMENTS_INVALID", `"level" is one of ${LOG_LEVELS.join(", ")}`);
+    this.#logLevel = known;
+    return {};
+  }
+
+  async #subscribe(given: unknown, { changes }: Agreement): Promise<Result> {
+    const uri = uriOf(given);
+    if (await changes.subscribe(uri)) return {};
+    throw new NexusError("NAME_UNKNOWN", `Nothing will be told of ${uri}: no such resource, or no subscriptions to it`);
+  }
+
+  async #unsubscribe(given: unknown, { changes }: Agreement): Promise<Result> {
+    await changes.unsubscribe(uriOf(given));
+    return {};
+  }
+}
+
+const NOT_INITIALIZED = "The session is not initialized: send initialize first";
+
+function uriOf(given: unknown): string {
+  if (typeof given === "string") return given;
+  throw new NexusError("ARGUMENTS_INVALID", `"uri" must be a text`);
+}
+
+function refusal(id: RequestId, message: string): Response {
+  return { jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message } };
+}

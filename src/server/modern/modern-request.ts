@@ -1,0 +1,98 @@
+import {
+  METHOD_NOT_FOUND,
+  type ErrorObject,
+  type Request,
+  type Response,
+  type Result,
+} from "../../protocol/json-rpc.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import { META } from "../../protocol/meta.ts";
+import { isRemoved } from "../../protocol/methods.ts";
+import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
+import type { Core, Offer } from "../core.ts";
+import { principalKey } from "../principal.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { listenModern } from "./modern-listen.ts";
+import { readSender, type ModernRequest, type RequestSender } from "./modern-sender.ts";
+import { servedRevisions } from "../served-revisions.ts";
+
+/** Answers one modern request from what it carries alone: nothing is remembered between requests. Never rejects. */
+export async function answerModern(r: ModernRequest): Promise<Response> {
+  try {
+    const read = readSender(r.request, servedRevisions(r.core).modern);
+    return "problem" in read ? failed(r.request, read.problem) : await answerFrom(read.sender, r);
+  } catch (error) {
+    return failed(r.request, rpcErrorOf(error));
+  }
+}
+
+/** The same where the sender is known already: HTTP compares headers with the body in between. */
+export async function answerFrom(sender: RequestSender, r: ModernRequest): Promise<Response> {
+  try {
+    const result = await resultOf(sender, r);
+    return { jsonrpc: "2.0", id: r.request.id, result: signed(result, r.core.serverInfo()) };
+  } catch (error) {
+    return failed(r.request, rpcErrorOf(error));
+  }
+}
+
+/** Every answer says who gives it. */
+function signed(result: Result, info: Implementation | undefined): Result {
+  if (!info) return result;
+  const _meta = { [META.serverInfo]: info, ...result._meta };
+  return result._meta ? { ...result, _meta } : { _meta, ...result };
+}
+
+export function failed({ id }: Request, error: ErrorObject): Response {
+  return { jsonrpc: "2.0", id, error };
+}
+
+async function resultOf(sender: RequestSender, r: ModernRequest): Promise<Result> {
+  const { core, principal, request, signal, send } = r;
+  const { method } = request;
+  if (method === "server/discover") return discovery(await core.offer(principal), core);
+  if (method === "subscriptions/listen") return listenModern(sender, r);
+  // A server of an older revision may know them, but this caller speaks the newest one.
+  if (isRemoved(method)) throw unknownMethod(method);
+  const { version, capabilities, logLevel, progressToken, trace, onBehalfOf, params } = sender;
+  return core.handle({
+    endpoint: core.endpoint,
+    principal,
+    method,
+    params,
+    caller: {
+      era: "modern",
+      version,
+      owner: principalKey(principal),
+      capabilities,
+      logLevel,
+      progressToken,
+      trace,
+      onBehalfOf,
+      notify: send,
+      ask: undefined,
+    },
+    signal,
+  });
+}
+
+function discovery({ serverInfo, capabilities, instructions, ttlMs, cacheScope }: Offer, core: Core): Result {
+  return {
+    resultType: "complete",
+    supportedVersions: [...servedRevisions(core).modern],
+    capabilities,
+    ...(instructions === undefined ? {} : { instructions }),
+    ttlMs,
+    cacheScope,
+    _meta: { [META.serverInfo]: serverInfo },
+  };
+}
+
+function unknownMethod(method: string): NexusError {
+  const message = `There is no method "${method}" in ${MODERN_REVISIONS[0]}`;
+  return new NexusError("CAPABILITY_MISSING", message, {
+    rpc: { code: METHOD_NOT_FOUND, message },
+    mayHaveReached: false,
+  });
+}

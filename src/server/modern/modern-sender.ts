@@ -1,0 +1,91 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
+import { isRecord } from "../../json/is-record.ts";
+import {
+  INVALID_PARAMS,
+  isRequestId,
+  type ErrorObject,
+  type Notification,
+  type Params,
+  type Request,
+} from "../../protocol/json-rpc.ts";
+import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type ProgressToken } from "../../protocol/mcp.ts";
+import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
+import type { ModernRevision } from "../../protocol/revisions.ts";
+import type { Caller, Core } from "../core.ts";
+import type { Principal } from "../principal.ts";
+import { behalfIn, RESERVED_META, traceIn } from "../reserved-meta.ts";
+
+/** What a modern request says about its sender in `_meta`, and the parameters without it. */
+export interface RequestSender {
+  version: string;
+  capabilities: ClientCapabilities;
+  logLevel: LogLevel | undefined;
+  progressToken: ProgressToken | undefined;
+  trace: Caller["trace"];
+  onBehalfOf: string | undefined;
+  params: Params;
+}
+
+/** One modern request, whatever it came on. */
+export interface ModernRequest {
+  core: Core;
+  principal: Principal;
+  request: Request;
+  /** Fires when the caller no longer wants the answer, or when the server ends a subscription. */
+  signal: CancelSignal;
+  /** On the request's own stream, before its answer. */
+  send: (message: Notification) => void;
+}
+
+/** The version that a message claims for itself; any claim at all makes it modern. */
+export function claimedVersion(params: unknown): unknown {
+  if (!isRecord(params)) return undefined;
+  const meta = params["_meta"];
+  return isRecord(meta) ? meta[META.protocolVersion] : undefined;
+}
+
+/** Why a version that a message claims cannot be served. */
+export function versionProblem(claimed: unknown, supported: readonly ModernRevision[]): ErrorObject | undefined {
+  if (claimed === undefined) return missing(META.protocolVersion);
+  if (supported.some((revision) => revision === claimed)) return undefined;
+  const requested = typeof claimed === "string" ? claimed : JSON.stringify(claimed);
+  return {
+    code: UNSUPPORTED_VERSION,
+    message: `Protocol version ${requested} is not served here`,
+    data: { supported: [...supported], requested },
+  };
+}
+
+/** Who sent a modern request: version first, then the other keys that are required. */
+export function readSender(
+  { params = {} }: Request,
+  supported: readonly ModernRevision[],
+): { sender: RequestSender } | { problem: ErrorObject } {
+  const { _meta: meta, ...others } = params;
+  const version = isRecord(meta) ? meta[META.protocolVersion] : undefined;
+  const problem = versionProblem(version, supported);
+  if (problem) return { problem };
+  if (!isRecord(meta) || !isRecord(meta[META.clientCapabilities])) return { problem: missing(META.clientCapabilities) };
+  const carried = carriedMeta(meta);
+  return {
+    sender: {
+      version: String(version),
+      capabilities: meta[META.clientCapabilities] as ClientCapabilities,
+      logLevel: LOG_LEVELS.find((level) => level === meta[META.logLevel]),
+      progressToken: isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined,
+      trace: traceIn(meta),
+      onBehalfOf: behalfIn(meta),
+      params: carried ? { _meta: carried, ...others } : others,
+    },
+  };
+}
+
+function carriedMeta(meta: Record<string, unknown>): Record<string, unknown> | undefined {
+  let carried: [string, unknown][] | undefined;
+  for (const key in meta) if (!RESERVED_META.has(key)) (carried ??= []).push([key, meta[key]]);
+  return carried && Object.fromEntries(carried);
+}
+
+function missing(key: string): ErrorObject {
+  return { code: INVALID_PARAMS, message: `"_meta" of the request must have "${key}"` };
+}

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { connect, MemoryTransport } from "../../index.ts";
+import type { Question } from "../../protocol/mcp.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import { defineTool, type Features } from "./features.ts";
+import { McpServer } from "./mcp-server.ts";
+import { serveInMemory } from "./memory-connection.ts";
+
+const question = (message: string): Question => ({
+  method: "elicitation/create",
+  params: { message, requestedSchema: { type: "object", properties: { yes: { type: "boolean" } } } },
+});
+
+function transportTo(features: Partial<Features>, revisions: Revision[] = ["2026-07-28"]): MemoryTransport {
+  const all = { tools: [], resources: [], templates: [], prompts: [], ...features };
+  const info = { name: "here", version: "1" };
+  const server = new McpServer({ info, features: all, revisions, capabilities: { tools: {}, resources: {} } });
+  return new MemoryTransport((end) => serveInMemory(server, end));
+}
+
+const echo = defineTool("echo", {}, (_args, { era }) => ({ content: [{ type: "text", text: era }] }));
+
+test.each([
+  ["modern", ["2026-07-28"]],
+  ["legacy", ["2025-11-25"]],
+  ["modern", ["2026-07-28", "2025-06-18"]],
+] as [string, Revision[]][])("a client in the same process is answered in its era: %s %j", async (era, revisions) => {
+  await using client = await connect(transportTo({ tools: [echo] }, revisions));
+  expect(client.era).toBe(era);
+  expect(await client.callTool("echo")).toMatchObject({ content: [{ text: era }] });
+});
+
+test("a call that the client gives up is aborted, and so is every call of a client that leaves", async () => {
+  const aborted: string[] = [];
+  let started = () => {};
+  const hang = defineTool("hang", {}, (args, { signal }) => {
+    signal.addEventListener("abort", () => aborted.push(String(args["name"])));
+    started();
+    return new Promise(() => {});
+  });
+  const client = await connect(transportTo({ tools: [hang] }));
+  const call = async (name: string, signal?: AbortSignal) => {
+    const running = new Promise<void>((resolve) => (started = resolve));
+    const failed = client.callTool("hang", { name }, signal ? { signal } : {}).catch((error: unknown) => error);
+    await running;
+    return { failed };
+  };
+  const stop = new AbortController();
+  const first = await call("first", stop.signal);
+  stop.abort();
+  expect(await first.failed).toMatchObject({ code: "CANCELLED" });
+  const second = await call("second");
+  await client.close();
+  await second.failed;
+  await expect.poll(() => aborted).toEqual(["first", "second"]);
+});
+
+test("an answer counts only for the question that was asked: another key is asked again", async () => {
+  let price = 1;
+  const buy = defineTool("buy", {}, async (_args, { ask }) => {
+    const key = `price-${price}`;
+    const answers = await ask({ [key]: question(key) }, { sealed: true });
+    return { content: [{ type: "text", text: `${key} ${JSON.stringify(answers[key])}` }] };
+  });
+  const input = { capabilities: { elicitation: {} }, handle: () => ({ action: "accept" as const }) };
+  await using client = await connect(transportTo({ tools: [buy] }), { input });
+  const asked = await client.request("tools/call", { name: "buy" });
+  price = 2;
+  const forged = await client.request("tools/call", {
+    name: "buy",
+    requestState: asked["requestState"],
+    inputResponses: { "price-2": { action: "accept" } },
+  });
+  expect(forged).toMatchObject({ resultType: "input_required", inputRequests: { "price-2": {} } });
+  const bought = await client.request("tools/call", {
+    name: "buy",
+    requestState: forged["requestState"],
+    inputResponses: { "price-2": { action: "accept" } },
+  });
+  expect(bought).toMatchObject({ resultType: "complete", content: [{ text: 'price-2 {"action":"accept"}' }] });
+});
+
+test("what was asked of one caller is not answered by another", async () => {
+  const buy = defineTool("buy", {}, async (_args, { ask }) => {
+    await ask({ price: question("price") }, { sealed: true });
+    return { content: [{ type: "text", text: "bought" }] };
+  });
+  const input = { capabilities: { elicitation: {} }, handle: () => ({ action: "accept" as const }) };
+  await using client = await connect(transportTo({ tools: [buy] }), { input });
+  const by = (caller: string) => ({ name: "buy", _meta: { "dev.nexus/caller": caller } });
+  const asked = await client.request("tools/call", by("ann"));
+  const answer = { requestState: asked["requestState"], inputResponses: { price: { action: "accept" } } };
+  await expect(client.request("tools/call", { ...by("bob"), ...answer })).rejects.toThrow("request state");
+  expect(await client.request("tools/call", { ...by("ann"), ...answer })).toMatchObject({
+    content: [{ text: "bought" }],
+  });
+});
+
+test("what is one caller's own is not kept for others", async () => {
+  const template = { uriTemplate: "mine://{id}", name: "mine" };
+  const read = (uri: string) => [{ uri, text: "for you" }];
+  await using client = await connect(
+    transportTo({
+      templates: [
+        { template, cacheScope: "private", read },
+        { template: { ...template, uriTemplate: "all://{id}" }, read },
+      ],
+    }),
+  );
+  expect(await client.request("resources/read", { uri: "mine://1" })).toMatchObject({ cacheScope: "private" });
+  expect(await client.request("resources/read", { uri: "all://1" })).toMatchObject({ cacheScope: "public" });
+});

@@ -1,0 +1,40 @@
+import { isRecord } from "../json/is-record.ts";
+import { CALLER_META, META } from "../protocol/meta.ts";
+import type { Caller } from "./core.ts";
+
+/** `_meta` keys that each hop says for itself: what one side says with them is not for the other. */
+export const RESERVED_META: ReadonlySet<string> = new Set<string>([
+  ...Object.values(META),
+  CALLER_META,
+  "progressToken",
+  "traceparent",
+  "tracestate",
+  "baggage",
+]);
+
+/** The same without reserved `_meta`; the very same object where there is none, since it may be kept by somebody else. */
+export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T): T {
+  const meta = carrier._meta;
+  if (!isRecord(meta)) return carrier;
+  const names = Object.keys(meta);
+  const kept = names.filter((name) => !RESERVED_META.has(name));
+  if (kept.length === names.length) return carrier;
+  const { _meta, ...rest } = carrier;
+  if (kept.length === 0) return rest as T;
+  return { _meta: Object.fromEntries(kept.map((name) => [name, meta[name]])), ...rest } as T;
+}
+
+/** W3C trace context. */
+export function traceIn({ traceparent, tracestate, baggage }: Record<string, unknown>): Caller["trace"] {
+  if (typeof traceparent !== "string") return undefined;
+  return {
+    traceparent,
+    ...(typeof tracestate === "string" ? { tracestate } : {}),
+    ...(typeof baggage === "string" ? { baggage } : {}),
+  };
+}
+
+/** For whom a gateway in front calls. */
+export function behalfIn({ [CALLER_META]: caller }: Record<string, unknown>): string | undefined {
+  return typeof caller === "string" ? caller : undefined;
+}

@@ -1,0 +1,326 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { Deadlines } from "../../async/deadlines.ts";
+import { guarded } from "../../async/guarded.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import {
+  INTERNAL_ERROR,
+  INVALID_REQUEST,
+  isNotification,
+  isRequest,
+  isRequestId,
+  isResponse,
+  PARSE_ERROR,
+  type Message,
+  type Request,
+  type RequestId,
+  type Response,
+} from "../../protocol/json-rpc.ts";
+import { LineReader } from "../../protocol/line-reader.ts";
+import { isDeeperThan } from "../../json/json-depth.ts";
+import { answerModern } from "../modern/modern-request.ts";
+import { claimedVersion } from "../modern/modern-sender.ts";
+import { ByteBudget, NO_ROOM, type ByteClaim } from "../byte-budget.ts";
+import type { Core } from "../core.ts";
+import { SERVER_LIMITS, type BatchLimits, type ServerLimits } from "../limits.ts";
+import { servedRevisions } from "../served-revisions.ts";
+import { principalKey, type Principal } from "../principal.ts";
+import { messageProblem, receivedBatch, receivedMessage } from "../received-message.ts";
+import { jsonText } from "../json-text.ts";
+import { BatchAnswers } from "../legacy/batch-answers.ts";
+import { LegacySession } from "../legacy/legacy-session.ts";
+import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
+
+export interface StdioOptions {
+  core: Core;
+  principal: Principal;
+  input: Readable;
+  output: Writable;
+  /** Ends it at once; what is in flight gets no answer. */
+  signal: AbortSignal;
+  logger?: Logger | undefined;
+  maxLineBytes?: number | undefined;
+  limits?: StdioLimits | undefined;
+  /** Where long messages and unread answers are counted. */
+  budget?: ByteBudget | undefined;
+  /** How long what is in flight may go on after the input has ended. */
+  drainMs?: number | undefined;
+  /** How long a client has to answer a question; ten minutes. */
+  answerMs?: number | undefined;
+}
+
+type StdioLimits = BatchLimits & Pick<ServerLimits, "jsonDepth">;
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const DRAIN_MS = 10_000;
+const FLUSH_MS = 1000;
+/** What is no longer is not counted. */
+const SMALL_LENGTH = 16 * 1024;
+/** Beyond this a client that does not read is told nothing but answers. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+
+/** Serves one client of either era on a pair of pipes, until its end or the signal. */
+export function serveStdio(options: StdioOptions): Promise<void> {
+  return new StdioEndpoint(options).serve();
+}
+
+class StdioEndpoint {
+  readonly #options: StdioOptions;
+  readonly #limits: StdioLimits;
+  readonly #logger: Logger;
+  readonly #budget: ByteBudget;
+  /** What the client has not read. */
+  readonly #unread: ByteClaim;
+  readonly #session: LegacySession;
+  readonly #modern = new Map<RequestId, AbortController>();
+  readonly #waiting = new Set<object>();
+  /** Whoever waits for the last answer. */
+  #onQuiet: (() => void) | undefined;
+  /** Set by the first message, and never changed: what carries no mark of its own is of that era. */
+  #era: "modern" | "legacy" | undefined;
+  #isOver = false;
+
+  constructor(options: StdioOptions) {
+    const { core, principal, answerMs, logger = SILENT } = options;
+    this.#options = options;
+    this.#limits = options.limits ?? SERVER_LIMITS;
+    this.#logger = logger;
+    this.#budget = options.budget ?? new ByteBudget(SERVER_LIMITS);
+    const measure = () => options.output.writableLength;
+    this.#unread = this.#budget.claim(principalKey(principal), { measure });
+    const outside = (notification: Message) => void this.#write(notification);
+    const deadlines = new Deadlines();
+    this.#session = new LegacySession({ core, principal, answerMs, logger, deadlines, outside });
+  }
+
+  async serve(): Promise<void> {
+    const { input, output, signal, drainMs = DRAIN_MS } = this.#options;
+    // The client may be gone before the last answer is written; that is its right.
+    output.on("error", () => {});
+    const gone = new AbortController();
+    const over = AbortSignal.any([signal, gone.signal]);
+    output.once("close", () => gone.abort());
+    await this.#read(input, over);
+    this.#session.stopAsking();
+    for (const [id, controller] of this.#modern) if (!this.#waiting.has(controller)) this.#abort(id, controller);
+    if (!over.aborted) await this.#quiet(drainMs, over);
+    this.#isOver = true;
+    for (const [id, controller] of this.#modern) this.#abort(id, controller);
+    await this.#session.close();
+    if (!output.destroyed && !output.writableEnded && output.writableLength > 0) await flushed(output);
+  }
+
+  /** Resolves when the input has ended, for whatever reason. */
+  async #read(input: Readable, over: AbortSignal): Promise<void> {
+    const reader = new LineReader(this.#options.maxLineBytes ?? MAX_LINE_BYTES, {
+      // What one line causes must not end the process.
+      line: (text) => guarded(() => this.#receiveLine(text), this.#logger),
+      tooLong: (bytes, _answered, asked) =>
+        this.#refuse(asked, INVALID_REQUEST, `A message of ${bytes} bytes is too long`),
+    });
+    const take = (chunk: Buffer | string) => reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    input.on("data", take);
+    if (!over.aborted && !input.readableEnded && !input.destroyed) {
+      await Promise.race([once(input, "end", { signal: over }), once(input, "close", { signal: over })]).catch(
+        () => {},
+      );
+    }
+    input.off("data", take);
+    input.pause();
+    // The last line counts without its newline, too.
+    if (!over.aborted) reader.push(Buffer.from("\n"));
+  }
+
+  #receiveLine(line: string): void {
+    const { jsonDepth } = this.#limits;
+    if (isDeeperThan(line, jsonDepth)) {
+      return this.#refuse(undefined, INVALID_REQUEST, `The message is nested deeper than ${jsonDepth} levels`);
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      if (line.trim() !== "") this.#refuse(undefined, PARSE_ERROR, "This line is not JSON");
+      return;
+    }
+    const held = this.#hold(line.length);
+    const id = isRecord(value) && isRequestId(value["id"]) ? value["id"] : undefined;
+    if (!held) return this.#refuse(id, INTERNAL_ERROR, NO_ROOM);
+    if (Array.isArray(value)) return this.#receiveBatch(value, held);
+    const message = receivedMessage(value);
+    if (!message) this.#refuse(id, INVALID_REQUEST, messageProblem(value));
+    else this.#receive(message, () => new SharedChannel((each) => this.#write(each), held));
+    if (!message || !isRequest(message)) held.onDone?.();
+  }
+
+  /** Counts a long line until it is answered; undefined where there is no room for it. */
+  #hold(length: number): { onDone?: () => void } | undefined {
+    if (length <= SMALL_LENGTH) return {};
+    const claim = this.#claim();
+    return claim.resize(length) ? { onDone: () => claim.release() } : undefined;
+  }
+
+  #claim(): ByteClaim {
+    return this.#budget.claim(principalKey(this.#options.principal));
+  }
+
+  #receiveBatch(items: readonly unknown[], { onDone }: { onDone?: () => void }): void {
+    const refuse = (problem: string) => {
+      this.#refuse(undefined, INVALID_REQUEST, problem);
+      onDone?.();
+    };
+    if (this.#session.version !== "2025-03-26") {
+      return refuse("Batches exist in sessions of 2025-03-26 only");
+    }
+    const { batchMessages, batchBytes } = this.#limits;
+    const messages = receivedBatch(items, batchMessages);
+    if (!Array.isArray(messages)) return refuse(messages.problem);
+    const requests = messages.filter(isRequest).length;
+    const batch = { answers: new BatchAnswers(batchBytes, this.#claim()), requests };
+    const channel = new SharedChannel((each) => this.#write(each), { batch, onDone });
+    if (requests === 0) onDone?.();
+    for (const message of messages) this.#receive(message, () => channel);
+  }
+
+  #receive(message: Message, channel: () => RequestChannel): void {
+    if (isResponse(message)) return this.#session.settle(message);
+    if (isNotification(message)) {
+      if (message.method === "notifications/cancelled") this.#cancelModern(message.params?.["requestId"]);
+      return this.#session.notified(message);
+    }
+    const { id, params = {} } = message;
+    if (!isRecord(params)) return channel().finish(refusal(id, INVALID_REQUEST, `"params" must be an object`));
+    if (this.#speaksModern(message)) guarded(() => this.#answerModern(message, channel()), this.#logger);
+    else this.#session.request(message, this.#counted(channel()));
+  }
+
+  /** What a message claims decides; then `initialize`; then what the first message was. */
+  #speaksModern({ method, params }: Request): boolean {
+    const { modern, legacy } = servedRevisions(this.#options.core);
+    if (modern.length === 0 || legacy.length === 0) return legacy.length === 0;
+    const isMarked = claimedVersion(params) !== undefined;
+    this.#era ??= isMarked ? "modern" : "legacy";
+    return isMarked || (method !== "initialize" && this.#session.version === undefined && this.#era === "modern");
+  }
+
+  async #answerModern(request: Request, channel: RequestChannel): Promise<void> {
+    const { core, principal } = this.#options;
+    const { id, method } = request;
+    if (this.#modern.has(id)) {
+      return channel.finish(refusal(id, INVALID_REQUEST, "A request with this id is being worked on"));
+    }
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#modern.set(id, controller);
+    const isListening = method === "subscriptions/listen";
+    // A subscription has no end of its own, so nobody waits for it.
+    if (!isListening) this.#waiting.add(controller);
+    const send = (notification: Message) => {
+      if (!signal.aborted) channel.send(notification);
+    };
+    const answer = await answerModern({ core, principal, request, signal, send });
+    const apart = channel.untilApart?.();
+    if (apart) await apart;
+    const isWanted = this.#modern.get(id) === controller;
+    if (isWanted) this.#modern.delete(id);
+    channel.finish(isWanted ? answer : undefined);
+    // On stdio the end of a subscription is told in both ways that the specification has.
+    if (isWanted && isListening && "result" in answer) channel.send(cancelled(id));
+    this.#done(controller);
+  }
+
+  #cancelModern(id: unknown): void {
+    const controller = isRequestId(id) ? this.#modern.get(id) : undefined;
+    if (controller) this.#abort(id as RequestId, controller);
+  }
+
+  #abort(id: RequestId, controller: AbortController): void {
+    this.#modern.delete(id);
+    controller.abort(new NexusError("CANCELLED", "The client no longer wants the answer"));
+  }
+
+  #counted(channel: RequestChannel): RequestChannel {
+    const counted: RequestChannel = {
+      canStream: channel.canStream,
+      send: (message) => channel.send(message),
+      untilApart: () => channel.untilApart?.(),
+      finish: (answer) => {
+        channel.finish(answer);
+        this.#done(counted);
+      },
+    };
+    this.#waiting.add(counted);
+    return counted;
+  }
+
+  #done(waiting: object): void {
+    this.#waiting.delete(waiting);
+    if (this.#waiting.size === 0) this.#onQuiet?.();
+  }
+
+  /** What is not read at once has to be held. */
+  #hasRoomFor(text: string): boolean {
+    const length = this.#options.output.writableLength + text.length;
+    return length <= SMALL_LENGTH || this.#unread.resize(length);
+  }
+
+  /** Resolves when everything is answered, or the time is over. */
+  async #quiet(drainMs: number, over: AbortSignal): Promise<void> {
+    if (this.#waiting.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+      timer = setTimeout(resolve, drainMs);
+      over.addEventListener("abort", () => resolve(), { once: true });
+    });
+    clearTimeout(timer);
+  }
+
+  #refuse(id: RequestId | undefined, code: number, message: string): void {
+    this.#write(refusal(id, code, message));
+  }
+
+  #write(message: Message | BatchAnswers): boolean {
+    const { input, output } = this.#options;
+    if (this.#isOver || output.destroyed || output.writableEnded) return false;
+    const isBatch = message instanceof BatchAnswers;
+    const isTold = !isBatch && isNotification(message);
+    if (isTold && output.writableLength > MAX_UNREAD_BYTES) return false;
+    const whole = isBatch ? message.take() : jsonText(message);
+    const text = whole === undefined || this.#hasRoomFor(whole) ? whole : withoutRoom(message);
+    if (text === undefined) return false;
+    if (!output.write(`${text}\n`) && !input.isPaused()) {
+      // Who does not read is not listened to either.
+      input.pause();
+      output.once("drain", () => input.resume());
+    }
+    return true;
+  }
+}
+
+function refusal(id: RequestId | undefined, code: number, message: string): Response {
+  // Clients check the outline of a message: an id that is not known is left out, since null is none for them.
+  return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: { code, message } };
+}
+
+/** What is written in place of an answer for which there is no room; nothing for the rest. */
+function withoutRoom(message: Message | BatchAnswers): string | undefined {
+  if (message instanceof BatchAnswers) return JSON.stringify(refusal(undefined, INTERNAL_ERROR, NO_ROOM));
+  return isResponse(message) ? JSON.stringify(refusal(message.id ?? undefined, INTERNAL_ERROR, NO_ROOM)) : undefined;
+}
+
+function cancelled(requestId: RequestId): Message {
+  return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "The subscription ended" } };
+}
+
+/** Resolves when everything is written, or its reader has had time enough to take it. */
+async function flushed(output: Writable): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, FLUSH_MS);
+    output.write("", () => resolve());
+  });
+  clearTimeout(timer);
+}
