@@ -1,3 +1,4 @@
+import { quoteUrl } from "../text/shell-words.ts";
 import { maskedUrl } from "../text/masked-secrets.ts";
 import type { NexusError } from "./nexus-error.ts";
 
@@ -14,7 +15,7 @@ export function thingsToTry({ code, details, cause }: NexusError, platform: Node
     return [isWindows ? "set NODE_EXTRA_CA_CERTS=C:\\certs\\ca.pem" : "export NODE_EXTRA_CA_CERTS=~/certs/ca.pem"];
   }
   if (code === "CONNECTION_FAILED" && url !== undefined) {
-    return [`${isWindows ? "curl.exe" : "curl"} -v ${inQuotes(maskedUrl(url), isWindows)}`];
+    return [`${isWindows ? "curl.exe" : "curl"} -v ${quoteUrl(maskedUrl(url), platform)}`];
   }
   const isElsewhere = code === "HTTP_STATUS" && (details.status === 404 || details.status === 405);
   return isElsewhere || code === "NOT_MCP" ? usualEndpoint(url) : [];
@@ -35,10 +36,4 @@ function usualEndpoint(url: string | undefined): string[] {
   if (url === undefined || !URL.canParse(url)) return [];
   const usual = new URL("/mcp", url).href;
   return usual === url ? [] : [`"url": "${maskedUrl(usual)}"`];
-}
-
-/** A `&` or `?` of an address means something else to a shell. */
-function inQuotes(url: string, isWindows: boolean): string {
-  if (/^[\w:/.-]+$/.test(url)) return url;
-  return isWindows ? `"${url.replaceAll('"', "%22")}"` : `'${url.replaceAll("'", "%27")}'`;
 }

@@ -1,9 +1,10 @@
+import { shorten } from "../text/shorten.ts";
+
 const LONGEST = 60;
 
 /** A value as it is shown in a message: its JSON, cut where it gets long. */
 export function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? "nothing";
-  return json.length > LONGEST ? `${json.slice(0, LONGEST)}…` : json;
+  return shorten(JSON.stringify(value) ?? "nothing", LONGEST);
 }
 
 export function typeOf(value: unknown): string {

@@ -1,3 +1,4 @@
+import { shorten } from "../text/shorten.ts";
 import { maskedProse } from "../text/masked-secrets.ts";
 import { isRecord } from "../json/is-record.ts";
 import { parseJson } from "../json/parse-json.ts";
@@ -13,8 +14,7 @@ export function wordsOfBody(body: string): string | undefined {
   if (titleOfPage(body) !== undefined) return undefined;
   const words = (messageIn(parseJson(body)) ?? body).replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   if (words === "") return undefined;
-  const shown = maskedProse(words.slice(0, 4 * MAX_LENGTH));
-  return shown.length > MAX_LENGTH ? `${shown.slice(0, MAX_LENGTH)}…` : shown;
+  return shorten(maskedProse(words.slice(0, 4 * MAX_LENGTH)), MAX_LENGTH);
 }
 
 /** What an API has to say in JSON, from where APIs put it; undefined where nothing is found. */

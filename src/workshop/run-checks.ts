@@ -1,3 +1,4 @@
+import { shorten } from "../text/shorten.ts";
 import type { CallToolResult } from "../protocol/mcp.ts";
 import type { CompiledApi } from "./compile/compile.ts";
 import type { CheckSpec, ToolFile } from "./file/model/tool-file.ts";
@@ -45,14 +46,14 @@ export async function* runChecks(
 function problemsOf({ error, structuredContent, text }: CheckSpec["expect"], result: CallToolResult): string[] {
   const said = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   if (error !== undefined) {
-    if (!result.isError) return [`expected it to fail with ${JSON.stringify(error)}, but it gave ${shortened(said)}`];
-    return said.includes(error) ? [] : [`expected the failure to say ${JSON.stringify(error)}, not ${shortened(said)}`];
+    if (!result.isError) return [`expected it to fail with ${JSON.stringify(error)}, but it gave ${shown(said)}`];
+    return said.includes(error) ? [] : [`expected the failure to say ${JSON.stringify(error)}, not ${shown(said)}`];
   }
-  if (result.isError) return [`failed: ${shortened(said)}`];
+  if (result.isError) return [`failed: ${shown(said)}`];
   return [
     ...(text === undefined || said.includes(text)
       ? []
-      : [`expected the text ${JSON.stringify(text)}, not ${shortened(said)}`]),
+      : [`expected the text ${JSON.stringify(text)}, not ${shown(said)}`]),
     ...(structuredContent === undefined ? [] : differences(structuredContent, result.structuredContent, "")),
   ];
 }
@@ -61,7 +62,7 @@ function problemsOf({ error, structuredContent, text }: CheckSpec["expect"], res
 export function differences(expected: unknown, actual: unknown, path: string): string[] {
   const where = path === "" ? "the result" : path;
   if (Array.isArray(expected)) {
-    if (!Array.isArray(actual)) return [`${where}: expected a list, not ${shortened(actual)}`];
+    if (!Array.isArray(actual)) return [`${where}: expected a list, not ${shown(actual)}`];
     if (actual.length !== expected.length) {
       return [`${where}: expected ${expected.length} items, not ${actual.length}`];
     }
@@ -69,17 +70,16 @@ export function differences(expected: unknown, actual: unknown, path: string): s
   }
   if (typeof expected === "object" && expected !== null) {
     if (typeof actual !== "object" || actual === null || Array.isArray(actual)) {
-      return [`${where}: expected an object, not ${shortened(actual)}`];
+      return [`${where}: expected an object, not ${shown(actual)}`];
     }
     const members = actual as Record<string, unknown>;
     return Object.entries(expected).flatMap(([key, value]) =>
       differences(value, Object.hasOwn(members, key) ? members[key] : undefined, path === "" ? key : `${path}.${key}`),
     );
   }
-  return expected === actual ? [] : [`${where}: expected ${JSON.stringify(expected)}, not ${shortened(actual)}`];
+  return expected === actual ? [] : [`${where}: expected ${JSON.stringify(expected)}, not ${shown(actual)}`];
 }
 
-function shortened(value: unknown): string {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+function shown(value: unknown): string {
+  return shorten(value === undefined ? "nothing" : JSON.stringify(value), SHOWN);
 }

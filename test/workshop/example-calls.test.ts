@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { splitWords } from "../../src/cli/command/split-words.ts";
+import { splitWords } from "../../src/cli/command/command-line.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 
 const APIS = ["capcorn", "museum"];

@@ -1,10 +1,10 @@
+import { parseDuration } from "../../text/duration.ts";
+import { quoteForCmd, quoteForPosix } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { startFake, type Fake } from "../../workshop/fake/fake.ts";
-import { exampleRequest } from "../../workshop/fake/example-request.ts";
-import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
+import { exampleRequest, type ExampleRequest } from "../../workshop/fake/example-request.ts";
+import type { FakeFailure, ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { exampleSettings } from "../../workshop/run/setting-values.ts";
-import { curlLine } from "./curl-line.ts";
-import { failureOption } from "./failure-option.ts";
 import { loadSound } from "./loaded.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
@@ -34,7 +34,7 @@ as application/json, lets it fail while it runs; GET /__fake tells which request
   endsOnSignal: true,
 
   async run({ words: [given = ""], options, out, signal, surroundings }) {
-    const failure = options.fail === undefined ? undefined : failureOption(options.fail);
+    const failure = options.fail === undefined ? undefined : failureOf(options.fail);
     const port = portOf(options.port);
     const { file, path } = await loadSound(given, out, surroundings.home);
     if (!file) return;
@@ -79,4 +79,26 @@ function portOf(given: string | undefined): number {
   const port = Number(given ?? 0);
   if (given === undefined || (/^\d+$/.test(given) && port <= 65_535)) return port;
   throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+}
+
+/** `--fail status=503`, `delay=2s`, `cut`, `broken`, `off-schema`. */
+function failureOf(given: string): FakeFailure {
+  const [kind = "", value = ""] = given.split("=", 2);
+  const status = Number(value);
+  const delayMs = parseDuration(value);
+  if (kind === "status" && /^[2-5]\d\d$/.test(value)) return { status };
+  if (kind === "delay" && delayMs !== undefined) return { delayMs };
+  if (given === "cut") return { cut: true };
+  if (given === "broken") return { broken: true };
+  if (given === "off-schema") return { offSchema: true };
+  throw wrongUsage(`--fail ${given} is no way to fail`, "Write status=503, delay=2s, cut, broken or off-schema.");
+}
+
+/** A line that works without changes in the shell of the platform. */
+function curlLine({ method, url, headers, body }: ExampleRequest, platform: NodeJS.Platform): string {
+  const quote = platform === "win32" ? quoteForCmd : quoteForPosix;
+  const words = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
+  // One line, whatever the document; between elements a space means as much as a line break.
+  const sent = body === undefined ? [] : [`-d ${quote(body.replaceAll("\n", " "))}`];
+  return ["curl -s", `-X ${method}`, quote(url), ...words, ...sent].join(" ");
 }

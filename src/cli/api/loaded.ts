@@ -1,4 +1,5 @@
 import { sep } from "node:path";
+import { quoteWord } from "../../text/shell-words.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
@@ -10,7 +11,6 @@ import type { Problem } from "../../workshop/file/model/problem.ts";
 import type { Output } from "../output/output.ts";
 import { counted } from "../output/amounts.ts";
 import { nearPath, shortPath } from "../output/short-path.ts";
-import { quoteWord } from "../command/split-words.ts";
 import { findToolFile } from "./find-tool-file.ts";
 
 /** The API that a command line names. */

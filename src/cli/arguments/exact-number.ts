@@ -1,3 +1,4 @@
+import { shorten } from "../../text/shorten.ts";
 import { isExact } from "../../json/exact-number.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
@@ -11,7 +12,7 @@ export function requireExactNumbers(json: string, what: string): void {
 }
 
 function inexact(number: string, what: string): Error {
-  const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
+  const shown = shorten(number, 40);
   return wrongUsage(
     `${what}: ${shown} cannot be sent exactly; whole numbers reach from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
     `If the server takes text for it, send text: --args '{"key": "${shown}"}'.`,

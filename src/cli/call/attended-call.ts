@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { quoteWord } from "../../text/shell-words.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
@@ -18,7 +19,6 @@ import { ParkedCalls, type ParkedCall } from "./parked-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { logLine, wantEveryMessage } from "./server-messages.ts";
 import type { ServerSet } from "../command/server-set.ts";
-import { quoteWord } from "../command/split-words.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
 import { misspeltAnswers, unansweredError, type Fate } from "../input/unanswered.ts";
 

@@ -1,5 +1,5 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import { shownValue } from "../command/in-place.ts";
-import { quoteWord } from "../command/split-words.ts";
 
 export interface Again {
   /** `mcp call` */

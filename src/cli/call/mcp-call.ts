@@ -1,3 +1,4 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import type { CallToolOptions } from "../../client/client.ts";
 import { checkResult } from "../../client/schema-check.ts";
 import { visible } from "../../text/visible.ts";
@@ -13,7 +14,6 @@ import { requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
 import { measure } from "./repeat.ts";
 import { SavedFiles } from "./saved-files.ts";
-import { quoteWord } from "../command/split-words.ts";
 import { toolArguments } from "../arguments/tool-arguments.ts";
 
 const DESCRIPTION = `

@@ -1,3 +1,4 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
 import type { GetPromptResult, Prompt } from "../../protocol/mcp.ts";
@@ -10,7 +11,6 @@ import { getNamed } from "./get-named.ts";
 import { keyValueFromFile, requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
 import { SavedFiles } from "./saved-files.ts";
-import { quoteWord } from "../command/split-words.ts";
 
 /** nexus mcp prompt demo.postcard --arg place=Vienna */
 export const prompt = defineCommand({

@@ -1,3 +1,4 @@
+import { elapsedText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import type { Progress } from "../../protocol/mcp.ts";
 import type { Output } from "../output/output.ts";
@@ -77,7 +78,7 @@ export class ProgressLine implements Disposable {
     if (text === this.#last) return;
     this.#last = text;
     const now = performance.now();
-    const line = `${text} (${seconds(now - this.#startedAt)})`;
+    const line = `${text} (${elapsedText(now - this.#startedAt)})`;
     if (now - this.#linedAt < LINE_MS) {
       this.#pending = line;
       return;
@@ -93,7 +94,7 @@ export function progressText(
   progress: Progress | undefined,
   { elapsedMs, columns }: { elapsedMs: number; columns: number },
 ): string {
-  const time = seconds(elapsedMs);
+  const time = elapsedText(elapsedMs);
   const share = shareOf(progress);
   const count = progress ? (share === undefined ? String(progress.progress) : percent(share)) : "waiting";
   const room = Math.max(columns - 1, 10);
@@ -124,10 +125,4 @@ function percent(share: number): string {
 function drawnBar(share: number): string {
   const full = Math.round(share * BAR);
   return `[${"#".repeat(full)}${"-".repeat(BAR - full)}]`;
-}
-
-function seconds(ms: number): string {
-  return ms < 60_000
-    ? `${(ms / 1_000).toFixed(1)} s`
-    : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
 }

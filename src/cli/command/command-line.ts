@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { splitShellWords } from "../../text/shell-words.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FLAGS, IN_PLACE, type Command, type Options } from "./command.ts";
@@ -125,4 +126,11 @@ function parsable(options: Options): Record<string, { type: "string" | "boolean"
 
 export function wrongUsage(message: string, hint?: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", message, { hint, mayHaveReached: false });
+}
+
+/** A command as people type it, in words. */
+export function splitWords(text: string, platform: NodeJS.Platform = process.platform): string[] {
+  const { words, open } = splitShellWords(text, platform);
+  if (open !== undefined) throw wrongUsage(`${text} has a ${open} that is not closed`, "Close it, or leave it out.");
+  return words;
 }

@@ -1,8 +1,8 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import { defineServers, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { wrongUsage } from "./command-line.ts";
+import { splitWords, wrongUsage } from "./command-line.ts";
 import { maskedCommand, maskedUrl } from "../../text/masked-secrets.ts";
-import { quoteWord, splitWords } from "./split-words.ts";
 
 /** The server that stands on the command line (`--stdio`, `--url`), if one does. */
 export async function inPlaceServer(

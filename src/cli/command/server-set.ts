@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { quoteWord } from "../../text/shell-words.ts";
 import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
@@ -20,7 +21,6 @@ import { UNATTENDED } from "./declared.ts";
 import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
 import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
-import { quoteWord } from "./split-words.ts";
 import { Sightings, type Sighting } from "./sightings.ts";
 import { concernsServer } from "../../errors/error-traits.ts";
 

@@ -1,6 +1,6 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { visible } from "../../text/visible.ts";
-import { quoteWord } from "../command/split-words.ts";
 
 /** How an entry is reached, as it was written: its command as one would type it, or its URL. */
 export function reachAsWritten(entry: unknown): string {

@@ -1,3 +1,4 @@
+import { shorten } from "../../text/shorten.ts";
 import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -80,7 +81,7 @@ function nameFaults(draft: FindingDraft, kind: string, names: readonly unknown[]
   if (long.length > 0) {
     draft.add(
       "warning",
-      `longer than ${MAX_NAME} characters (${kind}s): ${few(long.map((name) => `${name.slice(0, 20)}…`))}`,
+      `longer than ${MAX_NAME} characters (${kind}s): ${few(long.map((name) => shorten(name, 20)))}`,
     );
   }
 }

@@ -4,8 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";
 import { liveChildren, signalTree, type ProcessSystem } from "../../process/process-tree.ts";
-import { wrongUsage } from "../command/command-line.ts";
-import { splitWords } from "../command/split-words.ts";
+import { splitWords, wrongUsage } from "../command/command-line.ts";
 
 /** A program that stands in for the user's model: the request as JSON on stdin, the answer on stdout. */
 export class SamplingProgram {

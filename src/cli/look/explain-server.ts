@@ -1,10 +1,10 @@
+import { durationText } from "../../text/duration.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { ConfigWarning } from "../../config/read/warning.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
 import { maskedUrl, withoutDefaults } from "../../text/masked-secrets.ts";
 import { visible } from "../../text/visible.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { durationText } from "../output/amounts.ts";
 import { factLines, type Fact } from "../output/facts.ts";
 import type { Output } from "../output/output.ts";
 import { maskedMembers, reachMember, reachText } from "./reach-text.ts";

@@ -1,7 +1,8 @@
+import { durationText } from "../../text/duration.ts";
 import type { Client } from "../../client/client.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import { visible } from "../../text/visible.ts";
-import { counted, durationText } from "../output/amounts.ts";
+import { counted } from "../output/amounts.ts";
 import { askServers, exitCodeFor, failuresForPrograms, reportFailures, type Answers } from "../command/ask-servers.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { asksAnyone, IN_PLACE, type CommandContext, type Options } from "../command/command.ts";

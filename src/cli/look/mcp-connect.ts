@@ -1,8 +1,9 @@
+import { durationText } from "../../text/duration.ts";
 import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
-import { counted, durationText } from "../output/amounts.ts";
+import { counted } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
 import { capabilityWords } from "./capability-words.ts";
 import { asksAnyone, defineCommand, IN_PLACE, type CommandContext } from "../command/command.ts";

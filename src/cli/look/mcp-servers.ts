@@ -1,8 +1,9 @@
+import { agoText } from "../../text/duration.ts";
 import type { Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
-import { agoText, counted } from "../output/amounts.ts";
+import { counted } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms } from "../command/ask-servers.ts";
 import { defineCommand } from "../command/command.ts";
 import { nothingToAsk } from "./no-servers.ts";

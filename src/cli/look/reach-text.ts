@@ -1,5 +1,5 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import { masked, MASK, maskedUrl, maskedWords } from "../../text/masked-secrets.ts";
-import { quoteWord } from "../command/split-words.ts";
 import type { WrittenEntry } from "./written-entries.ts";
 
 /** How a server is started or reached, as its entry says it: variables by their names, what looks secret masked. */

@@ -1,3 +1,4 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import { nearNames } from "../../text/nearest-name.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
@@ -8,7 +9,6 @@ import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask
 import { asksAnyone, type CommandContext } from "../command/command.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
 import { collect, type Listing } from "./list-command.ts";
-import { quoteWord } from "../command/split-words.ts";
 import { toolDetails } from "./tool-details.ts";
 
 interface ShowOptions {

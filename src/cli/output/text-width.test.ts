@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { agoText, counted, durationText, sizeText } from "./amounts.ts";
+import { agoText, durationText } from "../../text/duration.ts";
+import { counted, sizeText } from "./amounts.ts";
 import { tableLines } from "./table.ts";
 import { cellsOf, cut, wrapped } from "./text-width.ts";
 

@@ -1,8 +1,8 @@
+import { quoteWord } from "../../text/shell-words.ts";
 import { CLIENTS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
 import { fullName } from "../../gateway/names/names.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { exampleArguments } from "../look/example-call.ts";
-import { quoteWord } from "../command/split-words.ts";
 
 /** What to do with a gateway that listens, in lines. */
 export function greeting(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {

@@ -1,3 +1,4 @@
+import { shorten } from "../../text/shorten.ts";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Params, RequestId } from "../../protocol/json-rpc.ts";
@@ -220,8 +221,7 @@ export class CallScope implements Timed {
   #lastWords(): string {
     const { lastProgress } = this;
     if (typeof lastProgress !== "string" || lastProgress === "") return "";
-    const isLong = lastProgress.length > MAX_LAST_WORDS;
-    return `. Last progress: ${isLong ? `${lastProgress.slice(0, MAX_LAST_WORDS)}…` : lastProgress}`;
+    return `. Last progress: ${shorten(lastProgress, MAX_LAST_WORDS)}`;
   }
 
   #obey(signal: CancelSignal): void {

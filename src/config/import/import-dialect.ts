@@ -1,4 +1,4 @@
-import { commandWordsOf } from "../../text/command-words.ts";
+import { splitShellWords } from "../../text/shell-words.ts";
 import { CLIENTS } from "./clients.ts";
 import type { ImportPlace } from "./import-places.ts";
 import { allAt, nodeOf, type Member, type SourceNode } from "../../source/source-node.ts";
@@ -24,7 +24,7 @@ export function inOwnDialect(node: SourceNode, client: ImportPlace["client"]): S
 function inWords(member: Member): Member {
   const { node } = member;
   if (node.kind !== "scalar" || typeof node.value !== "string" || !/\s/.test(node.value.trim())) return member;
-  const { words } = commandWordsOf(node.value, process.platform);
+  const { words } = splitShellWords(node.value, process.platform);
   return { ...member, node: nodeOf(words, allAt(node.place)) };
 }
 

@@ -1,3 +1,4 @@
+import { shorten } from "../../text/shorten.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { survivesAsNumber } from "../../json/exact-json.ts";
 
@@ -28,7 +29,7 @@ export function tokensOf(text: string): Token[] {
 
 /** What is wrong in an expression, with the column. */
 export function mistake(text: string, column: number, what: string, hint?: string): NexusError {
-  const shown = text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  const shown = shorten(text, 80);
   return new NexusError("CONFIG_INVALID", `The expression ${JSON.stringify(shown)}, column ${column}: ${what}`, {
     hint,
   });

@@ -4,7 +4,7 @@ import { bytesOf, excerptOf, type Excerpt, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
 import type { Redaction } from "./secrets/redaction.ts";
 import type { ResultStore } from "./result-store.ts";
-import { shortened } from "../../text/shortened.ts";
+import { shorten } from "../../text/shorten.ts";
 
 export const META_KEYS = {
   correlation: "dev.nexus/correlationId",
@@ -31,7 +31,7 @@ export interface ResultParts {
 /** What a call gives: a line for people, the same value for programs and models, and the way to what did not fit. */
 export function successResult({ text: line, maxBytes, keep, ...parts }: ResultParts): CallToolResult {
   // What upstream wrote may stand in it, and is in the value.
-  const text = shortened(line, maxBytes);
+  const text = shorten(line, maxBytes);
   const structured = withDeviations(parts.structured, parts.deviations);
   const whole = JSON.stringify(structured);
   const bytes = Buffer.byteLength(whole);
@@ -81,23 +81,23 @@ export function failureResult(
   redaction: Redaction,
 ): CallToolResult {
   // Without secrets before it is cut: half of one is not recognised.
-  const quote = said === undefined ? undefined : `It said: ${shortened(redaction.in(said), MAX_SAID_CHARACTERS)}`;
+  const quote = said === undefined ? undefined : `It said: ${shorten(redaction.in(said), MAX_SAID_CHARACTERS)}`;
   const lines = [redaction.inOwnWords(text), quote, hint === undefined ? undefined : redaction.inOwnWords(hint)];
   const words = lines.filter((line) => line !== undefined).join("\n");
-  return { content: [block(shortened(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
+  return { content: [block(shorten(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
 }
 
 /** What was not as documented. Shortened only now: of a secret that was cut in two, nobody would recognise the first part. */
 export function toldDeviation({ path, problem, received }: Deviation, redaction: Redaction): Record<string, string> {
   const told = { path: redaction.in(path), problem: redaction.inOwnWords(problem) };
   if (received === undefined) return told;
-  return { ...told, received: shortened(redaction.in(received), MAX_RECEIVED_CHARACTERS) };
+  return { ...told, received: shorten(redaction.in(received), MAX_RECEIVED_CHARACTERS) };
 }
 
 /** The answer as it came, for people: models have the value. */
 export function payloadBlock(payload: string, about: { status: number; contentType: string | undefined }): Content {
   const isCut = payload.length > MAX_PAYLOAD_CHARACTERS;
-  const text = shortened(payload, MAX_PAYLOAD_CHARACTERS);
+  const text = shorten(payload, MAX_PAYLOAD_CHARACTERS);
   return { ...block(text, ["user"]), _meta: { [META_KEYS.sourcePayload]: { ...about, isCut } } };
 }
 

@@ -6,7 +6,7 @@ import { parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ConfirmSpec } from "../file/model/tool-file.ts";
 import { Failure } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
-import { shortened } from "../../text/shortened.ts";
+import { shorten } from "../../text/shorten.ts";
 
 type Value = Record<string, unknown>;
 
@@ -58,8 +58,8 @@ export class Confirmation {
       if (now instanceof Failure) return now;
       if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
       // Secrets are taken out before anything is cut: half of one is not recognised.
-      const shorten: Show = (text, value) => shortened(show(text, value), MAX_VALUE_CHARACTERS);
-      const question = showWhole(renderTemplate(this.#ask, { ...now, expected: agreed, input }, shorten));
+      const showShort: Show = (text, value) => shorten(show(text, value), MAX_VALUE_CHARACTERS);
+      const question = showWhole(renderTemplate(this.#ask, { ...now, expected: agreed, input }, showShort));
       if (!asking || asked === MAX_QUESTIONS) return unasked(question, now.actual, this.#spec);
       if (!(await agrees(asking, question, now.actual))) return declined(this.#spec);
       if (!asking.waits) return { ...input, [field]: now.actual };

@@ -1,4 +1,4 @@
-import { shortened } from "../../text/shortened.ts";
+import { shorten } from "../../text/shorten.ts";
 
 /** What an excerpt left out: entries of a list, or characters of a text. */
 export interface Omission {
@@ -53,7 +53,7 @@ function cut(value: Record<string, unknown>, limits: Limits): Excerpt {
   const walk = (item: unknown, path: string): unknown => {
     if (typeof item === "string") {
       if (item.length <= Math.max(limits.text, MIN_TEXT)) return item;
-      const shown = shortened(item, Math.max(limits.text, MIN_TEXT));
+      const shown = shorten(item, Math.max(limits.text, MIN_TEXT));
       omitted.push({ path, shown: shown.length - 1, of: item.length });
       return shown;
     }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { splitWords } from "../../../src/cli/command/split-words.ts";
+import { splitWords } from "../../../src/cli/command/command-line.ts";
 import { connect } from "../../../src/index.ts";
 import { META } from "../../../src/protocol/meta.ts";
 import { modern, OpenStream, send } from "../../fixtures/gateway/wire.ts";

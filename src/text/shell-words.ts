@@ -1,0 +1,51 @@
+export interface ShellWords {
+  words: string[];
+  /** A quote that is not closed. */
+  open: string | undefined;
+}
+
+/** Splits a command line into words: quotes keep together what they surround, and a backslash keeps what follows it. */
+export function splitShellWords(text: string, platform: NodeJS.Platform): ShellWords {
+  const words: string[] = [];
+  let word: string | undefined;
+  let open: string | undefined;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? "";
+    // On Windows, backslashes are part of paths.
+    if (character === "\\" && open !== "'" && platform !== "win32" && at + 1 < text.length) {
+      word = (word ?? "") + (text[++at] ?? "");
+    } else if (open === undefined && (character === '"' || character === "'")) {
+      open = character;
+      word ??= "";
+    } else if (character === open) {
+      open = undefined;
+    } else if (open === undefined && /\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word = (word ?? "") + character;
+    }
+  }
+  return { words: word === undefined ? words : [...words, word], open };
+}
+
+/** One word as it has to be typed into a shell: quoted where that is necessary. */
+export function quoteWord(word: string, platform: NodeJS.Platform = process.platform): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  // PowerShell and POSIX shells both take single quotes; inside them, each writes one in its own way.
+  return platform === "win32" ? `'${word.replaceAll("'", "''")}'` : quoteForPosix(word);
+}
+
+export function quoteForPosix(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+export function quoteForCmd(text: string): string {
+  return `"${text.replaceAll('"', String.raw`\"`).replaceAll("%", "%%")}"`;
+}
+
+/** An address for any shell of the platform, to which `&` and `?` mean something else. */
+export function quoteUrl(url: string, platform: NodeJS.Platform): string {
+  if (/^[\w:/.-]+$/.test(url)) return url;
+  return platform === "win32" ? `"${url.replaceAll('"', "%22")}"` : `'${url.replaceAll("'", "%27")}'`;
+}
