@@ -3,7 +3,7 @@ import { isInteractive } from "../../protocol/methods.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { AskingCaller } from "./asking-caller.ts";
 import { mayBecomeTask, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
-import { canonicalResult, legacyResult } from "../upstream/upstream-answer.ts";
+import { canonicalResult } from "../upstream/upstream-answer.ts";
 import { canBeAsked } from "../upstream/upstream-capabilities.ts";
 import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
 
@@ -27,14 +27,14 @@ export async function runForLegacyCaller(call: PreparedCall, answerMs: number): 
 async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
   const { method, params, lease } = call;
   const { client } = lease;
-  const canonical = client.era === "legacy" ? legacyResult : canonicalResult;
   const asTask = mayBecomeTask(call);
   if (asTask instanceof Promise ? await asTask : asTask) {
-    return canonical(method, await client.tasks.runCall(toolCall(call), options));
+    return canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options));
   }
   // A legacy server's error that names pages is passed on as it is: callers of its revision know it.
   const hasRounds = client.era === "modern" && isInteractive(method);
-  return canonical(
+  return canonicalResult(
+    client,
     method,
     await (hasRounds ? client.call(method, params, options) : client.request(method, params, options)),
   );

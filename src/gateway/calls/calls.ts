@@ -19,7 +19,7 @@ import { bindingOf, invalidState, RequestStates, type RequestState } from "./req
 import type { Seal } from "../../server/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
-import { canonicalError, legacyResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
+import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
 import {
   canBeAsked,
   capabilitiesFor,
@@ -208,7 +208,7 @@ export class Calls implements CallRunner {
     if (asTask instanceof Promise ? await asTask : asTask) {
       if (!knowsTasks(capabilities))
         return this.#park(call, async (options) =>
-          legacyResult(method, await client.tasks.runCall(toolCall(call), options)),
+          canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options)),
         );
       return this.#park(call, async (options) => {
         const started = await client.tasks.startCall(toolCall(call), options);
@@ -218,7 +218,7 @@ export class Calls implements CallRunner {
     if (isInteractive(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
     const options = reportsTo(exchange.caller);
     options.signal = exchange.signal;
-    return legacyResult(method, await client.request(method, params, options));
+    return canonicalResult(client, method, await client.request(method, params, options));
   }
 
   /** The connection is the work's until it is over, however long its caller stays away. */

@@ -30,7 +30,7 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
   const roots = capabilities.roots ? undefined : client.roots;
   let params = state ? withState(call.params, state, roots) : call.params;
   for (let round = 0; round < maxRounds; round++) {
-    const result = canonicalResult(method, await client.request(method, params, options));
+    const result = canonicalResult(client, method, await client.request(method, params, options));
     if (result.resultType !== "input_required") return result;
     const { inputRequests, requestState, ...rest } = result;
     const questions = new Map(isRecord(inputRequests) ? (Object.entries(inputRequests) as [string, Question][]) : []);

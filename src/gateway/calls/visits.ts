@@ -3,7 +3,7 @@ import { urlQuestions } from "../../client/conversation/rounds.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { InputRequest } from "../../protocol/mcp.ts";
-import { legacyResult } from "../upstream/upstream-answer.ts";
+import { canonicalResult } from "../upstream/upstream-answer.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 import type { Work } from "./parked-call.ts";
 
@@ -15,7 +15,7 @@ export function untilVisited({ server, method, params, capabilities, lease: { cl
   return async (options) => {
     for (;;) {
       try {
-        return legacyResult(method, await client.request(method, params, options));
+        return canonicalResult(client, method, await client.request(method, params, options));
       } catch (error) {
         const visits = error instanceof NexusError ? urlQuestions(error) : undefined;
         if (!visits || !capabilities.elicitation?.url || options.signal.aborted) throw error;

@@ -4,7 +4,7 @@ import { Freshness } from "./freshness.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-const MODERN = { isTold: true, isLegacy: false };
+const MODERN = { isTold: true, believedMs: 0 };
 
 test("a list is good for as long as its server said, the least of its pages", () => {
   const list = new Freshness(MODERN);
@@ -25,9 +25,9 @@ test("one page that is private makes the list so, and so does silence", () => {
 });
 
 test.each([
-  ["a server that tells of changes is believed until it does", { isTold: true, isLegacy: false }, true, true],
-  ["a legacy one that tells of none is asked again after a while", { isTold: false, isLegacy: true }, true, false],
-  ["a modern one that promises nothing is asked every time", { isTold: false, isLegacy: false }, false, false],
+  ["a server that tells of changes is believed until it does", { isTold: true, believedMs: 0 }, true, true],
+  ["a legacy one that tells of none is asked again after a while", { isTold: false, believedMs: 60_000 }, true, false],
+  ["a modern one that promises nothing is asked every time", { isTold: false, believedMs: 0 }, false, false],
 ])("%s", (_sentence, promise, atOnce, later) => {
   const list = new Freshness(promise);
   list.add({ ttlMs: -1 });

@@ -2,27 +2,24 @@ import type { Result } from "../../protocol/json-rpc.ts";
 
 export type CacheScope = "public" | "private";
 
-/** How long a list is believed of a server that neither tells of changes nor says how long it is good. */
-const UNTOLD_MS = 60_000;
-
 /** How old a list is, for how long its server said it would be good, and for whom. */
 export class Freshness {
   readonly readAt = performance.now();
   readonly #isTold: boolean;
-  readonly #isLegacy: boolean;
+  readonly #believedMs: number;
   /** The least of its pages. */
   #ttlMs = Infinity;
   #scope: CacheScope = "public";
   #isOutdated = false;
 
-  constructor({ isTold, isLegacy }: { isTold: boolean; isLegacy: boolean }) {
+  constructor({ isTold, believedMs }: { isTold: boolean; believedMs: number }) {
     this.#isTold = isTold;
-    this.#isLegacy = isLegacy;
+    this.#believedMs = believedMs;
   }
 
   /** Of a list that a server does not have: it says nothing about the others'. */
   static ofNothing(): Freshness {
-    return new Freshness({ isTold: true, isLegacy: false });
+    return new Freshness({ isTold: true, believedMs: 0 });
   }
 
   /** One page of the list has come. */
@@ -53,7 +50,7 @@ export class Freshness {
   get isFresh(): boolean {
     if (this.#isOutdated) return false;
     if (this.#ttlMs > 0) return this.remainingMs > 0;
-    return this.#isTold || (this.#isLegacy && this.ageMs < UNTOLD_MS);
+    return this.#isTold || this.ageMs < this.#believedMs;
   }
 
   expire(): void {

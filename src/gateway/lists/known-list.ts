@@ -1,4 +1,5 @@
 import type { Client } from "../../client/client.ts";
+import { newestResult } from "../../client/newest-form.ts";
 import { readPages, usableItems } from "../../client/conversation/lists.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -6,7 +7,7 @@ import type { Params } from "../../protocol/json-rpc.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { Freshness } from "./freshness.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
-import { offeredTools, withoutExecution, type OfferedTools } from "./offered-tools.ts";
+import { offeredTools, type OfferedTools } from "./offered-tools.ts";
 import { outwardItem, type Naming } from "../names/outward.ts";
 import { natureOf } from "./server-nature.ts";
 
@@ -31,21 +32,20 @@ export async function readKnownList(
   kind: ListKind,
   { server, prefix, logger }: Naming & { logger: Logger },
 ): Promise<KnownList> {
-  const { capabilities, era } = natureOf(client);
+  const { capabilities, believedMs } = natureOf(client);
   const method = LIST_METHODS[kind];
   if (!capabilities[changeOf(kind)]) {
     return { items: [], outward: [], freshness: Freshness.ofNothing(), headers: NO_HEADERS };
   }
   const isTold = capabilities[changeOf(kind)]?.listChanged === true;
-  const freshness = new Freshness({ isTold, isLegacy: era === "legacy" });
+  const freshness = new Freshness({ isTold, believedMs });
   const listed = await readPages(method, kind, async (params) => {
-    const page = await client.request(method, params);
+    const page = newestResult(client, method, await client.request(method, params));
     freshness.add(page);
     return page;
   });
   const all = usableItems(kind, listed, { server, logger });
-  const { tools, headers } = kind === "tools" ? offered(all) : { tools: all, headers: NO_HEADERS };
-  const items = kind === "tools" && era === "legacy" ? tools.map(withoutExecution) : tools;
+  const { tools: items, headers } = kind === "tools" ? offered(all) : { tools: all, headers: NO_HEADERS };
   return { items, outward: items.map((item) => outwardItem(kind, item, { server, prefix })), freshness, headers };
 
   function offered(tools: readonly Params[]): OfferedTools {

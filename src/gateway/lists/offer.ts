@@ -3,7 +3,6 @@ import type { ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
-import { atLeast } from "../../protocol/revisions.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Offer } from "../../server/core.ts";
 import type { ServerNature } from "./server-nature.ts";
@@ -18,7 +17,7 @@ export const GATEWAY_INFO: Implementation = { name: "nexus", title: "Nexus", ver
 /** What one server offers, in the form of the newest specification. */
 export function offerOfOne({ definition }: ServerStatus, nature: ServerNature): Offer {
   const serverInfo = ownInfo(definition, nature.serverInfo);
-  return { serverInfo, capabilities: modernCapabilities(nature), instructions: nature.instructions, ...UNKEPT };
+  return { serverInfo, capabilities: nature.capabilities, instructions: nature.instructions, ...UNKEPT };
 }
 
 /** A server's own name and version. Clients refuse the whole answer for one member of the wrong type, so that is left out. */
@@ -54,31 +53,10 @@ export function offerOfAll(servers: readonly ServerStatus[], natures: readonly S
 /** What is offered can change with the configuration at any time, and nothing would tell. */
 const UNKEPT = { ttlMs: 0, cacheScope: "private" } as const;
 
-function modernCapabilities(nature: ServerNature): Record<string, unknown> {
-  const { capabilities } = nature;
-  if (nature.era === "modern") return capabilities;
-  const { tasks, ...rest } = capabilities;
-  const modern: Record<string, unknown> = rest;
-  if (takesTasks(tasks)) modern["extensions"] = { ...rest.extensions, [TASKS_EXTENSION]: {} };
-  if (completesUntold(nature)) modern["completions"] = {};
-  return modern;
-}
-
-function takesTasks(tasks: unknown): boolean {
-  const requests = isRecord(tasks) ? tasks["requests"] : undefined;
-  const tools = isRecord(requests) ? requests["tools"] : undefined;
-  return isRecord(tools) && tools["call"] !== undefined;
-}
-
-/** Before 2025-03-26 there was the method, but no capability to declare it. */
-function completesUntold({ protocolVersion, capabilities: { prompts, resources } }: ServerNature): boolean {
-  return !atLeast(protocolVersion, "2025-03-26") && (prompts !== undefined || resources !== undefined);
-}
-
 function carriedExtensions(natures: readonly ServerNature[]): Record<string, unknown> {
   const extensions: Record<string, unknown> = {};
-  for (const nature of natures) {
-    const { extensions: its } = modernCapabilities(nature);
+  for (const { capabilities } of natures) {
+    const { extensions: its } = capabilities;
     if (!isRecord(its)) continue;
     for (const name of CARRIED) if (its[name] !== undefined) extensions[name] ??= its[name];
   }

@@ -29,10 +29,3 @@ export function offeredTools(all: readonly Params[], onLeftOut: (name: string, r
   });
   return { tools, headers };
 }
-
-/** 2025-11-25 tells there how a tool takes tasks; from 2026-07-28 on the server decides. */
-export function withoutExecution(tool: Params): Params {
-  if (!("execution" in tool)) return tool;
-  const { execution: _, ...rest } = tool;
-  return rest;
-}

@@ -11,7 +11,7 @@ import type { Cursors } from "./cursors.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListedThings, NotedPage } from "./listed-things.ts";
 import { narrowed, thingOf } from "../access/narrowed.ts";
-import { offeredTools, withoutExecution } from "./offered-tools.ts";
+import { offeredTools } from "./offered-tools.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 
 export interface PassedListsOptions {
@@ -35,13 +35,13 @@ export class PassedLists {
     const { cursors, run, catalogs, access } = this.#options;
     const position = cursors.open(exchange);
     const method = LIST_METHODS[kind];
-    const { capabilities, era } = await catalogs.of(status.id).nature({ signal: exchange.signal });
+    const { capabilities } = await catalogs.of(status.id).nature({ signal: exchange.signal });
     if (!capabilities[changeOf(kind)]) throw notOffered(status.id, method);
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });
     const given: unknown[] = Array.isArray(result[kind]) ? result[kind] : [];
     const listed = usableItems(kind, given, { server: status.id, logger: this.#options.logger });
-    const items = kind === "tools" ? this.#tools(listed, status.id, era === "legacy") : listed;
+    const items = kind === "tools" ? this.#tools(listed, status.id) : listed;
     const { ttlMs, cacheScope, nextCursor } = result;
     const isLast = typeof nextCursor !== "string";
     const page: Result = {
@@ -72,11 +72,11 @@ export class PassedLists {
     return narrowed(kind, { items, outward: items }, { access, principal: exchange.principal, server, common });
   }
 
-  #tools(listed: readonly Params[], server: string, isLegacy: boolean): readonly Params[] {
+  #tools(listed: readonly Params[], server: string): readonly Params[] {
     const { tools } = offeredTools(listed, (name, reason) =>
       this.#options.logger.debug(`tool "${name}" of "${server}" is left out: ${reason}`),
     );
-    return isLegacy ? tools.map(withoutExecution) : tools;
+    return tools;
   }
 }
 

@@ -10,7 +10,7 @@ import type { PreparedCall } from "../upstream/prepared-call.ts";
 import type { Seal } from "../../server/seal.ts";
 import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
 import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "../names/task-ids.ts";
-import { canonicalResult, capabilityMissing, legacyResult } from "../upstream/upstream-answer.ts";
+import { canonicalResult, capabilityMissing } from "../upstream/upstream-answer.ts";
 import { capabilitiesFor, knowsTasks } from "../upstream/upstream-capabilities.ts";
 import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
 import { withoutReservedMeta } from "../../server/reserved-meta.ts";
@@ -44,12 +44,12 @@ export class TasksOfCallers {
     }
     const place = { server, taskId, tool: String(params["name"]) };
     this.#connections.keep(place, call);
-    return withTaskId(canonicalResult("tools/call", result), this.#ids.seal(place, exchange.principal));
+    return withTaskId(withoutReservedMeta(result), this.#ids.seal(place, exchange.principal));
   }
 
   /** What came of a tool of 2025-11-25 that was called as a task. */
   adoptLegacy(started: Started, call: PreparedCall): Result {
-    if (started.kind === "result") return legacyResult("tools/call", started.result);
+    if (started.kind === "result") return canonicalResult(call.lease.client, "tools/call", started.result);
     return this.adopt({ ...started.task, resultType: "task" }, call);
   }
 
@@ -92,7 +92,7 @@ async function ask(
 ): Promise<Result> {
   const { caller, signal } = exchange;
   const options = { signal, trace: caller.trace, input: declaring(capabilitiesFor(caller)) };
-  const answer = canonicalResult(method, await client.request(method, withoutReservedMeta(params), options));
+  const answer = canonicalResult(client, method, await client.request(method, withoutReservedMeta(params), options));
   const { result } = answer;
   return isRecord(result) ? { ...answer, result: withoutReservedMeta(result) } : answer;
 }

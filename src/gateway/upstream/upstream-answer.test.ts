@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Caller } from "../../server/core.ts";
-import { canonicalError, canonicalResult, legacyResult } from "./upstream-answer.ts";
+import { canonicalError, canonicalResult } from "./upstream-answer.ts";
 
 const MODERN = { era: "modern", version: "2026-07-28" } as Caller;
 const LEGACY = { era: "legacy", version: "2025-11-25" } as Caller;
@@ -56,26 +56,29 @@ describe("errors", () => {
 describe("results", () => {
   test("are complete unless they say otherwise, and keep what is not reserved", () => {
     const meta = { "io.modelcontextprotocol/serverInfo": {}, "io.modelcontextprotocol/other": 1, "a/b": 2 };
-    expect(canonicalResult("tools/call", { content: [], _meta: meta })).toEqual({
+    expect(canonicalResult(MODERN, "tools/call", { content: [], _meta: meta })).toEqual({
       resultType: "complete",
       content: [],
       _meta: { "io.modelcontextprotocol/other": 1, "a/b": 2 },
     });
     const asked = { resultType: "input_required", requestState: "s" };
-    expect(canonicalResult("resources/read", asked)).toEqual(asked);
+    expect(canonicalResult(MODERN, "resources/read", asked)).toEqual(asked);
     expect(Object.keys(meta)).toHaveLength(3);
   });
 
   test("say how long they stay good where callers expect it", () => {
-    expect(canonicalResult("resources/read", { contents: [] })).toMatchObject({ ttlMs: 0, cacheScope: "private" });
+    expect(canonicalResult(MODERN, "resources/read", { contents: [] })).toMatchObject({
+      ttlMs: 0,
+      cacheScope: "private",
+    });
     const fresh = { resultType: "complete", contents: [], ttlMs: 5, cacheScope: "public" };
-    expect(canonicalResult("resources/read", fresh)).toEqual(fresh);
-    expect(canonicalResult("resources/read", { ...fresh, ttlMs: -5 })).toMatchObject({ ttlMs: 0 });
+    expect(canonicalResult(MODERN, "resources/read", fresh)).toEqual(fresh);
+    expect(canonicalResult(MODERN, "resources/read", { ...fresh, ttlMs: -5 })).toMatchObject({ ttlMs: 0 });
   });
 });
 
 test("an old result of a tool gets the content that every caller understands", () => {
-  expect(legacyResult("tools/call", { toolResult: "done" })).toEqual({
+  expect(canonicalResult(LEGACY, "tools/call", { toolResult: "done" })).toEqual({
     resultType: "complete",
     toolResult: "done",
     content: [{ type: "text", text: "done" }],

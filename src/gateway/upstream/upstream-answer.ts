@@ -1,35 +1,16 @@
+import type { Client } from "../../client/client.ts";
+import { newestResult } from "../../client/newest-form.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, type Result } from "../../protocol/json-rpc.ts";
-import { withContent } from "../../protocol/legacy.ts";
 import { MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
-import { isCacheable } from "../../protocol/methods.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { Caller } from "../../server/core.ts";
 import { withoutReservedMeta } from "../../server/reserved-meta.ts";
 
-/** A server's result in the form of the newest specification, whichever the server speaks. */
-export function canonicalResult(method: string, result: Result): Result {
-  const own = withoutReservedMeta(result);
-  const staysValid = isCacheable(method) && (own.resultType ?? "complete") === "complete";
-  if (own.resultType !== undefined && !staysValid) return own;
-  const full: Result = { resultType: "complete", ...own };
-  if (staysValid) {
-    // Absent or negative counts as stale at once, and nobody else's.
-    if (typeof full["ttlMs"] !== "number" || full["ttlMs"] < 0) full["ttlMs"] = 0;
-    full["cacheScope"] ??= "private";
-  }
-  return full;
-}
-
-/**
- * A legacy server's result: its revision has no kinds of results, so whatever it says there is no question, and no task,
- * that a caller could be made to believe in.
- */
-export function legacyResult(method: string, result: Result): Result {
-  const { resultType: _, ...plain } = result;
-  const own = result.resultType === undefined ? result : plain;
-  return canonicalResult(method, method === "tools/call" ? withContent(own) : own);
+/** A server's result in the form of the newest revision, without what was between the server and the gateway. */
+export function canonicalResult(client: Pick<Client, "era">, method: string, result: Result): Result {
+  return newestResult(client, method, withoutReservedMeta(result));
 }
 
 /** A tool's failure, so that a model can read it. */
