@@ -1,7 +1,8 @@
-import { SaxesParser } from "saxes";
+import assert from "node:assert/strict";
 import { Pool } from "undici";
 import { connect } from "../../dist/index.js";
 import { ApiRunner, apiServer, loadApproved, transportTo } from "../../dist/workshop/index.js";
+import { BY_HAND, openPool } from "./by-hand.mjs";
 import { CASES, pathOf } from "./cases.mjs";
 
 /** Ways to make the same request; each gives a function that makes it once. */
@@ -15,15 +16,12 @@ export const VARIANTS = {
     };
     return { call, close: () => pool.close() };
   },
-  /** What whoever writes it for this one call does: reads the document into objects, and gives it to the model as text. */
-  async byHand(name, { url, request }) {
-    const pool = new Pool(new URL(url).origin);
-    const read = name === "xml" ? readXml : JSON.parse;
-    const call = async () => {
-      const { body } = await pool.request(request);
-      return JSON.stringify(read(await body.text())).length;
-    };
-    return { call, close: () => pool.close() };
+  /** The same work written by a person for this one call. */
+  async byHand(name, { url }) {
+    const parts = { pool: openPool(url), secret };
+    const call = () => BY_HAND[name](parts, CASES[name].args);
+    await assertSame(name, url, call);
+    return { call: checked(name, call), close: () => parts.pool.close() };
   },
   async runner(name, { url }) {
     const { tool, args } = CASES[name];
@@ -43,20 +41,14 @@ export const VARIANTS = {
   },
 };
 
-function readXml(text) {
-  const parser = new SaxesParser({ xmlns: true, position: false });
-  const root = { children: [] };
-  const open = [root];
-  parser.on("opentag", ({ local, attributes }) => {
-    const element = { name: local, attributes: {}, children: [], text: "" };
-    for (const { local: name, value } of Object.values(attributes)) element.attributes[name] = value;
-    open.at(-1).children.push(element);
-    open.push(element);
-  });
-  parser.on("text", (piece) => (open.at(-1).text += piece));
-  parser.on("closetag", () => open.pop());
-  parser.write(text).close();
-  return root;
+const secret = async () => "bench-placeholder";
+
+/** Otherwise the two do not do the same work. */
+async function assertSame(name, url, call) {
+  const { runner } = await openRunner(name, url);
+  const { structuredContent } = await runner.call(CASES[name].tool, CASES[name].args);
+  await runner.close();
+  assert.deepEqual((await call()).structuredContent, structuredContent);
 }
 
 async function openRunner(name, upstream) {
@@ -67,7 +59,7 @@ async function openRunner(name, upstream) {
       example ?? standard,
     ]),
   );
-  return { runner: new ApiRunner(api, { upstream, settings, secrets: async () => "bench-placeholder" }), documents };
+  return { runner: new ApiRunner(api, { upstream, settings, secrets: secret }), documents };
 }
 
 function checked(name, call) {

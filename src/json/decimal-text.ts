@@ -2,7 +2,7 @@ const EXPONENT = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/;
 
 /** A number in digits, without an exponent: 1e21 has twenty-two of them. */
 export function decimalText(value: number, decimals?: number): string {
-  if (decimals === undefined) return value === 0 ? "0" : expanded(String(value));
+  if (decimals === undefined) return Number.isSafeInteger(value) ? String(value) : expanded(String(value));
   const [whole = "0", fraction = ""] = rounded(expanded(String(value)), decimals).split(".");
   const text = decimals === 0 ? whole : `${whole}.${fraction.padEnd(decimals, "0")}`;
   return /[1-9]/.test(text) ? text : text.replace("-", "");

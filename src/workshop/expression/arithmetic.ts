@@ -17,6 +17,7 @@ export function compute(operator: Operator, left: unknown, right: unknown): unkn
 
 /** Halves away from zero, on the digits that are written: 1.005 becomes 1.01. */
 export function rounded(value: number, decimals: number): number {
+  if (Number.isSafeInteger(value)) return value + 0;
   const magnitude = Math.abs(value);
   // Numbers that are written with an exponent have no digits to look at.
   if (String(magnitude).includes("e")) return Number(value.toFixed(decimals));

@@ -5,6 +5,7 @@ import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mc
 import { InputNeeded } from "../../server/plain/input-needed.ts";
 import { RpcError } from "../../server/plain/rpc-error.ts";
 import type { CompiledApi } from "../compile/compile.ts";
+import { clockFunctions } from "../expression/clock.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
 import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
@@ -91,6 +92,7 @@ export class ApiRunner implements AsyncDisposable {
       signers: options.signers ?? {},
       logger: options.logger ?? SILENT,
       now,
+      clock: clockFunctions(now),
       pause: options.pause ?? realPause,
       closing: this.#closing.signal,
     };

@@ -3,7 +3,6 @@ import type { Deviation } from "../codec/record/deviations.ts";
 import { bytesOf, excerptOf, type Excerpt, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
 import type { Redaction } from "./secrets/redaction.ts";
-import type { ResultStore } from "./result-store.ts";
 import { shorten } from "../../text/shorten.ts";
 
 export const META_KEYS = {
@@ -25,7 +24,7 @@ export interface ResultParts {
   deviations: readonly Record<string, string>[];
   maxBytes: number;
   /** Where the whole is kept if it does not fit. */
-  keep: { store: ResultStore; caller: string; api: string; tool: string };
+  keep: { keepWhole: (whole: string) => string | undefined; api: string; tool: string };
 }
 
 /** What a call gives: a line for people, the same value for programs and models, and the way to what did not fit. */
@@ -34,21 +33,21 @@ export function successResult({ text: line, maxBytes, keep, ...parts }: ResultPa
   const text = shorten(line, maxBytes);
   const structured = withDeviations(parts.structured, parts.deviations);
   const whole = JSON.stringify(structured);
-  const bytes = Buffer.byteLength(whole);
-  if (bytes <= maxBytes) {
+  // No character takes more than three bytes for each unit of its text.
+  if (whole.length * 3 <= maxBytes || Buffer.byteLength(whole) <= maxBytes) {
     return {
       content: [block(text, ["user", "assistant"]), block(whole, ["assistant"])],
       structuredContent: structured,
     };
   }
   const { value, omitted } = excerptWithDeviations(parts, maxBytes);
-  const id = keep.store.keep(keep.caller, whole);
+  const id = keep.keepWhole(whole);
   const uri = id === undefined ? undefined : resultUri(keep.api, id);
   return {
     content: [
       block(`${text}\n${excerptLine(omitted, uri)}`, ["user", "assistant"]),
       block(JSON.stringify(value), ["assistant"]),
-      ...(uri === undefined ? [] : [link(uri, keep.tool, bytes)]),
+      ...(uri === undefined ? [] : [link(uri, keep.tool, Buffer.byteLength(whole))]),
     ],
     structuredContent: value,
     _meta: { [META_KEYS.omitted]: omitted },

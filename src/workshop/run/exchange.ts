@@ -1,5 +1,4 @@
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import { clockFunctions } from "../expression/clock.ts";
 import type { Success } from "./answer-reader.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
@@ -34,7 +33,8 @@ export async function prepare(parts: RunnerParts, plan: ToolPlan, given: Value, 
 
 /** The input with what is computed. */
 export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Value {
-  const scope = { ...clockFunctions(parts.now), request_key: key, settings: parts.settings };
+  const { now, today } = parts.clock;
+  const scope = { now, today, request_key: key, settings: parts.settings };
   return parts.values.complete(plan.spec.input, given, scope);
 }
 

@@ -1,6 +1,7 @@
 import type { ServerInstance } from "../../auth/server-instance.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CompiledApi } from "../compile/compile.ts";
+import type { ClockFunctions } from "../expression/clock.ts";
 import type { Pause } from "./attempts.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import type { FindSecret } from "./secrets/credentials.ts";
@@ -30,6 +31,8 @@ export interface RunnerParts {
   signers: Readonly<Record<string, Signer>>;
   logger: Logger;
   now: () => number;
+  /** The same for expressions. */
+  clock: ClockFunctions;
   pause: Pause;
   /** Aborted when the API is closed. */
   closing: AbortSignal;

@@ -211,8 +211,8 @@ export class ToolCall {
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
       lines.push(`The answer was not as documented in ${places}: see deviations.`);
     }
-    const caller = instanceKey(instance, this.#facts.caller);
-    const keep = { store: results, caller, api: api.file.api, tool: this.#plan.name };
+    const keepWhole = (whole: string) => results.keep(instanceKey(instance, this.#facts.caller), whole);
+    const keep = { keepWhole, api: api.file.api, tool: this.#plan.name };
     return successResult({
       text: lines.join("\n"),
       structured,

@@ -171,6 +171,7 @@ export class Planner {
     }
     const path = parent.path === "" ? step.name : `${parent.path}/${step.name}`;
     const element = { ...newElement(step.name, namespace), path, fixed, index: parent.children.length };
+    for (const each of [...siblings, element]) each.isOnlyOfName = siblings.length === 0 && fixed.length === 0;
     parent.children.push(element);
     parent.byName.set(
       step.name,
@@ -203,6 +204,7 @@ function newElement(name: string, namespace: string): NodePlan {
     namespace,
     path: "",
     index: 0,
+    isOnlyOfName: true,
     fixed: [],
     attributes: [],
     text: [],

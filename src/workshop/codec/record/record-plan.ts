@@ -45,6 +45,8 @@ export interface NodePlan {
   path: string;
   /** Its number among its siblings. */
   index: number;
+  /** No sibling has the same name in another namespace or with other attributes. */
+  isOnlyOfName: boolean;
   /** Attributes by which it is told from its siblings. */
   fixed: { name: string; namespace: string; value: string }[];
   attributes: AttributePlan[];

@@ -3,8 +3,8 @@ export interface XmlElement {
   name: string;
   /** Empty for none. */
   namespace: string;
-  attributes: XmlAttribute[];
-  children: XmlElement[];
+  attributes: readonly XmlAttribute[];
+  children: readonly XmlElement[];
   /** Its own text and CDATA, without that of its children. */
   text: string;
 }

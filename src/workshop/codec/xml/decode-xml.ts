@@ -45,23 +45,34 @@ function readText(plan: NodePlan, { text }: XmlElement, reading: RecordReading):
 
 function readChildren(plan: NodePlan, { children }: XmlElement, reading: RecordReading): void {
   const seen: boolean[] = [];
+  // Most documents have their elements in the order of the file: to compare with the next one is cheaper than a lookup.
+  let next = plan.children[0];
   for (const child of children) {
-    const known = choose(plan.byName.get(child.name), child);
+    const known = next && isOnly(next, child) ? next : choose(plan.byName.get(child.name), child);
+    if (known) next = known.list ? known : plan.children[known.index + 1];
     if (!known) tellUnknown(plan, child, reading);
     else if (known.list) readItem(known.list, child, reading);
     else if (seen[known.index]) reading.tell(known.path, "stands here more than once", described(child));
     else {
       seen[known.index] = true;
-      if (isNil(child)) continue;
+      if (child.attributes.length > 0 && isNil(child)) continue;
       if (known.nested) readNested(known.nested, child, reading);
       else visit(known, child, reading);
     }
   }
 }
 
+function isOnly(plan: NodePlan, child: XmlElement): boolean {
+  return plan.isOnlyOfName && plan.name === child.name && plan.namespace === child.namespace;
+}
+
 /** Of those with the name, the first whose conditions are met; the one without conditions is the last. */
 function choose(plans: readonly NodePlan[] | undefined, child: XmlElement): NodePlan | undefined {
-  return plans?.find((plan) => plan.namespace === child.namespace && (plan.fixed.length === 0 || isMet(plan, child)));
+  if (!plans) return undefined;
+  for (const plan of plans) {
+    if (plan.namespace === child.namespace && (plan.fixed.length === 0 || isMet(plan, child))) return plan;
+  }
+  return undefined;
 }
 
 function isMet({ fixed }: NodePlan, { attributes }: XmlElement): boolean {
@@ -107,7 +118,6 @@ function isBlank(text: string): boolean {
 }
 
 function isNil({ attributes }: XmlElement): boolean {
-  if (attributes.length === 0) return false;
   return attributes.some(
     ({ name, namespace, value }) => name === "nil" && namespace === XSI_NAMESPACE && /^(?:true|1)$/.test(value),
   );

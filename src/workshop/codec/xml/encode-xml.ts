@@ -4,7 +4,7 @@ import type { LeafPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordSource } from "../record/record-source.ts";
 import { Mismatch, type Scalar } from "../record/scalar.ts";
 import { unwritable } from "./write-xml.ts";
-import { isSameName, type XmlElement } from "../record/xml-tree.ts";
+import { isSameName, type XmlAttribute, type XmlElement } from "../record/xml-tree.ts";
 
 /** A record as its element. Fields that are absent or null are left out, and so is what would stand around nothing. */
 export function encodeXml(plan: RecordPlan, value: Fields, place?: Place): XmlElement {
@@ -27,40 +27,40 @@ function build(plan: NodePlan, source: RecordSource): XmlElement | undefined {
     const inner = source.nestedOf(plan.nested);
     return inner && encodeXml(plan.nested.plan(), inner.record, inner.place);
   }
-  const element: XmlElement = { name: plan.name, namespace: plan.namespace, attributes: [], children: [], text: "" };
+  const attributes: XmlAttribute[] = [];
+  const children: XmlElement[] = [];
   let isThere = plan.opens.some((scope) => source.has(scope));
   for (const fixed of plan.fixed) {
-    if (!plan.attributes.some((each) => isSameName(each, fixed))) element.attributes.push(fixed);
+    if (!plan.attributes.some((each) => isSameName(each, fixed))) attributes.push(fixed);
   }
   for (const { name, namespace, leaves } of plan.attributes) {
     const found = firstOf(leaves, source);
     if (!found) continue;
-    element.attributes.push({ name, namespace, value: found.text });
+    attributes.push({ name, namespace, value: found.text });
     isThere ||= found.counts;
   }
   if (firstOf(plan.presence, source)) isThere = true;
   const text = firstOf(plan.text, source);
-  if (text) {
-    element.text = text.text;
-    isThere ||= text.counts;
-  }
+  if (text?.counts) isThere = true;
   for (const child of plan.children) {
-    if (buildChild(child, element, source)) isThere = true;
+    if (buildChild(child, children, source)) isThere = true;
   }
-  return isThere ? element : undefined;
+  return isThere
+    ? { name: plan.name, namespace: plan.namespace, attributes, children, text: text?.text ?? "" }
+    : undefined;
 }
 
 /** Whether it is a reason for the element around it. */
-function buildChild(plan: NodePlan, parent: XmlElement, source: RecordSource): boolean {
+function buildChild(plan: NodePlan, children: XmlElement[], source: RecordSource): boolean {
   if (!plan.list) {
     const built = build(plan, source);
-    if (built) parent.children.push(built);
+    if (built) children.push(built);
     return built !== undefined;
   }
   const items = source.itemsOf(plan.list);
   if (!items) return false;
   const inner = plan.list.plan();
-  for (const { record, place } of items) parent.children.push(encodeXml(inner, record, place));
+  for (const { record, place } of items) children.push(encodeXml(inner, record, place));
   return items.length > 0 || plan.list.keepEmpty;
 }
 

@@ -2,9 +2,12 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { printedXml } from "../../../../test/fixtures/workshop/example.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { readXml } from "./read-xml.ts";
+import { XmlReader } from "./read-xml.ts";
 import { writeXml } from "./write-xml.ts";
 import { examples } from "../../../../test/fixtures/depth.ts";
+
+const reader = new XmlReader();
+const readXml = (body: Uint8Array | string) => reader.read(body);
 
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.from(part))));

@@ -1,39 +1,46 @@
 import { SaxesParser, type SaxesOptions, type SaxesTagNS } from "saxes";
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
-import { readPlainXml } from "./read-plain-xml.ts";
 import { textOfXml, unreadable } from "./xml-bytes.ts";
-import type { XmlElement } from "../record/xml-tree.ts";
+import type { XmlAttribute, XmlElement } from "../record/xml-tree.ts";
 
 const MAX_DEPTH = 100;
 const MAX_ELEMENTS = 200_000;
 const MAX_ATTRIBUTES = 200;
 const MAX_TEXT = 4_000_000;
 const MAX_LENGTH = 32_000_000;
+/** Most elements have neither attributes nor children, and arrays for them would be half of the garbage. */
+const NONE: readonly never[] = Object.freeze([]);
+
+type Parser = SaxesParser<SaxesOptions & { xmlns: true }>;
 
 /**
- * Reads a document: its elements with their names resolved. There are no entities but the five that XML knows, so
- * nothing is fetched and nothing grows; a document type is refused, whatever it says.
+ * Reads documents, one after the other: their elements with resolved names. There are no entities except the five
+ * that XML defines, so nothing is fetched and nothing grows; a document type is refused, whatever it contains.
  */
-export function readXml(body: Uint8Array | string): XmlElement {
-  const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : textOfXml(body);
-  if (text.length > MAX_LENGTH) throw unreadable("it is too large");
-  return readPlainXml(text) ?? readStrictly(text);
-}
+export class XmlReader {
+  readonly #builder = new TreeBuilder();
+  /** Reused: to create a parser costs a tenth of reading a small document. */
+  #parser = createParser(this.#builder, { position: false });
 
-/** Takes whatever XML has, and says what is wrong with the rest. */
-export function readStrictly(text: string): XmlElement {
-  try {
-    return parse(text, false);
-  } catch (error) {
-    if (error instanceof NexusError) throw error;
-    throw unreadable(placed(text, error), error);
+  read(body: Uint8Array | string): XmlElement {
+    const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : textOfXml(body);
+    if (text.length > MAX_LENGTH) throw unreadable("it is too large");
+    try {
+      return parse(this.#parser, this.#builder, text);
+    } catch (error) {
+      // After an error the parser is somewhere inside the document.
+      this.#parser = createParser(this.#builder, { position: false });
+      if (error instanceof NexusError) throw error;
+      throw unreadable(locate(text, error), error);
+    }
   }
 }
 
 /** Counting lines is left out of the first reading, as hardly any document needs it. */
-function placed(text: string, error: unknown): string {
+function locate(text: string, error: unknown): string {
+  const builder = new TreeBuilder();
   try {
-    parse(text, true);
+    parse(createParser(builder, { position: true }), builder, text);
   } catch (again) {
     const [, line, column, problem] = /^(\d+):(\d+): (.*)$/s.exec(messageOf(again)) ?? [];
     if (problem !== undefined) return `line ${line}, column ${column}: ${problem.replace(/\.$/, "")}`;
@@ -41,14 +48,20 @@ function placed(text: string, error: unknown): string {
   return messageOf(error);
 }
 
-function parse(text: string, position: boolean): XmlElement {
-  const parser = new SaxesParser<SaxesOptions & { xmlns: true }>({
+function parse(parser: Parser, builder: TreeBuilder, text: string): XmlElement {
+  builder.begin();
+  parser.write(text).close();
+  return builder.root();
+}
+
+/** Without a handler for errors the parser throws at the first. */
+function createParser(builder: TreeBuilder, { position }: { position: boolean }): Parser {
+  const parser: Parser = new SaxesParser({
     xmlns: true,
     position,
     defaultXMLVersion: "1.0",
     forceXMLVersion: true,
   });
-  const builder = new TreeBuilder();
   parser.on("doctype", () => {
     throw unreadable("it has a document type (DTD), which is refused");
   });
@@ -57,19 +70,23 @@ function parse(text: string, position: boolean): XmlElement {
   parser.on("closetag", () => builder.close());
   parser.on("text", (piece) => builder.add(piece));
   parser.on("cdata", (piece) => builder.add(piece));
-  // Without a handler for errors the parser throws at the first.
-  parser.write(text).close();
-  return builder.root();
+  return parser;
 }
 
 class TreeBuilder {
-  readonly #open: XmlElement[] = [];
+  #open: XmlElement[] = [];
   #current: XmlElement | undefined;
   #root: XmlElement | undefined;
   #elements = 0;
   #attributes = 0;
 
-  /** While they come: the parser would collect any number of them before it tells of the element. */
+  begin(): void {
+    this.#open = [];
+    this.#current = this.#root = undefined;
+    this.#elements = this.#attributes = 0;
+  }
+
+  /** While they come: the parser would collect any number of them before it reports the element. */
   countAttribute(): void {
     if (++this.#attributes > MAX_ATTRIBUTES) {
       throw unreadable(`an element has more than ${MAX_ATTRIBUTES} attributes`);
@@ -79,16 +96,13 @@ class TreeBuilder {
   open({ local, uri, attributes }: SaxesTagNS): void {
     if (++this.#elements > MAX_ELEMENTS) throw unreadable(`it has more than ${MAX_ELEMENTS} elements`);
     if (this.#open.length >= MAX_DEPTH) throw unreadable(`it is nested deeper than ${MAX_DEPTH}`);
+    const own = this.#attributes === 0 ? NONE : attributesOf(attributes);
     this.#attributes = 0;
-    const element: XmlElement = { name: local, namespace: uri, attributes: [], children: [], text: "" };
-    for (const name in attributes) {
-      const attribute = attributes[name];
-      if (attribute === undefined) continue;
-      element.attributes.push({ name: attribute.local, namespace: attribute.uri, value: attribute.value });
-      if (attribute.value.length > MAX_TEXT) throw unreadable(`an attribute is longer than ${MAX_TEXT} characters`);
-    }
-    if (this.#current) this.#current.children.push(element);
-    else this.#root = element;
+    const element: XmlElement = { name: local, namespace: uri, attributes: own, children: NONE, text: "" };
+    const parent = this.#current;
+    if (!parent) this.#root = element;
+    else if (parent.children === NONE) parent.children = [element];
+    else (parent.children as XmlElement[]).push(element);
     this.#open.push(element);
     this.#current = element;
   }
@@ -110,4 +124,16 @@ class TreeBuilder {
     if (!this.#root) throw unreadable("it holds no element");
     return this.#root;
   }
+}
+
+function attributesOf(attributes: SaxesTagNS["attributes"]): XmlAttribute[] {
+  const read: XmlAttribute[] = [];
+  for (const written in attributes) {
+    const attribute = attributes[written];
+    if (!attribute) continue;
+    const { local: name, uri: namespace, value } = attribute;
+    if (value.length > MAX_TEXT) throw unreadable(`an attribute is longer than ${MAX_TEXT} characters`);
+    read.push({ name, namespace, value });
+  }
+  return read;
 }

@@ -5,7 +5,7 @@ import { decodeXml } from "./decode-xml.ts";
 import { Deviations } from "../record/deviations.ts";
 import { encodeXml } from "./encode-xml.ts";
 import { Planner, type Notation } from "../record/planner.ts";
-import { readXml } from "./read-xml.ts";
+import { XmlReader } from "./read-xml.ts";
 import { writeXml } from "./write-xml.ts";
 import { unreadable } from "./xml-bytes.ts";
 import { parseWirePath } from "../record/wire-path.ts";
@@ -17,6 +17,7 @@ export function xmlCodec(file: ToolFile, type: string): Codec {
   const plan = new Planner(file, XML).document(type);
   const prefixes = new Map(Object.entries(file.namespaces).map(([prefix, namespace]) => [namespace, prefix]));
   const { name, namespace } = plan.root;
+  const reader = new XmlReader();
   return {
     encode: (value) => {
       if (name === "") {
@@ -27,7 +28,7 @@ export function xmlCodec(file: ToolFile, type: string): Codec {
       return writeXml(encodeXml(plan, value), prefixes);
     },
     decode: (body) => {
-      const root = readXml(body);
+      const root = reader.read(body);
       if (name !== "" && (root.name !== name || root.namespace !== namespace)) {
         throw unreadable(`it is a ${described(root)}, expected ${described({ name, namespace })}`);
       }

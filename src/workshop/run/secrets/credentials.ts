@@ -60,8 +60,9 @@ export async function credentialsFor(
     return value;
   };
   const all = async (names: Record<string, string>, take: typeof get): Promise<Record<string, string>> => {
-    const found = Object.entries(names).map(async ([at, name]) => [at, await take(name)] as const);
-    return Object.fromEntries(await Promise.all(found));
+    const entries = Object.entries(names);
+    const values = await Promise.all(entries.map(([, name]) => take(name)));
+    return Object.fromEntries(entries.map(([at], index) => [at, values[index] ?? ""]));
   };
   const credentials = { query: await all(spec.query, get), headers: await all(spec.headers, forHeader) };
   if (spec.bearer !== undefined) credentials.headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
