@@ -101,12 +101,12 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   "mcp enable": {
     section: "Configure",
     summary: "switch a server on",
-    load: async () => (await import("./configure/mcp-enable.ts")).enable,
+    load: async () => (await import("./configure/mcp-enable-disable.ts")).enable,
   },
   "mcp disable": {
     section: "Configure",
     summary: "switch a server off, keeping its entry",
-    load: async () => (await import("./configure/mcp-disable.ts")).disable,
+    load: async () => (await import("./configure/mcp-enable-disable.ts")).disable,
   },
   "mcp import": {
     section: "Configure",

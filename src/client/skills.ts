@@ -53,7 +53,7 @@ export class Skills {
     const contents = await this.#read(entry, entry.uri, options);
     const text = contents.text ?? Buffer.from(contents.blob ?? "", "base64").toString("utf8");
     const [whole = "", yaml = ""] = FRONT_MATTER.exec(text) ?? [];
-    const { parseYaml } = await import("../source/parse-yaml.ts");
+    const { parseYaml } = await import("../source/bounded-yaml.ts");
     const found: unknown = parseOr(() => parseYaml(yaml), {});
     for (const name of new Set([...Object.keys(entry.frontmatter), ...Object.keys(isRecord(found) ? found : {})])) {
       const value = isRecord(found) ? found[name] : undefined;

@@ -11,14 +11,13 @@ import { resolveEntry, WAYS } from "../transport/server-entry.ts";
 import { OWN_KEYS } from "../source/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
 import { loadEnvFile } from "./read/env-file.ts";
-import type { Fault } from "./read/fault.ts";
+import type { ConfigWarning, Fault } from "./read/problem.ts";
 import type { FoundServer, Section } from "./read/find-servers.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { serverId } from "./read/server-id.ts";
 import { SettingsReader } from "./server-settings.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "../source/source-node.ts";
 import { VariableFiller, type VariableSources } from "./read/variables.ts";
-import type { ConfigWarning } from "./read/warning.ts";
 
 /** What holds for all servers of a file. */
 export interface FileContext {

@@ -15,7 +15,7 @@ import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { nodeOf, plainValue } from "../source/source-node.ts";
 import type { TrustStore } from "./trust/trust-store.ts";
 import { requireUniquePrefixes } from "./unique-prefixes.ts";
-import type { ConfigWarning } from "./read/warning.ts";
+import type { ConfigWarning } from "./read/problem.ts";
 
 export interface LoadOptions extends Surroundings {
   /** Use this file alone. It was named by the user, so it is trusted. */

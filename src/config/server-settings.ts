@@ -1,4 +1,4 @@
-import type { Fault } from "./read/fault.ts";
+import type { Fault } from "./read/problem.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "../source/source-node.ts";
 import type { Section } from "./read/find-servers.ts";
 import type { ServerDefinition } from "./read/server-definition.ts";

@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import type { ServerDefinition } from "./read/server-definition.ts";
-import type { ConfigWarning } from "./read/warning.ts";
+import type { ConfigWarning } from "./read/problem.ts";
 
 /**
  * Names of tools lead to one server. A prefix that is another server's id, or its prefix, is a problem of the server that has it:

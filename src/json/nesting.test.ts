@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { withoutNestedItems } from "../protocol/nested-items.ts";
-import { isNestedDeeper, MAX_NESTING } from "./nesting.ts";
+import { isDeeperThan, isNestedDeeper, MAX_NESTING } from "./nesting.ts";
 
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -28,3 +29,29 @@ test("nothing is saved of an answer that is no list, or is nested outside of its
   expect(withoutNestedItems("constructor", { content: nested(1_000) })).toBeUndefined();
   expect(withoutNestedItems("tools/list", { tools: [], _meta: { x: nested(1_000) } })).toBeUndefined();
 });
+
+const nestedJson = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+
+test("JSON may be as deep as the limit, and no deeper", () => {
+  expect(isDeeperThan(nestedJson(128), 128)).toBe(false);
+  expect(isDeeperThan(nestedJson(129), 128)).toBe(true);
+  expect(isDeeperThan(nestedJson(1_000_000), 128)).toBe(true);
+});
+
+test("brackets in text, and many side by side, do not count as depth of JSON", () => {
+  expect(isDeeperThan(JSON.stringify({ text: `\\"${"[".repeat(500)}` }), 128)).toBe(false);
+  expect(isDeeperThan(JSON.stringify(Array.from({ length: 500 }, () => [{}])), 128)).toBe(false);
+});
+
+test("the depth of JSON text agrees with that of the parsed value", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 0, max: 8 }), (value, limit) => {
+      expect(isDeeperThan(JSON.stringify(value), limit)).toBe(depthOf(value) > limit);
+    }),
+  );
+});
+
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}

@@ -38,3 +38,9 @@ export function modernHeaders(
   if (paramHeaders.length > 0) Object.assign(headers, paramHeaderValues(paramHeaders, params?.["arguments"]));
   return headers;
 }
+
+/**
+ * How long the servers of this package take back a request state, and how long the command line keeps the call that waits
+ * with it: one number, so that neither promises what the other does not keep.
+ */
+export const REQUEST_STATE_HOURS = 24;

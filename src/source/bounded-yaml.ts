@@ -97,3 +97,11 @@ function repeatedKey({ items }: YAMLMap): Node | undefined {
 function problem({ range }: Pick<Node, "range">, code: "MULTIPLE_DOCS" | "DUPLICATE_KEY", message: string) {
   return new YAMLParseError([range?.[0] ?? 0, range?.[1] ?? 0], code, message);
 }
+
+/** The value of a YAML text that a server sent. Throws where it is not valid, or nested too deeply. */
+export function parseYaml(text: string): unknown {
+  const document = parseBoundedYaml(text);
+  const [error] = document.errors;
+  if (error) throw error;
+  return document.toJS({ maxAliasCount: 100 });
+}

@@ -16,7 +16,7 @@ import {
   type Sending,
   type StreamEnd,
 } from "./transport.ts";
-import { titleOfPage } from "./web-page.ts";
+import { titleOfPage } from "./refused-body.ts";
 
 export interface HttpExchangeOptions {
   dispatcher: Dispatcher;

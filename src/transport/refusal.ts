@@ -1,9 +1,8 @@
 import { retryAfterMs } from "../async/backoff.ts";
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../protocol/meta.ts";
-import { wordsOfBody } from "./refused-body.ts";
+import { titleOfPage, wordsOfBody } from "./refused-body.ts";
 import type { ResponseHeaders, StreamEnd } from "./transport.ts";
-import { titleOfPage } from "./web-page.ts";
 
 /** What an HTTP status outside 2xx means. 401 and 403 outrank whatever their body says. */
 export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind: "refused" }): NexusError {

@@ -2,7 +2,6 @@ import { shorten } from "../text/shorten.ts";
 import { maskedProse } from "../text/masked-secrets.ts";
 import { isRecord } from "../json/is-record.ts";
 import { parseJson } from "../json/parse-json.ts";
-import { titleOfPage } from "./web-page.ts";
 
 const MAX_LENGTH = 300;
 /** The most telling first; RFC 6750 and 9457 are among them. */
@@ -28,4 +27,17 @@ export function messageIn(value: unknown, depth = 0): string | undefined {
     if (message !== undefined) return message;
   }
   return undefined;
+}
+
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: " " };
+
+/** The title of a body that is a web page; "" for a page without one, undefined for anything else. */
+export function titleOfPage(body: string): string | undefined {
+  if (!/^\s*(?:<!doctype html|<html|<head|<title|<body)/i.test(body)) return undefined;
+  const [, title = ""] = /<title[^>]*>([^<]*)/i.exec(body) ?? [];
+  return title
+    .replaceAll(/&(#?\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, 100);
 }

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { connect, type Client } from "../../src/index.ts";
 import type { InputRequest } from "../../src/protocol/mcp.ts";
-import { REQUEST_STATE_HOURS } from "../../src/protocol/request-state-life.ts";
 import type { Revision } from "../../src/protocol/revisions.ts";
 import type { ConnectOptions } from "../../src/index.ts";
 import { apiServer, transportTo } from "../../src/workshop/serve/api-server.ts";
 import { found, HIDDEN, MANUAL, openShop, silence, status, type Shop } from "./shop-world.ts";
+import { REQUEST_STATE_HOURS } from "../../src/protocol/modern.ts";
 
 const documents = { manual: MANUAL };
 const opened = (shop: Shop, revisions?: Revision[], options: ConnectOptions = {}): Promise<Client> =>

@@ -1,9 +1,9 @@
 import { text } from "node:stream/consumers";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { isDeeperThan } from "../../json/json-depth.ts";
 import { requireExactNumbers } from "./exact-number.ts";
-import { loadNamedFile } from "./named-file.ts";
+import { loadNamedFile } from "./key-value.ts";
+import { isDeeperThan } from "../../json/nesting.ts";
 
 const FORMS = `Write '{"key":"value"}', @file, or - for stdin.`;
 /** What checks and writes the value recurses over it. */

@@ -1,6 +1,6 @@
+import { createReadStream } from "node:fs";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { loadNamedFile } from "./named-file.ts";
 
 export interface KeyValue {
   key: string;
@@ -33,4 +33,18 @@ export async function keyValueFromFile(text: string, option: string): Promise<Ke
     const literal = `If it is no file, write ${option} ${key}=@${value}.`;
     throw wrongUsage(`${option} ${text}: the file cannot be read (${messageOf(error)})`, literal);
   }
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The text of a file that the command line names. It may be a pipe, as shells make them; one without an end is refused. */
+export async function loadNamedFile(path: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error(`larger than the limit of ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

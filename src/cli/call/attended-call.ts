@@ -6,7 +6,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { eraKey } from "../../host/servers/era-cache.ts";
 import { isRecord } from "../../json/is-record.ts";
-import type { Params } from "../../protocol/json-rpc.ts";
+import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { withCapabilityAdvice } from "./capability-advice.ts";
@@ -17,10 +17,10 @@ import { Interview, type InterviewOptions } from "../input/interview.ts";
 import type { Output } from "../output/output.ts";
 import { ParkedCalls, type ParkedCall } from "./parked-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
-import { logLine, wantEveryMessage } from "./server-messages.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
 import { misspeltAnswers, unansweredError, type Fate } from "../input/unanswered.ts";
+import { visible } from "../../text/visible.ts";
 
 /** What commands take during whose calls a server may ask. */
 export const ATTENDING = {
@@ -241,4 +241,17 @@ function keyOf({ entry }: ServerDefinition): string | undefined {
 
 function isQuestion(raw: unknown): raw is InputRequiredResult {
   return isRecord(raw) && raw["resultType"] === "input_required";
+}
+
+/** A log message of a server as `--verbose` shows it: `[level] logger: text`. */
+function logLine({ method, params }: Notification): string | undefined {
+  if (method !== "notifications/message") return undefined;
+  const { level, logger, data } = params ?? {};
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  return visible(`[${String(level)}] ${typeof logger === "string" ? `${logger}: ` : ""}${text}`);
+}
+
+/** Asks for every message; a server that does not log, or refuses, is no reason to stop. */
+async function wantEveryMessage(client: Client, signal: AbortSignal): Promise<void> {
+  if (client.serverCapabilities?.logging) await client.setLogLevel("debug", { signal }).catch(() => {});
 }

@@ -7,7 +7,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
-import { REQUEST_STATE_HOURS } from "../../protocol/request-state-life.ts";
+import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 
 /** A call to a modern server that waits for answers: everything it takes to go on with it. */
 export interface ParkedCall {

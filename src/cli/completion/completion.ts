@@ -1,7 +1,11 @@
 import { nearestName } from "../../text/nearest-name.ts";
 import { defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { SHELLS, type Shell } from "./shells.ts";
+
+/** The shells that have a script. */
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
+
+export type Shell = (typeof SHELLS)[number];
 
 /** nexus completion bash */
 export const completion = defineCommand({
@@ -26,15 +30,9 @@ prompts that were seen before (nexus mcp tools, nexus mcp prompts); pressing it 
       const known = `There are ${SHELLS.join(", ")}.`;
       throw wrongUsage(`There is no completion for "${word}"`, near ? `Did you mean ${near}? ${known}` : known);
     }
-    const script = await SCRIPTS[shell]();
+    const { SCRIPTS } = await import("./shell-scripts.ts");
+    const script = SCRIPTS[shell];
     if (out.json) out.value({ shell, script });
     else out.line(script.trimEnd());
   },
 });
-
-const SCRIPTS: Record<Shell, () => Promise<string>> = {
-  bash: async () => (await import("./bash.ts")).BASH,
-  zsh: async () => (await import("./zsh.ts")).ZSH,
-  fish: async () => (await import("./fish.ts")).FISH,
-  powershell: async () => (await import("./powershell.ts")).POWERSHELL,
-};

@@ -5,7 +5,7 @@ import type { Command, Option, Options } from "../command/command.ts";
 import { expectedWord } from "./expected-word.ts";
 import type { KnownNames } from "./known-names.ts";
 import { qualifiedNames } from "./qualified-names.ts";
-import { SHELLS } from "./shells.ts";
+import { SHELLS } from "./completion.ts";
 
 export interface Suggestion {
   value: string;

@@ -4,7 +4,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { longNames } from "./long-names.ts";
-import { failedBy, few, FindingDraft, type Finding } from "./check.ts";
+import { failedBy, few, type Finding, FindingDraft, ok } from "./check.ts";
 
 export interface ServerOffer {
   tools: Tool[];
@@ -92,4 +92,21 @@ function missingTools({ tools }: ServerOffer, { id, failIfNoTools }: ServerDefin
     server: id,
     hint: `"fail_if_no_tools" makes that a failure.`,
   });
+}
+
+/** Whether tools say what they may change: who asks before a call goes by that. */
+export function toolHintFinding(tools: readonly Tool[]): Finding {
+  if (tools.length === 0) return ok("there are no tools");
+  const has = (hint: "readOnlyHint" | "destructiveHint") =>
+    tools.filter(({ annotations }) => annotations?.[hint] === true).length;
+  const silent = tools.filter(({ annotations }) => {
+    return annotations?.readOnlyHint === undefined && annotations?.destructiveHint === undefined;
+  });
+  const counts = `${has("readOnlyHint")} read-only, ${has("destructiveHint")} destructive, of ${tools.length}`;
+  if (silent.length === 0) return ok(counts);
+  return {
+    verdict: "note",
+    evidence: [counts, `without readOnlyHint and destructiveHint: ${few(silent.map(({ name }) => name))}`],
+    advice: ["Such tools count as destructive. Its author should add annotations."],
+  };
 }

@@ -16,12 +16,11 @@ import type { Checkup } from "./checkup.ts";
 import { commandFinding, folderFinding } from "./command-checks.ts";
 import { authenticationFinding, httpFinding, readHead, type HttpHead } from "./http-check.ts";
 import { latencyFinding, shutdownFinding, stderrFinding, stdoutFinding } from "./life-checks.ts";
-import { listFinding, readOffer } from "./list-check.ts";
+import { listFinding, readOffer, toolHintFinding } from "./list-check.ts";
 import { networkFindings } from "./network-checks.ts";
 import { protocolFinding } from "./protocol-check.ts";
 import { providerFinding } from "./provider-check.ts";
 import { schemaFinding } from "./schema-check.ts";
-import { toolHintFinding } from "./tool-hint-check.ts";
 
 /** What an examination works with. */
 export interface Practice {

@@ -3,7 +3,7 @@ import type { FormField } from "./form-field.ts";
 import { defaultOf, fieldFacts } from "./form-field.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError, type OpenQuestion } from "../../errors/nexus-error.ts";
-import { REQUEST_STATE_HOURS } from "../../protocol/request-state-life.ts";
+import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 
 /** A question of a server that nobody was there to answer. */
 export type Unanswered = {

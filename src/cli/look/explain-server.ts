@@ -1,6 +1,5 @@
 import { durationText } from "../../text/duration.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import type { ConfigWarning } from "../../config/read/warning.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
 import { maskedUrl, withoutDefaults } from "../../text/masked-secrets.ts";
 import { visible } from "../../text/visible.ts";
@@ -10,6 +9,7 @@ import type { Output } from "../output/output.ts";
 import { maskedMembers, reachMember, reachText } from "./reach-text.ts";
 import { placeText, shortPath } from "../output/short-path.ts";
 import type { WrittenEntry } from "./written-entries.ts";
+import type { ConfigWarning } from "../../config/read/problem.ts";
 
 interface Explained {
   definition: ServerDefinition;

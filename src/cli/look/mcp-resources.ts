@@ -2,8 +2,7 @@ import { visible } from "../../text/visible.ts";
 import type { Resource } from "../../protocol/mcp.ts";
 import { sizeText } from "../output/amounts.ts";
 import { defineCommand } from "../command/command.ts";
-import { LIST_OPTIONS, listFromServers } from "./list-command.ts";
-import { describedLines } from "./resource-lines.ts";
+import { describedLines, LIST_OPTIONS, listFromServers } from "./list-command.ts";
 
 /** nexus mcp resources docs */
 export const resources = defineCommand({

@@ -1,8 +1,7 @@
 import { visible } from "../../text/visible.ts";
 import type { ResourceTemplate } from "../../protocol/mcp.ts";
 import { defineCommand } from "../command/command.ts";
-import { LIST_OPTIONS, listFromServers } from "./list-command.ts";
-import { describedLines } from "./resource-lines.ts";
+import { describedLines, LIST_OPTIONS, listFromServers } from "./list-command.ts";
 
 /** nexus mcp templates docs */
 export const templates = defineCommand({

@@ -6,7 +6,6 @@ import type { Output } from "../output/output.ts";
 import { constraintsOf } from "./schema-constraints.ts";
 import { SchemaReader } from "./schema-type.ts";
 import { cellsOf, padded, wrapped } from "../output/text-width.ts";
-import { tokenCost } from "./token-cost.ts";
 import { toolSignature, signatureLines } from "./tool-signature.ts";
 
 type Page = Pick<Output, "columns" | "style">;
@@ -105,4 +104,12 @@ function effectsOf({ annotations = {} }: Tool): string[] {
 function hint(value: unknown, yes: string, no: string | undefined): string | undefined {
   if (value === true) return yes;
   return value === false ? no : undefined;
+}
+
+/** Models split JSON into pieces of about this many letters. */
+const LETTERS_PER_TOKEN = 3.5;
+
+/** Roughly how much of a model's context the definition of a tool takes, in each request that offers it. */
+function tokenCost({ name, description, inputSchema }: Tool): number {
+  return Math.ceil(JSON.stringify({ name, description, inputSchema }).length / LETTERS_PER_TOKEN);
 }

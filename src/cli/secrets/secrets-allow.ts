@@ -1,8 +1,8 @@
-import { parseWebOrigin } from "../../net/web-origin.ts";
 import { maskedUrl } from "../../text/masked-secrets.ts";
 import { unknownSecret } from "./unknown-secret.ts";
 import { defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import { parseWebOrigin } from "../../net/web-origin.ts";
 
 /** nexus secrets allow capcorn.user https://api.example */
 export const secretsAllow = defineCommand({

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "../../text/logger.ts";
 import { serverId } from "../../config/read/server-id.ts";
@@ -6,15 +7,15 @@ import { openApi } from "../../compose/open-api.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
-import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { defineCommand, type Flags } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
-import { demoServers } from "./demo-servers.ts";
 import { greeting } from "./greeting.ts";
 import { ServerNews } from "./server-news.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
+import type { HostEntry } from "../../host/host-options.ts";
+import { parseWebOrigin } from "../../net/web-origin.ts";
 
 /** How long the first line waits for servers that are slow to start; they are served when they are there. */
 const STARTING_MS = 10_000;
@@ -183,4 +184,19 @@ function aborted(signal: AbortSignal): Promise<void> {
 function loggerFor({ verbose }: Flags, out: Output): Logger {
   const loud = verboseLogger(out);
   return verbose ? loud : { ...loud, debug() {}, info() {} };
+}
+
+/**
+ * The bundled demo server, once as the newest specification has it and once as it was before, and a hotel's API as the
+ * workshop makes a server of it, with a fake of the hotel behind it.
+ */
+function demoServers(): Record<string, HostEntry> {
+  const script = fileURLToPath(new URL("../demo/main.js", import.meta.url));
+  const command = process.execPath;
+  const api = fileURLToPath(new URL("../../api/capcorn/capcorn.nexus.yaml", import.meta.url));
+  return {
+    demo: { command, args: [script] },
+    "demo-legacy": { command, args: [script, "--legacy"] },
+    capcorn: { api, upstream: "fake" },
+  };
 }

@@ -1,7 +1,7 @@
 import { parseEnv } from "node:util";
 import { toAbsolutePath } from "../../files/paths.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import type { Fault } from "./fault.ts";
+import type { Fault } from "./problem.ts";
 import { loadText } from "./read-source.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 

@@ -2,7 +2,7 @@ import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { formatOf } from "./read-source.ts";
 import { findMember, plainValue, type Member, type Place, type SourceNode } from "../../source/source-node.ts";
-import type { ConfigWarning } from "./warning.ts";
+import type { ConfigWarning } from "./problem.ts";
 
 /** One entry as it stands in a file, before it is understood. */
 export interface FoundServer {

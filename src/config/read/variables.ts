@@ -2,7 +2,7 @@ import { toAbsolutePath } from "../../files/paths.ts";
 import type { SecretStore, StoredSecret } from "../../auth/secrets.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { nearestName } from "../../text/nearest-name.ts";
-import type { Fault } from "./fault.ts";
+import type { Fault } from "./problem.ts";
 import type { InputDefinition } from "./find-servers.ts";
 import { loadText } from "./read-source.ts";
 import type { Place, SourceNode } from "../../source/source-node.ts";

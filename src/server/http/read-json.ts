@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { NO_ROOM, type ByteClaim } from "../byte-budget.ts";
 import type { ServerLimits } from "../limits.ts";
 import { invalidRequest, overloaded, unreadable, type HttpRefusal } from "./http-refusal.ts";
-import { isDeeperThan } from "../../json/json-depth.ts";
+import { isDeeperThan } from "../../json/nesting.ts";
 
 export type ReadJson =
   /** `claim` is for the bytes, which are held as long as the value is; absent where they are few. */

@@ -3,7 +3,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
 import type { InputAnswers } from "./call-context.ts";
 import { CALLER_META } from "../../protocol/meta.ts";
-import { REQUEST_STATE_HOURS } from "../../protocol/request-state-life.ts";
+import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 import { RpcError } from "./rpc-error.ts";
 
 const LIFETIME_MS = REQUEST_STATE_HOURS * 3_600_000;

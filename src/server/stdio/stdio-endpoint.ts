@@ -19,7 +19,7 @@ import {
   type Response,
 } from "../../protocol/json-rpc.ts";
 import { LineReader } from "../../protocol/line-reader.ts";
-import { isDeeperThan } from "../../json/json-depth.ts";
+import { isDeeperThan } from "../../json/nesting.ts";
 import { answerModern } from "../modern/modern-request.ts";
 import { claimedVersion } from "../modern/modern-sender.ts";
 import { ByteBudget, NO_ROOM, type ByteClaim } from "../byte-budget.ts";

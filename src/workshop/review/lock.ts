@@ -2,9 +2,9 @@ import { writeAtomic } from "../../files/atomic-write.ts";
 import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import { isDeeperThan } from "../../json/json-depth.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { hashOf, type CompiledApi } from "../compile/compile.ts";
+import { isDeeperThan } from "../../json/nesting.ts";
 
 /** A lock has all that was compiled. What a project's trust covers is not larger either (config/fingerprint.ts). */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -4,11 +4,10 @@ import type { Codec } from "../record/codec.ts";
 import { Deviations } from "../record/deviations.ts";
 import { decodePairs, encodePairs, type Pair } from "./form-text.ts";
 import { MEMBERS } from "../json/member-path.ts";
-import type { Fields } from "../../../json/own.ts";
 import { Planner } from "../record/planner.ts";
 import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
-import { RecordSource } from "../record/record-source.ts";
+import { type Fields, RecordSource } from "../record/record-source.ts";
 import type { Scalar } from "../record/scalar.ts";
 
 /** Names with dots for objects inside objects; lists repeat their name. */

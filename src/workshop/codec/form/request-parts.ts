@@ -2,8 +2,8 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import type { FieldSpec, ScalarShape, ToolFile } from "../../file/model/tool-file.ts";
 import { encodePath, headerText, unsuitable } from "./address.ts";
 import { percentEncoded } from "./form-text.ts";
-import { own, type Fields } from "../../../json/own.ts";
 import { Mismatch, scalarOf } from "../record/scalar.ts";
+import { type Fields, own } from "../record/record-source.ts";
 
 /** What a request carries beside its body. */
 export interface RequestParts {

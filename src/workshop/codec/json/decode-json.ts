@@ -3,10 +3,10 @@ import { isRecord } from "../../../json/is-record.ts";
 import type { Deviations } from "../record/deviations.ts";
 import { exactText } from "../../../json/exact-json.ts";
 import { ITSELF } from "./member-path.ts";
-import type { Fields } from "../../../json/own.ts";
 import { depthOf, pathOf, type Place } from "../record/place.ts";
 import type { ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
+import type { Fields } from "../record/record-source.ts";
 
 const MAX_DEPTH = 100;
 

@@ -1,8 +1,7 @@
 import { ITSELF } from "./member-path.ts";
-import type { Fields } from "../../../json/own.ts";
 import type { Place } from "../record/place.ts";
 import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
-import { RecordSource } from "../record/record-source.ts";
+import { type Fields, RecordSource } from "../record/record-source.ts";
 import type { Scalar } from "../record/scalar.ts";
 
 /** A record as a value of JSON. Fields that are absent or null are left out. */

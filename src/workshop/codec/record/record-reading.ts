@@ -1,9 +1,9 @@
 import type { Deviations } from "./deviations.ts";
 import { withoutBigints } from "../../../json/exact-json.ts";
-import type { Fields } from "../../../json/own.ts";
 import { pathOf, type Place } from "./place.ts";
 import type { FieldPlace, FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
+import type { Fields } from "./record-source.ts";
 
 /** Something stood there that is no value: told already, so that it is not told again as missing. */
 const UNUSABLE = Symbol("unusable");

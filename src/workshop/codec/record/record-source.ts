@@ -1,5 +1,4 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { own, type Fields } from "../../../json/own.ts";
 import { depthOf, pathOf, type Place } from "./place.ts";
 import type { LeafPlan, ListPlan, NestedPlan, RecordPlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
@@ -73,4 +72,11 @@ export class RecordSource {
       mayHaveReached: false,
     });
   }
+}
+
+export type Fields = Record<string, unknown>;
+
+/** A member that the object itself has: a field may be called `constructor`. */
+export function own(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

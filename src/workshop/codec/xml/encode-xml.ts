@@ -1,7 +1,6 @@
-import type { Fields } from "../../../json/own.ts";
 import type { Place } from "../record/place.ts";
 import type { LeafPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
-import { RecordSource } from "../record/record-source.ts";
+import { type Fields, RecordSource } from "../record/record-source.ts";
 import { Mismatch, type Scalar } from "../record/scalar.ts";
 import { unwritable } from "./write-xml.ts";
 import { isSameName, type XmlAttribute, type XmlElement } from "../record/xml-tree.ts";

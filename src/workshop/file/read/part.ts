@@ -164,3 +164,21 @@ function kindOf(node: Tree | undefined): string {
   if (typeof node.value === "string") return "text";
   return typeof node.value === "number" ? "a number" : node.source;
 }
+
+/** A status of HTTP; none where it is none. */
+export function readStatus(part: Part): number[] {
+  const status = part.number();
+  if (status !== undefined && !(Number.isInteger(status) && status >= 100 && status <= 599)) {
+    part.error(`${status} is no status of HTTP`);
+  }
+  return status === undefined ? [] : [status];
+}
+
+type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Without the members that are undefined: in the model, what was not written is not there. */
+export function present<T extends object>(value: T): Present<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Present<T>;
+}

@@ -1,6 +1,4 @@
-import { oneOf, type Part } from "./part.ts";
-import { present } from "./present.ts";
-import { readStatus } from "./read-status.ts";
+import { oneOf, type Part, present, readStatus } from "./part.ts";
 import { readTimeout } from "./read-upstream.ts";
 import type { CheckSpec, FakeFailure } from "../model/tool-file.ts";
 

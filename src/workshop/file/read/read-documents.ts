@@ -1,5 +1,4 @@
-import type { Part } from "./part.ts";
-import { present } from "./present.ts";
+import { type Part, present } from "./part.ts";
 import type { DocumentSpec } from "../model/tool-file.ts";
 
 const NAME = /^[A-Za-z][\w-]*$/;

@@ -1,7 +1,6 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import type { Part } from "./part.ts";
+import { type Part, present } from "./part.ts";
 import { FOREIGN_KEYS, hintForType } from "./foreign-words.ts";
-import { present } from "./present.ts";
 import { readEvidence } from "./read-evidence.ts";
 import { checkOrder, isScalarType, misfit, readScalar, SCALAR_KEYS, SCALARS } from "./read-scalar.ts";
 import type { FieldSpec, ListShape, ObjectShape, ScalarShape } from "../model/tool-file.ts";

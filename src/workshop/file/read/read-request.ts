@@ -1,5 +1,4 @@
-import type { Part } from "./part.ts";
-import { present } from "./present.ts";
+import { type Part, present } from "./part.ts";
 import { checkHeader } from "./read-secrets.ts";
 import type { RequestSpec, ResponseSpec } from "../model/tool-file.ts";
 

@@ -2,8 +2,7 @@ import { nearestName } from "../../../text/nearest-name.ts";
 import { isExponential } from "../../pattern/exponential-pattern.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { parsePattern, UnusablePattern } from "../../pattern/parse-pattern.ts";
-import { oneOf, type Part } from "./part.ts";
-import { present } from "./present.ts";
+import { oneOf, type Part, present } from "./part.ts";
 import type { ScalarShape } from "../model/tool-file.ts";
 
 export const SCALARS = ["string", "integer", "number", "boolean", "date", "datetime", "presence"] as const;

@@ -1,5 +1,4 @@
-import type { Part } from "./part.ts";
-import { present } from "./present.ts";
+import { type Part, present } from "./part.ts";
 import { secretNames } from "../model/secret-names.ts";
 import type { SecretsSpec } from "../model/tool-file.ts";
 

@@ -1,10 +1,8 @@
-import type { Part } from "./part.ts";
-import { present } from "./present.ts";
+import { type Part, present, readStatus } from "./part.ts";
 import { readChecks } from "./read-checks.ts";
 import { readEvidence } from "./read-evidence.ts";
 import type { Known } from "./read-field.ts";
 import { readRequest, readResponse } from "./read-request.ts";
-import { readStatus } from "./read-status.ts";
 import { readTimeout } from "./read-upstream.ts";
 import type { ConfirmSpec, Effect, ErrorSpec, ToolSpec } from "../model/tool-file.ts";
 

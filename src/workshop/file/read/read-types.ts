@@ -1,6 +1,5 @@
 import { RESERVED_WORDS } from "../../expression/parse.ts";
-import type { Part } from "./part.ts";
-import { present } from "./present.ts";
+import { type Part, present } from "./part.ts";
 import { readEvidence } from "./read-evidence.ts";
 import { readField, type Known } from "./read-field.ts";
 import { isScalarType } from "./read-scalar.ts";

@@ -1,0 +1,53 @@
+import { changeEntry, SOURCE } from "./change-entry.ts";
+import { type CommandContext, defineCommand } from "../command/command.ts";
+import { shortPath } from "../output/short-path.ts";
+
+/** nexus mcp enable github */
+export const enable = defineCommand({
+  usage: "nexus mcp enable <server> [--file FILE]",
+  description: `Changes the entry in the file it stands in; comments and order of the file stay.`,
+  words: { min: 1, max: 1 },
+  options: SOURCE,
+  examples: [
+    ["nexus mcp enable github", "in the file that configures it"],
+    ["nexus mcp enable github --file .mcp.json", "in this file, whichever counts here"],
+  ],
+
+  run: (context) => switchEntry(context, true),
+});
+
+/** nexus mcp disable github */
+export const disable = defineCommand({
+  usage: "nexus mcp disable <server> [--file FILE]",
+  description: `The entry stays in its file and can be switched on again; comments and order of the file stay.`,
+  words: { min: 1, max: 1 },
+  options: SOURCE,
+  examples: [
+    ["nexus mcp disable github", "in the file that configures it"],
+    ["nexus mcp disable github --file .mcp.json", "in this file, whichever counts here"],
+  ],
+
+  run: (context) => switchEntry(context, false),
+});
+
+/** Switches a server on or off in its file, and reports the result. */
+async function switchEntry(context: CommandContext<{ file?: string | undefined }>, on: boolean): Promise<void> {
+  const { words, out, surroundings } = context;
+  const [name = ""] = words;
+  const { before, after, file } = await changeEntry(context, name, ({ id, enabled }) => {
+    return enabled === on ? undefined : { kind: on ? "enable" : "disable", id };
+  });
+  const { id } = before;
+  const isSwitched = after?.enabled === on;
+  const changed = before.enabled !== on;
+  if (out.json) return out.value({ server: id, file, enabled: after?.enabled, changed });
+  const shown = shortPath(file, surroundings.home);
+  const state = on ? "switched on" : "switched off";
+  if (isSwitched) out.line(`${out.style("bold", id)} is ${state}${changed ? "" : " already"} (${shown})`);
+  else
+    out.note(
+      `${out.onStderr("yellow", "warning:")} ${id} says so now, but ${shown} switches all its servers off: "mcp.enabled" is false`,
+    );
+  if (on && after?.trusted === false)
+    out.note("The project's file is not trusted, so it is not started: nexus mcp trust");
+}
