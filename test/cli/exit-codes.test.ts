@@ -70,7 +70,7 @@ describe.concurrent("a failure", () => {
     const people = await world.run(args);
     expect({ code: people.code, stdout: people.stdout }).toEqual({ code: exit, stdout: "" });
     expect(people.stderr).toMatch(/^nexus: \S/);
-    expect(people.stderr).toMatch(/^ {2}(do|write|try|note|stderr): /m);
+    expect(people.stderr).toMatch(/^ {2}(fix|write|try|note|stderr): /m);
 
     const programs = await world.run([...args, "--json"]);
     expect({ code: programs.code, stdout: programs.stdout }).toEqual({ code: exit, stdout: "" });
