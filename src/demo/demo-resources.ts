@@ -1,5 +1,5 @@
-import { oneOf } from "../server/plain/completion.ts";
-import type { ResourceFeature, TemplateFeature } from "../server/plain/features.ts";
+import { oneOf } from "../server/features/completion.ts";
+import type { McpServer } from "../server/features/mcp-server.ts";
 
 const COLOURS: Record<string, string> = { amber: "#ffbf00", coral: "#ff7f50", indigo: "#4b0082", teal: "#008080" };
 
@@ -12,49 +12,34 @@ and shows one small thing of each kind: tools, resources, a template, a prompt.
 /** A teal square of one pixel. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkaGj4DwADhQIBzL6tlwAAAABJRU5ErkJggg==";
 
-export function demoResources(): ResourceFeature[] {
-  return [
+export function addDemoResources(server: McpServer): void {
+  server.resource(
     {
-      resource: {
-        uri: "demo://welcome",
-        name: "welcome",
-        title: "Welcome",
-        description: "What this server is for.",
-        mimeType: "text/markdown",
-        annotations: { audience: ["user", "assistant"], priority: 0.9 },
-      },
-      read: () => [{ uri: "demo://welcome", mimeType: "text/markdown", text: WELCOME }],
+      uri: "demo://welcome",
+      name: "welcome",
+      title: "Welcome",
+      description: "What this server is for.",
+      mimeType: "text/markdown",
+      annotations: { audience: ["user", "assistant"], priority: 0.9 },
     },
+    () => WELCOME,
+  );
+  server.resource(
+    { uri: "demo://pixel", name: "pixel", title: "A pixel", description: "A tiny image.", mimeType: "image/png" },
+    (uri) => [{ uri, mimeType: "image/png", blob: PIXEL }],
+  );
+  server.template(
     {
-      resource: {
-        uri: "demo://pixel",
-        name: "pixel",
-        title: "A pixel",
-        description: "A tiny image.",
-        mimeType: "image/png",
-      },
-      read: () => [{ uri: "demo://pixel", mimeType: "image/png", blob: PIXEL }],
+      uriTemplate: "demo://colours/{name}",
+      name: "colour",
+      title: "A colour",
+      description: `The hexadecimal value of a colour: ${Object.keys(COLOURS).join(", ")}.`,
+      mimeType: "application/json",
     },
-  ];
-}
-
-export function demoTemplates(): TemplateFeature[] {
-  return [
-    {
-      template: {
-        uriTemplate: "demo://colours/{name}",
-        name: "colour",
-        title: "A colour",
-        description: `The hexadecimal value of a colour: ${Object.keys(COLOURS).join(", ")}.`,
-        mimeType: "application/json",
-      },
-      read(uri, { name = "" }) {
-        const hex = Object.hasOwn(COLOURS, name) ? COLOURS[name] : undefined;
-        return hex === undefined
-          ? undefined
-          : [{ uri, mimeType: "application/json", text: JSON.stringify({ name, hex }) }];
-      },
-      complete: { name: oneOf(...Object.keys(COLOURS)) },
+    (_uri, { name = "" }) => {
+      const hex = Object.hasOwn(COLOURS, name) ? COLOURS[name] : undefined;
+      return hex === undefined ? undefined : JSON.stringify({ name, hex });
     },
-  ];
+    { complete: { name: oneOf(...Object.keys(COLOURS)) } },
+  );
 }

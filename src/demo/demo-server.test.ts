@@ -124,7 +124,7 @@ describe("the demo server", () => {
     server.writeLine("{broken");
     server.writeLine(`{"jsonrpc":"2.0","id":7}`);
 
-    expect((await server.receive(({ id }) => id === null)).error?.code).toBe(-32700);
+    expect((await server.receive(({ id }) => id === undefined)).error?.code).toBe(-32700);
     expect((await server.receive(({ id }) => id === 7)).error?.code).toBe(-32600);
     expect(
       (await server.modern("tools/call", { name: "echo", arguments: { text: "still here" } })).result,

@@ -1,16 +1,23 @@
 #!/usr/bin/env node
-import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../protocol/revisions.ts";
-import { demoFeatures } from "./demo-features.ts";
-import { McpServer } from "../server/plain/mcp-server.ts";
-import { StdioConnection } from "../server/plain/stdio-connection.ts";
+import { LEGACY_REVISIONS } from "../protocol/revisions.ts";
+import { McpServer } from "../server/features/mcp-server.ts";
+import { serveStdio } from "../server/stdio/serve-stdio.ts";
+import { addDemoPrompts } from "./demo-prompts.ts";
+import { addDemoResources } from "./demo-resources.ts";
+import { addDemoTools } from "./demo-tools.ts";
 
 /** The demo server: `nexus-demo` on a pair of pipes, in every revision (with `--legacy`: before 2026-07-28), until its input ends. */
 const server = new McpServer({
-  info: { name: "nexus-demo", title: "Nexus demo server", version: "0.1.0" },
+  name: "nexus-demo",
+  title: "Nexus demo server",
+  version: "0.1.0",
   instructions: "A small server to try a client with. Begin with the tool `echo`, or ask it your name with `ask_name`.",
-  features: demoFeatures(),
-  revisions: process.argv.includes("--legacy") ? LEGACY_REVISIONS : [...MODERN_REVISIONS, ...LEGACY_REVISIONS],
+  revisions: process.argv.includes("--legacy") ? LEGACY_REVISIONS : undefined,
   ttlMs: 60_000,
 });
+addDemoTools(server);
+addDemoResources(server);
+addDemoPrompts(server);
 
-await new StdioConnection(server, process.stdout).serve(process.stdin);
+// A client that has closed the pipe is gone, or ends this process soon.
+await serveStdio(server, { drainMs: 500 });

@@ -2,8 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { EVERYTHING, type View } from "./view.ts";
 import { Gateway, type ServeOptions } from "./gateway.ts";
-import { serveStdio as serveOnPipes } from "../server/stdio/stdio-endpoint.ts";
-import { ANYBODY } from "../server/principal.ts";
+import { serveStdio as serveOnPipes } from "../server/stdio/serve-stdio.ts";
 
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
 export type { Audit, AuditRecord, Outcome } from "./audit.ts";
@@ -35,8 +34,7 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const assembly = await Assembly.open(options);
   const { endpoints, limits, budget, logger } = assembly;
   try {
-    const core = endpoints.of(view);
-    await serveOnPipes({ core, principal: ANYBODY, input, output, signal, limits, budget, logger });
+    await serveOnPipes({ core: endpoints.of(view) }, { input, output, signal, limits, budget, logger });
   } finally {
     await assembly.close();
   }

@@ -102,3 +102,8 @@ export interface Core<Endpoint = unknown> {
   /** A legacy session is over: what was kept for it alone ends. */
   release(owner: string): void;
 }
+
+/** Something that can be served: it has a core. */
+export interface Servable {
+  readonly core: Core;
+}

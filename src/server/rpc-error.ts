@@ -1,4 +1,4 @@
-import { asNexusError, type ErrorCode, type NexusError } from "../errors/nexus-error.ts";
+import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type ErrorObject } from "../protocol/json-rpc.ts";
 
 /** The JSON-RPC code of each failure that has none of its own. */
@@ -30,6 +30,12 @@ export const RPC_CODES: Record<ErrorCode, number> = {
   CLOSED: INTERNAL_ERROR,
   INTERNAL: INTERNAL_ERROR,
 };
+
+/** A failure that the client gets as this JSON-RPC error. */
+export function rpcError(code: number, message: string, data?: unknown): NexusError {
+  const rpc = data === undefined ? { code, message } : { code, message, data };
+  return new NexusError("SERVER_ERROR", message, { rpc });
+}
 
 /** A failure as the client reads it: as its JSON-RPC error where it has one. What is a bug is not shown. */
 export function rpcErrorOf(thrown: unknown): ErrorObject {

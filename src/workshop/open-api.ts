@@ -3,7 +3,7 @@ import { defaultInstance, instanceFileName, instanceKey, type ServerInstance } f
 import { loadStateKey } from "../files/state-key.ts";
 import { secretStore, trustStore } from "../host/servers/load-options.ts";
 import type { ApiSurroundings } from "../host/servers/server-connector.ts";
-import { serveInMemory } from "../server/plain/memory-connection.ts";
+import { serveMemory } from "../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../transport/memory.ts";
 import type { ApiReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -33,7 +33,7 @@ export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<
       signal?.throwIfAborted();
       const { server, close } = await startServer(approved, reach, given);
       const memory = new MemoryTransport((end) => {
-        serveInMemory(server, end);
+        serveMemory(server, end);
         void end.closed.then(close);
       });
       const connection = await memory.connect(receiver);

@@ -4,8 +4,7 @@ import { PassThrough } from "node:stream";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ByteBudget } from "../../src/server/byte-budget.ts";
-import { serveStdio } from "../../src/server/stdio/stdio-endpoint.ts";
-import { ANYBODY } from "../../src/server/principal.ts";
+import { serveStdio } from "../../src/server/stdio/serve-stdio.ts";
 import type { HostEntry } from "../../src/index.ts";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";
 import { BareEndpoint } from "../fixtures/gateway/bare-endpoint.ts";
@@ -188,7 +187,7 @@ test("On a pipe a message that there is no room for is refused with its id, and 
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const budget = new ByteBudget({ totalBytes: MIB, share: 0.25 });
   const core = new BareEndpoint(new StandInCore());
-  const served = serveStdio({ core, principal: ANYBODY, input, output, budget, signal: stop.signal });
+  const served = serveStdio({ core }, { input, output, budget, signal: stop.signal });
   const lines = createInterface({ input: output })[Symbol.asyncIterator]();
   const ask = async (id: number, text: string) => {
     input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "ping", params: { text } })}\n`);

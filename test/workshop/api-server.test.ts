@@ -207,6 +207,6 @@ test("a client that listens is told when the tools change", async () => {
   const heard = new Promise<string>((resolve) => (hear = resolve));
   await using subscription = await client.subscribe({ lists: ["tools"] }, ({ kind }) => hear(kind));
   expect(subscription.accepted).toMatchObject({ lists: ["tools"] });
-  server.changes.publish({ kind: "tools" });
+  server.tool({ name: "another" }, () => "new");
   expect(await heard).toBe("list-changed");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { InputRequests } from "../../src/server/plain/call-context.ts";
+import type { InputRequests } from "../../src/server/features/call-context.ts";
 import { found, openShop, SECRETS, xml } from "./shop-world.ts";
 
 const PASSWORD = "a-long-secret-of-27-letters";

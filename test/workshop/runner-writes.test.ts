@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallToolResult } from "../../src/protocol/mcp.ts";
-import type { InputRequests } from "../../src/server/plain/call-context.ts";
+import type { InputRequests } from "../../src/server/features/call-context.ts";
 import { FileWriteLedger } from "../../src/workshop/run/writes/file-write-ledger.ts";
 import { MemoryWriteLedger, type WriteLedger } from "../../src/workshop/run/writes/write-ledger.ts";
 import { cut, found, openShop, ordered, silence, status, xml, type Reply } from "./shop-world.ts";

@@ -13,6 +13,7 @@ import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { ModernRevision } from "../../protocol/revisions.ts";
 import type { Caller, Core } from "../core.ts";
 import type { Principal } from "../principal.ts";
+import type { ServedRevisions } from "../served-revisions.ts";
 import { behalfIn, RESERVED_META, traceIn } from "../reserved-meta.ts";
 
 /** What a modern request says about its sender in `_meta`, and the parameters without it. */
@@ -42,6 +43,11 @@ export function claimedVersion(params: unknown): unknown {
   if (!isRecord(params)) return undefined;
   const meta = params["_meta"];
   return isRecord(meta) ? meta[META.protocolVersion] : undefined;
+}
+
+/** Whether a request is of the newest era, where its core serves both, or only one. */
+export function isModern({ params }: Request, { modern, legacy }: ServedRevisions): boolean {
+  return modern.length > 0 && (legacy.length === 0 || claimedVersion(params) !== undefined);
 }
 
 /** Why a version that a message claims cannot be served. */

@@ -2,8 +2,7 @@ import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/se
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
-import { InputNeeded } from "../../server/plain/input-needed.ts";
-import { RpcError } from "../../server/plain/rpc-error.ts";
+import { isOfProtocol } from "../../server/features/input-needed.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { clockFunctions } from "../expression/clock.ts";
 import { servedTool } from "../check/served-tool.ts";
@@ -111,7 +110,7 @@ export class ApiRunner implements AsyncDisposable {
       const call = new ToolCall(this.#parts, plan, { caller, signal, asking, trace });
       return withMeta(await call.run(args), meta);
     } catch (error) {
-      if (error instanceof InputNeeded || error instanceof RpcError) throw error;
+      if (isOfProtocol(error)) throw error;
       if (signal?.aborted) throw cancelled(signal);
       const { code, message, hint } = asNexusError(error);
       trace.note(code === "INTERNAL" ? "error" : "warn", "The call failed before its request was sent", {

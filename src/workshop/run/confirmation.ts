@@ -1,4 +1,4 @@
-import type { InputAnswers, InputRequests } from "../../server/plain/call-context.ts";
+import type { InputAnswers, InputRequests } from "../../server/features/call-context.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { fillTemplate } from "../expression/fill.ts";
 import { parseExpression } from "../expression/parse.ts";

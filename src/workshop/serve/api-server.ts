@@ -1,13 +1,8 @@
-import { isRecord } from "../../json/is-record.ts";
-import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
-import { CALLER_META } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { CallContext } from "../../server/plain/call-context.ts";
-import type { TemplateFeature, ToolFeature } from "../../server/plain/features.ts";
-import { McpServer } from "../../server/plain/mcp-server.ts";
-import { UNHEARD } from "../../server/plain/notices.ts";
-import { serveInMemory } from "../../server/plain/memory-connection.ts";
+import { UNHEARD, type CallContext, type InputRequests } from "../../server/features/call-context.ts";
+import { McpServer } from "../../server/features/mcp-server.ts";
+import { serveMemory } from "../../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
 import { resultUri } from "../run/call-result.ts";
@@ -31,38 +26,34 @@ export function apiServer(
 ): McpServer {
   const { api } = runner;
   const { file } = api;
-  const texts = new DocumentResources(api, documents, (text) => runner.redacted(text));
-  return new McpServer({
-    info: { name: file.api, title: file.title, version: file.version },
+  const server = new McpServer({
+    name: file.api,
+    title: file.title,
+    version: file.version,
     instructions: [file.title, file.description].filter((part) => part !== undefined).join(": "),
-    features: {
-      tools: toolsOf(runner),
-      resources: texts.listed(),
-      templates: [texts.lines(), wholeResults(runner)],
-      prompts: [],
-    },
     revisions,
     stateKey,
     capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
   });
+  for (const [name, tool] of runner.tools()) {
+    server.tool({ ...tool, name }, (args, context) => runner.call(name, args, optionsFrom(context)));
+  }
+  const texts = new DocumentResources(api, documents, (text) => runner.redacted(text));
+  for (const { resource, read } of texts.listed()) server.resource(resource, read);
+  const lines = texts.lines();
+  server.template(lines.template, lines.read);
+  addWholeResults(server, runner);
+  return server;
 }
 
 /** Reaches the server from within this process. */
 export function transportTo(server: McpServer): MemoryTransport {
-  return new MemoryTransport((end) => serveInMemory(server, end));
-}
-
-function toolsOf(runner: ApiRunner): ToolFeature[] {
-  return runner.tools().map(([name, tool]) => ({
-    name,
-    tool,
-    run: (args: Params, context: CallContext) => runner.call(name, args, optionsFrom(context)),
-  }));
+  return new MemoryTransport((end) => serveMemory(server, end));
 }
 
 function optionsFrom(context: CallContext): RunOptions {
   const { signal, progress, log, era } = context;
-  const ask = (requests: Parameters<CallContext["ask"]>[0]) => context.ask(requests, { sealed: true });
+  const ask = (requests: InputRequests) => context.ask(requests, { sealed: true });
   return {
     caller: callerOf(context),
     signal,
@@ -73,10 +64,8 @@ function optionsFrom(context: CallContext): RunOptions {
 }
 
 /** Set by the gateway in front, which lets nobody else set it. */
-function callerOf({ request }: CallContext): string {
-  const meta = request.params?.["_meta"];
-  const caller = isRecord(meta) ? meta[CALLER_META] : undefined;
-  return typeof caller === "string" ? caller : LOCAL_CALLER;
+function callerOf({ onBehalfOf }: CallContext): string {
+  return onBehalfOf ?? LOCAL_CALLER;
 }
 
 /** A client that names no mode takes forms; one that names only pages does not. */
@@ -85,18 +74,16 @@ function takesForms({ elicitation }: ClientCapabilities): boolean {
 }
 
 /** Results that were too large, each for whoever got its excerpt. */
-function wholeResults(runner: ApiRunner): TemplateFeature {
-  return {
-    template: {
-      uriTemplate: resultUri(runner.api.file.api, "{id}"),
-      name: "whole results",
-      description: "The whole of a result that came as an excerpt. The excerpt links to it; it is kept for a while.",
-      mimeType: "application/json",
-    },
-    cacheScope: "private",
-    read(uri, { id = "" }, context) {
-      const text = runner.findResult(callerOf(context), id);
-      return text === undefined ? undefined : [{ uri, mimeType: "application/json", text }];
-    },
+function addWholeResults(server: McpServer, runner: ApiRunner): void {
+  const mimeType = "application/json";
+  const template = {
+    uriTemplate: resultUri(runner.api.file.api, "{id}"),
+    name: "whole results",
+    description: "The whole of a result that came as an excerpt. The excerpt links to it; it is kept for a while.",
+    mimeType,
   };
+  server.template(template, (uri, { id = "" }, context) => {
+    const text = runner.findResult(callerOf(context), id);
+    return text === undefined ? undefined : { contents: [{ uri, mimeType, text }], cacheScope: "private" };
+  });
 }

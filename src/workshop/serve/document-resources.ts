@@ -1,5 +1,5 @@
 import type { ResourceContents } from "../../protocol/mcp.ts";
-import type { ResourceFeature, TemplateFeature } from "../../server/plain/features.ts";
+import type { ResourceFeature, TemplateFeature } from "../../server/features/features.ts";
 import { quote } from "../compile/citations.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { chaptersOf } from "./chapters.ts";

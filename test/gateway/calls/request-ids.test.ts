@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PassThrough } from "node:stream";
 import { createInterface } from "node:readline";
-import { serveStdio } from "../../../src/server/stdio/stdio-endpoint.ts";
-import { ANYBODY } from "../../../src/server/principal.ts";
+import { serveStdio } from "../../../src/server/stdio/serve-stdio.ts";
 import { modern, send } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
@@ -71,13 +70,8 @@ test("A progress token that no notification can repeat is treated as none", asyn
 
 test("On a pipe such ids are refused and others are answered with the id they have", async () => {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
-  const served = serveStdio({
-    core: new BareEndpoint(new StandInCore()),
-    principal: ANYBODY,
-    input,
-    output,
-    signal: stop.signal,
-  });
+  const core = new BareEndpoint(new StandInCore());
+  const served = serveStdio({ core }, { input, output, signal: stop.signal });
   const lines = createInterface({ input: output })[Symbol.asyncIterator]();
   const ask = async (id: string) => {
     input.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);

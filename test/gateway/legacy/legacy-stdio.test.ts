@@ -1,8 +1,7 @@
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { serveStdio } from "../../../src/server/stdio/stdio-endpoint.ts";
-import { ANYBODY } from "../../../src/server/principal.ts";
+import { serveStdio } from "../../../src/server/stdio/serve-stdio.ts";
 import { META } from "../../../src/protocol/meta.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { BareEndpoint } from "../../fixtures/gateway/bare-endpoint.ts";
@@ -18,14 +17,8 @@ const FORM = {
 function openPipe(options: { maxLineBytes?: number; drainMs?: number } = {}) {
   const core = new StandInCore();
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
-  const served = serveStdio({
-    core: new BareEndpoint(core),
-    principal: ANYBODY,
-    input,
-    output,
-    signal: stop.signal,
-    ...options,
-  });
+  const endpoint = new BareEndpoint(core);
+  const served = serveStdio({ core: endpoint }, { input, output, signal: stop.signal, ...options });
   const lines = createInterface({ input: output })[Symbol.asyncIterator]();
   return {
     core,
@@ -220,7 +213,7 @@ test("a client that does not read is not listened to until it does", async () =>
   const core = new StandInCore();
   const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 10 })];
   const { signal } = new AbortController();
-  const served = serveStdio({ core: new BareEndpoint(core), principal: ANYBODY, input, output, signal });
+  const served = serveStdio({ core: new BareEndpoint(core) }, { input, output, signal });
   input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   await expect.poll(() => input.isPaused()).toBe(true);
   input.write('{"jsonrpc":"2.0","id":2,"method":"ping"}\n');

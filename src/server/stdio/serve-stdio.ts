@@ -23,10 +23,10 @@ import { isDeeperThan } from "../../json/nesting.ts";
 import { answerModern } from "../modern/modern-request.ts";
 import { claimedVersion } from "../modern/modern-sender.ts";
 import { ByteBudget, NO_ROOM, type ByteClaim } from "../byte-budget.ts";
-import type { Core } from "../core.ts";
+import type { Core, Servable } from "../core.ts";
 import { SERVER_LIMITS, type BatchLimits, type ServerLimits } from "../limits.ts";
 import { servedRevisions } from "../served-revisions.ts";
-import { principalKey, type Principal } from "../principal.ts";
+import { ANYBODY, principalKey, type Principal } from "../principal.ts";
 import { messageProblem, receivedBatch, receivedMessage } from "../received-message.ts";
 import { jsonText } from "../json-text.ts";
 import { BatchAnswers } from "../legacy/batch-answers.ts";
@@ -34,12 +34,14 @@ import { LegacySession } from "../legacy/legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
 
 export interface StdioOptions {
-  core: Core;
-  principal: Principal;
-  input: Readable;
-  output: Writable;
+  /** Who calls; everybody is the same one unless given. */
+  principal?: Principal | undefined;
+  /** stdin, unless given. */
+  input?: Readable | undefined;
+  /** stdout, unless given. */
+  output?: Writable | undefined;
   /** Ends it at once; what is in flight gets no answer. */
-  signal: AbortSignal;
+  signal?: AbortSignal | undefined;
   logger?: Logger | undefined;
   maxLineBytes?: number | undefined;
   limits?: StdioLimits | undefined;
@@ -62,12 +64,19 @@ const SMALL_LENGTH = 16 * 1024;
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** Serves one client of either era on a pair of pipes, until its end or the signal. */
-export function serveStdio(options: StdioOptions): Promise<void> {
-  return new StdioEndpoint(options).serve();
+export function serveStdio({ core }: Servable, options: StdioOptions = {}): Promise<void> {
+  const { input = process.stdin, output = process.stdout, principal = ANYBODY, signal = NEVER, ...others } = options;
+  return new StdioEndpoint({ core, principal, input, output, signal, ...others }).serve();
 }
 
+const NEVER = new AbortController().signal;
+
+type PipeOptions = StdioOptions & { core: Core } & {
+  [Option in "principal" | "input" | "output" | "signal"]: NonNullable<StdioOptions[Option]>;
+};
+
 class StdioEndpoint {
-  readonly #options: StdioOptions;
+  readonly #options: PipeOptions;
   readonly #limits: StdioLimits;
   readonly #logger: Logger;
   readonly #budget: ByteBudget;
@@ -82,7 +91,7 @@ class StdioEndpoint {
   #era: "modern" | "legacy" | undefined;
   #isOver = false;
 
-  constructor(options: StdioOptions) {
+  constructor(options: PipeOptions) {
     const { core, principal, answerMs, logger = SILENT } = options;
     this.#options = options;
     this.#limits = options.limits ?? SERVER_LIMITS;

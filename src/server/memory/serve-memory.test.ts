@@ -2,30 +2,27 @@ import { expect, test } from "vitest";
 import { connect, MemoryTransport } from "../../index.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import { defineTool, type Features } from "./features.ts";
-import { McpServer } from "./mcp-server.ts";
-import { serveInMemory } from "./memory-connection.ts";
+import { McpServer } from "../features/mcp-server.ts";
+import { serveMemory } from "./serve-memory.ts";
 
 const question = (message: string): Question => ({
   method: "elicitation/create",
   params: { message, requestedSchema: { type: "object", properties: { yes: { type: "boolean" } } } },
 });
 
-function transportTo(features: Partial<Features>, revisions: Revision[] = ["2026-07-28"]): MemoryTransport {
-  const all = { tools: [], resources: [], templates: [], prompts: [], ...features };
-  const info = { name: "here", version: "1" };
-  const server = new McpServer({ info, features: all, revisions, capabilities: { tools: {}, resources: {} } });
-  return new MemoryTransport((end) => serveInMemory(server, end));
+function serverOf(revisions: Revision[] = ["2026-07-28"]): { server: McpServer; transport: MemoryTransport } {
+  const server = new McpServer({ name: "here", version: "1", revisions });
+  return { server, transport: new MemoryTransport((end) => serveMemory(server, end)) };
 }
-
-const echo = defineTool("echo", {}, (_args, { era }) => ({ content: [{ type: "text", text: era }] }));
 
 test.each([
   ["modern", ["2026-07-28"]],
   ["legacy", ["2025-11-25"]],
   ["modern", ["2026-07-28", "2025-06-18"]],
 ] as [string, Revision[]][])("a client in the same process is answered in its era: %s %j", async (era, revisions) => {
-  await using client = await connect(transportTo({ tools: [echo] }, revisions));
+  const { server, transport } = serverOf(revisions);
+  server.tool({ name: "echo" }, (_args, context) => context.era);
+  await using client = await connect(transport);
   expect(client.era).toBe(era);
   expect(await client.callTool("echo")).toMatchObject({ content: [{ text: era }] });
 });
@@ -33,12 +30,13 @@ test.each([
 test("a call that the client gives up is aborted, and so is every call of a client that leaves", async () => {
   const aborted: string[] = [];
   let started = () => {};
-  const hang = defineTool("hang", {}, (args, { signal }) => {
+  const { server, transport } = serverOf();
+  server.tool({ name: "hang" }, (args, { signal }) => {
     signal.addEventListener("abort", () => aborted.push(String(args["name"])));
     started();
     return new Promise(() => {});
   });
-  const client = await connect(transportTo({ tools: [hang] }));
+  const client = await connect(transport);
   const call = async (name: string, signal?: AbortSignal) => {
     const running = new Promise<void>((resolve) => (started = resolve));
     const failed = client.callTool("hang", { name }, signal ? { signal } : {}).catch((error: unknown) => error);
@@ -57,13 +55,14 @@ test("a call that the client gives up is aborted, and so is every call of a clie
 
 test("an answer counts only for the question that was asked: another key is asked again", async () => {
   let price = 1;
-  const buy = defineTool("buy", {}, async (_args, { ask }) => {
+  const { server, transport } = serverOf();
+  server.tool({ name: "buy" }, async (_args, { ask }) => {
     const key = `price-${price}`;
     const answers = await ask({ [key]: question(key) }, { sealed: true });
     return { content: [{ type: "text", text: `${key} ${JSON.stringify(answers[key])}` }] };
   });
   const input = { capabilities: { elicitation: {} }, handle: () => ({ action: "accept" as const }) };
-  await using client = await connect(transportTo({ tools: [buy] }), { input });
+  await using client = await connect(transport, { input });
   const asked = await client.request("tools/call", { name: "buy" });
   price = 2;
   const forged = await client.request("tools/call", {
@@ -81,12 +80,13 @@ test("an answer counts only for the question that was asked: another key is aske
 });
 
 test("what was asked of one caller is not answered by another", async () => {
-  const buy = defineTool("buy", {}, async (_args, { ask }) => {
+  const { server, transport } = serverOf();
+  server.tool({ name: "buy" }, async (_args, { ask }) => {
     await ask({ price: question("price") }, { sealed: true });
     return { content: [{ type: "text", text: "bought" }] };
   });
   const input = { capabilities: { elicitation: {} }, handle: () => ({ action: "accept" as const }) };
-  await using client = await connect(transportTo({ tools: [buy] }), { input });
+  await using client = await connect(transport, { input });
   const by = (caller: string) => ({ name: "buy", _meta: { "dev.nexus/caller": caller } });
   const asked = await client.request("tools/call", by("ann"));
   const answer = { requestState: asked["requestState"], inputResponses: { price: { action: "accept" } } };
@@ -97,16 +97,14 @@ test("what was asked of one caller is not answered by another", async () => {
 });
 
 test("what is one caller's own is not kept for others", async () => {
-  const template = { uriTemplate: "mine://{id}", name: "mine" };
+  const { server, transport } = serverOf();
   const read = (uri: string) => [{ uri, text: "for you" }];
-  await using client = await connect(
-    transportTo({
-      templates: [
-        { template, cacheScope: "private", read },
-        { template: { ...template, uriTemplate: "all://{id}" }, read },
-      ],
-    }),
-  );
+  server.template({ uriTemplate: "mine://{id}", name: "mine" }, (uri) => ({
+    contents: read(uri),
+    cacheScope: "private",
+  }));
+  server.template({ uriTemplate: "all://{id}", name: "all" }, read);
+  await using client = await connect(transport);
   expect(await client.request("resources/read", { uri: "mine://1" })).toMatchObject({ cacheScope: "private" });
   expect(await client.request("resources/read", { uri: "all://1" })).toMatchObject({ cacheScope: "public" });
 });

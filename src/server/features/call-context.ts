@@ -1,0 +1,138 @@
+import { abortSignalOf } from "../../async/cancellation.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params } from "../../protocol/json-rpc.ts";
+import {
+  LOG_LEVELS,
+  type ClientCapabilities,
+  type LogLevel,
+  type Progress,
+  type Question,
+} from "../../protocol/mcp.ts";
+import { MISSING_CLIENT_CAPABILITY } from "../../protocol/meta.ts";
+import { isInteractive } from "../../protocol/methods.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import type { Exchange } from "../core.ts";
+import type { Principal } from "../principal.ts";
+import { rpcError } from "../rpc-error.ts";
+import { InputNeeded, missingCapabilities } from "./input-needed.ts";
+import type { SealedRounds } from "./sealed-rounds.ts";
+
+/** Questions for the client, by keys of your own. */
+export type InputRequests = Record<string, Question>;
+/** What the client answered, by the same keys. */
+export type InputAnswers = Record<string, Record<string, unknown>>;
+
+interface AskOptions {
+  /** Accept only answers to exactly these questions, asked in this call: for what a client must not answer in advance. */
+  sealed?: boolean;
+}
+
+/** What a handler knows about the request it answers. It is the same in both eras. */
+export interface CallContext {
+  readonly era: Era;
+  readonly revision: string;
+  /** Who calls, as `authenticate` says. */
+  readonly principal: Principal;
+  /** For whom a gateway in front of this server calls, where it says so. */
+  readonly onBehalfOf: string | undefined;
+  /** What the client declared. */
+  readonly client: ClientCapabilities;
+  /** Fires when the client cancels the request, or leaves. */
+  readonly signal: AbortSignal;
+  /**
+   * Asks the client. A legacy client is asked while the call waits. A modern one gets `input_required` and calls again, so
+   * everything before `ask` runs once more for each round: ask first, act afterwards.
+   */
+  readonly ask: (requests: InputRequests, options?: AskOptions) => Promise<InputAnswers>;
+  /** Sent only if the client wants it. */
+  readonly progress: (progress: Progress) => void;
+  /** Sent only if the client wants this level. */
+  readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
+}
+
+/** Used where the client does not listen: whoever has something to report can leave it out. */
+export const UNHEARD = (): void => {};
+
+export function contextOf(exchange: Exchange, rounds: SealedRounds): CallContext {
+  const { caller, principal } = exchange;
+  return {
+    era: caller.era,
+    revision: caller.version,
+    principal,
+    onBehalfOf: caller.onBehalfOf,
+    client: caller.capabilities,
+    get signal() {
+      return abortSignalOf(exchange.signal);
+    },
+    ask: (requests, options = {}) => ask(requests, options, { exchange, rounds }),
+    progress: progressSender(exchange),
+    log: logSender(exchange),
+  };
+}
+
+async function ask(
+  requests: InputRequests,
+  { sealed = false }: AskOptions,
+  { exchange, rounds }: { exchange: Exchange; rounds: SealedRounds },
+): Promise<InputAnswers> {
+  const { caller, method, params } = exchange;
+  const missing = missingCapabilities(requests, caller.capabilities);
+  if (missing) throw cannotAsk(missing);
+  if (caller.era === "legacy") return askNow(requests, exchange);
+  const state = params["requestState"];
+  const before = state === undefined ? undefined : rounds.open(state, exchange);
+  // Answers that came without the state they were asked with do not count, nor do answers to what was not asked.
+  const given = inputResponses(params);
+  const answers = { ...before?.answers, ...(sealed ? only(given, before?.asked ?? []) : given) };
+  const open = Object.entries(requests).filter(([key]) => answers[key] === undefined);
+  if (open.length === 0) return answers;
+  if (!isInteractive(method)) throw rpcError(METHOD_NOT_FOUND, `${method} may not ask for input.`);
+  const needsState = sealed || Object.keys(answers).length > 0;
+  const round = { answers, asked: open.map(([key]) => key) };
+  throw new InputNeeded(Object.fromEntries(open), needsState ? rounds.seal(round, exchange) : undefined);
+}
+
+async function askNow(requests: InputRequests, { caller, signal, method }: Exchange): Promise<InputAnswers> {
+  const put = caller.ask;
+  if (!put) throw new NexusError("INPUT_FAILED", `The client takes no questions while it waits for ${method}`);
+  const wanted = abortSignalOf(signal);
+  const answers = Object.entries(requests).map(async ([key, question]) => [key, await put(question, wanted)] as const);
+  return Object.fromEntries(await Promise.all(answers));
+}
+
+function cannotAsk(required: ClientCapabilities): NexusError {
+  const message = `The client lacks a capability: ${capabilityNames(required)}.`;
+  return rpcError(MISSING_CLIENT_CAPABILITY, message, { requiredCapabilities: required });
+}
+
+/** The answers that came with the request; any other shape is the client's mistake. */
+function inputResponses({ inputResponses: given }: Params): InputAnswers {
+  if (given === undefined) return {};
+  if (!isRecord(given) || !Object.values(given).every(isRecord)) {
+    throw rpcError(INVALID_PARAMS, `"inputResponses" must be an object of objects.`);
+  }
+  return given as InputAnswers;
+}
+
+function only(answers: InputAnswers, keys: readonly string[]): InputAnswers {
+  return Object.fromEntries(Object.entries(answers).filter(([key]) => keys.includes(key)));
+}
+
+function progressSender({ caller }: Exchange): CallContext["progress"] {
+  const { progressToken } = caller;
+  if (progressToken === undefined) return UNHEARD;
+  return (progress) =>
+    caller.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, ...progress } });
+}
+
+function logSender({ caller }: Exchange): CallContext["log"] {
+  const { logLevel: wanted } = caller;
+  if (wanted === undefined) return UNHEARD;
+  return (level, data, logger) => {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(wanted)) return;
+    const params = { level, data, ...(logger === undefined ? {} : { logger }) };
+    caller.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+  };
+}

@@ -1,0 +1,105 @@
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { Interests } from "../../protocol/interests.ts";
+import { INTERNAL_ERROR, type Result } from "../../protocol/json-rpc.ts";
+import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
+import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.ts";
+import { isCacheable } from "../../protocol/methods.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import type { Core, Exchange, Listening, ListenRequest, Offer } from "../core.ts";
+import type { Principal } from "../principal.ts";
+import { rpcError } from "../rpc-error.ts";
+import { contextOf } from "./call-context.ts";
+import { FeatureChanges } from "./feature-changes.ts";
+import { FeatureMethods } from "./feature-methods.ts";
+import type { Features } from "./features.ts";
+import { InputNeeded } from "./input-needed.ts";
+import { SealedRounds } from "./sealed-rounds.ts";
+
+export interface FeatureCoreOptions {
+  info: Implementation;
+  features: Features;
+  instructions: string | undefined;
+  revisions: readonly Revision[] | undefined;
+  pageSize: number | undefined;
+  ttlMs: number | undefined;
+  stateKey: Uint8Array | undefined;
+  capabilities: ServerCapabilities | undefined;
+}
+
+/** Tools, resources and prompts of one server, behind whatever edge its clients come through. */
+export class FeatureCore implements Core {
+  readonly endpoint = undefined;
+  readonly name = "";
+  readonly revisions: readonly Revision[] | undefined;
+  readonly changes = new FeatureChanges();
+  readonly #options: FeatureCoreOptions;
+  readonly #methods: FeatureMethods;
+  readonly #rounds: SealedRounds;
+
+  constructor(options: FeatureCoreOptions) {
+    this.#options = options;
+    this.revisions = options.revisions;
+    this.#methods = new FeatureMethods(options.features, options.pageSize ?? Number.MAX_SAFE_INTEGER);
+    this.#rounds = new SealedRounds(options.stateKey);
+  }
+
+  async offer(): Promise<Offer> {
+    const { info: serverInfo, instructions, ttlMs = 0 } = this.#options;
+    return { serverInfo, capabilities: { ...this.#capabilities }, instructions, ttlMs, cacheScope: "public" };
+  }
+
+  serverInfo(): Implementation {
+    return this.#options.info;
+  }
+
+  async handle(exchange: Exchange): Promise<Result> {
+    const { method, params } = exchange;
+    try {
+      const result = await this.#methods.answer(method, params, contextOf(exchange, this.#rounds));
+      return this.#complete(method, result);
+    } catch (error) {
+      if (error instanceof InputNeeded) return error.result;
+      if (error instanceof NexusError) throw error;
+      throw rpcError(INTERNAL_ERROR, messageOf(error));
+    }
+  }
+
+  async listen({ interests, onChange }: ListenRequest): Promise<Listening> {
+    return this.changes.listen((wanted) => this.#accepted(wanted), interests, onChange);
+  }
+
+  paramHeaders(_principal: Principal, name: string): readonly ParamHeader[] {
+    const found = paramHeadersOf(this.#options.features.tools.get(name)?.tool.inputSchema);
+    return found.ok ? found.headers : [];
+  }
+
+  release(): void {}
+
+  #complete(method: string, result: Result): Result {
+    const resultType = result.resultType ?? "complete";
+    const isKept = isCacheable(method) && resultType === "complete";
+    const caching = isKept ? { ttlMs: this.#options.ttlMs ?? 0, cacheScope: "public" } : {};
+    return { ...caching, ...result, resultType };
+  }
+
+  /** What this server can do, by what is declared so far. */
+  get #capabilities(): ServerCapabilities {
+    const { features, capabilities } = this.#options;
+    if (capabilities) return capabilities;
+    const { tools, resources, templates, prompts } = features;
+    const completes = [...templates.values(), ...prompts.values()].some(({ complete }) => complete !== undefined);
+    return {
+      ...(tools.size > 0 && { tools: { listChanged: true } }),
+      ...(resources.size + templates.size > 0 && { resources: { listChanged: true, subscribe: true } }),
+      ...(prompts.size > 0 && { prompts: { listChanged: true } }),
+      ...(completes && { completions: {} }),
+      logging: {},
+    };
+  }
+
+  #accepted({ lists = [], resources = [] }: Interests): Interests {
+    const offered = this.#capabilities;
+    const accepted = lists.filter((list) => offered[list]?.listChanged === true);
+    return { lists: accepted, resources: offered.resources?.subscribe === true ? resources : [] };
+  }
+}

@@ -1,0 +1,113 @@
+import { messageOf } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
+import type { GetPromptResult, ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
+import { rpcError } from "../rpc-error.ts";
+import { textResult } from "./arguments.ts";
+import type { CallContext } from "./call-context.ts";
+import { completionOf } from "./completion.ts";
+import { matchTemplate, type Features } from "./features.ts";
+import { isOfProtocol } from "./input-needed.ts";
+import { pageOf } from "./pages.ts";
+
+type ListMethod = "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list";
+
+/** The member of the result, and what stands in it. */
+const LISTS: Record<ListMethod, (features: Features) => [member: string, items: unknown[]]> = {
+  "tools/list": ({ tools }) => ["tools", Array.from(tools.values(), ({ tool }) => tool)],
+  "resources/list": ({ resources }) => ["resources", Array.from(resources.values(), ({ resource }) => resource)],
+  "resources/templates/list": ({ templates }) => [
+    "resourceTemplates",
+    Array.from(templates.values(), ({ template }) => template),
+  ],
+  "prompts/list": ({ prompts }) => ["prompts", Array.from(prompts.values(), ({ prompt }) => prompt)],
+};
+
+/** The methods that both eras have, on the features of one server. */
+export class FeatureMethods {
+  readonly #features: Features;
+  readonly #pageSize: number;
+
+  constructor(features: Features, pageSize: number) {
+    this.#features = features;
+    this.#pageSize = pageSize;
+  }
+
+  async answer(method: string, params: Params, context: CallContext): Promise<Result> {
+    switch (method) {
+      case "tools/call":
+        return this.#callTool(params, context);
+      case "resources/read":
+        return this.#readResource(params, context);
+      case "prompts/get":
+        return this.#getPrompt(params, context);
+      case "tools/list":
+      case "resources/list":
+      case "resources/templates/list":
+      case "prompts/list":
+        return this.#list(method, params);
+      case "completion/complete":
+        return completionOf(this.#features, params);
+      default:
+        throw rpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+    }
+  }
+
+  #list(method: ListMethod, { cursor }: Params): Result {
+    const [member, all] = LISTS[method](this.#features);
+    const { items, nextCursor } = pageOf(all, this.#pageSize, cursor);
+    return { [member]: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  }
+
+  async #callTool({ name, arguments: args = {} }: Params, context: CallContext): Promise<Result> {
+    const feature = this.#features.tools.get(String(name));
+    if (!feature) throw rpcError(INVALID_PARAMS, `Unknown tool: ${String(name)}`);
+    if (!isRecord(args)) throw rpcError(INVALID_PARAMS, `"arguments" must be an object.`);
+    try {
+      const result = await feature.run(args, context);
+      return typeof result === "string" ? textResult(result) : result;
+    } catch (error) {
+      // A failure of the tool is a result, so that the model can read it and try again.
+      if (isOfProtocol(error) || context.signal.aborted) throw error;
+      return { ...textResult(messageOf(error)), isError: true };
+    }
+  }
+
+  async #readResource({ uri }: Params, context: CallContext): Promise<Result> {
+    if (typeof uri !== "string") throw rpcError(INVALID_PARAMS, `"uri" must be a string.`);
+    const fixed = this.#features.resources.get(uri);
+    if (fixed) return contentsOf(uri, await fixed.read(uri, context), fixed.resource.mimeType);
+    for (const { template, read } of this.#features.templates.values()) {
+      const variables = matchTemplate(template.uriTemplate, uri);
+      const found = variables && (await read(uri, variables, context));
+      if (found !== undefined) return contentsOf(uri, found, template.mimeType);
+    }
+    throw rpcError(INVALID_PARAMS, `Resource not found: ${uri}`, { uri });
+  }
+
+  async #getPrompt({ name, arguments: given }: Params, context: CallContext): Promise<Result> {
+    const feature = this.#features.prompts.get(String(name));
+    if (!feature) throw rpcError(INVALID_PARAMS, `Unknown prompt: ${String(name)}`);
+    const entries = Object.entries(isRecord(given) ? given : {});
+    const args = Object.fromEntries(entries.map(([argument, value]) => [argument, String(value)]));
+    for (const { name: argument, required } of feature.prompt.arguments ?? []) {
+      if (required && args[argument] === undefined) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
+    }
+    const result = await feature.get(args, context);
+    return typeof result === "string" ? userSays(result) : result;
+  }
+}
+
+function contentsOf(
+  uri: string,
+  found: string | ReadResourceResult | ResourceContents[],
+  mimeType: string | undefined,
+): Result {
+  if (typeof found === "string")
+    return { contents: [{ uri, ...(mimeType === undefined ? {} : { mimeType }), text: found }] };
+  return Array.isArray(found) ? { contents: found } : found;
+}
+
+function userSays(text: string): GetPromptResult {
+  return { messages: [{ role: "user", content: { type: "text", text } }] };
+}

@@ -1,0 +1,91 @@
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type {
+  CallToolResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  Tool,
+} from "../../protocol/mcp.ts";
+import type { CallContext } from "./call-context.ts";
+
+/** Text is the shortest of results: one block, one resource, or one message. */
+type OrText<T> = string | T | Promise<string | T>;
+
+/** Suggests values for one argument, from what is typed and the other arguments that are known. */
+export type Completer = (value: string, known: Record<string, string>) => string[];
+
+/** A tool as it is declared; without `inputSchema` it takes no arguments. */
+export type ToolDeclaration = Omit<Tool, "inputSchema"> & { name: string; inputSchema?: Record<string, unknown> };
+
+/** What it throws becomes a result with `isError`, which the model can read; only an `rpcError` fails the request. */
+export type ToolHandler = (args: Params, context: CallContext) => OrText<CallToolResult | Result>;
+
+export type ResourceHandler = (uri: string, context: CallContext) => OrText<ReadResourceResult | ResourceContents[]>;
+
+/** Undefined: there is no such resource. */
+export type TemplateHandler = (
+  uri: string,
+  variables: Record<string, string>,
+  context: CallContext,
+) => OrText<ReadResourceResult | ResourceContents[] | undefined>;
+
+export type PromptHandler = (args: Record<string, string>, context: CallContext) => OrText<GetPromptResult>;
+
+interface ToolFeature {
+  tool: Tool;
+  run: ToolHandler;
+}
+
+export interface ResourceFeature {
+  resource: Resource;
+  read: ResourceHandler;
+}
+
+export interface TemplateFeature {
+  template: ResourceTemplate;
+  read: TemplateHandler;
+  complete?: Record<string, Completer> | undefined;
+}
+
+interface PromptFeature {
+  prompt: Prompt;
+  get: PromptHandler;
+  complete?: Record<string, Completer> | undefined;
+}
+
+/** Everything that one server offers, by name or URI, in the order in which it was declared. */
+export interface Features {
+  tools: Map<string, ToolFeature>;
+  resources: Map<string, ResourceFeature>;
+  templates: Map<string, TemplateFeature>;
+  prompts: Map<string, PromptFeature>;
+}
+
+/** The variables of a URI that matches the template; only plain `{name}` expressions are supported. */
+export function matchTemplate(uriTemplate: string, uri: string): Record<string, string> | undefined {
+  const names: string[] = [];
+  const pattern = uriTemplate
+    .split(/(\{\w+\})/)
+    .map((part) => {
+      const name = /^\{(\w+)\}$/.exec(part)?.[1];
+      if (name === undefined) return part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+      names.push(name);
+      return "([^/]+)";
+    })
+    .join("");
+  const match = new RegExp(`^${pattern}$`).exec(uri);
+  if (!match) return undefined;
+  return Object.fromEntries(names.map((name, index) => [name, decoded(match[index + 1] ?? "")]));
+}
+
+/** As it stands where it is not encoded correctly. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

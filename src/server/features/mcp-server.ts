@@ -1,0 +1,109 @@
+import type { ServerCapabilities, Implementation, Prompt, Resource, ResourceTemplate } from "../../protocol/mcp.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import type { Core } from "../core.ts";
+import { FeatureCore } from "./feature-core.ts";
+import type {
+  Completer,
+  Features,
+  PromptHandler,
+  ResourceHandler,
+  TemplateHandler,
+  ToolDeclaration,
+  ToolHandler,
+} from "./features.ts";
+
+/** What a server is; `name`, `version` and the like are shown to its clients. */
+export interface McpServerOptions extends Implementation {
+  /** For the model: what this server is for and how its tools are used together. */
+  instructions?: string | undefined;
+  /** The revisions it serves: all, unless given. */
+  revisions?: readonly Revision[] | undefined;
+  /** Items on a page of a list; without it lists come whole. */
+  pageSize?: number | undefined;
+  /** How long clients may keep lists and resources. */
+  ttlMs?: number | undefined;
+  /** 32 bytes that seal what clients carry from one round of a call to the next; random unless given. */
+  stateKey?: Uint8Array | undefined;
+  /** In place of those that follow from what is declared. */
+  capabilities?: ServerCapabilities | undefined;
+}
+
+export interface CompleteOptions {
+  /** Suggestions for arguments, by name. */
+  complete?: Record<string, Completer> | undefined;
+}
+
+const NO_ARGUMENTS = { type: "object", additionalProperties: false };
+
+/** A server of your own: declare what it offers, then serve it with `serveHttp` or `serveStdio`. */
+export class McpServer {
+  /** What the edges serve. */
+  readonly core: Core;
+  readonly #core: FeatureCore;
+  readonly #features: Features = {
+    tools: new Map(),
+    resources: new Map(),
+    templates: new Map(),
+    prompts: new Map(),
+  };
+
+  constructor(options: McpServerOptions) {
+    const { instructions, revisions, pageSize, ttlMs, stateKey, capabilities, ...info } = options;
+    const features = this.#features;
+    this.#core = new FeatureCore({
+      info,
+      features,
+      instructions,
+      revisions,
+      pageSize,
+      ttlMs,
+      stateKey,
+      capabilities,
+    });
+    this.core = this.#core;
+  }
+
+  /** Declares a tool, or replaces it. */
+  tool(declaration: ToolDeclaration, run: ToolHandler): this {
+    const tool = { ...declaration, inputSchema: declaration.inputSchema ?? NO_ARGUMENTS };
+    this.#features.tools.set(tool.name, { tool, run });
+    return this.#changed("tools");
+  }
+
+  /** Declares a resource with a fixed URI. */
+  resource(resource: Resource, read: ResourceHandler): this {
+    this.#features.resources.set(resource.uri, { resource, read });
+    return this.#changed("resources");
+  }
+
+  /** Declares resources by a template such as `memo://{day}`. */
+  template(template: ResourceTemplate, read: TemplateHandler, { complete }: CompleteOptions = {}): this {
+    this.#features.templates.set(template.uriTemplate, { template, read, complete });
+    return this.#changed("resources");
+  }
+
+  prompt(prompt: Prompt, get: PromptHandler, { complete }: CompleteOptions = {}): this {
+    this.#features.prompts.set(prompt.name, { prompt, get, complete });
+    return this.#changed("prompts");
+  }
+
+  /** Removes what was declared under this name, URI or template; clients that listen are told. */
+  remove(list: ChangingList, name: string): void {
+    const { tools, resources, templates, prompts } = this.#features;
+    const wasThere = { tools: [tools], resources: [resources, templates], prompts: [prompts] }[list].map((each) =>
+      each.delete(name),
+    );
+    if (wasThere.includes(true)) this.#changed(list);
+  }
+
+  /** Tells clients that subscribed to a resource that it has changed. */
+  resourceUpdated(uri: string): void {
+    this.#core.changes.resourceUpdated(uri);
+  }
+
+  #changed(list: ChangingList): this {
+    this.#core.changes.listChanged(list);
+    return this;
+  }
+}
