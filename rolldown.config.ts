@@ -11,6 +11,7 @@ const published = defineConfig({
     index: "src/index.ts",
     "cli/main": "src/cli/main.ts",
     "gateway/index": "src/gateway/index.ts",
+    "server/index": "src/server/index.ts",
     "workshop/index": "src/workshop/index.ts",
     "demo/main": "src/demo/main.ts",
     "testing/index": "src/testing/index.ts",

@@ -1,6 +1,6 @@
-// npm run conformance [-- client|server|gateway] [--scenario NAME] [--upstream stdio|http|all] [--crossed]
-// Runs the official conformance suite, scenario by scenario, against the built library, the test server, and the gateway
-// in front of the test server. With --crossed the gateway's upstream speaks the other era than the suite: a report of
+// npm run conformance [-- client|server|gateway|example] [--scenario NAME] [--upstream stdio|http|all] [--crossed]
+// Runs the official conformance suite, scenario by scenario, against the built library, the test server, the gateway
+// in front of the test server, and (its tool scenarios) the server of examples/server. With --crossed the gateway's upstream speaks the other era than the suite: a report of
 // what is translated, in which nothing is required.
 // A scenario passes when the suite exits with 0 and at least the checks of test/conformance/expected.json succeed:
 // several scenarios also exit with 0 when nothing happened at all.
@@ -32,7 +32,7 @@ const { values: options, positionals } = parseArgs({
   },
 });
 const role = positionals[0];
-const ROLES = ["client", "server", "gateway"];
+const ROLES = ["client", "server", "gateway", "example"];
 if (role !== undefined && !ROLES.includes(role)) fail(`unknown role "${role}": ${ROLES.join(", ")}`);
 /** One upstream is enough beside everything else; both when the gateway is what is asked about. */
 const UPSTREAMS = { stdio: ["stdio"], http: ["http"], all: ["stdio", "http"] };
@@ -66,6 +66,7 @@ function selectLegs() {
     .flatMap(([name, scenarios]) => [
       { leg: name, suite: suiteOf(name), version: versionOf(name), subject: subjectOf(name), scenarios },
       ...(name.startsWith("server ") ? behindGateway(name, scenarios) : []),
+      ...(/^server \d/.test(name) && versionOf(name) ? [ofExample(name, scenarios)] : []),
     ])
     .filter(({ leg }) => role === undefined || leg.startsWith(role))
     .map(({ scenarios, ...leg }) => ({
@@ -95,6 +96,17 @@ function behindGateway(serverLeg, scenarios) {
     subject: () => startGateway(upstream, revision),
     scenarios,
   }));
+}
+
+/** The example has the tools of the suite, and nothing else. */
+function ofExample(serverLeg, scenarios) {
+  return {
+    leg: serverLeg.replace("server", "example"),
+    suite: suiteOf(serverLeg),
+    version: versionOf(serverLeg),
+    subject: () => startListening("the example", [join(root, "examples/server/server.mjs")]),
+    scenarios: Object.fromEntries(Object.entries(scenarios).filter(([name]) => name.startsWith("tools-"))),
+  };
 }
 
 function suiteOf(leg) {

@@ -17,6 +17,11 @@ const ENTRIES = [
     about: "The gateway. [The guide](../guide/gateway.md) explains how it is used.",
   },
   {
+    name: "nexus-mcp/server",
+    file: "dist/server/index.d.ts",
+    about: "MCP servers of your own. [The guide](../guide/server.md) explains how they are written.",
+  },
+  {
     name: "nexus-mcp/workshop",
     file: "dist/workshop/index.d.ts",
     about: "API documentation to servers. [The worked example](../guide/capcorn.md) shows how.",
@@ -42,7 +47,7 @@ const GROUPS = [
   [/^protocol\//, "MCP"],
   [/^gateway\//, "The gateway"],
   [/^workshop\//, "The workshop"],
-  [/^server\//, "Servers in this process"],
+  [/^server\//, "The server side"],
   [/^testing\//, "Scripted servers"],
 ];
 

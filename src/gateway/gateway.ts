@@ -5,9 +5,9 @@ import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import { LegacyHttp } from "../server/http/legacy-http.ts";
-import { OpenStreams } from "../server/open-streams.ts";
-import { UnreadBytes } from "../server/unread-bytes.ts";
-import { admitEverybody, type Authenticate, type Principal } from "../server/principal.ts";
+import { OpenStreams } from "../server/core/open-streams.ts";
+import { UnreadBytes } from "../server/core/unread-bytes.ts";
+import { admitEverybody, type Authenticate, type Principal } from "../server/core/principal.ts";
 import { SessionIds } from "../server/sessions/session-ids.ts";
 
 export type ServeOptions = GatewayOptions & {

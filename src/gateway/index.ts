@@ -9,8 +9,8 @@ export type { Audit, AuditRecord, Outcome } from "./audit.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
-export type { ServerLimits } from "../server/limits.ts";
-export type { Authenticate, Principal } from "../server/principal.ts";
+export type { ServerLimits } from "../server/core/limits.ts";
+export type { Authenticate, Principal } from "../server/core/principal.ts";
 export type { AccessTarget } from "../host/directory/access-target.ts";
 export type { Decision } from "../host/directory/policy.ts";
 

@@ -1,4 +1,4 @@
-import { SERVER_LIMITS, type ServerLimits } from "../server/limits.ts";
+import { SERVER_LIMITS, type ServerLimits } from "../server/core/limits.ts";
 
 /** What one gateway takes on, so that no client can make it take on everything. */
 export interface Limits extends ServerLimits {

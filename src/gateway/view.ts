@@ -1,5 +1,5 @@
-import type { Exchange, Listening, ListenRequest, Offer, Core } from "../server/core.ts";
-import type { Principal } from "../server/principal.ts";
+import type { Exchange, Listening, ListenRequest, Offer, Core } from "../server/core/core.ts";
+import type { Principal } from "../server/core/principal.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { Result } from "../protocol/json-rpc.ts";
 

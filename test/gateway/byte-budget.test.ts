@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { ByteBudget } from "../../src/server/byte-budget.ts";
+import { ByteBudget } from "../../src/server/core/byte-budget.ts";
 import { serveStdio } from "../../src/server/stdio/serve-stdio.ts";
 import type { HostEntry } from "../../src/index.ts";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";

@@ -2,7 +2,7 @@ import type { AccessTarget } from "../../host/directory/access-target.ts";
 import { stricter, type Decision } from "../../host/directory/policy.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../../server/principal.ts";
+import type { Principal } from "../../server/core/principal.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { PrincipalAccess } from "./principal-access.ts";
 import type { ThingKind } from "../names/target.ts";

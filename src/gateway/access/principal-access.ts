@@ -3,7 +3,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import { decidedAs, serverTarget, type AccessTarget, type RequestTarget } from "../../host/directory/access-target.ts";
 import { stricter, type Decision, type Policy } from "../../host/directory/policy.ts";
 import { isRecord } from "../../json/is-record.ts";
-import type { Principal } from "../../server/principal.ts";
+import type { Principal } from "../../server/core/principal.ts";
 
 export type Operation = "list" | "use";
 

@@ -7,7 +7,7 @@ import type { ClientCapabilities, InputRequest, InputResult, Question } from "..
 import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { GatewayExchange } from "../view.ts";
-import { withoutReservedMeta } from "../../server/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 
 /** Puts a server's questions to a legacy caller, on the stream of its call. */

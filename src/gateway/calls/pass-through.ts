@@ -3,7 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
-import { withoutReservedMeta } from "../../server/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
 import { canonicalResult } from "../upstream/upstream-answer.ts";

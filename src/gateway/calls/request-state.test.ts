@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { bindingOf, digestOf, RequestStates } from "./request-state.ts";
-import { Seal } from "../../server/seal.ts";
+import { Seal } from "../../server/core/seal.ts";
 
 const WHO = { id: "a", tenant: "t" };
 const CALL = { server: "s", method: "tools/call", params: { name: "x", arguments: { a: 1, b: [{ c: 2, d: 3 }] } } };

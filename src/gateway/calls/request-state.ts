@@ -3,9 +3,9 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../../server/principal.ts";
+import type { Principal } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
-import type { Seal } from "../../server/seal.ts";
+import type { Seal } from "../../server/core/seal.ts";
 
 /** What a caller carries between the rounds of its call. */
 export type RequestState =

@@ -6,7 +6,7 @@ import type { Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
-import type { Listening } from "../../server/core.ts";
+import type { Listening } from "../../server/core/core.ts";
 import type { GatewayListenRequest } from "../view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Host } from "../../host/host.ts";
-import { ANYBODY } from "../../server/principal.ts";
+import { ANYBODY } from "../../server/core/principal.ts";
 import { Policy } from "../../host/directory/policy.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { PrincipalAccess } from "../access/principal-access.ts";

@@ -1,7 +1,7 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { shuttingDown, turnedAway } from "../../server/turned-away.ts";
+import { shuttingDown, turnedAway } from "../../server/core/turned-away.ts";
 import type { Limits } from "../limits.ts";
 
 interface Waiting {

@@ -1,8 +1,8 @@
 import type { Logger } from "../../text/logger.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
-import type { Core, Listening, ListenRequest, Offer } from "../../server/core.ts";
-import { principalKey, type Principal } from "../../server/principal.ts";
+import type { Core, Listening, ListenRequest, Offer } from "../../server/core/core.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { Audit, Outcome } from "../audit.ts";
 import { inCallerWords } from "../caller-error.ts";
 import type { FailureLog } from "../failure-log.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { GatewayChain } from "../../host/servers/gateway-chain.ts";
-import { NO_ROOM, type ByteBudget } from "../../server/byte-budget.ts";
+import { NO_ROOM, type ByteBudget } from "../../server/core/byte-budget.ts";
 import { HttpListener } from "../../server/http/http-listener.ts";
 import {
   invalidRequest,
@@ -15,9 +15,9 @@ import {
 import type { LegacyEndpoint } from "../../server/http/legacy-endpoint.ts";
 import { McpEndpoint } from "../../server/http/mcp-endpoint.ts";
 import type { Traffic } from "../../server/http/traffic.ts";
-import type { OpenStreams } from "../../server/open-streams.ts";
-import type { Authenticate, Principal } from "../../server/principal.ts";
-import type { UnreadBytes } from "../../server/unread-bytes.ts";
+import type { OpenStreams } from "../../server/core/open-streams.ts";
+import type { Authenticate, Principal } from "../../server/core/principal.ts";
+import type { UnreadBytes } from "../../server/core/unread-bytes.ts";
 import { VIA_HEADER } from "../../transport/via-marks.ts";
 import { callerErrorOf, dataFor, inCallerWords } from "../caller-error.ts";
 import type { FailureLog } from "../failure-log.ts";

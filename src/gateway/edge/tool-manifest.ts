@@ -1,6 +1,6 @@
 import { readPages } from "../../client/conversation/lists.ts";
 import { LATEST } from "../../protocol/revisions.ts";
-import { principalKey, type Principal } from "../../server/principal.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { GuardedCore } from "./guarded-core.ts";
 
 /** All tools of one server, as it describes them. */

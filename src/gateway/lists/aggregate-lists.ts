@@ -6,7 +6,7 @@ import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
 import type { GatewayExchange } from "../view.ts";
 import type { FailureLog } from "../failure-log.ts";
-import type { Principal } from "../../server/principal.ts";
+import type { Principal } from "../../server/core/principal.ts";
 import { dataFor, wordsFor } from "../caller-error.ts";
 import { DeclaredCapabilities, type CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";

@@ -2,7 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import { declaredText } from "../../server/declared-text.ts";
+import { declaredText } from "../../server/core/declared-text.ts";
 import {
   capabilitiesFor,
   capabilitiesForModern,

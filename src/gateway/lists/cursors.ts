@@ -1,6 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { GatewayExchange } from "../view.ts";
-import type { Seal } from "../../server/seal.ts";
+import type { Seal } from "../../server/core/seal.ts";
 
 /** Where a list goes on, as callers carry it: sealed, and good for the same caller, endpoint and list alone. */
 export class Cursors {

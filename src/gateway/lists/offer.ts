@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { VERSION } from "../../protocol/version.ts";
-import type { Offer } from "../../server/core.ts";
+import type { Offer } from "../../server/core/core.ts";
 import type { ServerNature } from "./server-nature.ts";
 
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";

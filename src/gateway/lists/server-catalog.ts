@@ -6,7 +6,7 @@ import type { Host } from "../../host/host.ts";
 import type { LeaseRequest } from "../../host/servers/lease.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import { principalKey, type Principal } from "../../server/principal.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { CapabilitySet } from "./capability-set.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { ListConnection } from "./list-connection.ts";

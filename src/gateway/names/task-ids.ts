@@ -1,8 +1,8 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../../server/principal.ts";
-import type { Seal } from "../../server/seal.ts";
+import type { Principal } from "../../server/core/principal.ts";
+import type { Seal } from "../../server/core/seal.ts";
 
 /** A task where it runs. */
 export interface TaskPlace {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { View } from "../view.ts";
-import { ANYBODY } from "../../server/principal.ts";
+import { ANYBODY } from "../../server/core/principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
 import { taskNotice } from "./notice-of-task.ts";
 

@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import type { GatewayExchange } from "../view.ts";
-import { ownerKey, principalKey } from "../../server/principal.ts";
+import { ownerKey, principalKey } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { LegacyTask } from "./task-legacy.ts";

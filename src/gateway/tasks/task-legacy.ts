@@ -7,7 +7,7 @@ import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { ParkedQuestions } from "../upstream/parked-questions.ts";
 import { unknownTask } from "../names/task-ids.ts";
-import { withoutReservedMeta } from "../../server/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
 /** How long to wait for a question that a task says it has. */
 const QUESTION_MS = 1_000;

@@ -5,15 +5,15 @@ import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { isForwarded } from "../../protocol/methods.ts";
 import type { GatewayExchange } from "../view.ts";
-import type { Principal } from "../../server/principal.ts";
+import type { Principal } from "../../server/core/principal.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
-import type { Seal } from "../../server/seal.ts";
+import type { Seal } from "../../server/core/seal.ts";
 import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
 import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "../names/task-ids.ts";
 import { canonicalResult, capabilityMissing } from "../upstream/upstream-answer.ts";
 import { capabilitiesFor, knowsTasks } from "../upstream/upstream-capabilities.ts";
 import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
-import { withoutReservedMeta } from "../../server/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 import { declaring } from "../upstream/upstream-reports.ts";
 
 const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);

@@ -4,10 +4,10 @@ import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { GatewayExchange } from "../view.ts";
-import { ANYBODY } from "../../server/principal.ts";
+import { ANYBODY } from "../../server/core/principal.ts";
 import { knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
-import { withoutReservedMeta } from "../../server/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
 /** One request to one server, in the server's own names. */
 export interface Call {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { Caller } from "../../server/core.ts";
+import type { Caller } from "../../server/core/core.ts";
 import { canonicalError, canonicalResult } from "./upstream-answer.ts";
 
 const MODERN = { era: "modern", version: "2026-07-28" } as Caller;

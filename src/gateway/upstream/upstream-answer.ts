@@ -5,8 +5,8 @@ import { isRecord } from "../../json/is-record.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, type Result } from "../../protocol/json-rpc.ts";
 import { MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
-import type { Caller } from "../../server/core.ts";
-import { withoutReservedMeta } from "../../server/reserved-meta.ts";
+import type { Caller } from "../../server/core/core.ts";
+import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
 /** A server's result in the form of the newest revision, without what was between the server and the gateway. */
 export function canonicalResult(client: Pick<Client, "era">, method: string, result: Result): Result {

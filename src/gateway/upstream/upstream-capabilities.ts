@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
-import type { Caller } from "../../server/core.ts";
+import type { Caller } from "../../server/core/core.ts";
 
 /** What decides which connection a caller's calls go over. */
 export type CallerOutline = Pick<Caller, "era" | "owner" | "capabilities" | "ask">;

@@ -3,7 +3,7 @@ import type { Client } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { LeaseRequest } from "../../host/servers/lease.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import { ANYBODY } from "../../server/principal.ts";
+import { ANYBODY } from "../../server/core/principal.ts";
 import { UpstreamLeases } from "./upstream-leases.ts";
 
 /** A host whose connections are of these eras, one after the other, and what became of them. */

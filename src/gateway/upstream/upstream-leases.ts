@@ -7,8 +7,8 @@ import type { Host } from "../../host/host.ts";
 import type { Lease, LeaseRequest } from "../../host/servers/lease.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import { declaredText } from "../../server/declared-text.ts";
-import { principalKey, type Principal } from "../../server/principal.ts";
+import { declaredText } from "../../server/core/declared-text.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import { legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
 
 /** For whom a connection is wanted. */

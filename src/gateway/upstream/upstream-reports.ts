@@ -3,10 +3,10 @@ import type { InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Progress } from "../../protocol/mcp.ts";
-import type { Caller } from "../../server/core.ts";
+import type { Caller } from "../../server/core/core.ts";
 import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
 import { isLoudEnough } from "./upstream-logs.ts";
-import { withoutReservedMeta } from "../../server/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
 /** What a call takes so that its caller hears of it while it runs; nothing is asked for that the caller does not want. */
 export function reportsTo(caller: Caller): CallOptions {

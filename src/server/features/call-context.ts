@@ -13,9 +13,9 @@ import {
 import { MISSING_CLIENT_CAPABILITY } from "../../protocol/meta.ts";
 import { isInteractive } from "../../protocol/methods.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import type { Exchange } from "../core.ts";
-import type { Principal } from "../principal.ts";
-import { rpcError } from "../rpc-error.ts";
+import type { Exchange } from "../core/core.ts";
+import type { Principal } from "../core/principal.ts";
+import { rpcError } from "../core/rpc-error.ts";
 import { InputNeeded, missingCapabilities } from "./input-needed.ts";
 import type { SealedRounds } from "./sealed-rounds.ts";
 
@@ -24,7 +24,7 @@ export type InputRequests = Record<string, Question>;
 /** What the client answered, by the same keys. */
 export type InputAnswers = Record<string, Record<string, unknown>>;
 
-interface AskOptions {
+export interface AskOptions {
   /** Accept only answers to exactly these questions, asked in this call: for what a client must not answer in advance. */
   sealed?: boolean;
 }

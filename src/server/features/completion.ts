@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
 import type { CompleteResult } from "../../protocol/mcp.ts";
-import { rpcError } from "../rpc-error.ts";
+import { rpcError } from "../core/rpc-error.ts";
 import type { Completer, Features } from "./features.ts";
 
 /** The specification's limit for one answer. */

@@ -1,7 +1,7 @@
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import { changeMethod, type ChangingList } from "../../protocol/list-kinds.ts";
-import type { Listening } from "../core.ts";
+import type { Listening } from "../core/core.ts";
 
 /** Tells everybody who listens what has changed. */
 export class FeatureChanges {

@@ -2,7 +2,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { GetPromptResult, ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
-import { rpcError } from "../rpc-error.ts";
+import { rpcError } from "../core/rpc-error.ts";
 import { textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
 import { completionOf } from "./completion.ts";

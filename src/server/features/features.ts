@@ -12,7 +12,7 @@ import type {
 import type { CallContext } from "./call-context.ts";
 
 /** Text is the shortest of results: one block, one resource, or one message. */
-type OrText<T> = string | T | Promise<string | T>;
+export type OrText<T> = string | T | Promise<string | T>;
 
 /** Suggests values for one argument, from what is typed and the other arguments that are known. */
 export type Completer = (value: string, known: Record<string, string>) => string[];

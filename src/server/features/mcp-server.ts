@@ -1,7 +1,7 @@
 import type { ServerCapabilities, Implementation, Prompt, Resource, ResourceTemplate } from "../../protocol/mcp.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { Core } from "../core.ts";
+import type { Core } from "../core/core.ts";
 import { FeatureCore } from "./feature-core.ts";
 import type {
   Completer,

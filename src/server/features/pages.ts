@@ -1,5 +1,5 @@
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
-import { rpcError } from "../rpc-error.ts";
+import { rpcError } from "../core/rpc-error.ts";
 
 /**
  * One page of a list. Cursors are opaque to clients: the second page's is the empty string, which is as valid

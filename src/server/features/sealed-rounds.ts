@@ -2,9 +2,9 @@ import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 import { sha256 } from "../../text/digest.ts";
-import type { Exchange } from "../core.ts";
-import { rpcError } from "../rpc-error.ts";
-import { Seal } from "../seal.ts";
+import type { Exchange } from "../core/core.ts";
+import { rpcError } from "../core/rpc-error.ts";
+import { Seal } from "../core/seal.ts";
 import type { InputAnswers } from "./call-context.ts";
 
 const LIFETIME_MS = REQUEST_STATE_HOURS * 3_600_000;

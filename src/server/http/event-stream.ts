@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
-import { NO_ROOM } from "../byte-budget.ts";
-import { TOO_MANY_STREAMS, type OpenStreams } from "../open-streams.ts";
-import { principalKey, type Principal } from "../principal.ts";
-import type { UnreadBytes } from "../unread-bytes.ts";
+import { NO_ROOM } from "../core/byte-budget.ts";
+import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
+import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { KeptEvents, type EventStore } from "./kept-events.ts";
 
 /** What all event streams of an endpoint share. */

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { asHost } from "../../text/loopback.ts";
-import type { ServerLimits } from "../limits.ts";
-import type { Authenticate, Principal } from "../principal.ts";
-import { rpcErrorOf } from "../rpc-error.ts";
+import type { ServerLimits } from "../core/limits.ts";
+import type { Authenticate, Principal } from "../core/principal.ts";
+import { rpcErrorOf } from "../core/rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
 import { refusalOf, type ForeignWords } from "./foreign-request.ts";
 import { invalidRequest, refuse, refuseUnread } from "./http-refusal.ts";

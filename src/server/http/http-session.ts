@@ -5,11 +5,11 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
 import { invalidRequest, overloaded, type HttpRefusal } from "./http-refusal.ts";
 import { STUCK_BEATS } from "./stuck-readers.ts";
-import { principalKey, type Principal } from "../principal.ts";
-import type { Core } from "../core.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
+import type { Core } from "../core/core.ts";
 import { BatchAnswers } from "../legacy/batch-answers.ts";
 import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
-import { jsonText } from "../json-text.ts";
+import { jsonText } from "../core/json-text.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
 import { PostAnswer, type PostOptions } from "./post-answer.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Core } from "../core.ts";
-import type { Principal } from "../principal.ts";
+import type { Core } from "../core/core.ts";
+import type { Principal } from "../core/principal.ts";
 
 /** Who asks at which endpoint. */
 export interface Visitor {

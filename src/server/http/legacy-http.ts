@@ -16,14 +16,14 @@ import {
   type HttpRefusal,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
-import { ByteBudget } from "../byte-budget.ts";
-import { SERVER_LIMITS, type BatchLimits } from "../limits.ts";
-import { OpenStreams, TOO_MANY_STREAMS } from "../open-streams.ts";
-import { principalKey, type Principal } from "../principal.ts";
-import { receivedBatch } from "../received-message.ts";
-import { shuttingDown } from "../turned-away.ts";
-import { UnreadBytes } from "../unread-bytes.ts";
-import { rpcErrorOf } from "../rpc-error.ts";
+import { ByteBudget } from "../core/byte-budget.ts";
+import { SERVER_LIMITS, type BatchLimits } from "../core/limits.ts";
+import { OpenStreams, TOO_MANY_STREAMS } from "../core/open-streams.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
+import { receivedBatch } from "../core/received-message.ts";
+import { shuttingDown } from "../core/turned-away.ts";
+import { UnreadBytes } from "../core/unread-bytes.ts";
+import { rpcErrorOf } from "../core/rpc-error.ts";
 import { SessionIds, type Agreed } from "../sessions/session-ids.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";

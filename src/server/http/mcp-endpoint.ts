@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServerLimits } from "../limits.ts";
-import type { ByteBudget } from "../byte-budget.ts";
-import type { OpenStreams } from "../open-streams.ts";
-import { principalKey } from "../principal.ts";
-import { servedRevisions } from "../served-revisions.ts";
-import type { UnreadBytes } from "../unread-bytes.ts";
+import type { ServerLimits } from "../core/limits.ts";
+import type { ByteBudget } from "../core/byte-budget.ts";
+import type { OpenStreams } from "../core/open-streams.ts";
+import { principalKey } from "../core/principal.ts";
+import { servedRevisions } from "../core/served-revisions.ts";
+import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { accepts } from "./accepts.ts";
 import { invalidRequest, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";

@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Response } from "../../protocol/json-rpc.ts";
-import { NO_ROOM } from "../byte-budget.ts";
-import { jsonText } from "../json-text.ts";
-import type { Principal } from "../principal.ts";
-import type { UnreadBytes } from "../unread-bytes.ts";
+import { NO_ROOM } from "../core/byte-budget.ts";
+import { jsonText } from "../core/json-text.ts";
+import type { Principal } from "../core/principal.ts";
+import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { overloaded, sendText } from "./http-refusal.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
 

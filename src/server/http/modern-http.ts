@@ -9,15 +9,15 @@ import {
   type Response,
 } from "../../protocol/json-rpc.ts";
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
-import type { Core } from "../core.ts";
-import type { ServerLimits } from "../limits.ts";
-import { TOO_MANY_STREAMS, type OpenStreams } from "../open-streams.ts";
-import { principalKey, type Principal } from "../principal.ts";
+import type { Core } from "../core/core.ts";
+import type { ServerLimits } from "../core/limits.ts";
+import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import type { UnreadBytes } from "../unread-bytes.ts";
-import { rpcErrorOf } from "../rpc-error.ts";
-import { servedRevisions } from "../served-revisions.ts";
-import { retryAfter, shuttingDown, turnedAway } from "../turned-away.ts";
+import type { UnreadBytes } from "../core/unread-bytes.ts";
+import { rpcErrorOf } from "../core/rpc-error.ts";
+import { servedRevisions } from "../core/served-revisions.ts";
+import { retryAfter, shuttingDown, turnedAway } from "../core/turned-away.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
 import { refuse } from "./http-refusal.ts";
 import { ModernAnswer } from "./modern-answer.ts";

@@ -3,12 +3,12 @@ import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Message, Response } from "../../protocol/json-rpc.ts";
 import { accepts } from "./accepts.ts";
-import { NO_ROOM } from "../byte-budget.ts";
+import { NO_ROOM } from "../core/byte-budget.ts";
 import { overloaded, refuse } from "./http-refusal.ts";
 import { expectReading } from "./stuck-readers.ts";
 import type { BatchAnswers } from "../legacy/batch-answers.ts";
 import type { EventStream } from "./event-stream.ts";
-import { jsonText } from "../json-text.ts";
+import { jsonText } from "../core/json-text.ts";
 import type { RequestChannel } from "../legacy/request-channel.ts";
 
 export interface PostOptions {

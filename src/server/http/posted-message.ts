@@ -4,10 +4,10 @@ import { INVALID_PARAMS, isRequestId, isResponse } from "../../protocol/json-rpc
 import type { Notification, Request, RequestId } from "../../protocol/json-rpc.ts";
 import { META } from "../../protocol/meta.ts";
 import { isModernRevision } from "../../protocol/revisions.ts";
-import { messageProblem, receivedMessage } from "../received-message.ts";
+import { messageProblem, receivedMessage } from "../core/received-message.ts";
 import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
 import { claimedVersion } from "../modern/modern-sender.ts";
-import type { ServedRevisions } from "../served-revisions.ts";
+import type { ServedRevisions } from "../core/served-revisions.ts";
 
 /** Whom a posted body concerns. */
 export type PostedMessage =

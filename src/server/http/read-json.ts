@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { NO_ROOM, type ByteClaim } from "../byte-budget.ts";
-import type { ServerLimits } from "../limits.ts";
+import { NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
+import type { ServerLimits } from "../core/limits.ts";
 import { invalidRequest, overloaded, unreadable, type HttpRefusal } from "./http-refusal.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
 

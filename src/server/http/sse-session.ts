@@ -4,14 +4,14 @@ import { guarded } from "../../async/guarded.ts";
 import type { Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message, type Request } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../principal.ts";
-import type { Core } from "../core.ts";
+import type { Principal } from "../core/principal.ts";
+import type { Core } from "../core/core.ts";
 import type { Agreed } from "../sessions/session-ids.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
 import { BatchAnswers } from "../legacy/batch-answers.ts";
 import { EVENT_STREAM_HEADERS, type StreamSurroundings } from "./event-stream.ts";
 import type { ReceivedMessages } from "./http-session.ts";
-import { jsonText } from "../json-text.ts";
+import { jsonText } from "../core/json-text.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
 

@@ -1,6 +1,6 @@
 import { INTERNAL_ERROR, type Response } from "../../protocol/json-rpc.ts";
-import { NO_ROOM, type ByteClaim } from "../byte-budget.ts";
-import { jsonText } from "../json-text.ts";
+import { NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
+import { jsonText } from "../core/json-text.ts";
 
 /** The answers of one batch, which leave together. They are written as they come: what does not fit is not kept. */
 export class BatchAnswers {

@@ -1,5 +1,5 @@
 import type { Params } from "../../protocol/json-rpc.ts";
-import { withoutReservedMeta } from "../reserved-meta.ts";
+import { withoutReservedMeta } from "../core/reserved-meta.ts";
 
 /** Members by which callers of other revisions steer a call; from a caller of these they mean nothing. */
 const FOREIGN = ["task", "inputResponses", "requestState"] as const;

@@ -9,7 +9,7 @@ import {
   URL_ELICITATION_REQUIRED,
 } from "../../protocol/meta.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
-import { rpcErrorOf } from "../rpc-error.ts";
+import { rpcErrorOf } from "../core/rpc-error.ts";
 import type { Asked } from "./legacy-result.ts";
 
 /** What a legacy caller is told of a failure, in codes that its revision has. */

@@ -4,7 +4,7 @@ import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import { olderForm } from "./legacy-form.ts";
-import { withoutReservedMeta } from "../reserved-meta.ts";
+import { withoutReservedMeta } from "../core/reserved-meta.ts";
 
 /** Who is asked. */
 export interface AskedClient {

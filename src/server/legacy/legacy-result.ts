@@ -3,7 +3,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 import { legacyBlock, legacyBlocks } from "./legacy-content.ts";
-import { withoutReservedMeta } from "../reserved-meta.ts";
+import { withoutReservedMeta } from "../core/reserved-meta.ts";
 import type { ToolOutputs } from "./tool-outputs.ts";
 
 /** What a request was, as far as its result depends on it. */

@@ -16,11 +16,11 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
 import { newestCommon, type LegacyRevision } from "../../protocol/revisions.ts";
-import { declaredText } from "../declared-text.ts";
-import type { Core } from "../core.ts";
-import { ownerKey, type Principal } from "../principal.ts";
-import { rpcErrorOf } from "../rpc-error.ts";
-import { servedRevisions } from "../served-revisions.ts";
+import { declaredText } from "../core/declared-text.ts";
+import type { Core } from "../core/core.ts";
+import { ownerKey, type Principal } from "../core/principal.ts";
+import { rpcErrorOf } from "../core/rpc-error.ts";
+import { servedRevisions } from "../core/served-revisions.ts";
 import type { Agreed } from "../sessions/session-ids.ts";
 import { changingLists, isAskable, legacyInfo, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
 import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";

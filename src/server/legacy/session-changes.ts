@@ -1,7 +1,7 @@
 import { Turns } from "../../async/turns.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import type { Core, ListenRequest, Listening } from "../core.ts";
+import type { Core, ListenRequest, Listening } from "../core/core.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 interface ChangesOptions extends Omit<ListenRequest, "interests"> {

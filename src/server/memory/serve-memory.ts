@@ -4,13 +4,13 @@ import { guarded } from "../../async/guarded.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isNotification, isResponse, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
-import type { Core, Servable } from "../core.ts";
+import type { Core, Servable } from "../core/core.ts";
 import { LegacySession } from "../legacy/legacy-session.ts";
 import type { RequestChannel } from "../legacy/request-channel.ts";
 import { answerModern } from "../modern/modern-request.ts";
 import { isModern } from "../modern/modern-sender.ts";
-import { servedRevisions } from "../served-revisions.ts";
-import { ANYBODY, type Principal } from "../principal.ts";
+import { servedRevisions } from "../core/served-revisions.ts";
+import { ANYBODY, type Principal } from "../core/principal.ts";
 
 /** The server's end of a connection within this process. */
 export interface MemoryEnd {

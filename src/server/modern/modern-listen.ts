@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Notification, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { META, MISSING_CLIENT_CAPABILITY, TASKS_EXTENSION } from "../../protocol/meta.ts";
-import { principalKey } from "../principal.ts";
+import { principalKey } from "../core/principal.ts";
 import type { ModernRequest, RequestSender } from "./modern-sender.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 

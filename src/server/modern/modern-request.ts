@@ -10,12 +10,12 @@ import type { Implementation } from "../../protocol/mcp.ts";
 import { META } from "../../protocol/meta.ts";
 import { isRemoved } from "../../protocol/methods.ts";
 import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
-import type { Core, Offer } from "../core.ts";
-import { principalKey } from "../principal.ts";
-import { rpcErrorOf } from "../rpc-error.ts";
+import type { Core, Offer } from "../core/core.ts";
+import { principalKey } from "../core/principal.ts";
+import { rpcErrorOf } from "../core/rpc-error.ts";
 import { listenModern } from "./modern-listen.ts";
 import { readSender, type ModernRequest, type RequestSender } from "./modern-sender.ts";
-import { servedRevisions } from "../served-revisions.ts";
+import { servedRevisions } from "../core/served-revisions.ts";
 
 /** Answers one modern request from what it carries alone: nothing is remembered between requests. Never rejects. */
 export async function answerModern(r: ModernRequest): Promise<Response> {

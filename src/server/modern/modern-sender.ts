@@ -11,10 +11,10 @@ import {
 import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type ProgressToken } from "../../protocol/mcp.ts";
 import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { ModernRevision } from "../../protocol/revisions.ts";
-import type { Caller, Core } from "../core.ts";
-import type { Principal } from "../principal.ts";
-import type { ServedRevisions } from "../served-revisions.ts";
-import { behalfIn, RESERVED_META, traceIn } from "../reserved-meta.ts";
+import type { Caller, Core } from "../core/core.ts";
+import type { Principal } from "../core/principal.ts";
+import type { ServedRevisions } from "../core/served-revisions.ts";
+import { behalfIn, RESERVED_META, traceIn } from "../core/reserved-meta.ts";
 
 /** What a modern request says about its sender in `_meta`, and the parameters without it. */
 export interface RequestSender {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Seal } from "../seal.ts";
-import { ANYBODY } from "../principal.ts";
+import { Seal } from "../core/seal.ts";
+import { ANYBODY } from "../core/principal.ts";
 import { EndedSessions } from "./ended-sessions.ts";
 import { SessionIds, type BoundTo } from "./session-ids.ts";
 

@@ -7,9 +7,9 @@ import { sha256 } from "../../text/digest.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { isLegacyRevision, type LegacyRevision } from "../../protocol/revisions.ts";
-import { Seal } from "../seal.ts";
-import type { Core } from "../core.ts";
-import { principalKey, type Principal } from "../principal.ts";
+import { Seal } from "../core/seal.ts";
+import type { Core } from "../core/core.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
 import { EndedSessions } from "./ended-sessions.ts";
 
 /** What `initialize` settled, and what a session can be opened with again. */

@@ -3,7 +3,7 @@ import { connect as openSocket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NexusError } from "../../../src/errors/nexus-error.ts";
-import { ANYBODY } from "../../../src/server/principal.ts";
+import { ANYBODY } from "../../../src/server/core/principal.ts";
 import { EdgeWorld } from "../../fixtures/gateway/edge-world.ts";
 import { modern, OpenStream, send, type Sent } from "../../fixtures/gateway/wire.ts";
 

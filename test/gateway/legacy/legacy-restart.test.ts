@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ANYBODY } from "../../../src/server/principal.ts";
+import { ANYBODY } from "../../../src/server/core/principal.ts";
 import { SessionIds } from "../../../src/server/sessions/session-ids.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { StandInCore } from "./legacy-stand-in.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
 import type { View } from "../../../src/gateway/view.ts";
-import { ANYBODY } from "../../../src/server/principal.ts";
+import { ANYBODY } from "../../../src/server/core/principal.ts";
 import { callerErrorOf } from "../../../src/gateway/caller-error.ts";
 import type { Host, HostEntry, HostOptions, Params } from "../../../src/index.ts";
 import { failure } from "../../fixtures/failure.ts";

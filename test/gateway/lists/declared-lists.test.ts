@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ServerDefinition } from "../../../src/config/read/server-definition.ts";
 import type { Decide } from "../../../src/gateway/access/principal-access.ts";
-import type { Caller } from "../../../src/server/core.ts";
+import type { Caller } from "../../../src/server/core/core.ts";
 import type { HostServers, Notification } from "../../../src/index.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../../src/protocol/mcp.ts";
@@ -14,7 +14,7 @@ import { failure } from "../../fixtures/failure.ts";
 import { AbleServer, toolsFor } from "../able-server.ts";
 import { ALL, exchangeOf, openCore, type CoreWorld } from "./core-world.ts";
 import type { GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
-import { ANYBODY } from "../../../src/server/principal.ts";
+import { ANYBODY } from "../../../src/server/core/principal.ts";
 
 let stateFolder: string;
 beforeAll(async () => {

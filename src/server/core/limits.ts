@@ -1,4 +1,4 @@
-import { DEFAULT_SHARE } from "../async/fair-shares.ts";
+import { DEFAULT_SHARE } from "../../async/fair-shares.ts";
 
 /** What one server takes on, so that no client can make it take on everything. */
 export interface ServerLimits {

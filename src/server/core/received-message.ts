@@ -1,5 +1,5 @@
-import { isRecord } from "../json/is-record.ts";
-import { asMessage, isRequestId, isResponse, type Message } from "../protocol/json-rpc.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { asMessage, isRequestId, isResponse, type Message } from "../../protocol/json-rpc.ts";
 
 /**
  * What a client sent, as a message; undefined where it is none. What asks and answers at once is none either: each part of

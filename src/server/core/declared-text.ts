@@ -1,5 +1,5 @@
-import { NexusError } from "../errors/nexus-error.ts";
-import type { ClientCapabilities } from "../protocol/mcp.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
 
 /** Connections and sessions keep what their client declares, and connections are told apart by it. */
 const MAX_LENGTH = 16_384;

@@ -1,5 +1,5 @@
-import { asNexusError, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
-import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type ErrorObject } from "../protocol/json-rpc.ts";
+import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type ErrorObject } from "../../protocol/json-rpc.ts";
 
 /** The JSON-RPC code of each failure that has none of its own. */
 export const RPC_CODES: Record<ErrorCode, number> = {

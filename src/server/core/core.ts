@@ -1,9 +1,9 @@
-import type { CancelSignal } from "../async/cancellation.ts";
-import type { Interests } from "../protocol/interests.ts";
-import type { Notification, Params, Result } from "../protocol/json-rpc.ts";
-import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../protocol/mcp.ts";
-import type { ParamHeader } from "../protocol/param-headers.ts";
-import type { Era, Revision } from "../protocol/revisions.ts";
+import type { CancelSignal } from "../../async/cancellation.ts";
+import type { Interests } from "../../protocol/interests.ts";
+import type { Notification, Params, Result } from "../../protocol/json-rpc.ts";
+import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../../protocol/mcp.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { Era, Revision } from "../../protocol/revisions.ts";
 import type { Principal } from "./principal.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { INTERNAL_ERROR, isResponse, type Message } from "../protocol/json-rpc.ts";
+import { INTERNAL_ERROR, isResponse, type Message } from "../../protocol/json-rpc.ts";
 
 /**
  * A message as JSON; undefined where it cannot be written. A server can send what is nested too deeply, or is too long, to

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import { NexusError } from "../errors/nexus-error.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 
 const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;

@@ -1,5 +1,5 @@
-import { NexusError } from "../errors/nexus-error.ts";
-import { INTERNAL_ERROR, type ErrorObject } from "../protocol/json-rpc.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { INTERNAL_ERROR, type ErrorObject } from "../../protocol/json-rpc.ts";
 
 /** When a caller who was turned away should come again. */
 const COME_AGAIN_MS = 1000;

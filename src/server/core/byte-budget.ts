@@ -1,4 +1,4 @@
-import { FairShares, type Share } from "../async/fair-shares.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
 import type { ServerLimits } from "./limits.ts";
 
 export const NO_ROOM = "Too many bytes of request bodies and unread answers. Retry later or raise limits.totalBytes.";

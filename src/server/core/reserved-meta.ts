@@ -1,5 +1,5 @@
-import { isRecord } from "../json/is-record.ts";
-import { CALLER_META, META } from "../protocol/meta.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { CALLER_META, META } from "../../protocol/meta.ts";
 import type { Caller } from "./core.ts";
 
 /** `_meta` keys that each hop says for itself: what one side says with them is not for the other. */

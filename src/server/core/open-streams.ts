@@ -1,4 +1,4 @@
-import { FairShares, type Share } from "../async/fair-shares.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
 import type { ServerLimits } from "./limits.ts";
 
 interface OpenStream {

@@ -4,7 +4,7 @@ import {
   type LegacyRevision,
   type ModernRevision,
   type Revision,
-} from "../protocol/revisions.ts";
+} from "../../protocol/revisions.ts";
 import type { Core } from "./core.ts";
 
 /** The revisions that a core serves, by era, the newest first. */

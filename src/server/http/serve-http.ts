@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { SILENT, guardedLogger, type Logger } from "../../text/logger.ts";
+import { isLoopback } from "../../text/loopback.ts";
+import { ByteBudget } from "../core/byte-budget.ts";
+import type { Core, Servable } from "../core/core.ts";
+import { SERVER_LIMITS, type ServerLimits } from "../core/limits.ts";
+import { OpenStreams } from "../core/open-streams.ts";
+import { admitEverybody, type Authenticate } from "../core/principal.ts";
+import { SessionIds } from "../sessions/session-ids.ts";
+import { UnreadBytes } from "../core/unread-bytes.ts";
+import { HttpListener } from "./http-listener.ts";
+import { invalidRequest, refuseUnread } from "./http-refusal.ts";
+import { LegacyHttp } from "./legacy-http.ts";
+import { McpEndpoint } from "./mcp-endpoint.ts";
+
+export interface HttpServeOptions {
+  /** Any that is free, unless given. */
+  port?: number | undefined;
+  /** Where it listens: 127.0.0.1. Any other than this machine's own needs `authenticate`. */
+  address?: string | undefined;
+  /** Further names it is reached by, as clients write them in `Host`. */
+  allowedHosts?: readonly string[] | undefined;
+  /** Origins of web pages that may call it. */
+  allowedOrigins?: readonly string[] | undefined;
+  /** Identifies the caller from the request headers; throws a NexusError AUTH_REQUIRED or FORBIDDEN. */
+  authenticate?: Authenticate | undefined;
+  limits?: Partial<ServerLimits> | undefined;
+  /** Where the key of session ids is kept, so that sessions of older clients survive a restart. Without it they do not. */
+  stateFolder?: string | undefined;
+  logger?: Logger | undefined;
+}
+
+/** A server that listens. */
+export interface HttpServing extends AsyncDisposable {
+  /** Where clients connect: `http://127.0.0.1:3000/mcp`. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more requests, cancels those that run, and ends all sessions. */
+  close(): Promise<void>;
+}
+
+/** Serves clients of every revision over Streamable HTTP at `/mcp`, and over HTTP+SSE at `/sse`. Resolves when it listens. */
+export async function serveHttp({ core }: Servable, options: HttpServeOptions = {}): Promise<HttpServing> {
+  const { port = 0, address = "127.0.0.1", authenticate, stateFolder } = options;
+  if (!authenticate && !isLoopback(address)) throw needsAuthentication(address);
+  const limits = { ...SERVER_LIMITS, ...options.limits };
+  const logger = guardedLogger(options.logger ?? SILENT);
+  const ids = await SessionIds.open({ lifeMs: limits.sessionLifeMs, stateFolder, logger });
+  const site = new McpSite(core, { ...options, limits, ids, logger });
+  const bound = await site.listener.listen(port, address).catch(async (error: unknown) => {
+    await site.close();
+    throw cannotListen(error, `${address}, port ${port}`);
+  });
+  return {
+    url: `http://${bound.host}:${bound.port}/mcp`,
+    port: bound.port,
+    close: () => site.close(),
+    [Symbol.asyncDispose]: () => site.close(),
+  };
+}
+
+/** One core at its two addresses. */
+class McpSite {
+  readonly listener: HttpListener;
+  readonly #core: Core;
+  readonly #mcp: McpEndpoint;
+  readonly #legacy: LegacyHttp;
+  #closing: Promise<void> | undefined;
+
+  constructor(core: Core, options: HttpServeOptions & { limits: ServerLimits; ids: SessionIds; logger: Logger }) {
+    const { limits, ids, logger, authenticate = admitEverybody, allowedHosts = [], allowedOrigins = [] } = options;
+    const streams = new OpenStreams(limits);
+    const budget = new ByteBudget(limits);
+    const unread = new UnreadBytes(budget);
+    const legacy = new LegacyHttp({
+      ids,
+      streams,
+      unread,
+      logger,
+      maxSessions: limits.sessions,
+      share: limits.share,
+      idleMs: limits.sessionIdleMs,
+      keepAliveMs: limits.keepAliveMs,
+      streamMs: limits.streamMs,
+      unreadBytes: limits.bufferedBytes,
+      batch: limits,
+    });
+    this.#core = core;
+    this.#legacy = legacy;
+    this.#mcp = new McpEndpoint({ legacy, limits, streams, budget, unread });
+    this.listener = new HttpListener({
+      limits,
+      authenticate,
+      allowedHosts,
+      allowedOrigins,
+      serve: (req, res) => this.#serve(req, res),
+      report: (error, { method, url }) => {
+        logger.error(`${method} ${url} failed: ${error.message}`, { error });
+        return error;
+      },
+    });
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.listener.drain();
+    this.#mcp.drain();
+    this.#mcp.close();
+    await Promise.all([this.#legacy.close(), this.listener.close()]);
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const path = /^[^?]*?(?=\/?(?:\?|$))/.exec(req.url ?? "")?.[0];
+    if (path !== "/mcp" && path !== "/sse" && path !== "/messages") {
+      return refuseUnread(req, res, invalidRequest(`There is nothing at ${req.url}; MCP is at /mcp`, 404));
+    }
+    const principal = await this.listener.admit(req, res);
+    if (!principal || res.destroyed) return;
+    const visitor = { core: this.#core, principal };
+    if (path === "/mcp") return this.#mcp.serve(req, res, visitor);
+    if (path === "/sse") return this.#mcp.openSse(req, res, visitor);
+    return this.#mcp.postSse(req, res, visitor);
+  }
+}
+
+function needsAuthentication(address: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `The server does not listen on ${address} without authentication`, {
+    phase: "config",
+    hint: "Pass authenticate, or listen on 127.0.0.1 and let a proxy that authenticates reach it.",
+    mayHaveReached: false,
+  });
+}
+
+function cannotListen(error: unknown, where: string): NexusError {
+  if (error instanceof NexusError) return error;
+  return new NexusError("CONFIG_INVALID", `Listening on ${where}, failed: ${messageOf(error)}`, {
+    phase: "start",
+    cause: error,
+    hint: "Use port 0 to get a free one.",
+  });
+}
