@@ -1,0 +1,70 @@
+import type { Tool } from "../../protocol/mcp.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { CallScope } from "./call-scope.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Inbox } from "./inbox.ts";
+import { readList, type KnownLists, type ListReading } from "./lists.ts";
+import type { ResponseCache } from "./response-cache.ts";
+import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
+
+export interface ListReaderOptions {
+  server: string;
+  conversation: Conversation;
+  inbox: Inbox;
+  cache: ResponseCache;
+  logger: Logger;
+}
+
+/** Reads the lists of one server, and keeps what calls have to know about its tools. */
+export class ListReader {
+  readonly #options: ListReaderOptions;
+
+  constructor(options: ListReaderOptions) {
+    this.#options = options;
+  }
+
+  async read<K extends keyof KnownLists>(kind: K, scope: CallScope): Promise<Required<KnownLists>[K]> {
+    const { inbox } = this.#options;
+    const { changes } = inbox;
+    const list = await readList(kind, this.#readingIn(scope));
+    if (changes === inbox.changes) inbox.known[kind] = list;
+    return list;
+  }
+
+  /** Tools that HTTP clients must not offer are left out, with a warning. */
+  async readTools(scope: CallScope): Promise<Tool[]> {
+    const { conversation, inbox } = this.#options;
+    const { changes } = inbox;
+    const listed = await readList("tools", this.#readingIn(scope));
+    const facts = new Map<string, ToolFacts>();
+    conversation.tools = facts;
+    const tools = listed.filter((tool) => this.#keepFacts(tool, facts));
+    if (changes === inbox.changes) inbox.known.tools = tools;
+    return tools;
+  }
+
+  /** The server reported that what is known of its tools is wrong. */
+  async reloadTools(scope: CallScope): Promise<void> {
+    this.#options.cache.invalidate("notifications/tools/list_changed");
+    await this.readTools(scope);
+  }
+
+  /** False for a tool that must not be offered. */
+  #keepFacts(tool: Tool, facts: Map<string, ToolFacts>): boolean {
+    const { conversation, server, logger } = this.#options;
+    // The rules for headers bind HTTP clients of modern servers; a pipe has no headers to break.
+    const isStrict = conversation.peer.kind === "http" && conversation.agreement.era === "modern";
+    const { facts: found, reason } = factsOf(tool, isStrict);
+    if (reason !== undefined) {
+      logger.warn(`tool "${tool.name}" of "${server}" is left out: ${reason}`);
+      return false;
+    }
+    if (found !== UNKNOWN_TOOL) facts.set(tool.name, found);
+    return true;
+  }
+
+  #readingIn(scope: CallScope): ListReading {
+    const { conversation, cache, server, logger } = this.#options;
+    return { conversation, cache, scope, server, logger };
+  }
+}

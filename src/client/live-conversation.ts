@@ -1,0 +1,207 @@
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { LOG_LEVELS, type LogLevel } from "../protocol/mcp.ts";
+import type { StreamEnd, Transport } from "../transport/transport.ts";
+import { Subscriptions } from "./changes/subscriptions.ts";
+import {
+  connectingFailed,
+  introduce,
+  settingsOf,
+  withinTime,
+  type ClientOptions,
+  type Settings,
+} from "./client-settings.ts";
+import { Caller } from "./conversation/caller.ts";
+import { Conversation } from "./conversation/conversation.ts";
+import { isSessionForgotten } from "./conversation/forgotten-session.ts";
+import { initialize, type Agreement } from "./conversation/handshake.ts";
+import { Inbox } from "./conversation/inbox.ts";
+import { InputDesk } from "./conversation/input.ts";
+import { ListReader } from "./conversation/list-reader.ts";
+import { negotiate, type Negotiated, type Verdict } from "./conversation/negotiate.ts";
+import { Peer } from "./conversation/peer.ts";
+import { MemoryCache, ResponseCache } from "./conversation/response-cache.ts";
+import { ResumableStream } from "./conversation/resumable-stream.ts";
+
+interface Parts {
+  transport: Transport;
+  settings: Settings;
+  desk: InputDesk;
+  inbox: Inbox;
+}
+
+/**
+ * A conversation from the handshake to its end: the stream of a legacy session, its renewal, and what ends with the
+ * connection. All clients that share a connection share it.
+ */
+export class LiveConversation {
+  readonly verdict: Verdict;
+  readonly settings: Settings;
+  readonly conversation: Conversation;
+  /** Of the client that opened the connection. */
+  readonly caller: Caller;
+  readonly inbox: Inbox;
+  readonly cache: ResponseCache;
+  readonly lists: ListReader;
+  readonly subscriptions: Subscriptions;
+  /** Whether the server was told at the start that roots may change. */
+  readonly announcesRoots: boolean;
+  /** Of a legacy session. */
+  #logLevel: LogLevel | undefined;
+  #stream: ResumableStream | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** Connects and finds the era. */
+  static async open(transport: Transport, options: ClientOptions): Promise<LiveConversation> {
+    const settings = settingsOf(options, transport);
+    const desk = new InputDesk(settings.server, options.input, options.roots);
+    const inbox = new Inbox(desk, settings.logger);
+    if (options.onNotification) inbox.listeners.add(options.onNotification);
+    const parts = { transport, settings, desk, inbox };
+    try {
+      return new LiveConversation(await negotiateWith(parts, options), parts);
+    } catch (error) {
+      settings.deadlines.stopAll(new NexusError("CLOSED", "Connecting failed"));
+      throw error instanceof NexusError ? connectingFailed(error, settings) : error;
+    }
+  }
+
+  private constructor({ peer, agreement, verdict }: Negotiated, { transport, settings, desk, inbox }: Parts) {
+    const { server, clientInfo, retry, logger } = settings;
+    this.verdict = verdict;
+    this.settings = settings;
+    this.inbox = inbox;
+    const conversation = (this.conversation = new Conversation(peer, agreement, {
+      clientInfo,
+      capabilities: (provider, sharer) => (sharer?.desk ?? desk).capabilities("modern", provider),
+      retry,
+      renew: () => this.#renew(),
+      onRenewed: () => void this.#restore(),
+      reloadTools: (scope) => this.lists.reloadTools(scope),
+    }));
+    this.caller = new Caller({ ...settings, conversation, desk });
+    this.cache = openCache(settings, transport);
+    this.lists = new ListReader({ server, conversation, inbox, cache: this.cache, logger });
+    this.subscriptions = new Subscriptions(this.caller, logger);
+    this.announcesRoots = agreement.era === "legacy" && desk.capabilities("legacy").roots?.listChanged === true;
+    this.#begin(peer, agreement);
+  }
+
+  /** Which log messages a legacy server sends. The connection has one level for all who share it. */
+  async setLegacyLogLevel(level: LogLevel, { isShared, send }: LogLevelChange): Promise<void> {
+    // Who shares it may want to hear more, and takes nothing from the others.
+    if (isShared && this.#logLevel && isAtLeastAsLoud(this.#logLevel, level)) return;
+    await send();
+    this.#logLevel = level;
+  }
+
+  /** Ends the conversation and what was started for it, within five seconds. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  #begin(peer: Peer, agreement: Agreement): void {
+    const { inbox } = this;
+    inbox.onChange = (notification) => {
+      this.cache.invalidate(notification.method);
+      this.subscriptions.notified(notification);
+    };
+    inbox.isModern = agreement.era === "modern";
+    if (inbox.isModern && peer.kind === "http") peer.standingHeaders = { "mcp-protocol-version": agreement.version };
+    void peer.closed.then(() => {
+      if (peer.gone) this.#endAll(peer.gone);
+    });
+    this.#listen();
+  }
+
+  async #close(): Promise<void> {
+    this.#endAll(new NexusError("CLOSED", "The connection was closed"), { isWanted: true });
+    await this.conversation.peer.close();
+  }
+
+  /** Nothing that belongs to this conversation goes on without its connection. */
+  #endAll(error: NexusError, { isWanted = this.#closing !== undefined } = {}): void {
+    this.inbox.close();
+    this.#stream?.abandon();
+    this.subscriptions.abandon(isWanted ? undefined : error);
+    this.settings.deadlines.stopAll(error);
+  }
+
+  /** Only legacy servers on HTTP send something outside a request. */
+  #listen(): void {
+    const { peer, agreement } = this.conversation;
+    this.#stream?.abandon();
+    if (agreement.era !== "legacy" || !peer.http) return;
+    this.#stream = new ResumableStream({
+      channel: peer.http,
+      headers: () => peer.standingHeaders,
+      maxFailures: Infinity,
+      maxGoneMs: Infinity,
+      onGivenUp: (end, wasOpen) => this.#streamEnded(agreement, end, wasOpen),
+    });
+  }
+
+  #streamEnded(agreement: Agreement, end: StreamEnd, wasOpen: boolean): void {
+    const { server, logger } = this.settings;
+    // A server without such a stream may answer 404 as well; only one that had it has forgotten the session.
+    const isForgotten =
+      wasOpen &&
+      agreement.sessionId !== undefined &&
+      end.kind === "refused" &&
+      isSessionForgotten({ status: end.status, rpc: end.rpc, text: end.body });
+    if (isForgotten) this.conversation.renew(agreement).catch((error: unknown) => logger.warn(messageOf(error)));
+    else logger.debug(`"${server}" has no stream of its own`);
+  }
+
+  #renew(): Promise<Agreement> {
+    const { server, logger } = this.settings;
+    logger.info(`"${server}" forgot its session; opening a new one`);
+    return initialize(this.conversation.peer, introduce(this.settings, this.caller.desk, undefined));
+  }
+
+  /** The new session is told what the forgotten one knew. */
+  async #restore(): Promise<void> {
+    this.#listen();
+    const level = this.#logLevel;
+    const setLevel = level && this.caller.request({ method: "logging/setLevel", params: { level } });
+    for (const done of await Promise.allSettled([setLevel, this.subscriptions.renewed()])) {
+      if (done.status === "rejected")
+        this.settings.logger.warn(`a renewed session lacks something: ${messageOf(done.reason)}`);
+    }
+  }
+}
+
+interface LogLevelChange {
+  /** Others use the connection as well. */
+  isShared: boolean;
+  send: () => Promise<unknown>;
+}
+
+function isAtLeastAsLoud(level: LogLevel, wanted: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(wanted);
+}
+
+function negotiateWith({ transport, settings, desk, inbox }: Parts, options: ClientOptions): Promise<Negotiated> {
+  const { server, logger, hidden, probeMs, retry } = settings;
+  const introduction = introduce(settings, desk, options.signal);
+  introduction.deadline = Math.min(introduction.deadline, options.connectBy ?? Infinity);
+  return negotiate({
+    transport,
+    open: (way) =>
+      withinTime(
+        introduction,
+        async (signal) => (inbox.peer = await Peer.open(way, inbox, { server, logger, hidden, signal })),
+      ),
+    introduction,
+    pinned: options.protocolVersion,
+    era: options.era,
+    probeMs,
+    retry,
+  });
+}
+
+/** Whose answers they are matters only where others' are kept beside them. */
+function openCache({ cache, principal, logger }: Settings, transport: Transport): ResponseCache {
+  if (!cache) return new ResponseCache(new MemoryCache(), { server: "", principal: "" }, logger);
+  const { server, principal: credential } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };
+  return new ResponseCache(cache, { server, principal: principal ?? credential }, logger);
+}
