@@ -28,8 +28,8 @@ export type { Logger } from "./text/logger.ts";
 export type { Verdict } from "./client/conversation/negotiate.ts";
 export type { RetrySettings } from "./client/conversation/retry.ts";
 export { checkArguments, checkResult } from "./client/schema-check.ts";
-export type { SchemaProblem } from "./schema/schema-problems.ts";
-export type { SchemaCheck } from "./schema/schema-validator.ts";
+export type { SchemaProblem } from "./schema/explain.ts";
+export type { SchemaCheck } from "./schema/validator.ts";
 export {
   NexusError,
   type ErrorCode,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../protocol/mcp.ts";
 import { checkArguments, checkResult } from "./schema-check.ts";
-import type { SchemaCheck } from "../schema/schema-validator.ts";
+import type { SchemaCheck } from "../schema/validator.ts";
 import { examples } from "../../test/fixtures/depth.ts";
 
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
@@ -41,7 +41,7 @@ describe("what is said to people", () => {
   test.each([
     [{ query: "ab" }, []],
     [{ query: "ab", unit: undefined }, []],
-    [{ query: "ab", options: { limit: "5" } }, ["options.limit: expected integer, got string"]],
+    [{ query: "ab", options: { limit: "5" } }, [`options.limit: expected integer, got string "5"`]],
     [{ query: "ab", options: { limit: 1.5 } }, ["options.limit: expected integer, got 1.5"]],
     [{ query: "ab", options: { limit: 0 } }, ["options.limit: expected at least 1, got 0"]],
     [
@@ -53,7 +53,7 @@ describe("what is said to people", () => {
       { query: "ab", unit: "celcius" },
       [`unit: expected "celsius" or "fahrenheit", got "celcius": did you mean "celsius"?`],
     ],
-    [{ query: "a" }, ["query: expected at least 2 characters, got 1"]],
+    [{ query: "a" }, [`query: expected at least 2 characters, got 1 ("a")`]],
     [{ query: "ab", tags: ["x", "Y!"] }, [`tags[1]: expected text that matches "^[a-z]+$", got "Y!"`]],
     [{ query: "ab", tags: ["x", "y", "x"] }, ["tags: expected at most 2 items, got 3", "tags: expected no item twice"]],
     [[], ["expected object, got array"]],
@@ -67,8 +67,8 @@ describe("what is said to people", () => {
     expect(await checkArguments(tool(SEARCH), value)).toEqual({
       kind: "invalid",
       problems: [
-        { path: "/query", message: "query: expected string, got number" },
-        { path: "/options/limit", message: "options.limit: expected integer, got boolean" },
+        { path: "/query", message: "query: expected string, got 1" },
+        { path: "/options/limit", message: "options.limit: expected integer, got boolean true" },
         { path: "/a~1b~0c", message: "unknown property a/b~c" },
       ],
     });
@@ -91,7 +91,7 @@ describe("what is said to people", () => {
 
   test("alternatives of simple types are told together", async () => {
     const schema = { properties: { id: { anyOf: [{ type: "string" }, { type: "null" }] } } };
-    expect(await messages(schema, { id: 5 })).toEqual(["id: expected string or null, got number"]);
+    expect(await messages(schema, { id: 5 })).toEqual(["id: expected string or null, got 5"]);
   });
 
   test("titled choices are told as choices", async () => {
@@ -109,7 +109,9 @@ describe("what is said to people", () => {
       $defs: { circle: shape("circle", "radius") },
       oneOf: [{ $ref: "#/$defs/circle" }, shape("square", "side")],
     };
-    expect(await messages(schema, { kind: "circle", radius: "big" })).toEqual(["radius: expected number, got string"]);
+    expect(await messages(schema, { kind: "circle", radius: "big" })).toEqual([
+      `radius: expected number, got string "big"`,
+    ]);
     expect(await messages(schema, { kind: "square" })).toEqual(["missing property side (number)"]);
     expect(await messages(schema, { kind: "oval" })).toEqual([
       expect.stringContaining("matches none of the 2 alternatives"),
@@ -123,7 +125,7 @@ describe("what is said to people", () => {
 
   test("names of properties, items that must be there, dependencies and exclusions are explained", async () => {
     expect(await messages({ propertyNames: { maxLength: 3 } }, { long_name: 1 })).toEqual([
-      "the name of long_name: expected at most 3 characters, got 9",
+      `the name of long_name: expected at most 3 characters, got 9 ("long_name")`,
     ]);
     expect(await messages({ properties: { a: { contains: { const: 1 } } } }, { a: [2, 3] })).toEqual([
       "a: expected an item of the kind that the schema describes, got none",
@@ -145,7 +147,7 @@ describe("dialects", () => {
   test("without $schema it is 2020-12", async () => {
     expect(
       await messages({ properties: { p: { prefixItems: [{ type: "string" }], items: false } } }, { p: [1, 2] }),
-    ).toEqual(["p[0]: expected string, got number", "p[1]: is not allowed"]);
+    ).toEqual(["p[0]: expected string, got 1", "p[1]: is not allowed"]);
     expect(
       await messages({ allOf: [{ properties: { a: {} } }], unevaluatedProperties: false }, { a: 1, b: 2 }),
     ).toEqual(["unknown property b"]);
@@ -169,7 +171,7 @@ describe("dialects", () => {
   test("beside $ref nothing counts in draft-07, everything in 2020-12", async () => {
     const schema = { definitions: { any: {} }, properties: { a: { $ref: "#/definitions/any", type: "string" } } };
     expect(await messages({ ...schema, $schema: DRAFT_07 }, { a: 1 })).toEqual([]);
-    expect(await messages(schema, { a: 1 })).toEqual(["a: expected string, got number"]);
+    expect(await messages(schema, { a: 1 })).toEqual(["a: expected string, got 1"]);
   });
 
   test.each([
@@ -183,7 +185,9 @@ describe("dialects", () => {
 
   test("formats are annotations", async () => {
     const schema = { properties: { at: { format: "date-time" }, name: { minLength: 3 } } };
-    expect(await messages(schema, { at: "now", name: "ab" })).toEqual(["name: expected at least 3 characters, got 2"]);
+    expect(await messages(schema, { at: "now", name: "ab" })).toEqual([
+      `name: expected at least 3 characters, got 2 ("ab")`,
+    ]);
   });
 
   test("a pattern of another language, or a type that there is not, makes the schema unusable", async () => {
@@ -252,8 +256,8 @@ test("references inside the schema are followed: pointers, anchors, ids, and rec
   };
   const value = { tree: { children: [{ children: [{ name: 1 }] }] }, leaf: "x" };
   expect(await messages(schema, value)).toEqual([
-    "tree.children[0].children[0].name: expected string, got number",
-    "leaf: expected integer, got string",
+    "tree.children[0].children[0].name: expected string, got 1",
+    `leaf: expected integer, got string "x"`,
   ]);
 });
 
@@ -284,7 +288,7 @@ test("results are checked by their structured content", async () => {
   expect(await check({ structuredContent: { sum: 5 } })).toEqual({ kind: "valid" });
   expect(await check({ structuredContent: { sum: "5" } })).toEqual({
     kind: "invalid",
-    problems: [{ path: "/sum", message: "sum: expected number, got string" }],
+    problems: [{ path: "/sum", message: `sum: expected number, got string "5"` }],
   });
   expect(await check({})).toMatchObject({ kind: "invalid", problems: [{ path: "" }] });
   expect(await check({ isError: true })).toEqual({ kind: "valid" });

@@ -1,7 +1,7 @@
 import { isRecord } from "../json/is-record.ts";
 import type { CallToolResult, Tool } from "../protocol/mcp.ts";
 import { isNestedDeeper, MAX_NESTING } from "../json/nesting.ts";
-import type { SchemaCheck, SchemaValidator } from "../schema/schema-validator.ts";
+import type { SchemaCheck, SchemaValidator } from "../schema/validator.ts";
 
 const VALID: SchemaCheck = { kind: "valid" };
 const MAX_VALUE_LENGTH = 10 * 1024 * 1024;
@@ -38,7 +38,7 @@ async function validatorFor(schema: unknown): Promise<SchemaValidator> {
   const known = validators.get(schema);
   if (known) return known;
   // Only those who check pay for loading the validator.
-  const { compileSchema } = await import("../schema/schema-validator.ts");
+  const { compileSchema } = await import("../schema/validator.ts");
   const validator = compileSchema(schema);
   validators.set(schema, validator);
   return validator;

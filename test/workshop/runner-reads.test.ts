@@ -49,7 +49,7 @@ test("a name that is wrong inside of an argument is told with the names of its l
       .replace("  Found:\n", "  Box:\n    fields:\n      width: { type: integer }\n  Found:\n");
   await using shop = await openShop({}, nested);
   const result = await shop.runner.call("find_items", { text: "tea", box: { width: 1, colour: "red" } });
-  expect(textOf(result)).toContain("- box.colour is not known: box takes width");
+  expect(textOf(result)).toContain("- unknown property box.colour; box takes width");
   expect(textOf(result)).not.toContain("It takes");
 });
 

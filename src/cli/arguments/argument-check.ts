@@ -1,5 +1,4 @@
 import { checkArguments } from "../../client/schema-check.ts";
-import type { SchemaProblem } from "../../schema/schema-problems.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -7,10 +6,7 @@ import type { Tool } from "../../protocol/mcp.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { exampleArguments } from "../look/example-call.ts";
 import type { Output } from "../output/output.ts";
-import { cut } from "../output/text-width.ts";
-import { SchemaShape } from "./schema-shape.ts";
-
-const MOST_OF_VALUE = 60;
+import { SchemaShape } from "../../schema/shape.ts";
 
 /** Says what is wrong with arguments before a server sees them. */
 export async function requireFitting(
@@ -30,7 +26,7 @@ export async function requireFitting(
     return out.note(`${out.onStderr("yellow", "warning:")} the arguments are not checked: ${visible(outcome.reason)}`);
   }
   if (outcome.kind === "invalid") {
-    const found = outcome.problems.map((problem) => withValue(problem, args));
+    const found = outcome.problems.map(({ message }) => message);
     // A name that an open schema allows is most likely the missing one, misspelt.
     const unknown = strangers(args, tool.inputSchema).map(({ name }) => `unknown property ${name}`);
     const problems = [...found, ...unknown.filter((text) => !found.some((problem) => problem.startsWith(text)))];
@@ -41,19 +37,6 @@ export async function requireFitting(
     if (near !== undefined) throw wrongUsage(`"${tool.name}" knows no "${name}": did you mean ${near}?`, hint);
     out.note(`${out.onStderr("yellow", "warning:")} the schema of "${visible(tool.name)}" knows no "${visible(name)}"`);
   }
-}
-
-/** With the value that was given: "got string" helps nobody who wrote a number. */
-function withValue({ path, message }: SchemaProblem, args: unknown): string {
-  let value = args;
-  for (const part of path.split("/").slice(1)) {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    value = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-  }
-  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return message;
-  const text = JSON.stringify(value);
-  const isShown = message.includes(text) || message.includes(`got ${value}`);
-  return isShown ? message : `${message}, ${cut(text, MOST_OF_VALUE)}`;
 }
 
 /** Arguments that the schema does not know; `near` are those that were probably meant to be others. */

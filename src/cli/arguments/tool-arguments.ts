@@ -2,7 +2,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { jsonGiven } from "./json-given.ts";
 import { keyValueFromFile } from "./key-value.ts";
-import { SchemaShape } from "./schema-shape.ts";
+import { SchemaShape } from "../../schema/shape.ts";
 import { typedValues } from "./typed-value.ts";
 
 export interface GivenArguments {

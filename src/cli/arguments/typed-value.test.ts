@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SchemaShape } from "./schema-shape.ts";
+import { SchemaShape } from "../../schema/shape.ts";
 import { typedValues } from "./typed-value.ts";
 
 const typed = (schema: unknown, ...texts: string[]) => typedValues(texts, new SchemaShape(schema));

@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { requireExactNumbers } from "./exact-number.ts";
-import type { SchemaShape } from "./schema-shape.ts";
+import type { SchemaShape } from "../../schema/shape.ts";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 

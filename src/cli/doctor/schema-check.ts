@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Tool } from "../../protocol/mcp.ts";
-import type { compileSchema } from "../../schema/schema-validator.ts";
+import type { compileSchema } from "../../schema/validator.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { FindingDraft, ok, type Finding } from "./check.ts";
 
@@ -10,7 +10,7 @@ const ADVICE = "Its author has to correct it; until then arguments are sent unch
 /** Whether the schemas of the tools are JSON Schema that a validator can use. */
 export async function schemaFinding(tools: readonly Tool[]): Promise<Finding> {
   if (tools.length === 0) return ok("there are no tools");
-  const { compileSchema: compile } = await import("../../schema/schema-validator.ts");
+  const { compileSchema: compile } = await import("../../schema/validator.ts");
   const faults: string[] = [];
   for (const { name, inputSchema, outputSchema } of tools) {
     const schemas = { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };

@@ -1,7 +1,7 @@
 import { quoteWord } from "../../text/shell-words.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import { SchemaReader } from "./schema-type.ts";
+import { SchemaReader } from "../../schema/type-text.ts";
 import { sampleText } from "../../workshop/pattern/sample-text.ts";
 
 /** Texts of the formats that servers ask for most. */

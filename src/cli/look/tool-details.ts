@@ -4,7 +4,7 @@ import type { Tool } from "../../protocol/mcp.ts";
 import { exampleArguments } from "./example-call.ts";
 import type { Output } from "../output/output.ts";
 import { constraintsOf } from "./schema-constraints.ts";
-import { SchemaReader } from "./schema-type.ts";
+import { SchemaReader } from "../../schema/type-text.ts";
 import { cellsOf, padded, wrapped } from "../output/text-width.ts";
 import { toolSignature, signatureLines } from "./tool-signature.ts";
 

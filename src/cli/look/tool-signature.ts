@@ -1,6 +1,6 @@
 import { visible } from "../../text/visible.ts";
 import type { Prompt, Tool } from "../../protocol/mcp.ts";
-import { memberName, SchemaReader, type TypeLimits } from "./schema-type.ts";
+import { memberName, SchemaReader, type TypeLimits } from "../../schema/type-text.ts";
 import { cellsOf, cut, filled } from "../output/text-width.ts";
 
 /** A name and what it takes, as it is read and typed: `search(query: string, limit?: integer = 10)`. */

@@ -6,7 +6,7 @@ import { ArgumentPatterns } from "./argument-patterns.ts";
 import { Completion } from "./completion.ts";
 import { inexactNumbers } from "./inexact-numbers.ts";
 import { rulesFor } from "./rules.ts";
-import { argumentProblem } from "./schema-words.ts";
+import { argumentProblems } from "./argument-problem.ts";
 
 /** What a call would send, with its defaults; and everything that is wrong with it, each naming its argument. */
 export interface Checked {
@@ -41,9 +41,9 @@ export function checkerFor(
     const errors = validate(value) ? [] : (validate.errors ?? []);
     const found = errors
       .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
-      .map((error) => argumentProblem(error, value))
+      .flatMap((error) => argumentProblems(error, value))
       .concat(inexactNumbers(file, spec.input, value));
-    const rules = judge(value, (path) => found.some((problem) => isAtOrIn(problem.path, path)));
+    const rules = judge(value, (path) => found.some(({ name }) => isAtOrIn(name, path)));
     const problems = [
       ...found.map(({ message }) => message),
       ...(patterns.isExceeded ? ["The arguments hold too much text to check against the patterns; send less"] : []),
@@ -53,14 +53,15 @@ export function checkerFor(
       completion.addHidden(value);
       return { value, problems };
     }
-    const isOnlyInside = [...found, ...rules].every(({ path }) => /[.[]/.test(path));
+    const names = [...found.map(({ name }) => name), ...rules.map(({ path }) => path)];
+    const isOnlyInside = names.every((name) => /[.[]/.test(name));
     return { value, problems: shortened([...new Set(problems)]), isOnlyInside };
   };
 
   return (args) => {
     const given = args ?? {};
     if (typeof given !== "object" || Array.isArray(given)) {
-      return { value: {}, problems: ["The arguments must be an object"] };
+      return { value: {}, problems: [`expected object, got ${Array.isArray(given) ? "array" : typeof given}`] };
     }
     try {
       return check(given as Record<string, unknown>);

@@ -1,6 +1,6 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
-import type { ArgumentProblem } from "./schema-words.ts";
+import type { ArgumentProblem } from "./argument-problem.ts";
 
 /** A double keeps so many significant digits of whatever is written. */
 const KEPT_DIGITS = 15;
@@ -34,7 +34,7 @@ function mayHaveLost(value: number, isInteger: boolean): boolean {
   return isInteger || Number(value.toPrecision(KEPT_DIGITS)) !== value;
 }
 
-function problemAt(path: string): ArgumentProblem {
+function problemAt(name: string): ArgumentProblem {
   const limit = Number.MAX_SAFE_INTEGER;
-  return { path, message: `${path} is too large to be exact: whole numbers reach from -${limit} to ${limit}` };
+  return { name, message: `${name}: too large to be exact; whole numbers go from -${limit} to ${limit}` };
 }

@@ -77,9 +77,9 @@ function fieldFrom(field: FieldSpec, texts: readonly string[]): unknown {
   if (shape.kind === "list") {
     if (shape.of.kind === "object") return new Mismatch("a list of objects cannot be a parameter");
     const { of, minItems = 0, maxItems = Infinity } = shape;
-    if (texts.length > maxItems) return new Mismatch(`must have at most ${maxItems} items`);
+    if (texts.length > maxItems) return new Mismatch(`expected at most ${maxItems} items`);
     if (texts.length < minItems && !(texts.length === 0 && field.optional)) {
-      return new Mismatch(`must have at least ${minItems} items`);
+      return new Mismatch(`expected at least ${minItems} items`);
     }
     const items = texts.map((text) => scalarFrom(of, text));
     return items.find((item) => item instanceof Mismatch) ?? items;
@@ -87,11 +87,11 @@ function fieldFrom(field: FieldSpec, texts: readonly string[]): unknown {
   const [text] = texts;
   if (texts.length > 1) return new Mismatch("is given more than once");
   if (field.const !== undefined) {
-    return text === String(field.const) ? field.const : new Mismatch(`must be ${field.const}`);
+    return text === String(field.const) ? field.const : new Mismatch(`expected ${JSON.stringify(field.const)}`);
   }
   if (text !== undefined) return scalarFrom(shape, text);
   if (field.default !== undefined) return field.default;
-  return field.optional ? undefined : new Mismatch("is missing");
+  return field.optional ? undefined : new Mismatch("missing");
 }
 
 function scalarFrom(shape: ScalarShape, text: string): unknown {

@@ -36,7 +36,7 @@ test("a byte order mark before JSON or a text is none of it", async () => {
 test("an argument that does not fit is shown with its value and the command that shows the tool", async () => {
   const { code, stderr } = await mcp("call", "demo.add", "--arg", "a=two", "--arg", "b=1");
   expect(code).toBe(2);
-  expect(stderr).toContain(`a: expected number, got string, "two"`);
+  expect(stderr).toContain(`a: expected number, got string "two"`);
   expect(stderr).toContain(`"nexus mcp tools demo --name add"`);
 });
 

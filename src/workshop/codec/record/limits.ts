@@ -23,9 +23,9 @@ function ofNumbers({ minimum, maximum }: ScalarShape): Limit[] {
   const isBelow = (value: unknown, limit: number) => typeof value === "number" && value < limit;
   const isAbove = (value: unknown, limit: number) => typeof value === "number" && value > limit;
   if (minimum !== undefined)
-    limits.push((value) => (isBelow(value, minimum) ? `must be at least ${minimum}` : undefined));
+    limits.push((value) => (isBelow(value, minimum) ? `expected at least ${minimum}` : undefined));
   if (maximum !== undefined)
-    limits.push((value) => (isAbove(value, maximum) ? `must be at most ${maximum}` : undefined));
+    limits.push((value) => (isAbove(value, maximum) ? `expected at most ${maximum}` : undefined));
   return limits;
 }
 
@@ -37,13 +37,13 @@ function ofTexts({ minLength, maxLength, pattern }: ScalarShape): Limit[] {
   if (minLength !== undefined) {
     limits.push((value) =>
       typeof value === "string" && isShorter(value, minLength)
-        ? `must have at least ${minLength} characters`
+        ? `expected at least ${minLength} characters`
         : undefined,
     );
   }
   if (maxLength !== undefined) {
     limits.push((value) =>
-      typeof value === "string" && isLonger(value, maxLength) ? `must have at most ${maxLength} characters` : undefined,
+      typeof value === "string" && isLonger(value, maxLength) ? `expected at most ${maxLength} characters` : undefined,
     );
   }
   if (pattern !== undefined) limits.push(ofPattern(pattern));
@@ -55,7 +55,7 @@ function ofPattern(source: string): Limit {
   return (value, budget) => {
     if (typeof value !== "string") return undefined;
     try {
-      return pattern.test(value, budget) ? undefined : `must match ${source}`;
+      return pattern.test(value, budget) ? undefined : `expected text that matches ${JSON.stringify(source)}`;
     } catch (error) {
       if (error instanceof StepsExceeded) return "was not checked against its pattern: there is too much text";
       throw error;

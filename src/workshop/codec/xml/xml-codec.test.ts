@@ -189,12 +189,12 @@ describe("reading (X6)", () => {
     [
       "<catc> 028 </catc>",
       { code: " 028 " },
-      [["hotels[0].options[0].code", "must have at most 4 characters", " 028 "]],
+      [["hotels[0].options[0].code", "expected at most 4 characters", " 028 "]],
     ],
     [
       "<catc>APPART</catc>",
       { code: "APPART" },
-      [["hotels[0].options[0].code", "must have at most 4 characters", "APPART"]],
+      [["hotels[0].options[0].code", "expected at most 4 characters", "APPART"]],
     ],
     ["<catc/>", { code: "" }, []],
   ])("text stays the text it is, also where it breaks a limit: %s", (inside, expected, deviations) => {

@@ -1,7 +1,8 @@
 import { createContext, Script } from "node:vm";
 import { dereference, validate } from "@cfworker/json-schema";
-import { prepareSchema, UnusableSchema, type CleanSchema } from "./schema-preparation.ts";
-import { problemsIn, type SchemaProblem } from "./schema-problems.ts";
+import { prepareSchema, UnusableSchema, type CleanSchema } from "./preparation.ts";
+import type { SchemaProblem } from "./explain.ts";
+import { problemsIn } from "./problems.ts";
 
 /** What came of checking a value against a schema. */
 export type SchemaCheck =

@@ -1,4 +1,5 @@
-import { isRecord } from "../../json/is-record.ts";
+import { isRecord } from "../json/is-record.ts";
+import { decoded, referenced } from "./pointer.ts";
 
 export interface TypeLimits {
   /** How deep objects are opened; below that they are `object`. */
@@ -11,8 +12,6 @@ const IN_FULL: TypeLimits = { depth: 6, choices: 100 };
 const ANYTHING = "any";
 /** A schema may be made of itself in many ways at once: how much of it is read has an end. */
 const MOST_PARTS = 1_000;
-/** A reference is followed many times, and each time from its beginning. */
-const MAX_REFERENCE = 1_000;
 
 /** A property of an object as a schema describes it. */
 export interface Property {
@@ -57,10 +56,10 @@ export class SchemaReader {
     return [...all.filter(({ isRequired }) => isRequired), ...all.filter(({ isRequired }) => !isRequired)];
   }
 
-  /** What a reference stands for, where it is one; members beside it hold, too. */
+  /** What a reference stands for, where it is one; members beside it also apply. */
   resolved(schema: unknown): unknown {
     if (!isRecord(schema) || typeof schema["$ref"] !== "string") return schema;
-    const target = this.#find(schema["$ref"]);
+    const target = referenced(schema["$ref"], this.#root);
     return isRecord(target) ? { ...target, ...schema, $ref: target["$ref"] } : schema;
   }
 
@@ -89,23 +88,11 @@ export class SchemaReader {
   }
 
   #referenced(reference: string, at: Position): string {
-    const name = decodeURIComponentSafely(reference.split("/").at(-1) ?? reference);
+    const name = decoded(reference.split("/").at(-1) ?? reference);
     if (at.references.includes(reference)) return name;
-    const target = this.#find(reference);
+    const target = referenced(reference, this.#root);
     if (target === undefined) return name === "" ? ANYTHING : name;
     return this.#type(target, { ...at, references: [...at.references, reference] });
-  }
-
-  #find(reference: string): unknown {
-    if (reference === "#") return this.#root;
-    if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;
-    let found: unknown = this.#root;
-    for (const step of reference.slice(2).split("/")) {
-      const key = decodeURIComponentSafely(step).replaceAll("~1", "/").replaceAll("~0", "~");
-      if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-      found = (found as Record<string, unknown>)[key];
-    }
-    return found;
   }
 
   #choices(values: readonly unknown[]): string {
@@ -174,12 +161,4 @@ function bracketed(type: string): string {
 
 function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function decodeURIComponentSafely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

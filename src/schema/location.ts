@@ -1,7 +1,8 @@
-import type { CleanSchema } from "./schema-preparation.ts";
+import { escapePart, fragmentParts } from "./pointer.ts";
+import type { CleanSchema } from "./preparation.ts";
 
 /** One run of the validator: the schema, its schemas by URI, and the value. */
-export interface Checked {
+export interface ValidatorRun {
   root: CleanSchema;
   lookup: Record<string, CleanSchema>;
   value: unknown;
@@ -14,39 +15,41 @@ export interface OutputUnit {
   instanceLocation: string;
 }
 
-/** Where in the schema and where in the value something was found. */
-export interface Place {
+/** Where in the value something was found. */
+export interface ValueLocation {
   /** A JSON pointer into the value. */
   path: string;
-  /** The same in parts; numbers are places in arrays. */
+  /** The same in parts; numbers are positions in arrays. */
   segments: (string | number)[];
   value: unknown;
   parent: unknown;
+}
+
+/** Where in the schema and where in the value something was found. */
+export interface SchemaLocation extends ValueLocation {
   /** The schema whose keyword was not met. */
-  schema: CleanSchema;
+  schema: Readonly<Record<string, unknown>>;
   /** The schema one step above, where that step was `additionalProperties` or `unevaluatedProperties`. */
-  owner: CleanSchema | undefined;
+  owner?: Readonly<Record<string, unknown>> | undefined;
   /** It is about the name of a property, not its value. */
-  isName: boolean;
+  isName?: boolean;
   /** It is about an item that `contains` tried. */
-  isCandidate: boolean;
+  isCandidate?: boolean;
   /** The schema admits nothing. */
-  isForbidden: boolean;
+  isForbidden?: boolean;
 }
 
 const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const REST = new Set(["additionalProperties", "unevaluatedProperties"]);
 
-/** The validator names both places by pointers; through `$ref` the one into the schema has to be walked. */
-export function placeOf({ keywordLocation, instanceLocation }: OutputUnit, checked: Checked): Place {
-  const { value, parent, segments } = walkValue(parts(instanceLocation), checked.value);
-  const { schema, owner, isName, isCandidate } = walkSchema(parts(keywordLocation).slice(0, -1), checked);
+/** The validator names both by pointers; through `$ref` the one into the schema has to be walked. */
+export function locationOf({ keywordLocation, instanceLocation }: OutputUnit, run: ValidatorRun): SchemaLocation {
+  const found = locateValue(fragmentParts(instanceLocation), run.value);
+  const { schema, owner, isName, isCandidate } = walkSchema(fragmentParts(keywordLocation).slice(0, -1), run);
   const not = schema["not"];
   return {
-    path: instanceLocation.length > 1 ? `/${parts(instanceLocation).map(escapePart).join("/")}` : "",
-    segments,
-    value: isName ? segments.at(-1) : value,
-    parent,
+    ...found,
+    value: isName ? found.segments.at(-1) : found.value,
     schema,
     owner,
     isName,
@@ -55,18 +58,19 @@ export function placeOf({ keywordLocation, instanceLocation }: OutputUnit, check
   };
 }
 
-function walkValue(path: readonly string[], root: unknown) {
+/** What the parts of a pointer lead to; only the value shows which of them are positions in arrays. */
+export function locateValue(parts: readonly string[], root: unknown): ValueLocation {
   let value = root;
   let parent: unknown;
-  const segments = path.map((part) => {
+  const segments = parts.map((part) => {
     parent = value;
     value = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[part] : undefined;
     return Array.isArray(parent) ? Number(part) : part;
   });
-  return { value, parent, segments };
+  return { path: parts.map((part) => `/${escapePart(part)}`).join(""), segments, value, parent };
 }
 
-function walkSchema(path: readonly string[], { root, lookup }: Checked) {
+function walkSchema(path: readonly string[], { root, lookup }: ValidatorRun) {
   let node: unknown = root;
   let owner: CleanSchema | undefined;
   let isName = false;
@@ -85,16 +89,4 @@ function walkSchema(path: readonly string[], { root, lookup }: Checked) {
     isKey = !isKey && (MAPS.has(part) || Array.isArray(node));
   }
   return { schema: node as CleanSchema, owner, isName, isCandidate };
-}
-
-function parts(pointer: string): string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-/** One part of a JSON pointer. */
-export function escapePart(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -1,4 +1,5 @@
-import { isRecord } from "../../json/is-record.ts";
+import { isRecord } from "../json/is-record.ts";
+import { referenced } from "./pointer.ts";
 
 /** A JSON Schema, or a part of one, as a server wrote it. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -9,8 +10,6 @@ const MAX_ALTERNATIVES = 10_000;
 const MAX_DEPTH = 8;
 /** Parts of one `allOf`: each is laid over all before it. */
 const MAX_PARTS = 1_000;
-/** A reference is followed many times, and each time from its beginning. */
-const MAX_REFERENCE = 1_000;
 
 interface Journey {
   root: Schema;
@@ -111,7 +110,8 @@ function followed(schema: Schema, root: Schema): Schema {
   let result = schema;
   for (let step = 0; step < MAX_STEPS; step++) {
     const { $ref, allOf, ...own } = result;
-    if (typeof $ref === "string") result = { ...find($ref, root), ...own, ...(allOf === undefined ? {} : { allOf }) };
+    if (typeof $ref === "string")
+      result = { ...targetOf($ref, root), ...own, ...(allOf === undefined ? {} : { allOf }) };
     else if (Array.isArray(allOf)) result = allOf.slice(0, MAX_PARTS).filter(isRecord).reduce<Schema>(both, own);
     else return result;
   }
@@ -129,21 +129,7 @@ function both(one: Schema, other: Schema): Schema {
   };
 }
 
-/** What a reference inside the schema points at; nothing is ever fetched. */
-function find(reference: string, root: Schema): Schema {
-  if (!reference.startsWith("#") || reference.length > MAX_REFERENCE) return {};
-  let place: unknown = root;
-  for (const part of reference.slice(1).split("/").slice(1)) {
-    const name = unescaped(part);
-    place = isRecord(place) && Object.hasOwn(place, name) ? place[name] : undefined;
-  }
-  return isRecord(place) ? place : {};
-}
-
-function unescaped(part: string): string {
-  try {
-    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-  } catch {
-    return part;
-  }
+function targetOf(reference: string, root: Schema): Schema {
+  const target = referenced(reference, root);
+  return isRecord(target) ? target : {};
 }

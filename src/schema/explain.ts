@@ -1,0 +1,203 @@
+import { isRecord } from "../json/is-record.ts";
+import { nearestName } from "../text/nearest-name.ts";
+import type { SchemaLocation } from "./location.ts";
+import { escapePart, nameOf } from "./pointer.ts";
+
+const MOST_NAMES = 20;
+const MOST_CHOICES = 10;
+const LONGEST_VALUE = 60;
+
+/** One thing that is wrong with a value. */
+export interface SchemaProblem {
+  /** A JSON pointer: `/options/limit`; empty for the whole value. */
+  path: string;
+  /** For people: what was expected, what was found, and the nearest right name. */
+  message: string;
+}
+
+/** Types by their names, or values; one of them would have been right. */
+interface Expected {
+  types: readonly string[];
+  values: readonly unknown[];
+}
+
+/** A problem together with what is needed to weigh it against others. */
+export interface Finding extends SchemaProblem {
+  /** The path as a program would write it: `options.limit`. */
+  name: string;
+  /** What would have been right here, where that can be named in a few words. */
+  expected?: Expected;
+}
+
+/** The formats that are checked, by what they ask for. */
+const FORMATS: Readonly<Record<string, string>> = {
+  date: "a date that exists (YYYY-MM-DD)",
+  "date-time": "a date with a time (YYYY-MM-DDThh:mm:ss)",
+};
+
+/** What a keyword that was not met means for the value, in words. Nothing for those whose schemas say it themselves. */
+export function explain(keyword: string, location: SchemaLocation): Finding[] {
+  // What is wrong with each item that `contains` looked at is no fault: one that fits is all it takes.
+  if (location.isCandidate) return [];
+  const { schema, value } = location;
+  const demand = schema[keyword];
+  const limit = shown(demand);
+  const expect = (what: string, received = shown(value)) => [findingAt(location, `expected ${what}, got ${received}`)];
+  switch (keyword) {
+    case "type":
+      return [explainMismatch(location, { types: [demand as string | string[]].flat(), values: [] })];
+    case "const":
+      return [explainMismatch(location, { types: [], values: [demand] })];
+    case "enum":
+      return [explainMismatch(location, { types: [], values: demand as unknown[] })];
+    case "required":
+      return explainMissing(location, demand as string[]);
+    case "dependentRequired":
+      return Object.entries(demand as Record<string, string[]>).flatMap(([name, needed]) =>
+        isRecord(value) && Object.hasOwn(value, name)
+          ? explainMissing(location, needed, `, needed beside ${name}`)
+          : [],
+      );
+    case "not":
+      return [location.isForbidden ? explainUnknown(location) : findingAt(location, "is what the schema excludes")];
+    case "minimum":
+      return expect(`at least ${limit}`);
+    case "maximum":
+      return expect(`at most ${limit}`);
+    case "exclusiveMinimum":
+      return expect(`more than ${limit}`);
+    case "exclusiveMaximum":
+      return expect(`less than ${limit}`);
+    case "multipleOf":
+      return expect(`a multiple of ${limit}`);
+    case "minLength":
+      return expect(`at least ${counted(demand, "character")}`, lengthOf(value));
+    case "maxLength":
+      return expect(`at most ${counted(demand, "character")}`, lengthOf(value));
+    case "pattern":
+      return expect(`text that matches ${limit}`);
+    case "format":
+      return expect(FORMATS[String(demand)] ?? `text of the format ${limit}`);
+    case "minItems":
+      return expect(`at least ${counted(demand, "item")}`, sizeOf(value));
+    case "maxItems":
+      return expect(`at most ${counted(demand, "item")}`, sizeOf(value));
+    case "minProperties":
+      return expect(`at least ${counted(demand, "property")}`, sizeOf(value));
+    case "maxProperties":
+      return expect(`at most ${counted(demand, "property")}`, sizeOf(value));
+    case "uniqueItems":
+      return [findingAt(location, "expected no item twice")];
+    case "contains":
+      return [findingAt(location, "expected an item of the kind that the schema describes, got none")];
+    case "minContains":
+      return [
+        findingAt(location, `expected at least ${counted(demand, "item")} of the kind that the schema describes`),
+      ];
+    case "maxContains":
+      return [findingAt(location, `expected at most ${counted(demand, "item")} of the kind that the schema describes`)];
+    default:
+      // A step on the way: the fault itself follows.
+      return [];
+  }
+}
+
+export function findingAt({ path, segments, isName }: SchemaLocation, text: string): Finding {
+  const name = nameOf(segments);
+  if (isName) return { path, name, message: `the name of ${name}: ${text}` };
+  return { path, name, message: name === "" ? text : `${name}: ${text}` };
+}
+
+/** One of several would have been right. */
+export function mergeExpected(all: readonly Expected[]): Expected {
+  return { types: [...new Set(all.flatMap(({ types }) => types))], values: all.flatMap(({ values }) => values) };
+}
+
+/** The value is of another kind altogether. */
+export function explainMismatch(location: SchemaLocation, expected: Expected): Finding {
+  const { types, values } = expected;
+  const { value } = location;
+  const strings = values.filter((each) => typeof each === "string");
+  const near = typeof value === "string" ? nearestName(value, strings) : undefined;
+  const hint = near === undefined ? "" : `: did you mean ${shown(near)}?`;
+  const received = values.length > 0 ? shown(value) : typedValue(value);
+  const text = `expected ${oneOf([...values.map(shown), ...types])}, got ${received}${hint}`;
+  return { ...findingAt(location, text), expected };
+}
+
+/** Properties that the schema requires; `why` where it does so only beside others. */
+export function explainMissing(location: SchemaLocation, names: readonly string[], why = ""): Finding[] {
+  const { path, segments, schema, value } = location;
+  if (!isRecord(value)) return [];
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  return names
+    .filter((name) => !Object.hasOwn(value, name))
+    .map((missing) => {
+      const property: unknown = Object.hasOwn(properties, missing) ? properties[missing] : undefined;
+      const type =
+        isRecord(property) && property["type"] !== undefined
+          ? ` (${oneOf([property["type"]].flat().map(String))})`
+          : "";
+      const near = nearestName(missing, unknown);
+      const hint = near === undefined ? "" : `: is ${near} meant to be it?`;
+      const name = nameOf([...segments, missing]);
+      return { path: `${path}/${escapePart(missing)}`, name, message: `missing property ${name}${type}${why}${hint}` };
+    });
+}
+
+/** There is a value where the schema says `false`: mostly a property that it does not know. */
+export function explainUnknown(location: SchemaLocation): Finding {
+  const { path, segments, owner, parent } = location;
+  const last = segments.at(-1);
+  if (!owner || typeof last !== "string" || !isRecord(parent)) return findingAt(location, "is not allowed");
+  const known = isRecord(owner["properties"]) ? Object.keys(owner["properties"]) : [];
+  const near = nearestName(
+    last,
+    known.filter((each) => !Object.hasOwn(parent, each)),
+  );
+  const isNested = segments.length > 1 && known.length > 0;
+  const names = isNested ? `; ${nameOf(segments.slice(0, -1))} takes ${known.slice(0, MOST_NAMES).join(", ")}` : "";
+  const hint = near === undefined ? names : `: did you mean ${near}?`;
+  const name = nameOf(segments);
+  return { path, name, message: `unknown property ${name}${hint}` };
+}
+
+/** `string "5"`; only the value shows why 1.5 is no integer, and why "5" is none either. */
+function typedValue(value: unknown): string {
+  if (typeof value === "number") return shown(value);
+  return typeof value === "string" || typeof value === "boolean" ? `${typeof value} ${shown(value)}` : typeOf(value);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+/** A value as it is shown in a message: its JSON, cut where it gets long. */
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? "nothing";
+  return json.length > LONGEST_VALUE ? `${json.slice(0, LONGEST_VALUE)}…` : json;
+}
+
+/** With the text itself where it is short. */
+function lengthOf(value: unknown): string {
+  const length = Array.from(value as string).length;
+  return length > LONGEST_VALUE ? String(length) : `${length} (${shown(value)})`;
+}
+
+function sizeOf(value: unknown): string {
+  return String(Array.isArray(value) ? value.length : Object.keys(value as object).length);
+}
+
+function counted(count: unknown, what: string): string {
+  const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
+  return `${shown(count)} ${count === 1 ? what : many}`;
+}
+
+/** `a`, `a or b`, `one of a, b, c`. */
+function oneOf(choices: readonly string[]): string {
+  if (choices.length < 3) return choices.join(" or ");
+  const more = choices.length > MOST_CHOICES ? ` and ${choices.length - MOST_CHOICES} more` : "";
+  return `one of ${choices.slice(0, MOST_CHOICES).join(", ")}${more}`;
+}

@@ -1,0 +1,55 @@
+import { isRecord } from "../json/is-record.ts";
+
+/** A reference is followed many times, and each time from its beginning. */
+const MAX_REFERENCE = 1_000;
+
+/** The parts of a JSON pointer, `/a~1b/0`. */
+export function pointerParts(pointer: string): string[] {
+  return pointer.split("/").slice(1).map(unescapePart);
+}
+
+/** The same of a pointer in a URI, `#/a%20b`. */
+export function fragmentParts(fragment: string): string[] {
+  return fragment
+    .split("/")
+    .slice(1)
+    .map((part) => unescapePart(decoded(part)));
+}
+
+function unescapePart(part: string): string {
+  return part.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** One part of a JSON pointer. */
+export function escapePart(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The way to a value as a program would write it: `filters[2].name`. */
+export function nameOf(segments: readonly (string | number)[]): string {
+  return segments
+    .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${segment}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+/** What a reference inside a schema points at; undefined where that is not inside it. Nothing is ever fetched. */
+export function referenced(reference: string, root: unknown): unknown {
+  if (reference === "#") return root;
+  if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;
+  let found: unknown = root;
+  for (const part of fragmentParts(reference)) {
+    const isThere = (isRecord(found) || Array.isArray(found)) && Object.hasOwn(found, part);
+    if (!isThere) return undefined;
+    found = (found as Record<string, unknown>)[part];
+  }
+  return found;
+}
+
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,44 @@
+import type { ErrorObject } from "ajv";
+import { explain, explainMissing, explainUnknown, type Finding } from "../../schema/explain.ts";
+import { locateValue, type SchemaLocation } from "../../schema/location.ts";
+import { pointerParts } from "../../schema/pointer.ts";
+import { DATETIME } from "../compile/json-schema.ts";
+
+/** One thing that is wrong with the arguments. */
+export interface ArgumentProblem {
+  /** `rooms[0].childAges[1]`; empty for the arguments as a whole. */
+  name: string;
+  /** Names it. */
+  message: string;
+}
+
+/** What the validator found, in the words that every check of a schema uses. */
+export function argumentProblems(error: ErrorObject, root: unknown): ArgumentProblem[] {
+  const { keyword, instancePath, params, parentSchema } = error as ErrorObject<string, Record<string, unknown>>;
+  const schema: Record<string, unknown> = parentSchema ?? {};
+  const parts = pointerParts(instancePath);
+  const location = { ...locateValue(parts, root), schema };
+  switch (keyword) {
+    case "required":
+      return explainMissing(location, [String(params["missingProperty"])]);
+    case "additionalProperties": {
+      const member = locateValue([...parts, String(params["additionalProperty"])], root);
+      return [explainUnknown({ ...member, schema, owner: schema })];
+    }
+    case "pattern":
+      return schema["pattern"] === DATETIME
+        ? explain("format", { ...location, schema: { format: "date-time" } })
+        : explain(keyword, location);
+    default:
+      return orAsReported(explain(keyword, location), error, location);
+  }
+}
+
+/** Every keyword that our schemas have is explained; a new one is not lost. */
+function orAsReported(
+  found: Finding[],
+  { message = "" }: ErrorObject,
+  { segments }: SchemaLocation,
+): ArgumentProblem[] {
+  return found.length > 0 ? found : [{ name: segments.join("."), message: `${segments.join(".")}: ${message}` }];
+}
