@@ -3,7 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../../server/core/principal.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { Seal } from "../../server/core/seal.ts";
 
@@ -72,7 +72,7 @@ export function bindingOf(
   { server, method, params }: { server: string; method: string; params: Params },
 ): string {
   const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...asked } = params;
-  return JSON.stringify(["request state", principal.tenant, principal.id, server, digestOf([method, asked])]);
+  return JSON.stringify(["request state", principalKey(principal), server, digestOf([method, asked])]);
 }
 
 /** The same for values that JSON does not tell apart. */

@@ -1,6 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { GatewayExchange } from "../view.ts";
 import type { Seal } from "../../server/core/seal.ts";
+import { principalKey } from "../../server/core/principal.ts";
 
 /** Where a list goes on, as callers carry it: sealed, and good for the same caller, endpoint and list alone. */
 export class Cursors {
@@ -30,6 +31,6 @@ export function invalidCursor(): NexusError {
   });
 }
 
-function boundTo({ principal: { tenant, id }, endpoint: view, method }: GatewayExchange): string {
-  return JSON.stringify(["cursor", tenant, id, view.kind === "one" ? view.server : "", method]);
+function boundTo({ principal, endpoint: view, method }: GatewayExchange): string {
+  return JSON.stringify(["cursor", principalKey(principal), view.kind === "one" ? view.server : "", method]);
 }

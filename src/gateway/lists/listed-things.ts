@@ -15,6 +15,7 @@ import type { ListSet } from "./list-set.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { capabilitiesFor } from "../upstream/upstream-capabilities.ts";
+import { principalKey } from "../../server/core/principal.ts";
 
 /** The lists whose items are used by name: what they do not show cannot be used where there are rules. */
 export type NamedList = "tools" | "prompts";
@@ -201,11 +202,11 @@ function targetIn(kind: NamedList, server: string, name: string, items: readonly
 }
 
 /** Calls with other capabilities may be shown other lists. */
-function keyOf(kind: NamedList, server: string, { principal: { tenant, id }, caller }: GatewayExchange): string {
+function keyOf(kind: NamedList, server: string, { principal, caller }: GatewayExchange): string {
   const { owner, ask } = caller;
   // Callers choose what they declare, and how long it is.
   const declared = sha256(JSON.stringify(capabilitiesFor(caller)));
-  return JSON.stringify([kind, server, tenant, id, owner, declared, ask !== undefined]);
+  return JSON.stringify([kind, server, principalKey(principal), owner, declared, ask !== undefined]);
 }
 
 /** The gateway's own question, on the caller's connection: its caller hears nothing of it. */

@@ -1,7 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
-import type { Principal } from "../../server/core/principal.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { Seal } from "../../server/core/seal.ts";
 
 /** A task where it runs. */
@@ -38,8 +38,8 @@ export function unknownTask(): NexusError {
   return new NexusError("NAME_UNKNOWN", message, { rpc: { code: INVALID_PARAMS, message }, mayHaveReached: false });
 }
 
-function bindingOf({ tenant, id }: Principal): string {
-  return JSON.stringify(["task", tenant, id]);
+function bindingOf(principal: Principal): string {
+  return JSON.stringify(["task", principalKey(principal)]);
 }
 
 /** An answer about a task with its id replaced; some texts of the extension put the task inside. */

@@ -4,7 +4,7 @@ import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { GatewayExchange } from "../view.ts";
-import { ANYBODY } from "../../server/core/principal.ts";
+import { ANYBODY, callerName } from "../../server/core/principal.ts";
 import { knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
@@ -46,10 +46,8 @@ function carriedParams({ method, params, exchange }: Call): Params {
 export function paramsFor(call: Call, { client }: UpstreamLease): Params {
   const params = carriedParams(call);
   if (!client.isInProcess || call.exchange.principal === ANYBODY) return params;
-  const { tenant, id } = call.exchange.principal;
   const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
-  // Encoded, so that no tenant's name runs into an id: "a" with "b/c" is not "a/b" with "c".
-  return { ...params, _meta: { ...meta, [CALLER_META]: `${encodeURIComponent(tenant)}/${id}` } };
+  return { ...params, _meta: { ...meta, [CALLER_META]: callerName(call.exchange.principal) } };
 }
 
 /** The parameters of a tool's call. */

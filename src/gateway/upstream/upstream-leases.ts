@@ -8,7 +8,7 @@ import type { Lease, LeaseRequest } from "../../host/servers/lease.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { declaredText } from "../../server/core/declared-text.ts";
-import { principalKey, type Principal } from "../../server/core/principal.ts";
+import { ownerKey, principalKey, type Principal } from "../../server/core/principal.ts";
 import { legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
 
 /** For whom a connection is wanted. */
@@ -66,8 +66,8 @@ export class UpstreamLeases {
   /** By principal and what it declares: the host takes the same provider for the same person. */
   readonly #providers = new Map<string, { provider: InputProvider; share: Share }>();
   readonly #shares: FairShares;
-  /** What owners are called at the host, by principal, to let go of what is theirs. */
-  readonly #keys = new Map<string, Map<string, string>>();
+  /** What owners are called at the host, to release what is theirs. */
+  readonly #keys = new Map<string, Set<string>>();
 
   /** `share`: what one principal gets of what is kept here while others compete, from 0 to 1. */
   constructor(host: Host, share?: number) {
@@ -86,7 +86,7 @@ export class UpstreamLeases {
 
   /** An owner is gone, and the connections that were its own. */
   release(owner: string): void {
-    for (const key of this.#keys.get(owner)?.values() ?? []) this.#host.release(key);
+    for (const key of this.#keys.get(owner) ?? []) this.#host.release(key);
     this.#keys.delete(owner);
   }
 
@@ -106,19 +106,17 @@ export class UpstreamLeases {
     const { principal, owner, signal } = wanted;
     const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
     const by = principalKey(principal);
-    const request: LeaseRequest = { owner: this.#ownerKey(by, owner), principal: by };
+    const request: LeaseRequest = { owner: this.#ownerKey(principal, owner), principal: by };
     if (signal) request.signal = signal;
     if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(by, capabilities);
     return request;
   }
 
-  #ownerKey(principal: string, owner: string): string {
-    const known = this.#keys.get(owner)?.get(principal);
-    if (known !== undefined) return known;
-    const key = principal + owner;
+  #ownerKey(principal: Principal, owner: string): string {
+    const key = ownerKey(principal, owner);
     const keys = this.#keys.get(owner);
-    if (keys) keys.set(principal, key);
-    else this.#keys.set(owner, new Map([[principal, key]]));
+    if (keys) keys.add(key);
+    else this.#keys.set(owner, new Set([key]));
     return key;
   }
 

@@ -1,32 +1,33 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Who calls. Everything that is kept for somebody is bound to this. */
+/** Who calls. Everything that is kept for a caller is bound to this. */
 export interface Principal {
   id: string;
   tenant: string;
 }
 
-const keys = new WeakMap<Principal, string>();
-
-/** Names a principal among all; no two have the same, and none begins with that of another. Asked several times a call. */
-export function principalKey(principal: Principal): string {
-  const known = keys.get(principal);
-  if (known !== undefined) return known;
-  const { tenant, id } = principal;
-  const key = `${tenant.length} ${id.length} ${tenant}${id}`;
-  keys.set(principal, key);
-  return key;
+/** The string that keeps principals apart: no two have the same, and none begins with that of another. */
+export function principalKey({ tenant, id }: Principal): string {
+  return `${tenant.length} ${id.length} ${tenant}${id}`;
 }
 
-/** Names an owner of connections: owners of different principals are different, whatever they are called. */
+/**
+ * Names a principal to a server in this process. It is written into the ledger of a tool file's writes, so its form must
+ * stay as it is. Encoded, no tenant's name runs into an id: "a" with "b/c" is not "a/b" with "c".
+ */
+export function callerName({ tenant, id }: Principal): string {
+  return `${encodeURIComponent(tenant)}/${id}`;
+}
+
+/** Names an owner of connections: owners of different principals are different, whatever their names are. */
 export function ownerKey(principal: Principal, owner: string): string {
   return principalKey(principal) + owner;
 }
 
-/** Tells who calls by what a request carries; throws AUTH_REQUIRED or FORBIDDEN. */
+/** Identifies the caller from the request headers; throws AUTH_REQUIRED or FORBIDDEN. */
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Principal> | Principal;
 
-/** Without authentication everybody is the same one; the gateway then listens on loopback alone. */
+/** Without authentication every caller is this one, and the gateway listens on loopback only. */
 export const ANYBODY: Principal = { id: "anybody", tenant: "default" };
 
 export const admitEverybody: Authenticate = () => ANYBODY;

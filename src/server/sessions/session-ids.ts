@@ -117,6 +117,6 @@ function endedSession(id: string, { principal }: BoundTo, { openedAt, until }: O
   return { principal: sha256(principalKey(principal)), id: sha256(id).slice(0, 32), openedAt, until };
 }
 
-function bindingOf({ transport, principal: { tenant, id }, core }: BoundTo): string {
-  return JSON.stringify(["session", transport, tenant, id, core.name]);
+function bindingOf({ transport, principal, core }: BoundTo): string {
+  return JSON.stringify(["session", transport, principalKey(principal), core.name]);
 }
