@@ -4,10 +4,10 @@ import { listedCommands } from "./catalog.ts";
 const START = [
   "",
   "Start here:",
-  "  nexus demo                        a server to try, with everything it offers",
-  "  nexus mcp import                  take over the servers that your other programs have configured",
+  "  nexus demo                        connect to the demo server and show its features",
+  "  nexus mcp import                  import the servers of your other programs",
   "  nexus mcp add NAME -- COMMAND …   add a server; then: nexus mcp tools NAME",
-  "  nexus serve                       offer all of them to other programs at one address",
+  "  nexus serve                       offer all servers to other programs at one address",
 ];
 
 /** What `nexus --help` says; of a group, `nexus mcp --help`. */
@@ -25,7 +25,7 @@ export function overview(group = ""): string {
     ...(group === "" ? START : []),
     ...[...sections].flatMap(([section, commands]) => ["", `${section}:`, ...commands]),
     "",
-    `"nexus <command> --help" shows what a command takes, with examples. Every command takes --json, --config FILE,`,
+    `"nexus <command> --help" shows options and examples. All commands accept --json, --config FILE,`,
     "--timeout 30s, --verbose, --no-color and --trust.",
     "",
   ];

@@ -90,7 +90,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     if (interrupt.signal.aborted) process.exit(exitCode);
     interrupt.abort(interruption);
     if (!out.isInteractive || command.endsOnSignal) return;
-    patience = setTimeout(() => out.note("ending; Ctrl-C again ends at once"), ENDING_MS);
+    patience = setTimeout(() => out.note("stopping; press Ctrl-C again to stop immediately"), ENDING_MS);
   };
   for (const signal of SIGNAL_NAMES) process.on(signal, onSignal);
   try {
@@ -125,8 +125,8 @@ function flagsOf(values: ParsedOptions["values"]): Flags {
   const { timeout, config } = values;
   const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
   if (timeout !== undefined && !timeoutMs) {
-    throw new NexusError("ARGUMENTS_INVALID", `--timeout ${String(timeout)} is no duration`, {
-      hint: "Write --timeout 30s, 2m, or a number of milliseconds.",
+    throw new NexusError("ARGUMENTS_INVALID", `--timeout "${String(timeout)}" is not a duration`, {
+      hint: "Use 30s, 2m or 500ms.",
     });
   }
   return {

@@ -35,7 +35,7 @@ test("every command and option is offered, and what is for programs only is not"
   expect(await offered("mcp", "add", "x", "--force", "--f")).toEqual(["--file"]);
   expect(await offered("mcp", "nonsense", "")).toEqual([]);
   const { stdout } = await world.run(["complete-words", "--", "secrets", "l"]);
-  expect(stdout).toBe("list\tnames of stored secrets, and where they may be sent\n");
+  expect(stdout).toBe("list\tlist stored secrets and the origins they may be sent to\n");
   const help = await world.run(["--help", "--json"]);
   expect(help.stdout + (await world.run(["--help"])).stdout).not.toContain("complete-words");
 });

@@ -100,7 +100,7 @@ describe("a server made of a tool file", () => {
     expect(misspelt.stdout).toContain("Entries use it as ${secret:museum.tokn}.");
     expect(misspelt.stderr).toContain('The tools of "museum" do not use museum.tokn; they use museum.token.');
     const again = ["mcp", "add", "museum", "--api", api, "--force"];
-    expect((await world.run(again)).stdout).toContain("their secrets:\n  nexus secrets set museum.token\n");
+    expect((await world.run(again)).stdout).toContain("these secrets:\n  nexus secrets set museum.token\n");
     const right = await world.run(["secrets", "set", "museum.token"], { stdin: "placeholder" });
     expect(right).toMatchObject({
       stdout: expect.stringContaining('The tools of "museum" use it.') as string,
@@ -122,21 +122,21 @@ describe("a server that works", () => {
       /^good {2}\S/,
       /✓ configuration +.*mcp\.json:3 \(user\)/,
       /✓ trusted +your own file/,
-      /✓ variables +none are used/,
+      /✓ variables +no variables are used/,
       /✓ command +.*node/,
       /✓ working folder/,
       /✓ starts +ready \d+ ms after its start/,
       /✓ stdout clean +messages only/,
-      /✓ protocol +everything 1\.0\.0: revision 2026-07-28 \(modern\), found by asking/,
+      /✓ protocol +everything 1\.0\.0: revision 2026-07-28 \(modern\), detected/,
       /✓ capabilities +declares tools \(list changes\), resources \(.*subscribe.*\).*completions, logging/,
       /✓ lists +tools \d+, resources \d+, templates 1, prompts 5; \d+ ms/,
       /✓ schemas +\d+ checked/,
       /! model providers +\d+ definitions, about \d+ tokens/,
-      /"allOf" at the top: json_schema_2020_12_tool/,
+      /"allOf" at the top level: json_schema_2020_12_tool/,
       /· annotations +2 read-only/,
       /✓ latency +5 pings: min [\d.]+ ms, median [\d.]+ ms, max [\d.]+ ms/,
       /✓ stderr at start +nothing/,
-      /✓ shutdown +ended by itself \d+ ms after its stdin was closed/,
+      /✓ shutdown +exited \d+ ms after its stdin was closed/,
       /1 server checked, 1 with warnings\n$/,
     ]) {
       expect(stdout).toMatch(line);
@@ -151,7 +151,7 @@ describe("a server that works", () => {
     expect(code).toBe(0);
     const checks = checksOf(report, "server");
     expect(Object.keys(checks).slice(4, 10)).toEqual(["proxy", "dns", "tcp", "tls", "http", "authentication"]);
-    expect(checks["tcp"]).toMatchObject({ verdict: "ok", evidence: [expect.stringMatching(/port \d+ takes/)] });
+    expect(checks["tcp"]).toMatchObject({ verdict: "ok", evidence: [expect.stringMatching(/port \d+ accepts/)] });
     expect(checks["http"]?.evidence[0]).toMatch(/accepts requests, answers with application\/json|event-stream/);
     expect(checks["authentication"]?.evidence).toEqual(["accepted, with Authorization"]);
     expect(JSON.stringify(report)).not.toContain("secret-token");
@@ -174,7 +174,7 @@ describe("a server that works", () => {
     expect(checks["stdout"]).toMatchObject({ verdict: "warning" });
     expect(checks["stdout"]?.evidence).toContain("stdout: Listening… [not JSON]");
     expect(checks["shutdown"]).toMatchObject({ verdict: "note" });
-    expect(checks["shutdown"]?.evidence[0]).toContain("did not end when its stdin was closed");
+    expect(checks["shutdown"]?.evidence[0]).toContain("did not exit when its stdin was closed");
     expect(checksOf(report, "fragile")["protocol"]?.evidence.join()).toContain("started 2 times");
   });
 });
@@ -210,9 +210,7 @@ describe("what a server offers", () => {
     expect(code).toBe(0);
     const checks = checksOf(report, "small");
     const evidence = (id: string) => checks[id]?.evidence.join("\n");
-    expect(evidence("capabilities")).toBe(
-      `declares tools\nanswers resources/list, though it does not declare "resources"`,
-    );
+    expect(evidence("capabilities")).toBe(`declares tools\nanswers resources/list but does not declare "resources"`);
     expect(checks["lists"]).toMatchObject({ verdict: "warning" });
     expect(evidence("lists")).toContain("the same tool twice: twice");
     expect(evidence("lists")).toContain("1 without a name (tools)");
@@ -222,7 +220,7 @@ describe("what a server offers", () => {
     expect(evidence("schemas")).toContain("remote: inputSchema: the schema cannot be used: it refers to");
     for (const fault of [
       `the argument name "two words": a.very/odd name`,
-      `the type "int", which JSON Schema has not: a.very/odd name`,
+      `the type "int", which is not in JSON Schema: a.very/odd name`,
       "a.very/odd name → mcp__small__a_very_odd_name_",
       "without a description: a.very/odd name, listed, remote",
     ]) {
@@ -442,7 +440,7 @@ describe("configuration", () => {
     await world.write("home/work/project/.nexus/mcp.json", { mcpServers: {} });
   });
 
-  test("a server that is switched off is a note among others, and the answer when it is asked about", async () => {
+  test("a server that is disabled is a note among others, and the answer when it is asked about", async () => {
     await world.configure({ off: { ...stdioFixture(), enabled: false } });
     const all = await doctor();
     expect(all.code).toBe(0);
@@ -450,7 +448,7 @@ describe("configuration", () => {
     const one = await doctor("off");
     expect(one.code).toBe(8);
     expect(checksOf(one.report, "off")["enabled"]).toMatchObject({ verdict: "failed", error: { code: "DENIED" } });
-    expect(checksOf(one.report, "off")["starts"]).toMatchObject({ evidence: ["it is switched off"] });
+    expect(checksOf(one.report, "off")["starts"]).toMatchObject({ evidence: ["it is disabled"] });
   });
 
   test("nothing configured says how to begin; an unknown name ends with 6 and what was meant", async () => {

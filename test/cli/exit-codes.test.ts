@@ -30,7 +30,7 @@ const CASES: [exit: number, means: string, args: readonly string[], code: string
   [7, "a call that takes too long", ["mcp", "call", "all.sleep", "--arg", "ms=60000", "--timeout", "1s"], "TIMEOUT"],
   [8, "credentials that are wanted", ["mcp", "connect", "locked"], "AUTH_REQUIRED"],
   [8, "a tool that the entry denies", ["mcp", "call", "all.echo", "--arg", "text=x"], "DENIED"],
-  [8, "a server that is switched off", ["mcp", "tools", "--server", "off"], "DENIED"],
+  [8, "a server that is disabled", ["mcp", "tools", "--server", "off"], "DENIED"],
   [8, "a project that is not trusted", ["mcp", "connect", "theirs"], "UNTRUSTED"],
   [9, "a question and no terminal", ["mcp", "call", "demo.ask_name"], "INPUT_FAILED"],
 ];
@@ -103,7 +103,7 @@ test("P1.9: 5 is a tool that says it failed: what it said is the result, as for 
   const people = await world.run(args);
   expect(people.code).toBe(5);
   expect(people.stdout).not.toBe("");
-  expect(people.stderr).toContain("the tool says that it failed");
+  expect(people.stderr).toContain("reported an error");
   const { code, stdout, stderr } = await world.run([...args, "--json"]);
   expect({ code, stderr }).toEqual({ code: 5, stderr: "" });
   expect(JSON.parse(stdout)).toMatchObject({ isError: true });

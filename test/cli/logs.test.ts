@@ -38,7 +38,7 @@ test("nothing yet says so, and how to get some; a server reached by URL keeps it
   const nothing = await world.run(["mcp", "logs", "notes"]);
   expect(nothing).toMatchObject({ code: 0, stdout: "" });
   expect(nothing.stderr).toContain("nexus mcp connect notes");
-  expect((await world.run(["mcp", "logs", "remote"])).stderr).toContain("its log is where it runs");
+  expect((await world.run(["mcp", "logs", "remote"])).stderr).toContain("Its log is on the machine where it runs");
   const json = await world.run(["mcp", "logs", "notes", "--json"]);
   expect(JSON.parse(json.stdout)).toEqual({ server: "notes", file, lines: [] });
 });

@@ -51,7 +51,7 @@ describe("tools", () => {
     expect(code).toBe(4);
     for (const server of ["all", "old", "web"]) expect(stdout).toMatch(new RegExp(`^${server}  \\d+ tools$`, "m"));
     expect(stderr).toEqual(some("Command not found: no-such-program", "gone", "mcp.json:", "fix: "));
-    expect(stderr).toMatch(/tools from 3 servers in .*; 1 failed; 1 server switched off/);
+    expect(stderr).toMatch(/tools from 3 servers in .*; 1 failed; 1 server disabled/);
   });
 
   test("for programs: every tool as the server sent it, and the failures", async () => {
@@ -84,9 +84,7 @@ describe("tools", () => {
     const { code, stdout } = await world.run(["mcp", "tools", "--server", "all", "--name", "add_numbers"]);
 
     expect(code).toBe(0);
-    expect(stdout).toEqual(
-      some("Arguments", "a +number +required", "Answers with", "sum +number", "idempotent", "tokens"),
-    );
+    expect(stdout).toEqual(some("Arguments", "a +number +required", "Returns", "sum +number", "idempotent", "tokens"));
     expect(stdout).toContain("\n  nexus mcp call all.add_numbers --arg a=1 --arg b=1\n");
   });
 
@@ -177,7 +175,7 @@ describe("connect", () => {
         "^Everything 1.0.0 \\(everything\\)",
         `revision: +${revision} \\(${era}\\)`,
         "transport: +stdio, process \\d+",
-        "tools \\(tells changes\\)",
+        "tools \\(reports changes\\)",
         "53 tools, \\d resources, 1 template, 5 prompts",
         "A server for tests",
         "connected in \\d",
@@ -261,8 +259,8 @@ describe("servers and explain", () => {
     );
     expect(stdout).toMatch(/^old +legacy 2025-11-25, just now/m);
     expect(stdout).toMatch(/^gone +failed just now \(COMMAND_NOT_FOUND\) +no-such-program --token •••/m);
-    expect(stdout).toMatch(/^off +switched off/m);
-    expect(stderr).toContain("5 servers in 1 file, 1 switched off");
+    expect(stdout).toMatch(/^off +disabled/m);
+    expect(stderr).toContain("5 servers in 1 file, 1 disabled");
   });
 
   test("servers and explain show nothing of what headers, variables and secret options hold", async () => {
@@ -319,7 +317,7 @@ describe("servers and explain", () => {
     expect(explained.stdout).toEqual(
       some(
         "1. ~/work/project/.nexus/mcp.json  project, not trusted",
-        "docs  until it is trusted, that of ~/.nexus/mcp.json is used",
+        "docs  until it is trusted, the entry in ~/.nexus/mcp.json is used",
         "2. .*.mcp.json  project",
         "cannot be used: Not valid JSON",
         "3. ~/.nexus/mcp.json  user, trusted",

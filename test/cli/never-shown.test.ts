@@ -34,7 +34,7 @@ test("X9: folders that are filled in with secrets are shown as they were written
   expect(explained).toContain("file:///${secret:place}");
   expect(explained).not.toContain(PASSWORD);
   const examined = await everything("mcp", "doctor", "placed");
-  expect(examined).toContain("${HOME}/${secret:place} is no folder");
+  expect(examined).toContain("${HOME}/${secret:place} is not a folder");
   expect(examined).not.toContain(PASSWORD);
 });
 

@@ -79,7 +79,7 @@ test.each([
 ])("a schema that cannot be used warns and sends: %s", async (tool, arg, reason) => {
   const { code, stdout, stderr } = await mcp("call", `odd.${tool}`, "--arg", arg);
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${JSON.stringify(Object.fromEntries([arg.split("=")]))}\n` });
-  expect(stderr).toContain("warning: the arguments are not checked");
+  expect(stderr).toContain("warning: the arguments were not checked");
   expect(stderr).toContain(reason);
   const doctor = await mcp("doctor", "odd");
   expect(doctor.stdout).toContain(`${tool}: inputSchema`);
@@ -141,7 +141,7 @@ test("P1.9: failures of a call say where the server is configured; a violation h
   });
   const violated = await mcp("call", "odd.violates");
   expect(violated.code).toBe(4);
-  expect(violated.stderr).toContain(`"nexus mcp doctor odd" checks it`);
+  expect(violated.stderr).toContain(`"nexus mcp doctor odd" checks the server`);
 });
 
 test("P1.9: a tool that is found is shown though other servers failed: a line each, and exit code 4", async () => {
@@ -180,7 +180,7 @@ describe.runIf(process.platform !== "win32")("R6: signals", () => {
     const { child, output } = world.inTerminal(["mcp", "call", "stays.hangs"]);
     await expect.poll(() => output.stdout).toContain("waiting");
     child.stdin?.write("\u0003");
-    await expect.poll(() => output.stdout).toContain("ending; Ctrl-C again ends at once");
+    await expect.poll(() => output.stdout).toContain("stopping; press Ctrl-C again to stop immediately");
     child.stdin?.write("\u0003");
     expect(await once(child, "close")).toEqual([130, null]);
   });

@@ -95,7 +95,7 @@ describe("help", () => {
   test("is text for people, in lines that fit 120 columns where they are not to be copied", async () => {
     const { code, stdout, stderr } = await world.run(["mcp", "call", "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toEqual(contains("^nexus mcp call – ", "Usage: ", "Options:", "Every command takes:", "Examples:"));
+    expect(stdout).toEqual(contains("^nexus mcp call – ", "Usage: ", "Options:", "Global options:", "Examples:"));
     for (const line of (await world.run(["--help"])).stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(120);
   });
 
@@ -141,17 +141,17 @@ test.each([
 });
 
 test.each([
-  [["mcp", "tools", "demo", "extra"], `takes no "extra"`, "Usage: nexus mcp tools"],
+  [["mcp", "tools", "demo", "extra"], `one argument too many: "extra"`, "Usage: nexus mcp tools"],
   [["mcp", "remove"], "needs <server>", "Usage: nexus mcp remove"],
   [["mcp", "call"], "needs <server.tool>", "Usage: nexus mcp call"],
-  [["mcp", "read", "demo"], "No resource is named", "nexus mcp read demo URI"],
-  [["mcp", "ping"], "No server is named", "--stdio or --url"],
+  [["mcp", "read", "demo"], "The URI of the resource is missing", "nexus mcp read demo URI"],
+  [["mcp", "ping"], "The server is missing", "--stdio or --url"],
   [["mcp", "tools", "--server"], "--server needs a value", "--server NAME"],
-  [["mcp", "tools", "--server", "a", "--server", "b"], "--server is given twice", "once"],
-  [["mcp", "tools", "--json=1"], "--json takes no value", "alone"],
-  [["mcp", "tools", "--timeout", "soon"], "soon is no duration", "--timeout 30s"],
-  [["mcp", "tools", "--stdio", "x", "--url", "http://x"], "given both", "one of them"],
-  [["mcp", "call", "demo.echo", "--arg", "text"], "is no key=value", "--arg text=value"],
+  [["mcp", "tools", "--server", "a", "--server", "b"], "--server is specified twice", "once"],
+  [["mcp", "tools", "--json=1"], "--json does not take a value", "without"],
+  [["mcp", "tools", "--timeout", "soon"], '"soon" is not a duration', "Use 30s, 2m"],
+  [["mcp", "tools", "--stdio", "x", "--url", "http://x"], "cannot be used together", "one of them"],
+  [["mcp", "call", "demo.echo", "--arg", "text"], "is not a key=value pair", "--arg text=value"],
   [["--frob"], `"nexus" has no option --frob`, "nexus --help"],
   [["mcp", "--hlep"], `"nexus mcp" has no option --hlep`, "Did you mean --help"],
 ] as const)("a wrong command line ends with 2 and says how to write it: %j", async (args, problem, remedy) => {
@@ -163,7 +163,7 @@ test.each([
 test("P1.9: what to do about a server that wants more of its client is said for the command line, not for the library", async () => {
   const server = [process.execPath, ...stdioFixture(["--revision", "2026-07-28"]).args].join(" ");
   for (const [tool, advice] of [
-    ["test_elicitation", `"nexus mcp call", "prompt" and "read" can be asked`],
+    ["test_elicitation", `Use "nexus mcp call", "prompt" or "read"`],
     ["test_sampling", "--sample-with"],
   ] as const) {
     const params = JSON.stringify({ name: tool, arguments: { message: "x", prompt: "x" } });

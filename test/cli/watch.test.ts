@@ -111,7 +111,7 @@ test("what the server does not tell of is refused with 6, a wrong count with 2",
   ] as const) {
     const { code, stdout, stderr } = await world.run(["mcp", "watch", "bare", ...uris]);
     expect({ code, stdout }).toEqual({ code: 6, stdout: "" });
-    expect(stderr).toContain(`does not tell of changes to ${what}`);
+    expect(stderr).toContain(`does not report changes of ${what}`);
   }
   expect(await world.run(["mcp", "watch", "bare", "--count", "none"])).toMatchObject({ code: 2, stdout: "" });
 });

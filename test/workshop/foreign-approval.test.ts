@@ -63,7 +63,7 @@ test("X12: a lock that somebody else wrote opens nothing: each user approves a t
   expect(shown.stdout).toContain("tool added");
   expect(await world.read(LOCK)).toBe(lock);
   expect((await world.run(CALL)).code).toBe(0);
-  expect((await approve(world)).stdout).toContain("Approved already, exactly as it is.");
+  expect((await approve(world)).stdout).toContain("This version is already approved.");
 });
 
 test("X12: what is shown for approval is all of it, not what differs from a lock that somebody else wrote", async () => {
@@ -81,9 +81,7 @@ test("X12: what is shown for approval is all of it, not what differs from a lock
 
 test("X12: api check and api diff say whose approval it is, with --trust that of anybody counts", async () => {
   await replace();
-  expect((await world.run(["api", "check", path])).stdout).toMatch(
-    /Approved by Ada .*, but not by you: it is not served/,
-  );
+  expect((await world.run(["api", "check", path])).stdout).toMatch(/Approved by Ada .*, but not by you\. To serve it/);
   expect((await world.run(["api", "diff", path, "--trust"])).code).toBe(0);
   const { code, stdout } = await world.run(["api", "diff", path, "--json"]);
   expect([code, JSON.parse(stdout)]).toEqual([8, expect.objectContaining({ approved: false })]);

@@ -96,11 +96,11 @@ test("X9: a stored secret is recorded for the address of its server, and goes to
   expect(other.wasSentTheToken).toBe(true);
 });
 
-test("X9: a secret that was sent nowhere yet goes to no address that stands in for the approved one", async () => {
+test("X9: a secret that was not sent yet goes to no address that stands in for the approved one", async () => {
   await world.run(["secrets", "remove", "museum.token"]);
   await configure({ api: "missing.nexus.yaml" });
   const set = await world.run(["secrets", "set", "museum.token"], { stdin: TOKEN });
-  expect(set.stdout).toContain("It may be sent to the first address that it is sent to.");
+  expect(set.stdout).toContain("It may be sent to the first address it is used with.");
   const before = real.heard.length;
   await configure({ api: await museum("home/api/stand-in"), upstream: `${real.origin}/` });
   expect((await world.run(call)).stdout).toContain(`museum.token may not be sent to ${real.origin}`);

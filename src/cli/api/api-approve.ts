@@ -17,21 +17,25 @@ import type { Output } from "../output/output.ts";
 export const apiApprove = defineCommand({
   usage: "nexus api approve <api> [--by NAME] [--hash HASH] [--yes]",
   description: `
-Shows everything that would be served and was not approved yet, asks, and writes the approval into <api>.nexus.lock, with who
-and when. What is approved is the hash of everything that is compiled: any change of the file has to be approved again. A file
-that changes while you look at it is not approved.
+Shows everything that is new or changed since the last approval, asks for confirmation, and writes the approval with name and
+date to <api>.nexus.lock. The approval covers a hash of the compiled file, so every change must be approved again. If the
+file changes while you review it, nothing is approved.
 
-That you have approved it is also remembered for your account. A lock that others wrote is not enough to serve a file to you: of
-such a file everything is shown, and the lock stays as it is.`,
+Nexus also remembers the approval for your user account. A lock that another person wrote does not count for you: the whole
+file is shown, and the lock is not changed.`,
   words: { min: 1, max: 1 },
   options: {
-    by: { type: "string", value: "NAME", help: "who approves; the name of your account unless given" },
-    hash: { type: "string", value: "HASH", help: `approve only this: "to" of "nexus api diff --json"` },
-    yes: { type: "boolean", short: "y", help: "do not ask" },
+    by: { type: "string", value: "NAME", help: "name of the approver; default: your account name" },
+    hash: {
+      type: "string",
+      value: "HASH",
+      help: `approve only this hash: "to" in the output of "nexus api diff --json"`,
+    },
+    yes: { type: "boolean", short: "y", help: "approve without asking" },
   },
   examples: [
-    ["nexus api approve capcorn", "shows the differences, and asks"],
-    ['nexus api approve capcorn --by "Ada, API team" --yes --hash sha256:…', "for a pipeline, after a review"],
+    ["nexus api approve capcorn", "show the changes and ask"],
+    ['nexus api approve capcorn --by "Ada, API team" --yes --hash sha256:…', "approve a reviewed hash in a pipeline"],
   ],
 
   async run({ words: [given = ""], options, out, signal, surroundings, stateFolder }) {
@@ -40,11 +44,11 @@ such a file everything is shown, and the lock stays as it is.`,
     const trust = trustStore(surroundings, stateFolder);
     const lock = await ownLock(loaded, trust);
     const by = (options.by ?? accountName()).trim();
-    if (by === "") throw wrongUsage("Nobody is named", 'Say who approves: --by "Ada, API team".');
+    if (by === "") throw wrongUsage("The approver has no name", 'Add --by "Ada, API team".');
     if (options.hash !== undefined && options.hash !== api.hash) throw notReviewed(shown, api.hash, options.hash);
     if (isApproved(lock, api)) {
       if (out.json) out.value({ file: path, approval: lock?.approvals.at(-1), changes: [] });
-      else out.line("Approved already, exactly as it is.");
+      else out.line("This version is already approved.");
       return 0;
     }
     const changes = differences(lock?.compiled, api, loaded.documents);
@@ -59,10 +63,10 @@ such a file everything is shown, and the lock stays as it is.`,
     await accept(path, api, trust);
     if (out.json) out.value({ file: path, approval, changes });
     else {
-      const where = others ? `for you; ${visible(others.by)} had approved it before,` : `by ${visible(by)}:`;
+      const where = others ? `for you (${visible(others.by)} approved it before):` : `by ${visible(by)}:`;
       out.line(`Approved ${where} ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
     }
-    if (!out.json && !lock) out.line(`To have it served: nexus mcp add ${api.file.api} --api ${again}`);
+    if (!out.json && !lock) out.line(`To serve it: nexus mcp add ${api.file.api} --api ${again}`);
     return 0;
   },
 });
@@ -73,23 +77,23 @@ type Shown = Pick<NamedApi, "lock" | "again" | "shown"> & { api: CompiledApi };
 async function requireUnchanged(given: string, { api, lock, shown }: Shown, home: string): Promise<void> {
   const now = await loadNamed(given, home);
   if (now.api?.hash === api.hash && now.lock?.compiled.hash === lock?.compiled.hash) return;
-  throw new NexusError("UNTRUSTED", `${shown} or its lock has changed since it was shown. Nothing was approved`, {
-    hint: "Give the command again, and look at it again.",
+  throw new NexusError("UNTRUSTED", `${shown} or its lock changed during the review. Nothing was approved`, {
+    hint: "Run the command again and review the new content.",
     mayHaveReached: false,
   });
 }
 
 function notReviewed(shown: string, is: string, reviewed: string): NexusError {
-  return new NexusError("UNTRUSTED", `${shown} is not what was reviewed: it has the hash ${is}, not ${reviewed}`, {
-    hint: "Look at it as it is now: nexus api diff.",
+  return new NexusError("UNTRUSTED", `${shown} is not the reviewed version: its hash is ${is}, not ${reviewed}`, {
+    hint: "Review the current version: nexus api diff.",
     mayHaveReached: false,
   });
 }
 
 async function isAgreed({ api, again }: Shown, out: Output, signal: AbortSignal): Promise<boolean> {
   if (!out.isInteractive) {
-    throw new NexusError("INPUT_FAILED", "Whether this is approved has to be answered, and there is no terminal", {
-      hint: `Look at it ("nexus api diff ${again}"), then give --yes --hash ${api.hash}`,
+    throw new NexusError("INPUT_FAILED", "The approval needs a confirmation, and there is no terminal", {
+      hint: `Review it with "nexus api diff ${again}", then add --yes --hash ${api.hash}`,
       mayHaveReached: false,
     });
   }

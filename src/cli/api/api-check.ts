@@ -8,14 +8,14 @@ import { counted } from "../output/amounts.ts";
 export const apiCheck = defineCommand({
   usage: "nexus api check <api> [--strict]",
   description: `
-Reads a tool file and says everything that is wrong with it, with line and column: mistakes, names that nothing has, budgets
-that are exceeded, documents that have changed, and what has no evidence. Nothing is sent anywhere.
-<api> is a path, or a name: api/<name>/<name>.nexus.yaml, here or in the package.`,
+Checks a tool file and prints every problem with line and column: errors, unknown names, exceeded limits, changed documents
+and statements without evidence. Nothing is sent over the network.
+<api> is a path or a name. A name means api/<name>/<name>.nexus.yaml in this folder or in the package.`,
   words: { min: 1, max: 1 },
-  options: { strict: { type: "boolean", help: "warnings count as mistakes" } },
+  options: { strict: { type: "boolean", help: "treat warnings as errors" } },
   examples: [
-    ["nexus api check capcorn", "the file api/capcorn/capcorn.nexus.yaml"],
-    ["nexus api check ./shop.nexus.yaml --json", "for an editor or a pipeline"],
+    ["nexus api check capcorn", "check api/capcorn/capcorn.nexus.yaml"],
+    ["nexus api check ./shop.nexus.yaml --json", "JSON for an editor or a pipeline"],
   ],
 
   async run({ words: [given = ""], options, out, surroundings, stateFolder, flags }) {
@@ -32,7 +32,7 @@ that are exceeded, documents that have changed, and what has no evidence. Nothin
     }
     for (const problem of problems) out.line(problemText(shown, problem));
     if (problems.length > 0) out.line();
-    const found = [counted(errors, "mistake"), counted(warnings, "warning")].join(", ");
+    const found = [counted(errors, "error"), counted(warnings, "warning")].join(", ");
     const tools = Object.keys(api?.tools ?? {});
     out.line(`${shown}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
     if (api && errors === 0) out.line(approvalText(api, lock, { name: again, isMine }));

@@ -11,16 +11,16 @@ import { counted } from "../output/amounts.ts";
 export const apiDiff = defineCommand({
   usage: "nexus api diff <api>",
   description: `
-What differs between what was approved and what the file says now, by kind: effects raised, endpoints added, secrets used,
-inputs narrowed, fields removed, descriptions changed. What deserves the longest look comes first. Nothing is cut short: of a
-text every place that differs is shown, of a list every entry; with --json each change has both values as a whole.
-What was approved by others and not by you counts as new; with --trust it counts as approved.
-Exit code 0: nothing differs; 8: it would have to be approved.`,
+Shows the changes between the approved version and the current file by kind: effects raised, endpoints added, secrets used,
+inputs narrowed, fields removed, descriptions changed. The most important changes come first. Nothing is shortened: every
+difference in a text and every entry of a list is shown. With --json, each change has the complete old and new values.
+An approval by another person counts as new for you, unless you use --trust.
+Exit code 0: no changes; 8: approval needed.`,
   words: { min: 1, max: 1 },
   options: {},
   examples: [
-    ["nexus api diff capcorn", "against the approval in api/capcorn/capcorn.nexus.lock"],
-    ["nexus api diff capcorn --json --trust", "for a pipeline: does the lock fit the file?"],
+    ["nexus api diff capcorn", "compare with the approval in api/capcorn/capcorn.nexus.lock"],
+    ["nexus api diff capcorn --json --trust", "check in a pipeline that the lock matches the file"],
   ],
 
   async run({ words: [given = ""], out, surroundings, stateFolder, flags }) {
@@ -40,8 +40,8 @@ Exit code 0: nothing differs; 8: it would have to be approved.`,
       out.line();
     }
     const text = approvalText(api, loaded.lock, { name: again, isMine: lock !== undefined });
-    if (approved || !lock) out.line(`${approved ? "Nothing differs. " : ""}${text}`);
-    else out.line(`To agree with that: nexus api approve ${again}`);
+    if (approved || !lock) out.line(`${approved ? "No changes. " : ""}${text}`);
+    else out.line(`To approve: nexus api approve ${again}`);
     return exit;
   },
 });

@@ -14,22 +14,22 @@ import type { Output } from "../output/output.ts";
 export const apiFake = defineCommand({
   usage: "nexus api fake <api> [--port N] [--fail HOW]",
   description: `
-An upstream made of the tool file, on this machine: it takes placeholder credentials, checks requests as strictly as the file
-does, and answers from the file's tables, or with something made up. POST /__fake {"fail": {"status": 503}, "times": 1},
-as application/json, lets it fail while it runs; GET /__fake tells which requests came. Ctrl-C ends it.`,
+Starts a fake of the API on this machine, generated from the tool file. It accepts placeholder credentials, checks requests
+as strictly as the file does, and answers from the file's tables or with generated values. To make it fail while it runs:
+POST /__fake {"fail": {"status": 503}, "times": 1} as application/json. GET /__fake lists the received requests. Ctrl-C stops it.`,
   words: { min: 1, max: 1 },
   options: {
-    port: { type: "string", value: "N", help: "where to listen; any free port unless given" },
+    port: { type: "string", value: "N", help: "port to listen on; default: any free port" },
     fail: {
       type: "string",
       value: "HOW",
-      help: "how every request fails: status=503, delay=2s, cut, broken, or off-schema",
+      help: "make every request fail: status=503, delay=2s, cut, broken or off-schema",
     },
   },
   examples: [
-    ["nexus api fake capcorn --port 9999", "something to try the hotel's tools with"],
-    ["nexus api fake capcorn --fail status=503", "a hotel system out of reach"],
-    ["nexus api fake ./shop.nexus.yaml --fail delay=2s", "answers that take their time"],
+    ["nexus api fake capcorn --port 9999", "a fake to try the hotel's tools with"],
+    ["nexus api fake capcorn --fail status=503", "simulate an unavailable hotel system"],
+    ["nexus api fake ./shop.nexus.yaml --fail delay=2s", "simulate slow answers"],
   ],
   endsOnSignal: true,
 
@@ -55,18 +55,18 @@ function tellWhere(fake: Fake, { file, path }: Faked, out: Output, platform: Nod
   if (out.json) return out.value({ url, port, secrets, example });
   out.line(`listening on ${url}`);
   out.line("");
-  out.line("For an entry of the configuration");
+  out.line("Configuration entry");
   out.line(visible(`  ${JSON.stringify({ [file.api]: { api: path, upstream: url, settings: settingsOf(file) } })}`));
   out.line("");
-  out.line(Object.keys(secrets).length === 0 ? "It takes no credentials." : "Placeholder credentials");
+  out.line(Object.keys(secrets).length === 0 ? "No credentials are needed." : "Placeholder credentials");
   for (const [name, value] of Object.entries(secrets)) out.line(visible(`  ${file.api}.${name} = ${value}`));
   if (example) {
     out.line("");
-    out.line(`To try it (${example.tool})`);
+    out.line(`Example request (${example.tool})`);
     out.line(`  ${visible(curlLine(example, platform))}`);
   }
   out.line("");
-  out.line("Ctrl-C ends it.");
+  out.line("Press Ctrl-C to stop.");
 }
 
 /** An entry without them is refused, where the file declares any. */
@@ -78,7 +78,7 @@ function settingsOf(file: ToolFile): Record<string, string> | undefined {
 function portOf(given: string | undefined): number {
   const port = Number(given ?? 0);
   if (given === undefined || (/^\d+$/.test(given) && port <= 65_535)) return port;
-  throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+  throw wrongUsage(`--port "${given}" is not a port number`, "Use a number from 0 to 65535; 0 selects any free port.");
 }
 
 /** `--fail status=503`, `delay=2s`, `cut`, `broken`, `off-schema`. */
@@ -91,7 +91,10 @@ function failureOf(given: string): FakeFailure {
   if (given === "cut") return { cut: true };
   if (given === "broken") return { broken: true };
   if (given === "off-schema") return { offSchema: true };
-  throw wrongUsage(`--fail ${given} is no way to fail`, "Write status=503, delay=2s, cut, broken or off-schema.");
+  throw wrongUsage(
+    `--fail "${given}" is not a kind of failure`,
+    "Use status=503, delay=2s, cut, broken or off-schema.",
+  );
 }
 
 /** A line that works without changes in the shell of the platform. */

@@ -8,25 +8,25 @@ import { wrongUsage } from "../command/command-line.ts";
 export const apiSettle = defineCommand({
   usage: "nexus api settle <id> --happened yes|no [--server NAME]",
   description: `
-Says what became of a write whose outcome was not known, after you have found out: with "yes", the same call is never sent again
-and is told that it was carried out; with "no", the same call may be made again. Ask before you say no: a write that did arrive
-would then be made twice. "nexus api writes" lists the ids.`,
+Records the outcome of a write after you have checked it with the API's operator. With "yes", the same call is never sent again;
+it reports that the write was executed. With "no", the same call can be made again. Check before you answer "no":
+a write that did arrive would be executed twice. "nexus api writes" lists the ids.`,
   words: { min: 1, max: 1 },
   options: {
-    happened: { type: "string", value: "yes|no", help: "whether the write was carried out" },
-    server: { type: "string", value: "NAME", help: "whose write it is, where several have one of that id" },
+    happened: { type: "string", value: "yes|no", help: "whether the write was executed" },
+    server: { type: "string", value: "NAME", help: "the server, if writes of several servers have this id" },
   },
   examples: [
-    ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened no", "the hotel has no such booking: it may be booked again"],
-    ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened yes", "the hotel has it: it is not booked again"],
+    ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened no", "the hotel has no such booking: booking again is allowed"],
+    ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened yes", "the hotel has the booking: it is not booked again"],
   ],
 
   async run({ words: [given = ""], options, out, surroundings, stateFolder }) {
     const { happened, server: only } = options;
     if (happened !== "yes" && happened !== "no") {
       throw wrongUsage(
-        "--happened has to be yes or no",
-        `Find out first, then: nexus api settle ${given} --happened yes`,
+        "--happened must be yes or no",
+        `Check the outcome first, then: nexus api settle ${given} --happened yes`,
       );
     }
     const id = given.toUpperCase();
@@ -36,7 +36,7 @@ would then be made twice. "nexus api writes" lists the ids.`,
     if (!write) throw await unknownId(all, id);
     if (others.length > 0) {
       const servers = [...new Set(found.map(({ server }) => server))].join(", ");
-      throw wrongUsage(`Several writes have the id ${id}: of ${servers}`, "Say whose is meant: --server NAME.");
+      throw wrongUsage(`Several servers have a write with the id ${id}: ${servers}`, "Select one: --server NAME.");
     }
     const { server, ledger, key } = write;
     const earlier = await ledger.resolve(key, happened === "yes" ? confirmed(new Date()) : { kind: "refused" });
@@ -44,8 +44,8 @@ would then be made twice. "nexus api writes" lists the ids.`,
     if (out.json) return out.value({ id, server, happened: happened === "yes" });
     out.line(
       happened === "yes"
-        ? `Recorded that ${id} of "${server}" was carried out. The same call is not sent again.`
-        : `Recorded that ${id} of "${server}" was not carried out. The same call may be made again.`,
+        ? `Recorded that ${id} of "${server}" was executed. The same call is not sent again.`
+        : `Recorded that ${id} of "${server}" was not executed. The same call can be made again.`,
     );
   },
 });
@@ -62,7 +62,7 @@ async function findWrites(all: readonly ServerWrites[], id: string, only: string
 
 /** Whoever makes the same call is told this in place of an answer; marked as an error, since clients expect one in its form. */
 function confirmed(at: Date): WriteOutcome {
-  const text = `At ${at.toISOString()} a person confirmed that it was carried out. What the API answered is not known.`;
+  const text = `At ${at.toISOString()} a person confirmed that it was executed. The answer of the API is not known.`;
   return { kind: "done", result: { content: [{ type: "text", text }], isError: true } };
 }
 
@@ -71,8 +71,8 @@ async function unknownId(all: readonly ServerWrites[], id: string): Promise<Nexu
     const record = await ledger.find(id);
     if (record) return notUnknown(id, record);
   }
-  return new NexusError("NAME_UNKNOWN", `There is no write ${JSON.stringify(id)} whose outcome is not known`, {
-    hint: "nexus api writes lists them.",
+  return new NexusError("NAME_UNKNOWN", `No write with unknown outcome has the id ${JSON.stringify(id)}`, {
+    hint: '"nexus api writes" lists them.',
     mayHaveReached: false,
   });
 }
@@ -80,11 +80,11 @@ async function unknownId(all: readonly ServerWrites[], id: string): Promise<Nexu
 function notUnknown(id: string, record: EarlierWrite | undefined): NexusError {
   if (record?.kind === "pending") {
     const until = new Date(record.until).toISOString();
-    return wrongUsage(`${id} is being carried out, until ${until} at the latest`, "Wait for its own answer.");
+    return wrongUsage(`${id} is still running, until ${until} at the latest`, "Wait for its answer.");
   }
-  const what = record ? "was carried out" : "was not carried out";
+  const what = record ? "was executed" : "was not executed";
   return wrongUsage(
-    `It is known already that ${id} ${what}`,
-    "Nothing has changed. nexus api writes lists what is open.",
+    `The outcome is already recorded: ${id} ${what}`,
+    'Nothing was changed. "nexus api writes" lists the writes with unknown outcome.',
   );
 }

@@ -18,12 +18,12 @@ import { factLines, type Fact } from "../output/facts.ts";
 export const apiShow = defineCommand({
   usage: "nexus api show <api> [--tool NAME]",
   description: `
-What a tool file becomes: its tools as clients see them, where their requests go, which secrets they take, and whether it is
-approved. With --tool, one tool in full; with --json, everything that is compiled, as the approval has it.`,
+Shows the tools of a tool file as clients see them, the addresses they call, the secrets they use, and whether the file is
+approved. --tool shows one tool in full; --json prints the complete compiled file, which is what an approval covers.`,
   words: { min: 1, max: 1 },
-  options: { tool: { type: "string", value: "NAME", help: "this tool in full" } },
+  options: { tool: { type: "string", value: "NAME", help: "show this tool in full" } },
   examples: [
-    ["nexus api show capcorn", "its tools, where they go and what they need"],
+    ["nexus api show capcorn", "tools, addresses and secrets"],
     ["nexus api show capcorn --tool availability_search", "one tool with its schemas"],
   ],
 
@@ -66,7 +66,7 @@ approved. With --tool, one tool in full; with --json, everything that is compile
 
 function settingLines({ settings = {} }: ToolFile): string[] {
   return Object.entries(settings).map(([name, { description, default: standard }]) => {
-    const value = standard === undefined ? "" : ` (${JSON.stringify(standard)} unless given)`;
+    const value = standard === undefined ? "" : ` (default: ${JSON.stringify(standard)})`;
     return `${name}${value}${description === undefined ? "" : `: ${description}`}`;
   });
 }
@@ -74,7 +74,7 @@ function settingLines({ settings = {} }: ToolFile): string[] {
 function factsOf(spec: ToolSpec): Fact[] {
   const { method, path, body } = spec.request;
   const { timeoutMs, retries, resultBytes } = spec.limits;
-  const tries = spec.effect === "read" ? `${retries} retries` : "never repeated";
+  const tries = spec.effect === "read" ? `${retries} retries` : "no retries";
   return [
     ["effect", [spec.effect]],
     ["request", [`${method} ${path}${body ? ` (${body})` : ""}`]],
@@ -92,7 +92,7 @@ function showTool(out: Output, api: CompiledApi, name: string): void {
   const { file, tools } = api;
   if (!Object.hasOwn(tools, name)) {
     const near = nearestName(name, Object.keys(tools));
-    throw new NexusError("NAME_UNKNOWN", `There is no tool "${name}" in ${file.title}`, {
+    throw new NexusError("NAME_UNKNOWN", `${file.title} has no tool "${name}"`, {
       hint: `${near === undefined ? "" : `Did you mean "${near}"? `}It has: ${Object.keys(tools).join(", ")}.`,
       mayHaveReached: false,
     });

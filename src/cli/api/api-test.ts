@@ -15,12 +15,12 @@ const FAILED = 5;
 export const apiTest = defineCommand({
   usage: "nexus api test <api> [--tool NAME]",
   description: `
-Runs the checks: of the tool file, each through the real way of a call against a fake of its own. Nothing leaves this machine
-and no secret is needed. Exit code 5 where a check fails.`,
+Runs the checks of the tool file. Each check makes a complete call against its own fake. No network and no secrets are
+needed. Exit code 5 if a check fails.`,
   words: { min: 1, max: 1 },
-  options: { tool: { type: "string", value: "NAME", help: "only the checks of this tool" } },
+  options: { tool: { type: "string", value: "NAME", help: "run only the checks of this tool" } },
   examples: [
-    ["nexus api test capcorn", "one line for each check"],
+    ["nexus api test capcorn", "print one line per check"],
     ["nexus api test capcorn --json", `{"passed":14,"failed":0,"checks":[{"tool":"…","name":"…","problems":[]}]}`],
   ],
 
@@ -37,9 +37,7 @@ and no secret is needed. Exit code 5 where a check fails.`,
     const passed = outcomes.length - failed;
     if (out.json) out.value({ passed, failed, checks: outcomes });
     else if (outcomes.length === 0)
-      out.note(
-        `There are no checks${tool === undefined ? "" : ` of ${tool}`} in ${given}. Add some under checks: of a tool.`,
-      );
+      out.note(`${given} has no checks${tool === undefined ? "" : ` for ${tool}`}. Add them under "checks" of a tool.`);
     else out.line(`\n${counted(passed, "check")} passed${failed === 0 ? "" : `, ${failed} failed`}`);
     return failed === 0 ? 0 : FAILED;
   },
@@ -56,7 +54,7 @@ function requireTool(file: ToolFile, name: string): void {
   const tools = Object.keys(file.tools);
   if (tools.includes(name)) return;
   const near = nearestName(name, tools);
-  throw new NexusError("NAME_UNKNOWN", `There is no tool "${name}" in ${file.title}`, {
+  throw new NexusError("NAME_UNKNOWN", `${file.title} has no tool "${name}"`, {
     hint: `${near === undefined ? "" : `Did you mean "${near}"? `}It has: ${tools.join(", ")}.`,
     mayHaveReached: false,
   });

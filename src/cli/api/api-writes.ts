@@ -7,13 +7,13 @@ import { tableLines } from "../output/table.ts";
 export const apiWrites = defineCommand({
   usage: "nexus api writes [<server>]",
   description: `
-Lists the writes of APIs' servers that were sent, or may have been, and whose outcome is not known: no answer came, or none that
-could be understood. The same call is not sent again until you have asked the API's operator and report the outcome with
-"nexus api settle". The ids are those that the callers and the API received.`,
+Lists writes to APIs that were sent, or may have been sent, and whose outcome is not known: no answer arrived, or it could not
+be read. The same call is not sent again until you check the outcome with the API's operator and record it with
+"nexus api settle". The callers and the API received the same ids.`,
   words: { min: 0, max: 1 },
   options: {},
   examples: [
-    ["nexus api writes", "of every server"],
+    ["nexus api writes", "writes of all servers"],
     ["nexus api writes capcorn --json", `{"items":[{"id","server","tool","at"}],"errors":[]}`],
   ],
 
@@ -39,7 +39,7 @@ could be understood. The same call is not sent again until you have asked the AP
     ]);
     for (const line of tableLines({ columns: undefined, style: (style, text) => out.style(style, text) }, rows))
       out.line(line);
-    if (items.length === 0) out.note("The outcome of every write is known.");
-    else out.note("To say what became of one: nexus api settle ID --happened yes|no");
+    if (items.length === 0) out.note("There are no writes with unknown outcome.");
+    else out.note("To record an outcome: nexus api settle ID --happened yes|no");
   },
 });

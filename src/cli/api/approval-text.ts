@@ -12,11 +12,11 @@ export interface ApprovalTextOptions {
 /** Whether it is served, and if not, what to do about that. */
 export function approvalText(api: CompiledApi, lock: Lock | undefined, { name, isMine }: ApprovalTextOptions): string {
   const approval = lock?.approvals.at(-1);
-  if (!approval) return `Not approved: it is not served before "nexus api approve ${name}".`;
+  if (!approval) return `Not approved. To serve it, run "nexus api approve ${name}".`;
   const who = visible(`by ${approval.by} on ${approval.at.slice(0, 10)}`);
   if (isApproved(lock, api) && isMine) return `Approved ${who}: ${api.hash.slice(0, 19)}…`;
   if (isApproved(lock, api)) {
-    return `Approved ${who}, but not by you: it is not served before "nexus api approve ${name}".`;
+    return `Approved ${who}, but not by you. To serve it, run "nexus api approve ${name}".`;
   }
-  return `Changed since it was approved ${who}: "nexus api diff ${name}" shows how; until it is approved it is not served.`;
+  return `Changed since it was approved ${who}, so it is not served. "nexus api diff ${name}" shows the changes.`;
 }

@@ -41,8 +41,8 @@ test.each([
 test("a name that nobody has is told with the names there are", async () => {
   await expect(findToolFile("hotell", places)).rejects.toMatchObject({
     code: "CONFIG_INVALID",
-    message: `There is no API "hotell"`,
-    hint: expect.stringContaining("Did you mean hotel? There are: folder, hotel, museum, plain."),
+    message: `No tool file was found for the API "hotell"`,
+    hint: expect.stringContaining("Did you mean hotel? Known APIs: folder, hotel, museum, plain."),
   });
 });
 

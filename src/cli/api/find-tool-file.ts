@@ -67,19 +67,19 @@ async function namesIn(folders: readonly string[]): Promise<string[]> {
 }
 
 function noFile(given: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `There is no tool file ${JSON.stringify(given)}`, {
+  return new NexusError("CONFIG_INVALID", `The tool file ${JSON.stringify(given)} does not exist`, {
     phase: "config",
-    hint: `A tool file is called <api>${ENDING}; its folder will do as well.`,
+    hint: `Use the path of a file named <api>${ENDING}, or of its folder.`,
     mayHaveReached: false,
   });
 }
 
 function noApi(name: string, candidates: readonly string[], known: readonly string[]): NexusError {
   const near = nearestName(name, known);
-  const list = known.length === 0 ? "" : ` There are: ${known.join(", ")}.`;
-  return new NexusError("CONFIG_INVALID", `There is no API ${JSON.stringify(name)}`, {
+  const list = known.length === 0 ? "" : ` Known APIs: ${known.join(", ")}.`;
+  return new NexusError("CONFIG_INVALID", `No tool file was found for the API ${JSON.stringify(name)}`, {
     phase: "config",
-    hint: `${near === undefined ? "" : `Did you mean ${near}?`}${list} Looked for ${candidates.slice(0, 3).join(", ")}.`.trim(),
+    hint: `${near === undefined ? "" : `Did you mean ${near}?`}${list} Searched: ${candidates.slice(0, 3).join(", ")}.`.trim(),
     mayHaveReached: false,
   });
 }

@@ -40,10 +40,10 @@ export async function loadSound(given: string, out: Output, home: string): Promi
   if (api && errors.length === 0) return { ...loaded, api };
   for (const problem of errors) out.note(problemText(loaded.shown, problem));
   const [first] = errors;
-  throw new NexusError("CONFIG_INVALID", `${loaded.shown} has ${counted(errors.length, "mistake")}`, {
+  throw new NexusError("CONFIG_INVALID", `${loaded.shown} has ${counted(errors.length, "error")}`, {
     phase: "config",
     source: { file: loaded.path, line: first?.line, column: first?.column },
-    hint: `Correct ${errors.length === 1 ? "it" : "them"}; "nexus api check ${loaded.again}" shows all there is to say.`,
+    hint: `Correct ${errors.length === 1 ? "it" : "them"}. "nexus api check ${loaded.again}" also shows warnings.`,
     mayHaveReached: false,
   });
 }

@@ -14,5 +14,5 @@ export function setCommand(name: string, { fake }: ToolFile): string {
   const [server = "", ...rest] = name.split(".");
   const example = Object.keys(fake.secrets).find((each) => filledPlaces(rest.join("."), each) !== undefined);
   const filled = example === undefined ? name.replaceAll(/\{\w+\}/g, "1") : `${server}.${example}`;
-  return `nexus secrets set ${filled} (an example: store one for each ${fields.join(" and ")} that is used)`;
+  return `nexus secrets set ${filled} (an example: set one secret for each ${fields.join(" and ")})`;
 }

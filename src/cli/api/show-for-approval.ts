@@ -27,7 +27,7 @@ export function showForApproval(out: Output, { api, lock, changes }: ForApproval
   }
   out.line(visible(`  requests go to ${upstream.allow.join(", ")}`));
   const secrets = neededSecrets(api.file);
-  if (secrets.length > 0) out.line(visible(`  with the secrets ${secrets.join(", ")}`));
+  if (secrets.length > 0) out.line(visible(`  secrets used: ${secrets.join(", ")}`));
   out.line();
 }
 

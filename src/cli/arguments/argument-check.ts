@@ -17,25 +17,27 @@ export async function requireFitting(
   const example = exampleArguments(tool).join(" ");
   const hint = [
     example === "" ? "" : `For example: ${example}`,
-    `"${look}" shows what it takes; --no-validate sends them as they are.`,
+    `"${look}" shows the tool's arguments; --no-validate sends them unchecked.`,
   ]
     .filter((line) => line !== "")
     .join("\n");
   const outcome = await checkArguments(tool, args);
   if (outcome.kind === "unusable") {
-    return out.note(`${out.onStderr("yellow", "warning:")} the arguments are not checked: ${visible(outcome.reason)}`);
+    return out.note(`${out.onStderr("yellow", "warning:")} the arguments were not checked: ${visible(outcome.reason)}`);
   }
   if (outcome.kind === "invalid") {
     const found = outcome.problems.map(({ message }) => message);
     // A name that an open schema allows is most likely the missing one, misspelt.
     const unknown = strangers(args, tool.inputSchema).map(({ name }) => `unknown property ${name}`);
     const problems = [...found, ...unknown.filter((text) => !found.some((problem) => problem.startsWith(text)))];
-    const message = `The arguments do not fit "${tool.name}": ${problems.join("; ")}`;
+    const message = `Invalid arguments for the tool "${tool.name}": ${problems.join("; ")}`;
     throw wrongUsage(message, hint);
   }
   for (const { name, near } of strangers(args, tool.inputSchema)) {
-    if (near !== undefined) throw wrongUsage(`"${tool.name}" knows no "${name}": did you mean ${near}?`, hint);
-    out.note(`${out.onStderr("yellow", "warning:")} the schema of "${visible(tool.name)}" knows no "${visible(name)}"`);
+    if (near !== undefined) throw wrongUsage(`"${tool.name}" has no argument "${name}". Did you mean ${near}?`, hint);
+    out.note(
+      `${out.onStderr("yellow", "warning:")} the schema of "${visible(tool.name)}" has no argument "${visible(name)}"`,
+    );
   }
 }
 

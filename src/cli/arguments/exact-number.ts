@@ -14,7 +14,7 @@ export function requireExactNumbers(json: string, what: string): void {
 function inexact(number: string, what: string): Error {
   const shown = shorten(number, 40);
   return wrongUsage(
-    `${what}: ${shown} cannot be sent exactly; whole numbers reach from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
-    `If the server takes text for it, send text: --args '{"key": "${shown}"}'.`,
+    `${what}: ${shown} cannot be sent exactly. Whole numbers must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`,
+    `If the server accepts text, send text: --args '{"key": "${shown}"}'.`,
   );
 }

@@ -5,7 +5,7 @@ import { requireExactNumbers } from "./exact-number.ts";
 import { loadNamedFile } from "./key-value.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
 
-const FORMS = `Write '{"key":"value"}', @file, or - for stdin.`;
+const FORMS = `Use '{"key":"value"}', @file, or - for stdin.`;
 /** What checks and writes the value recurses over it. */
 const MAX_DEPTH = 500;
 /** Editors on Windows put it before a text; JSON has no place for it. */
@@ -17,7 +17,7 @@ export async function jsonGiven(given: string, what: string): Promise<unknown> {
   const json = written.replace(BYTE_ORDER_MARK, "");
   if (json.trim() === "") throw wrongUsage(`${source} is empty`, FORMS);
   if (isDeeperThan(json, MAX_DEPTH)) {
-    throw wrongUsage(`${source} is nested deeper than ${MAX_DEPTH} levels`, "No server takes such a value.");
+    throw wrongUsage(`${source} is nested deeper than ${MAX_DEPTH} levels`, "Servers do not accept such a value.");
   }
   const value = parsed(json, source);
   requireExactNumbers(json, source);
@@ -28,12 +28,12 @@ function parsed(json: string, source: string): unknown {
   try {
     return JSON.parse(json) as unknown;
   } catch (error) {
-    throw wrongUsage(`${source} is no JSON: ${messageOf(error)}`, FORMS);
+    throw wrongUsage(`${source} is not valid JSON: ${messageOf(error)}`, FORMS);
   }
 }
 
 async function load(given: string, what: string): Promise<{ source: string; written: string }> {
-  if (given === "-") return { source: "What came on stdin", written: await text(process.stdin) };
+  if (given === "-") return { source: "The input on stdin", written: await text(process.stdin) };
   if (!given.startsWith("@")) return { source: `${what} ${given}`.trim(), written: given };
   const file = given.slice(1);
   try {

@@ -11,7 +11,10 @@ export interface KeyValue {
 export function keyValue(text: string, option: string): KeyValue {
   const at = text.indexOf("=");
   if (at < 1)
-    throw wrongUsage(`${option} ${text} is no key=value`, `Write ${option} ${at === 0 ? "key" : text}=value.`);
+    throw wrongUsage(
+      `${option} "${text}" is not a key=value pair`,
+      `Write ${option} ${at === 0 ? "key" : text}=value.`,
+    );
   return { key: text.slice(0, at), value: text.slice(at + 1) };
 }
 
@@ -30,7 +33,7 @@ export async function keyValueFromFile(text: string, option: string): Promise<Ke
   try {
     return { key, value: (await loadNamedFile(value.slice(1))).replace(/^\uFEFF/, "") };
   } catch (error) {
-    const literal = `If it is no file, write ${option} ${key}=@${value}.`;
+    const literal = `For a text that starts with @, write ${option} ${key}=@${value}.`;
     throw wrongUsage(`${option} ${text}: the file cannot be read (${messageOf(error)})`, literal);
   }
 }

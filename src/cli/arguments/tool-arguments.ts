@@ -27,7 +27,7 @@ export async function toolArguments(
     const { path, shape: place } = placeOf(key, shape);
     const isKnown = place.types.length > 0 || place.alternatives.length > 0;
     if (texts.length > 1 && isKnown && !place.takesArray) {
-      throw wrongUsage(`--arg ${key} is given ${texts.length} times, and takes one value`, "Give it once.");
+      throw wrongUsage(`--arg ${key} has ${texts.length} values, but the tool accepts one`, "Specify it once.");
     }
     put(result, path, typedValues(texts, place));
   }
@@ -65,5 +65,8 @@ async function wholeArguments(args: string): Promise<Record<string, unknown>> {
   const value = await jsonGiven(args, "--args");
   if (isRecord(value)) return value;
   const what = Array.isArray(value) ? "an array" : JSON.stringify(value);
-  throw wrongUsage(`--args is no JSON object, but ${what}`, `Write --args '{"key": "value"}', @file, or - for stdin.`);
+  throw wrongUsage(
+    `--args must be a JSON object, not ${what}`,
+    `Use --args '{"key": "value"}', @file, or - for stdin.`,
+  );
 }

@@ -28,10 +28,14 @@ export const ATTENDING = {
     type: "string",
     multiple: true,
     value: "key=value",
-    help: "an answer to what the server will ask; repeatable",
+    help: "answer a question that the server will ask; repeatable",
   },
-  continue: { type: "string", value: "ID", help: "go on with a call that waits for an answer" },
-  "sample-with": { type: "string", value: '"CMD …"', help: "a program that answers for a model: JSON in, text out" },
+  continue: { type: "string", value: "ID", help: "continue a call that waits for an answer" },
+  "sample-with": {
+    type: "string",
+    value: '"CMD …"',
+    help: "program that answers sampling requests: JSON in, text out",
+  },
   ...SIZE_LIMIT,
 } as const satisfies Options;
 
@@ -54,7 +58,8 @@ export interface Attendance {
 const OF_THE_CALL = ["arg", "args", "no-validate", "repeat", "answer", "continue"];
 
 /** A server that is started for each command may seal its state with a key that ends with it. */
-const STATE_LOST = "If the server forgets between two commands, make the call anew and give all --answer with it.";
+const STATE_LOST =
+  "If the server does not keep its state between two commands, repeat the call with all --answer options.";
 
 /** A call with somebody beside it: sees its progress, hears the server's messages, answers its questions or parks it. */
 export class AttendedCall {
@@ -132,7 +137,8 @@ export class AttendedCall {
   /** After the result was shown: a question that a server was told nobody answers is no success. */
   finish(): void {
     if (this.#interview.unanswered.length > 0) throw this.#declined();
-    for (const text of this.#answers.unused()) this.#attendance.context.out.note(`--answer ${text} was not asked for.`);
+    for (const text of this.#answers.unused())
+      this.#attendance.context.out.note(`The server did not ask for --answer ${text}.`);
   }
 
   /** Throws where `--continue` names another call than the one that waits. */
@@ -148,14 +154,14 @@ export class AttendedCall {
     if (!isSame) {
       const what = String(parked.params["name"] ?? parked.params["uri"]);
       throw wrongUsage(
-        `Call "${parked.id}" is another one: ${parked.method} of "${what}" at server "${parked.server}"`,
-        "Use the command that was shown when it was parked.",
+        `Call "${parked.id}" is a different call: ${parked.method} of "${what}" on server "${parked.server}"`,
+        "Use the command that was printed with the question.",
       );
     }
     const options: Readonly<Record<string, unknown>> = { ...context.options };
     const extra = ["arg", "args", "repeat"].find((name) => options[name] !== undefined);
     if (extra !== undefined) {
-      throw wrongUsage(`--${extra} does not go with --continue`, "The call that waits has its arguments already.");
+      throw wrongUsage(`--${extra} cannot be used with --continue`, "The waiting call already has its arguments.");
     }
   }
 

@@ -14,12 +14,11 @@ export function withCapabilityAdvice(error: NexusError): NexusError {
 
 function adviceFor(needed: Record<string, unknown>): string {
   if (needed["sampling"])
-    return `It wants to ask a model: "nexus mcp call" takes a program that answers, --sample-with "CMD …".`;
-  if (needed["roots"]) return `It wants to know your folders: add "roots" to its entry.`;
-  if (needed["elicitation"])
-    return `It wants to ask you something: "nexus mcp call", "prompt" and "read" can be asked.`;
+    return `The server wants to use a model. Use "nexus mcp call" with a program that answers: --sample-with "CMD …".`;
+  if (needed["roots"]) return `The server asks for your folders. Add "roots" to its entry.`;
+  if (needed["elicitation"]) return `The server wants to ask you a question. Use "nexus mcp call", "prompt" or "read".`;
   const names = capabilityNames(needed);
   return names === ""
-    ? "It wants the client to have a capability, and does not say which."
-    : `It wants the client to be able to: ${names}.`;
+    ? "The server requires a client capability and does not say which one."
+    : `The server requires these client capabilities: ${names}.`;
 }

@@ -22,7 +22,7 @@ export class ContentPrinter {
     const blocks = Array.isArray(content) ? content : [];
     for (const block of blocks) await this.block(block);
     if (structuredContent === undefined) {
-      if (blocks.length === 0) this.#out.note("The tool answered with nothing.");
+      if (blocks.length === 0) this.#out.note("The tool returned no content.");
       return;
     }
     if (blocks.some((block) => repeatsStructure(block, structuredContent))) return;
@@ -60,7 +60,7 @@ export class ContentPrinter {
   async #binary(what: string, base64: string, mimeType: string | undefined): Promise<void> {
     const data = Buffer.from(base64, "base64");
     if (!isBase64(base64))
-      this.#out.note(`warning: the data of ${visible(what)} is not valid base64; what could be read is kept`);
+      this.#out.note(`warning: the data of ${visible(what)} is not valid base64; the readable part was saved`);
     const path = await this.#files.save(data, mimeType);
     this.#out.line(`${this.#label(what, [mimeType, sizeText(data.length)])} saved as ${path}`);
   }

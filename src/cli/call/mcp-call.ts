@@ -17,14 +17,14 @@ import { SavedFiles } from "./saved-files.ts";
 import { toolArguments } from "../arguments/tool-arguments.ts";
 
 const DESCRIPTION = `
---arg values take the type that the tool's schema says: numbers, true and false, JSON where it begins with [ or {,
-an array by giving the key again, a.b=c for something inside an object, key=@file for the text of a file
-(key=@@x for a text that begins with @). Arguments are checked before anything is sent.
+--arg values are converted to the types of the tool's schema: numbers, true and false, JSON if the value starts with [ or {.
+Repeat a key for an array, use a.b=c for a property of an object, and key=@file for the content of a text file
+(key=@@x for a text that starts with @). Arguments are checked before anything is sent.
 
-Text is printed as text; images, sounds and other files are saved and named.
-What the server asks meanwhile is asked at the terminal. Without one, --answer gives answers beforehand: name=Ada,
-url=accept, form=decline; QUESTION.name=Ada where several questions want a name. Each answers one question.
-Otherwise a modern server's call is parked, and the output says how to go on with it (exit code 9).`;
+Text is printed; images, audio and other files are saved, and their names are printed.
+Questions of the server are asked at the terminal. Without a terminal, use --answer: name=Ada, url=accept, form=decline,
+or QUESTION.name=Ada if several questions ask for a name. Each --answer is used for one question.
+If an answer is missing, the call of a modern server is kept, and the output shows how to continue it (exit code 9).`;
 
 /** nexus mcp call github.search --arg query="is:open" */
 export const call = defineCommand({
@@ -36,25 +36,25 @@ export const call = defineCommand({
       type: "string",
       multiple: true,
       value: "key=value",
-      help: "an argument, typed by the tool's schema; the same as key=value alone; repeatable",
+      help: "an argument, converted to the type in the tool's schema; same as key=value; repeatable",
     },
-    args: { type: "string", value: "JSON|@file|-", help: "all arguments as a JSON object; - reads it from stdin" },
-    "no-validate": { type: "boolean", help: "send arguments that do not fit the tool's schema" },
+    args: { type: "string", value: "JSON|@file|-", help: "all arguments as a JSON object; - reads stdin" },
+    "no-validate": { type: "boolean", help: "send the arguments without checking them" },
     save: {
       type: "string",
       value: "FOLDER",
-      help: "where images, sounds and files go; the current folder unless given",
+      help: "folder for images, audio and other files; default: the current folder",
     },
-    task: { type: "boolean", help: "let the server make a task of it, and wait for that" },
-    repeat: { type: "string", value: "N", help: "call it N times and show how long that takes" },
+    task: { type: "boolean", help: "run the call as a task, and wait for its result" },
+    repeat: { type: "string", value: "N", help: "call the tool N times and show the latencies" },
     ...ATTENDING,
     ...IN_PLACE,
   },
   examples: [
-    ["nexus mcp call demo.add a=2 b=3.5", "numbers, because the schema says so"],
+    ["nexus mcp call demo.add a=2 b=3.5", "a and b are numbers in the tool's schema"],
     [`nexus mcp call github.search --args '{"query": "is:open"}' --json`, "the result as the server sent it"],
-    ["nexus mcp call demo.ask_name --answer name=Ada", "the answer to what the tool will ask"],
-    ["nexus mcp call demo.echo --arg text=hi --repeat 100", "a table of latencies"],
+    ["nexus mcp call demo.ask_name --answer name=Ada", "answer the tool's question in advance"],
+    ["nexus mcp call demo.echo --arg text=hi --repeat 100", "print a table of latencies"],
     [`nexus mcp call echo --arg text=hi --stdio "node server.js"`, "a server that is not configured"],
   ],
 
@@ -89,7 +89,7 @@ export const call = defineCommand({
       return exitCode;
     }
     const result = await once();
-    await show(result, tool, context);
+    await show(result, tool, { ...context, server: definition.id });
     attended.finish();
     return result.isError ? 5 : 0;
   },
@@ -100,10 +100,11 @@ const QUIET: Printing = { columns: undefined, line() {}, note() {}, style: (_sty
 
 interface Showing {
   out: Output;
+  server: string;
   options: { save?: string | undefined; "no-validate"?: boolean | undefined };
 }
 
-async function show(result: CallToolResult, tool: Tool, { out, options }: Showing): Promise<void> {
+async function show(result: CallToolResult, tool: Tool, { out, server, options }: Showing): Promise<void> {
   const files = new SavedFiles(options.save, tool.name);
   if (out.json) {
     out.value(result);
@@ -111,12 +112,15 @@ async function show(result: CallToolResult, tool: Tool, { out, options }: Showin
     return;
   }
   await new ContentPrinter(out, files).toolResult(result);
-  if (result.isError) out.note(`${out.onStderr("red", "nexus:")} the tool says that it failed`);
+  if (result.isError) {
+    const title = `the tool "${visible(tool.name)}" of server "${visible(server)}"`;
+    out.note(`${out.onStderr("red", "nexus:")} ${title} reported an error`);
+  }
   const promised = options["no-validate"] ? undefined : await checkResult(tool, result);
   if (promised?.kind !== "invalid") return;
   const wrong = promised.problems[0]?.message ?? "";
   out.note(
-    `${out.onStderr("yellow", "warning:")} the result is not what the tool's output schema promises: ${visible(wrong)}`,
+    `${out.onStderr("yellow", "warning:")} the result does not match the tool's output schema: ${visible(wrong)}`,
   );
 }
 
@@ -124,5 +128,5 @@ function repetitions(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const times = Number(text);
   if (Number.isInteger(times) && times > 0) return times;
-  throw wrongUsage(`--repeat ${text} is no number of times`, "Write --repeat 100.");
+  throw wrongUsage(`--repeat "${text}" is not a positive whole number`, "Use --repeat 100.");
 }

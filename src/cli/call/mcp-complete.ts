@@ -14,24 +14,32 @@ import { keyValue } from "../arguments/key-value.ts";
 /** nexus mcp complete demo --prompt postcard --arg place=L */
 export const complete = defineCommand({
   usage: "nexus mcp complete <server> --prompt NAME|--template URI --arg name=partial [--context key=value]…",
-  description: "Prints what the server suggests for the beginning of a value, one suggestion a line.",
+  description: "Prints the server's suggestions for the start of a value, one per line.",
   words: { min: 0, max: 1 },
   options: {
-    prompt: { type: "string", value: "NAME", help: "the prompt whose argument is completed" },
-    template: { type: "string", value: "URI", help: "the resource template whose variable is completed" },
-    arg: { type: "string", value: "name=partial", help: "the argument, and what is typed of it so far" },
-    context: { type: "string", multiple: true, value: "key=value", help: "arguments that are settled; repeatable" },
+    prompt: { type: "string", value: "NAME", help: "prompt whose argument is completed" },
+    template: { type: "string", value: "URI", help: "resource template whose variable is completed" },
+    arg: { type: "string", value: "name=partial", help: "the argument and the start of its value" },
+    context: {
+      type: "string",
+      multiple: true,
+      value: "key=value",
+      help: "an argument that is already known; repeatable",
+    },
     ...IN_PLACE,
   },
   examples: [
-    ["nexus mcp complete demo --prompt postcard --arg place=L", "places that begin with L"],
-    [`nexus mcp complete demo --template "demo://colours/{name}" --arg name=`, "everything the variable can be"],
-    ["nexus mcp complete demo --prompt postcard --arg tone= --context place=Vienna", "with another argument settled"],
+    ["nexus mcp complete demo --prompt postcard --arg place=L", "suggest places that start with L"],
+    [`nexus mcp complete demo --template "demo://colours/{name}" --arg name=`, "suggest all values of the variable"],
+    [
+      "nexus mcp complete demo --prompt postcard --arg tone= --context place=Vienna",
+      "use the value of another argument",
+    ],
   ],
 
   async run({ words, options, out, signal, openServers }) {
     const ref = reference(options);
-    if (options.arg === undefined) throw wrongUsage("--arg is missing", "Write --arg name=partial.");
+    if (options.arg === undefined) throw wrongUsage("--arg is missing", "Add --arg name=partial.");
     const { key: name, value } = keyValue(options.arg, "--arg");
     const settled = (options.context ?? []).map((text) => keyValue(text, "--context"));
     const context = { arguments: Object.fromEntries(settled.map((pair) => [pair.key, pair.value])) };
@@ -45,7 +53,7 @@ export const complete = defineCommand({
         throw await better(error, ref, { client, signal });
       });
     if (!Array.isArray(completion?.values)) {
-      throw new NexusError("PROTOCOL_VIOLATION", "The server's answer holds no suggestions", {
+      throw new NexusError("PROTOCOL_VIOLATION", "The server's answer has no list of suggestions", {
         server: definition.id,
         raw: completion,
       });
@@ -54,7 +62,7 @@ export const complete = defineCommand({
     for (const suggestion of completion.values) out.line(visible(suggestion));
     const { total } = completion;
     const shown = completion.values.length;
-    if (shown === 0) out.note("The server suggests nothing.");
+    if (shown === 0) out.note("The server has no suggestions.");
     else if (completion.hasMore || (total ?? 0) > shown) {
       out.note(`${shown}${total === undefined ? "" : ` of ${total}`} shown; there are more.`);
     }
@@ -71,8 +79,8 @@ function reference({
   if (prompt !== undefined && template === undefined) return { type: "ref/prompt", name: prompt };
   if (template !== undefined && prompt === undefined) return { type: "ref/resource", uri: template };
   const what =
-    prompt === undefined ? "Neither --prompt nor --template is given" : "--prompt and --template are given both";
-  throw wrongUsage(what, "Give one of them: --prompt NAME or --template URI.");
+    prompt === undefined ? "--prompt or --template is missing" : "--prompt and --template cannot be used together";
+  throw wrongUsage(what, "Use --prompt NAME or --template URI.");
 }
 
 /** Servers refuse a reference that they do not know as invalid parameters: it may only be misspelt. */

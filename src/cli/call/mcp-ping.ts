@@ -3,11 +3,12 @@ import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
 /** nexus mcp ping github */
 export const ping = defineCommand({
   usage: "nexus mcp ping <server>",
-  description: "Legacy servers are sent a ping; modern revisions have none, so they are asked what they are.",
+  description:
+    "Sends ping to a legacy server. Modern revisions have no ping, so a modern server receives server/discover.",
   words: { min: 0, max: 1 },
   options: IN_PLACE,
   examples: [
-    ["nexus mcp ping github", "connects to the configured server and measures one answer"],
+    ["nexus mcp ping github", "connect to a configured server and measure one answer"],
     ["nexus mcp ping --url http://127.0.0.1:3000/mcp", "the same for a server that is not configured"],
   ],
 

@@ -16,28 +16,28 @@ import { SavedFiles } from "./saved-files.ts";
 export const prompt = defineCommand({
   usage: "nexus mcp prompt <server.prompt> [key=value]…",
   description: `
-Shows the messages, each with the role that says it. Arguments of prompts are text; key=@file is the text of a file.
-"nexus mcp prompts" lists them, "nexus mcp complete" suggests values.`,
+Shows the messages of a prompt with their roles. Arguments are text; key=@file uses the content of a file.
+"nexus mcp prompts" lists prompts, "nexus mcp complete" suggests values.`,
   words: { min: 1, max: Infinity },
   options: {
     arg: {
       type: "string",
       multiple: true,
       value: "key=value",
-      help: "an argument of the prompt; the same as key=value alone; repeatable",
+      help: "an argument of the prompt; same as key=value; repeatable",
     },
     save: {
       type: "string",
       value: "FOLDER",
-      help: "where images, sounds and files go; the current folder unless given",
+      help: "folder for images, audio and other files; default: the current folder",
     },
     ...ATTENDING,
     ...IN_PLACE,
   },
   examples: [
-    ["nexus mcp prompt demo.postcard place=Vienna", "the messages of the prompt"],
+    ["nexus mcp prompt demo.postcard place=Vienna", "show the messages of the prompt"],
     ["nexus mcp prompt demo.postcard --arg place=Vienna --arg tone=terse --json", "the result as the server sent it"],
-    [`nexus mcp prompt review --arg code=@main.ts --stdio "node server.js"`, "an argument from a file"],
+    [`nexus mcp prompt review --arg code=@main.ts --stdio "node server.js"`, "read an argument from a file"],
   ],
 
   async run(context) {
@@ -76,7 +76,7 @@ async function promptArguments(
   const stranger = Object.keys(args).find((key) => !names.includes(key));
   if (stranger !== undefined) {
     const near = nearestName(stranger, names);
-    const takes = names.length === 0 ? "It takes none." : `It takes: ${names.join(", ")}.`;
+    const takes = names.length === 0 ? "It has no arguments." : `Its arguments: ${names.join(", ")}.`;
     throw wrongUsage(
       `Prompt "${name}" has no argument "${stranger}"`,
       near === undefined ? takes : `Did you mean "${near}"? ${takes}`,

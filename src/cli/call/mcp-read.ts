@@ -17,17 +17,17 @@ import { SavedFiles } from "./saved-files.ts";
 export const read = defineCommand({
   usage: "nexus mcp read <server> <uri>",
   description: `
-On a terminal, text is shown and everything else is saved and named. Into a pipe or a file, a resource goes exactly as
-it is. "nexus mcp resources" and "nexus mcp templates" list what there is to read.`,
+On a terminal, text is printed, and other content is saved to a file whose name is printed. In a pipe, the resource is
+written byte for byte. "nexus mcp resources" and "nexus mcp templates" list the resources.`,
   words: { min: 1, max: 2 },
   options: {
-    save: { type: "string", value: "FOLDER", help: "save what is not text there, terminal or not" },
+    save: { type: "string", value: "FOLDER", help: "folder for content that is not text, with or without a terminal" },
     ...ATTENDING,
     ...IN_PLACE,
   },
   examples: [
-    ["nexus mcp read demo demo://welcome", "shows the text"],
-    ["nexus mcp read demo demo://pixel > pixel.png", "the bytes of an image"],
+    ["nexus mcp read demo demo://welcome", "print the text"],
+    ["nexus mcp read demo demo://pixel > pixel.png", "write the bytes of an image"],
     ["nexus mcp read demo demo://colours/teal --json", "the result as the server sent it"],
     ["nexus mcp read file:///notes.txt --url http://127.0.0.1:3000/mcp", "from a server that is not configured"],
   ],
@@ -39,7 +39,7 @@ it is. "nexus mcp resources" and "nexus mcp templates" list what there is to rea
     const [uri, more] = rest;
     if (more !== undefined) servers.pick(uri);
     if (uri === undefined) {
-      throw wrongUsage("No resource is named", `Write its URI: nexus mcp read ${definition.id} URI.`);
+      throw wrongUsage("The URI of the resource is missing", `Add the URI: nexus mcp read ${definition.id} URI.`);
     }
     const { id: server } = definition;
     await requireAllowed(servers, { kind: "resource", server, name: uri });
@@ -71,7 +71,7 @@ async function show(
     for (const each of contents) await printer.resource(each);
   } else if (isPiped && bytesOf(only)) {
     if (typeof only.text !== "string" && !isBase64(only.blob ?? ""))
-      out.note("warning: the data of the resource is not valid base64; what could be read is written");
+      out.note("warning: the data of the resource is not valid base64; the readable part was written");
     out.bytes(bytesOf(only) ?? new Uint8Array());
   } else if (typeof only.text === "string") {
     out.line(visibleLines(only.text.replace(/\r?\n$/, "")));
@@ -103,7 +103,7 @@ async function better(
     uri,
     resources.map((resource) => resource.uri),
   );
-  const lists = `"nexus mcp resources ${client.server}" and "nexus mcp templates" list what there is.`;
+  const lists = `"nexus mcp resources ${client.server}" and "nexus mcp templates" list the available resources.`;
   return new NexusError("NAME_UNKNOWN", `Server "${client.server}" has no resource "${uri}": ${rpc.message}`, {
     ...(thrown as NexusError).details,
     cause: thrown,

@@ -23,16 +23,16 @@ const METHODS =
 /** nexus mcp request github tools/list '{"cursor":"abc"}' */
 export const request = defineCommand({
   usage: "nexus mcp request <server> <method> [JSON | @file | -]",
-  description: `One exchange, without anything done for you: one page of a list, a question of the server (input_required) as
-the result. The last word is the request's params: JSON, the name of a file with it, or - for stdin. Tools that the server's
-entry denies ("tools") are left out and refused; where it has such rules, methods that MCP does not define are refused too.`,
+  description: `Sends one request and prints its result without further processing: one page of a list, or a question of the server
+(input_required). The last argument is the request's params: JSON, @file, or - for stdin. Tools that the "tools" rules of
+the server's entry deny are hidden and rejected. With such rules, methods that MCP does not define are also rejected.`,
   words: { min: 1, max: 3 },
   options: { ...SIZE_LIMIT, ...IN_PLACE },
   examples: [
     ["nexus mcp request github tools/list", "the first page of the tools, as the server sends it"],
-    [`nexus mcp request github resources/read '{"uri":"file:///a.txt"}'`, "a request with params"],
-    ["nexus mcp request github tools/call @call.json --json", "params from a file; the result on one line"],
-    ["nexus mcp request --url http://127.0.0.1:3000/mcp acme/status", "a method that only this server knows"],
+    [`nexus mcp request github resources/read '{"uri":"file:///a.txt"}'`, "send a request with params"],
+    ["nexus mcp request github tools/call @call.json --json", "read params from a file, print the result on one line"],
+    ["nexus mcp request --url http://127.0.0.1:3000/mcp acme/status", "call a method that only this server has"],
   ],
 
   async run(context) {
@@ -42,9 +42,9 @@ entry denies ("tools") are left out and refused; where it has such rules, method
     const { definition, rest } = servers.pickFirst(words);
     const [method, json, more] = rest;
     if (method === undefined)
-      throw wrongUsage("No method is named", `Write: nexus mcp request ${definition.id} tools/list`);
+      throw wrongUsage("The method is missing", `Add a method: nexus mcp request ${definition.id} tools/list`);
     if (more !== undefined)
-      throw wrongUsage(`"nexus mcp request" takes no "${more}"`, "Quote the JSON: it is one word.");
+      throw wrongUsage(`"nexus mcp request" has one argument too many: "${more}"`, "Put the JSON in quotes.");
     const params = json === undefined ? undefined : paramsIn(await jsonGiven(json, "JSON"));
     const { id: server } = definition;
     await requireAllowed(servers, requestTarget(server, method, params));
@@ -62,7 +62,7 @@ entry denies ("tools") are left out and refused; where it has such rules, method
 
 function paramsIn(value: unknown): Params {
   if (isRecord(value)) return value;
-  throw wrongUsage("The params are no object", `Write '{"key":"value"}'; params of MCP have names.`);
+  throw wrongUsage("The params are not a JSON object", `Use '{"key":"value"}'. MCP params always have names.`);
 }
 
 function advised(error: NexusError, method: string): NexusError {
@@ -70,7 +70,7 @@ function advised(error: NexusError, method: string): NexusError {
   const near = METHODS.includes(method) ? undefined : nearestName(method, METHODS);
   const hint =
     near === undefined
-      ? "The server does not know this method; nexus mcp connect shows what it can."
+      ? 'The server does not support this method. "nexus mcp connect" shows its capabilities.'
       : `Did you mean "${near}"?`;
   return error.with({ hint });
 }

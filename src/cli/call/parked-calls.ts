@@ -52,8 +52,8 @@ export class ParkedCalls {
     // A file that somebody spoilt is as good as none.
     const call = data && parseJson(data.toString("utf8"));
     if (isRecord(call) && isRecord(call["request"])) return call as unknown as ParkedCall;
-    throw new NexusError("NAME_UNKNOWN", `No call "${id}" waits for an answer`, {
-      hint: `They are kept for ${REQUEST_STATE_HOURS} hours. Make the call again, without --continue.`,
+    throw new NexusError("NAME_UNKNOWN", `There is no waiting call "${id}"`, {
+      hint: `Waiting calls are kept for ${REQUEST_STATE_HOURS} hours. Make the call again without --continue.`,
       mayHaveReached: false,
     });
   }

@@ -14,7 +14,7 @@ test("percentiles are times that were measured", () => {
 
 test("the table is aligned", () => {
   const [title, names = "", values = ""] = latencyTable(latenciesOf([1_234.5], { errors: 0, totalMs: 1_234.5 }));
-  expect(title).toBe("1 call, one after the other; times in ms");
+  expect(title).toBe("1 call, sequential; times in ms");
   expect(names.length).toBe(values.length);
   expect(names).toMatch(/^ +min +median/);
 });

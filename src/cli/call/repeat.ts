@@ -41,7 +41,7 @@ export function latencyTable({ calls, errors, callsPerSecond, ms }: Latencies): 
   const texts = cells.map(([name, value]) => [name, String(value)] as const);
   const widths = texts.map(([name, value]) => Math.max(name.length, value.length));
   const row = (column: 0 | 1) => texts.map((cell, index) => cell[column].padStart(widths[index] ?? 0)).join("  ");
-  return [`${calls} ${calls === 1 ? "call" : "calls"}, one after the other; times in ms`, row(0), row(1)];
+  return [`${calls} ${calls === 1 ? "call" : "calls"}, sequential; times in ms`, row(0), row(1)];
 }
 
 function rounded(value: number): number {

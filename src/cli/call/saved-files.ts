@@ -44,7 +44,7 @@ export class SavedFiles {
         if ((error as NodeJS.ErrnoException).code === "EEXIST") continue;
         throw new NexusError("PERMISSION_DENIED", `${path} cannot be written: ${messageOf(error)}`, {
           cause: error,
-          hint: "Name a folder for it: --save FOLDER.",
+          hint: "Choose a folder: --save FOLDER.",
         });
       }
     }

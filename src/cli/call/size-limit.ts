@@ -4,7 +4,7 @@ import { wrongUsage } from "../command/command-line.ts";
 
 /** What commands take that may get a large answer. */
 export const SIZE_LIMIT = {
-  "max-size": { type: "string", value: "50M", help: "how large an answer may be; 10M unless given" },
+  "max-size": { type: "string", value: "50M", help: "maximum size of an answer; default: 10M" },
 } as const satisfies Options;
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
@@ -17,12 +17,12 @@ export function sizeLimit(text: string | undefined): number | undefined {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMG]?)i?B?$/i.exec(text.trim()) ?? [];
   const bytes = Math.floor(Number(amount) * (UNITS[unit.toUpperCase()] ?? 1));
   if (amount !== undefined && bytes > 0 && bytes <= MOST) return bytes;
-  throw wrongUsage(`--max-size ${text} is no size that can be received`, "Write --max-size 50M; at most 512M.");
+  throw wrongUsage(`--max-size "${text}" is not a valid size`, "Use --max-size 50M; the maximum is 512M.");
 }
 
 /** The library's advice is for programs; here there is an option for it, at some commands. */
 export function withSizeAdvice(error: NexusError, options: Options): NexusError {
   if (error.code !== "MESSAGE_TOO_LARGE") return error;
-  const more = Object.hasOwn(options, "max-size") ? ", or allow more: --max-size 50M" : "";
-  return error.amended({ hint: `Ask for less at once${more}.` });
+  const more = Object.hasOwn(options, "max-size") ? ", or raise the limit: --max-size 50M" : "";
+  return error.amended({ hint: `Request less data at a time${more}.` });
 }

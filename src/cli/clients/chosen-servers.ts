@@ -28,10 +28,10 @@ export async function chosenServers(
 
 /** A program that gets an entry starts what it says: what the user has not trusted must not get there by the way. */
 export function untrusted({ id, origin }: ServerDefinition): NexusError {
-  return new NexusError("UNTRUSTED", `Server "${id}" is in a file of a project that is not trusted`, {
+  return new NexusError("UNTRUSTED", `Server "${id}" is configured in a project file that is not trusted`, {
     server: id,
     source: origin,
-    hint: "Look at the file and trust it with: nexus mcp trust",
+    hint: "Review and trust the file: nexus mcp trust",
     mayHaveReached: false,
   });
 }

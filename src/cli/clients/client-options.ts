@@ -8,19 +8,24 @@ import type { ClientRoute } from "./client-entries.ts";
 
 /** Options of commands that are about another program's file. */
 export const CLIENT_OPTIONS = {
-  server: { type: "string", multiple: true, value: "ID", help: "this configured server, not all of Nexus; repeatable" },
-  project: { type: "boolean", help: "the program's file in this folder, which others may share; not the user's" },
+  server: {
+    type: "string",
+    multiple: true,
+    value: "ID",
+    help: "only this configured server instead of all; repeatable",
+  },
+  project: { type: "boolean", help: "the program's file in this folder (often shared) instead of the user's file" },
   as: {
     type: "string",
     value: "NAME",
-    help: "what the entry is called there: nexus, or the server's id, unless given",
+    help: "name of the entry; default: nexus, or the server's id",
   },
 } as const satisfies Options;
 
 /** Options that say how another program reaches Nexus. */
 export const WAY_OPTIONS = {
-  stdio: { type: "boolean", help: "through Nexus on a pipe, which the program starts itself" },
-  url: { type: "string", value: "URL", help: "through a gateway that runs, at the address nexus serve prints" },
+  stdio: { type: "boolean", help: "the program starts Nexus and connects over stdio" },
+  url: { type: "string", value: "URL", help: "connect to a running gateway at the address that nexus serve prints" },
 } as const satisfies Options;
 
 /** The program that was named, of those that can be read or written. */
@@ -29,7 +34,7 @@ export function clientCalled(name: string, known: readonly ClientId[] = INSTALL_
   if (client) return client;
   const near = nearestName(name, known);
   const list = `Known programs: ${known.join(", ")}.`;
-  throw wrongUsage(`"${name}" is not a program that Nexus knows`, near ? `Did you mean ${near}? ${list}` : list);
+  throw wrongUsage(`Nexus does not know the program "${name}"`, near ? `Did you mean ${near}? ${list}` : list);
 }
 
 /** How the other program is to reach Nexus; undefined where nothing says so. */
@@ -40,7 +45,7 @@ export function wayGiven({
   stdio?: boolean | undefined;
   url?: string | undefined;
 }): ClientRoute | undefined {
-  if (stdio && url !== undefined) throw wrongUsage("--stdio and --url are given both", "Give one of them.");
+  if (stdio && url !== undefined) throw wrongUsage("--stdio and --url cannot be used together", "Use one of them.");
   if (url === undefined) return stdio ? { kind: "pipe" } : undefined;
   return { kind: "gateway", url: gatewayUrl(url) };
 }
@@ -51,13 +56,13 @@ function gatewayUrl(given: string): string {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw wrongUsage(
       `--url ${maskedUrl(given)} is not an http or https address`,
-      "Write --url http://127.0.0.1:3210/mcp.",
+      "Use --url http://127.0.0.1:3210/mcp.",
     );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw wrongUsage(
-      "--url has more than an address in it: a user, a query or a fragment",
-      "What may be a key is not written into files of other programs. Give the address alone.",
+      "--url must not contain a user, a query or a fragment",
+      "Nexus does not write possible secrets to files of other programs. Use the address without them.",
     );
   }
   const path = url.pathname.replace(/\/$/, "");
@@ -70,6 +75,6 @@ export function inThisWay<T>(make: () => T): T {
     return make();
   } catch (error) {
     if (!(error instanceof NexusError)) throw error;
-    throw wrongUsage(error.message, "Use --stdio: the program starts Nexus itself then.");
+    throw wrongUsage(error.message, "Use --stdio instead: the program then starts Nexus itself.");
   }
 }

@@ -15,7 +15,7 @@ export function secretIn(entry: unknown): string | undefined {
   if (maskedWords(words).some((word, index) => word !== words[index] || hasPassword(word))) {
     return "an argument looks like a secret";
   }
-  if (typeof url === "string" && maskedUrl(url) !== url) return "its address may have a key or a password in it";
+  if (typeof url === "string" && maskedUrl(url) !== url) return "its URL may contain a key or a password";
   for (const [where, members] of Object.entries({ env, header: headers })) {
     for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {
       if (typeof value === "string" && mayBeSecret(value)) return `${where} ${name} looks like a secret`;

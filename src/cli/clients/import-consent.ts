@@ -17,11 +17,11 @@ export function isOfOthers({ scope, source }: ImportedServer, { cwd, home }: Sur
 /** Exactly what the entries would start and send, as it is written there. */
 export function showForeign(out: Output, servers: readonly ImportedServer[]): void {
   for (const { id, source, entry, inputs } of servers) {
-    out.line(`${out.style("bold", id)} of ${visible(source.file)}`);
+    out.line(`${out.style("bold", id)} in ${visible(source.file)}`);
     out.line(`  ${reachAsWritten(entry)}`);
     for (const line of circumstancesAsWritten(entry)) out.line(`    ${line}`);
     for (const { id: input, default: fallback } of inputs) {
-      if (fallback !== undefined) out.line(`    \${input:${visible(input)}} is ${visible(fallback)} without an answer`);
+      if (fallback !== undefined) out.line(`    \${input:${visible(input)}} defaults to ${visible(fallback)}`);
     }
   }
 }
@@ -37,16 +37,23 @@ export async function isImportAgreed(
   showForeign(out, servers);
   const { askFor } = await import("../output/terminal-questions.ts");
   const what = servers.length === 1 ? "this server" : `these ${servers.length} servers`;
-  const answer = await askFor(out, { text: `Copy ${what} to your own file, whose servers are started? y/N`, signal });
+  const answer = await askFor(out, {
+    text: `Copy ${what} to your own configuration, from which servers are started? y/N`,
+    signal,
+  });
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
 function untrusted({ id, source }: ImportedServer, servers: readonly ImportedServer[]): NexusError {
   const names = servers.map((server) => server.id).join(" ");
-  return new NexusError("UNTRUSTED", `Server "${id}" is in a file of this folder, which others may have written`, {
-    server: id,
-    source,
-    hint: `See what it starts with "nexus mcp import ${names} --dry-run", then add --yes.`,
-    mayHaveReached: false,
-  });
+  return new NexusError(
+    "UNTRUSTED",
+    `Server "${id}" is configured in a file of this folder, which another person may have written`,
+    {
+      server: id,
+      source,
+      hint: `Review it with "nexus mcp import ${names} --dry-run", then add --yes.`,
+      mayHaveReached: false,
+    },
+  );
 }

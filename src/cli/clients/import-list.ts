@@ -43,8 +43,8 @@ export function listImports(
     .filter(({ id, name, entry }) => !present.has(id) && !isNexusEntry(name, entry))
     .map(({ id }) => id);
   const [first] = news;
-  if (first === undefined) out.line("There is nothing to take over that is not configured here already.");
-  else out.line(`Take over with: nexus mcp import ${first} …, or all with: nexus mcp import --all`);
+  if (first === undefined) out.line("All of these servers are already configured.");
+  else out.line(`To import: nexus mcp import ${first} … or nexus mcp import --all`);
 }
 
 function row(
@@ -56,9 +56,9 @@ function row(
   const isSame = isHere && isDeepStrictEqual(present.get(id), entry);
   const isNexus = isNexusEntry(name, entry);
   const state = isNexus
-    ? " (Nexus itself: not taken over)"
+    ? " (Nexus itself, not imported)"
     : isHere
-      ? ` (${isSame ? "is here already" : "another one of that name is here"})`
+      ? ` (${isSame ? "already configured" : "another server has this name"})`
       : "";
   const title = name === id ? "" : ` “${visible(name)}”`;
   const text = `${visible(reachText({ ...entry }) ?? "(neither command nor url)")}${title}`;

@@ -9,8 +9,8 @@ test("one of each id is taken, the first that is found; others are named with th
   const { take, skip } = planImport(found, wish);
   expect(take.map(({ client }) => client)).toEqual(["cursor"]);
   expect(skip.map(({ server: { client }, harmless, reason }) => [client, harmless, reason])).toEqual([
-    ["vscode", true, "the same as that of cursor"],
-    ["gemini", false, "that of cursor is taken; choose with --from"],
+    ["vscode", true, "identical to the entry of cursor"],
+    ["gemini", false, "the entry of cursor is used; choose another with --from"],
   ]);
 });
 

@@ -51,7 +51,7 @@ function wanted(found: readonly ImportedServer[], { names, scope, folder }: Impo
     if (called.length > 0) return called;
     const ids = [...new Set(found.map(({ id }) => id))];
     const near = nearestName(name, ids);
-    const known = ids.length === 0 ? "No other program has servers here." : `They have: ${ids.join(", ")}.`;
+    const known = ids.length === 0 ? "No servers of other programs were found." : `Available: ${ids.join(", ")}.`;
     throw new NexusError("NAME_UNKNOWN", `No other program has a server "${name}"`, {
       hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
       mayHaveReached: false,
@@ -65,19 +65,19 @@ function reasonToSkip(
   { present, replace }: ImportWish,
 ): Omit<Skipped, "server"> | undefined {
   if (isNexusEntry(name, entry)) {
-    return { reason: "it is Nexus itself, which would then start itself again and again", harmless: false };
+    return { reason: "it is Nexus itself, which would start itself in a loop", harmless: false };
   }
   const chosen = take.find((other) => other.id === id);
   if (chosen) {
     const isSame = isDeepStrictEqual(chosen.entry, entry);
     const reason = isSame
-      ? `the same as that of ${chosen.client}`
-      : `that of ${chosen.client} is taken; choose with --from`;
+      ? `identical to the entry of ${chosen.client}`
+      : `the entry of ${chosen.client} is used; choose another with --from`;
     return { reason, harmless: isSame };
   }
-  if (isDeepStrictEqual(present.get(id), entry)) return { reason: "is there already", harmless: true };
+  if (isDeepStrictEqual(present.get(id), entry)) return { reason: "is already configured", harmless: true };
   if (present.has(id) && !replace) {
-    return { reason: "another one of that name is there; --force replaces it", harmless: false };
+    return { reason: "another server has this name; --force replaces it", harmless: false };
   }
   try {
     resolveEntry({ ...entry, id });

@@ -15,18 +15,18 @@ export function tellImport(
 ): void {
   const verb = isDry ? "Would add" : "Added";
   for (const { id, client, entry } of take) {
-    out.line(`${verb} ${out.style("bold", id)} of ${client}: ${visible(reachText({ ...entry }) ?? "")}`);
+    out.line(`${verb} ${out.style("bold", id)} from ${client}: ${visible(reachText({ ...entry }) ?? "")}`);
     for (const secret of literalSecrets(entry)) {
       out.note(`${out.onStderr("yellow", "warning:")} ${id}: ${visible(adviceAbout(secret))}`);
     }
     if (circumstancesAsWritten(entry).some((line) => line.includes("${input:"))) {
-      out.note(`${id}: what \${input:…} stands for is asked on a terminal each time; \${secret:…} is remembered`);
+      out.note(`${id}: Nexus asks for \${input:…} at every start; use \${secret:…} to store a value`);
     }
   }
-  for (const { server, reason } of skip) out.note(`Skipped ${server.id} of ${server.client}: ${visible(reason)}`);
+  for (const { server, reason } of skip) out.note(`Skipped ${server.id} from ${server.client}: ${visible(reason)}`);
   if (take.length === 0) return out.line(isDry ? "Nothing would be added." : "Nothing was added.");
   out.line(`${isDry ? "Nothing was written to" : "Written to"} ${shortPath(target.file, home)}`);
   if (!isDry && target.layer === "project" && hasForeign) {
-    out.note("Others may have written these: look at them, and trust them with: nexus mcp trust");
+    out.note("This file may contain entries of other people. Review and trust it: nexus mcp trust");
   }
 }

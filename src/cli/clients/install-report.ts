@@ -42,10 +42,11 @@ export async function tellInstallation(out: Output, installed: readonly Installe
     const [done, dry, preposition] = VERBS[state];
     out.line(`${isDry ? dry : done} ${out.style("bold", name)} ${preposition} ${where}`);
     if (isDry) out.line(indented(await clientFileText(client, file, { [name]: value })));
-    if (reason !== undefined) out.note(`${name} is reached through Nexus: ${visible(reason)}`);
-    if (leftOut.length > 0) out.note(`${name}: ${title} has no word for ${leftOut.join(", ")}`);
+    if (reason !== undefined) out.note(`${name} is connected through Nexus: ${visible(reason)}`);
+    if (leftOut.length > 0) out.note(`${name}: ${title} does not support ${leftOut.join(", ")}`);
   }
-  if (isMachine) out.note("The command has paths of this machine, so it works for nobody else who has this project.");
+  if (isMachine)
+    out.note("The command contains paths of this machine, so it does not work on other machines with this project.");
   const isChanged = !isDry && installed.some(({ state }) => state !== "unchanged");
   if (isChanged) out.note(`If ${title} is running, restart it.`);
 }

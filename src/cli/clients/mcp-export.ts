@@ -13,36 +13,39 @@ import { secretIn } from "./entry-secrets.ts";
 export const exportServers = defineCommand({
   usage: "nexus mcp export [<server>…] [--for CLIENT] [--stdio | --url URL]",
   description: `
-Prints the entries of configured servers, all of them or those that are named: as Nexus reads them, or with --for as another
-program does, to be copied into its file. Nothing is started and nothing is written.
+Prints the entries of all or the named servers in the format of Nexus, or with --for in the format of another program, so that
+you can copy them to its file. No server is started and no file is written.
 
-Variables stay variables, by their names. What looks like a secret is never printed: with --for, such a server is reached
-through Nexus; without it, it is left out and named. --stdio and --url reach every server through Nexus. Servers of a project
-that is not trusted are left out.
+Variables are printed by name. Values that look like secrets are never printed: with --for, such a server is connected
+through Nexus; without --for, it is skipped with a message. --stdio and --url connect every server through Nexus. Servers of
+a project that is not trusted are skipped.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,
   words: { min: 0, max: Infinity },
   options: {
-    for: { type: "string", value: "CLIENT", help: "in the words of this program" },
+    for: { type: "string", value: "CLIENT", help: "in the format of this program" },
     ...WAY_OPTIONS,
   },
   examples: [
-    ["nexus mcp export", "all servers, for another machine or a colleague"],
-    ["nexus mcp export github --for codex", "one server as Codex has it in its config.toml"],
-    ["nexus mcp export --for zed --url http://127.0.0.1:3210/mcp", "all servers, each through the gateway"],
+    ["nexus mcp export", "print all servers, for another machine or a colleague"],
+    ["nexus mcp export github --for codex", "print one server in the format of Codex's config.toml"],
+    [
+      "nexus mcp export --for zed --url http://127.0.0.1:3210/mcp",
+      "print all servers, each connected through the gateway",
+    ],
   ],
 
   async run(context) {
     const { words, options, out } = context;
     const client = options.for === undefined ? undefined : clientCalled(options.for);
-    if (client === undefined && wayGiven(options)) throw wrongUsage("--stdio and --url go with --for CLIENT");
+    if (client === undefined && wayGiven(options)) throw wrongUsage("--stdio and --url require --for CLIENT");
     const servers = await chosenServers(context, words.length === 0 ? undefined : words);
     const exported = client === undefined ? exportOwn(servers) : exportFor(context, client, servers);
     const { entries, skipped } = exported;
     if (out.json) out.value({ client, entries, skipped });
     else {
-      for (const { server, reason } of skipped) out.note(`Left out ${server}: ${visible(reason)}`);
+      for (const { server, reason } of skipped) out.note(`Skipped ${server}: ${visible(reason)}`);
       for (const [server, reason] of exported.through) {
-        out.note(`${server} is reached through Nexus: ${visible(reason)}`);
+        out.note(`${server} is connected through Nexus: ${visible(reason)}`);
       }
       if (Object.keys(entries).length > 0) out.line(await textOf(context, client, entries));
       else if (servers.length === 0) out.note("No servers are configured. Add one: nexus mcp add NAME -- COMMAND …");
@@ -79,7 +82,7 @@ function exportFor(
   return exported;
 }
 
-const UNTRUSTED = "it is in a file of a project that is not trusted; look at it: nexus mcp trust --show";
+const UNTRUSTED = "it is configured in a project file that is not trusted; review it: nexus mcp trust --show";
 
 function exportOwn(servers: readonly ChosenServer[]): Exported {
   const exported: Exported = { entries: {}, skipped: [], through: new Map() };
@@ -93,7 +96,7 @@ function exportOwn(servers: readonly ChosenServer[]): Exported {
   return exported;
 }
 
-const STORE_IT = "store it with nexus secrets set NAME, and write ${secret:NAME} in its place";
+const STORE_IT = 'store it with "nexus secrets set NAME" and use ${secret:NAME} instead';
 
 async function textOf(
   context: Omit<CommandContext, "options">,

@@ -22,35 +22,36 @@ export const importServers = defineCommand({
   usage:
     "nexus mcp import [<name>…] [--all] [--from CLIENT | --path FILE] [--dry-run] [--force] [--yes] [--project | --file FILE]",
   description: `
-Without names it lists what other programs have configured here. With names, or --all, it copies the entries, variables as
-they are written, into your own file; those programs' files are left as they are, and nothing is started.
+Without names, lists the servers that other programs have configured. With names or --all, copies their entries to your own
+configuration; variables are copied unresolved. The other programs' files are not changed, and no server is started.
 
-A server that is there already is skipped and named. Servers in files of the project, and those that Claude Code keeps for
-other folders, are taken by name only: others may have written them. Before a server of a file in this folder is copied into
-your own file, what it would start is shown, and you are asked; without a terminal it takes --yes.
+Servers that are already configured are skipped with a message. Servers in project files, and those that Claude Code keeps
+for other folders, are imported only by name, because another person may have written them. Before a server from a file in this
+folder is copied to your own configuration, Nexus shows what it would start and asks; without a terminal, add --yes.
 
 Clients: ${CLIENT_IDS.join(", ")}.`,
   words: { min: 0, max: Infinity },
   options: {
-    from: { type: "string", value: "CLIENT", help: "only those of this program" },
-    path: { type: "string", value: "FILE", help: "the servers of this file, instead of those found" },
-    all: { type: "boolean", help: "take all of them" },
-    "dry-run": { type: "boolean", help: "say what would be done, and do nothing" },
-    force: { type: "boolean", help: "replace servers of the same name" },
-    yes: { type: "boolean", short: "y", help: "do not ask before servers of the project are copied" },
+    from: { type: "string", value: "CLIENT", help: "only servers of this program" },
+    path: { type: "string", value: "FILE", help: "the servers of this file instead of the files found" },
+    all: { type: "boolean", help: "import all servers" },
+    "dry-run": { type: "boolean", help: "show what would be done, change nothing" },
+    force: { type: "boolean", help: "replace servers with the same name" },
+    yes: { type: "boolean", short: "y", help: "copy servers of the project without asking" },
     ...TARGET,
   },
   examples: [
-    ["nexus mcp import", "what Claude, Cursor, VS Code and others have"],
-    ["nexus mcp import github docs", "takes these two over"],
-    ["nexus mcp import --all --from cursor --dry-run", "what taking over everything of one program would do"],
-    ["nexus mcp import --path ~/old/mcp.json", "what a file has that no program reads here"],
+    ["nexus mcp import", "list the servers of Claude, Cursor, VS Code and others"],
+    ["nexus mcp import github docs", "import these two servers"],
+    ["nexus mcp import --all --from cursor --dry-run", "show what importing all servers of one program would do"],
+    ["nexus mcp import --path ~/old/mcp.json", "list the servers of any file"],
   ],
 
   async run(context) {
     const { words, options, flags, out } = context;
     const places = placesOf(context);
-    if (words.length > 0 && options.all) throw wrongUsage("Names and --all are given both", "Give one of them.");
+    if (words.length > 0 && options.all)
+      throw wrongUsage("Names and --all cannot be used together", "Use one of them.");
     const client = options.from === undefined ? undefined : clientCalled(options.from, CLIENT_IDS);
     const { path } = options;
     const only =

@@ -19,28 +19,28 @@ export const install = defineCommand({
   usage:
     "nexus mcp install <client> [--stdio | --url URL] [--server ID]… [--project] [--as NAME] [--force] [--dry-run]",
   description: `
-Writes Nexus into the configuration of another program, which then has all your servers: as a command that the program starts
-(--stdio, unless told otherwise), or as the address of a gateway that runs (--url). Comments and order of the file stay, and
-everything else in it. An entry of the same name that is not Nexus is left alone, unless --force is given.
+Adds Nexus to the configuration of another program, which then has all your servers: as a command that the program starts
+(--stdio, the default), or as the address of a running gateway (--url). Comments, order and everything else in the file are
+preserved. An existing entry with the same name that is not Nexus is kept unless you use --force.
 
-With --server it writes one server instead: its own entry where the program can run it as Nexus does, and otherwise a command
-that starts Nexus for this server alone. Secrets are never written into files of other programs: a server that has one is
-reached through Nexus. --config FILE goes into the command, so that Nexus reads that file there as well.
+With --server, adds one server instead: its own entry if the program can run it the same way, otherwise a command that starts
+Nexus for this server only. Secrets are never written to files of other programs: a server with a secret is connected
+through Nexus. --config FILE becomes part of the command.
 
-The command has absolute paths of Node and Nexus: it works in programs that do not have your PATH.
+The command has absolute paths of Node and Nexus, so it works in programs that do not have your PATH.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,
   words: { min: 1, max: 1 },
   options: {
     ...WAY_OPTIONS,
     ...CLIENT_OPTIONS,
-    force: { type: "boolean", help: "replace an entry of that name, whatever it is" },
-    "dry-run": { type: "boolean", help: "show what would be written, and write nothing" },
+    force: { type: "boolean", help: "replace any entry with this name" },
+    "dry-run": { type: "boolean", help: "show what would be written, write nothing" },
   },
   examples: [
-    ["nexus mcp install claude-code", "Claude Code has all your servers from now on"],
-    ["nexus mcp install cursor --url http://127.0.0.1:3210/mcp", "through the gateway that nexus serve runs"],
-    ["nexus mcp install codex --server github --dry-run", "what one server alone would be written as"],
-    ["nexus mcp install vscode --project", "for everybody who opens this folder in VS Code"],
+    ["nexus mcp install claude-code", "give Claude Code all your servers"],
+    ["nexus mcp install cursor --url http://127.0.0.1:3210/mcp", "connect Cursor to the gateway that nexus serve runs"],
+    ["nexus mcp install codex --server github --dry-run", "show the entry of one server"],
+    ["nexus mcp install vscode --project", "for everyone who opens this folder in VS Code"],
   ],
 
   async run(context) {
@@ -94,9 +94,9 @@ async function entriesFor(
 
 function named(entries: NamedEntry[], name: string | undefined): NamedEntry[] {
   if (name === undefined) return entries;
-  if (entries.length > 1) throw wrongUsage("--as goes with one entry", "Give one --server, or leave out --as.");
+  if (entries.length > 1) throw wrongUsage("--as requires exactly one entry", "Use one --server, or remove --as.");
   if (!/^[A-Za-z][\w-]{0,63}$/.test(name)) {
-    throw wrongUsage(`--as ${name} is not a name that every program takes`, "Use letters, digits, - and _.");
+    throw wrongUsage(`--as "${name}" is not a valid name in every program`, "Use letters, digits, - and _.");
   }
   return entries.map((entry) => ({ ...entry, name }));
 }
@@ -111,10 +111,10 @@ async function stateOf(
   if (isDeepStrictEqual(present.value, value)) return "unchanged";
   if (isNexusEntry(name, present.entry)) return "updated";
   if (replaces) return "replaced";
-  throw new NexusError("CONFIG_INVALID", `${CLIENTS[client].title} has another server called "${name}" already`, {
+  throw new NexusError("CONFIG_INVALID", `${CLIENTS[client].title} already has another server "${name}"`, {
     phase: "config",
     source: { file },
-    hint: "Give the new one another name with --as NAME, or replace the old one with --force.",
+    hint: "Choose another name with --as NAME, or replace the existing entry with --force.",
     mayHaveReached: false,
   });
 }
@@ -125,5 +125,5 @@ function hasPaths({ command, args }: Record<string, unknown>): boolean {
 }
 
 function noProjectFile(client: ClientId): NexusError {
-  return wrongUsage(`${CLIENTS[client].title} has no file for a project`, "Leave out --project.");
+  return wrongUsage(`${CLIENTS[client].title} has no project file`, "Remove --project.");
 }

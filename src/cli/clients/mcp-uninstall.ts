@@ -20,20 +20,20 @@ import { shortPath } from "../output/short-path.ts";
 export const uninstall = defineCommand({
   usage: "nexus mcp uninstall <client> [--server ID]… [--url URL] [--project] [--as NAME] [--force] [--dry-run]",
   description: `
-Removes from another program's configuration what "nexus mcp install" wrote there, and nothing else: an entry that starts Nexus,
-one with the address of a gateway on this machine or of the one given with --url, and with --server the entry of that server.
-An entry of that name that is different stays unless --force is given. Without such an entry, nothing is changed.
+Removes from another program's configuration only what "nexus mcp install" added: an entry that starts Nexus, an entry with
+the address of a gateway on this machine or of --url, and with --server the entry of that server. A different entry with the
+same name is kept unless you use --force. If there is no such entry, nothing is changed.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,
   words: { min: 1, max: 1 },
   options: {
     ...CLIENT_OPTIONS,
-    url: { ...WAY_OPTIONS.url, help: "the entry has the address of this gateway" },
-    force: { type: "boolean", help: "remove the entry of that name, whatever it is" },
-    "dry-run": { type: "boolean", help: "show what would be removed, and remove nothing" },
+    url: { ...WAY_OPTIONS.url, help: "remove an entry with the address of this gateway" },
+    force: { type: "boolean", help: "remove any entry with this name" },
+    "dry-run": { type: "boolean", help: "show what would be removed, remove nothing" },
   },
   examples: [
-    ["nexus mcp uninstall claude-code", "Claude Code does not have Nexus any more"],
-    ["nexus mcp uninstall codex --server github", "Codex does not have this server any more"],
+    ["nexus mcp uninstall claude-code", "remove Nexus from Claude Code"],
+    ["nexus mcp uninstall codex --server github", "remove this server from Codex"],
   ],
 
   async run(context) {
@@ -42,7 +42,7 @@ Clients: ${INSTALL_CLIENTS.join(", ")}.`,
     const { title } = CLIENTS[client];
     const scope = options.project ? "project" : "user";
     const files = clientFiles(client, scope, placesOf(context));
-    if (files.length === 0) throw wrongUsage(`${title} has no file for a project`, "Leave out --project.");
+    if (files.length === 0) throw wrongUsage(`${title} has no project file`, "Remove --project.");
     const names = namesOf(options);
     const isDry = options["dry-run"] === true;
 
@@ -76,7 +76,7 @@ interface UninstallOptions {
 }
 
 function namesOf({ server = [], as }: UninstallOptions): string[] {
-  if (as !== undefined && server.length > 1) throw wrongUsage("--as goes with one entry", "Give one --server.");
+  if (as !== undefined && server.length > 1) throw wrongUsage("--as requires exactly one entry", "Use one --server.");
   if (as !== undefined) return [as];
   return server.length > 0 ? server.map(serverId) : [NEXUS];
 }
@@ -132,11 +132,11 @@ async function isOwnEntry(
 }
 
 function another(client: ClientId, file: string, name: string): NexusError {
-  const message = `"${name}" of ${CLIENTS[client].title} is not what "nexus mcp install" would have written`;
+  const message = `The entry "${name}" of ${CLIENTS[client].title} was not written by "nexus mcp install"`;
   return new NexusError("CONFIG_INVALID", message, {
     phase: "config",
     source: { file },
-    hint: "Remove it with --force, or give the address of the gateway with --url if it is one.",
+    hint: "Remove it with --force. If it is a gateway, specify its address with --url.",
     mayHaveReached: false,
   });
 }

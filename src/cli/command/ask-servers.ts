@@ -85,7 +85,7 @@ export function reportFailures(out: Output, failures: readonly NexusError[], { i
     const line = `${name}${message}${code}${cause === undefined ? "" : ` – ${cause}`}`;
     out.note(`${out.onStderr("red", "nexus:")} ${visible(line)}`);
   }
-  out.note(`"nexus mcp doctor SERVER" tells more about each.`);
+  out.note(`"nexus mcp doctor SERVER" shows the details.`);
 }
 
 /** Failures as they stand in the `errors` of JSON output. */

@@ -45,7 +45,7 @@ export function requireEarlyOptions(args: readonly string[], group: string | und
 /** What a command was given; says what is wrong, and what was probably meant. */
 export function parseOptions(args: readonly string[], name: string, command: Command): ParsedOptions {
   const options: Options = { ...FLAGS, ...command.options };
-  const usage = `"nexus ${name} --help" shows what it takes. Usage: ${command.usage}`;
+  const usage = `See "nexus ${name} --help". Usage: ${command.usage}`;
   const { tokens } = parseArgs({
     args: [...args],
     options: parsable(options),
@@ -70,7 +70,7 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   const given = words.slice(own);
   const { min, max } = command.words;
   if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given)}`, usage);
-  if (given.length > max) throw wrongUsage(`"nexus ${name}" takes no "${given[max]}"`, usage);
+  if (given.length > max) throw wrongUsage(`"nexus ${name}" has one argument too many: "${given[max]}"`, usage);
   return { words: given, values };
 }
 
@@ -83,7 +83,7 @@ function afterDashes(option: string, words: readonly string[], { usage }: Comman
 
 /** The word of the usage whose turn it was: `<server>`. */
 function missingWord({ usage }: Command, given: readonly string[]): string {
-  return [...usage.matchAll(/<[^>]+>/g)][given.length]?.[0] ?? "more than that";
+  return [...usage.matchAll(/<[^>]+>/g)][given.length]?.[0] ?? "another argument";
 }
 
 interface OptionToken {
@@ -99,15 +99,16 @@ function valueOf(
   before: ParsedOptions["values"][string],
 ): string | boolean | string[] {
   if (type === "boolean") {
-    if (value !== undefined && inlineValue) throw wrongUsage(`${rawName} takes no value`, `Write ${rawName} alone.`);
+    if (value !== undefined && inlineValue)
+      throw wrongUsage(`${rawName} does not take a value`, `Write ${rawName} without a value.`);
     return true;
   }
   // What looks like an option was hardly meant as a value; with "=" it was.
   if (value === undefined || (!inlineValue && value.startsWith("--"))) {
-    throw wrongUsage(`${rawName} needs a value`, `Write ${rawName} ${shown ?? "VALUE"}.`);
+    throw wrongUsage(`${rawName} needs a value`, `Use ${rawName} ${shown ?? "VALUE"}.`);
   }
   if (multiple) return [...(Array.isArray(before) ? before : []), value];
-  if (before !== undefined) throw wrongUsage(`${rawName} is given twice`, `Give it once.`);
+  if (before !== undefined) throw wrongUsage(`${rawName} is specified twice`, "Specify it once.");
   return value;
 }
 
@@ -131,6 +132,6 @@ export function wrongUsage(message: string, hint?: string): NexusError {
 /** A command as people type it, in words. */
 export function splitWords(text: string, platform: NodeJS.Platform = process.platform): string[] {
   const { words, open } = splitShellWords(text, platform);
-  if (open !== undefined) throw wrongUsage(`${text} has a ${open} that is not closed`, "Close it, or leave it out.");
+  if (open !== undefined) throw wrongUsage(`${text} has an unclosed ${open}`, "Close the quote, or remove it.");
   return words;
 }

@@ -72,21 +72,21 @@ export function defineCommand<const O extends Options>(command: Command<O>): Com
 }
 
 export const FLAGS = {
-  json: { type: "boolean", help: "machine output on stdout, errors as one JSON object on stderr" },
-  config: { type: "string", value: "FILE", help: "use this configuration file alone; it is trusted" },
-  timeout: { type: "string", value: "30s", help: "how long connecting and each answer may take" },
-  verbose: { type: "boolean", help: "show what servers log and what goes on" },
-  "no-color": { type: "boolean", help: "no colours" },
+  json: { type: "boolean", help: "print JSON on stdout; errors are one JSON object on stderr" },
+  config: { type: "string", value: "FILE", help: "use only this configuration file; it is trusted" },
+  timeout: { type: "string", value: "30s", help: "time limit for connecting and for each answer" },
+  verbose: { type: "boolean", help: "show log messages of servers and of Nexus" },
+  "no-color": { type: "boolean", help: "print without colours" },
   trust: { type: "boolean", help: "trust the project's configuration for this run" },
-  help: { type: "boolean", short: "h", help: "this text" },
+  help: { type: "boolean", short: "h", help: "show this help" },
 } as const satisfies Options;
 
 /** A server that stands on the command line instead of a configuration file. */
 export const IN_PLACE = {
-  stdio: { type: "string", value: '"COMMAND …"', help: "a server to start, instead of a configured one" },
-  url: { type: "string", value: "URL", help: "a server to reach, instead of a configured one" },
+  stdio: { type: "string", value: '"COMMAND …"', help: "start this command instead of a configured server" },
+  url: { type: "string", value: "URL", help: "connect to this URL instead of a configured server" },
   header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to --url; repeatable" },
-  env: { type: "string", multiple: true, value: "NAME=value", help: "a variable for --stdio; repeatable" },
+  env: { type: "string", multiple: true, value: "NAME=value", help: "an environment variable for --stdio; repeatable" },
 } as const satisfies Options;
 
 /** For commands of which each server they meet may be used. */

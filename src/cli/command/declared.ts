@@ -9,6 +9,6 @@ export const DECLARED: ClientCapabilities = { elicitation: { form: {}, url: {} }
 export const UNATTENDED: InputProvider = {
   capabilities: DECLARED,
   handle({ method }) {
-    throw new NexusError("INPUT_FAILED", `${method} was asked outside any call`);
+    throw new NexusError("INPUT_FAILED", `The server sent ${method} outside a call`);
   },
 };

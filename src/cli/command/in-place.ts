@@ -19,21 +19,21 @@ export async function inPlaceServer(
 export function inPlaceEntry(values: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
   const { stdio, url, header, env } = values;
   if (stdio !== undefined && url !== undefined)
-    throw wrongUsage("--stdio and --url are given both", "Give one of them.");
+    throw wrongUsage("--stdio and --url cannot be used together", "Use one of them.");
   const headers = pairs(header, ":", `--header "Authorization: Bearer …"`);
   const variables = pairs(env, "=", "--env NAME=value");
   if (typeof stdio === "string") {
-    if (headers) throw wrongUsage("--header goes with --url, not with --stdio");
+    if (headers) throw wrongUsage("--header requires --url, not --stdio");
     const [command, ...args] = splitWords(stdio);
-    if (command === undefined) throw wrongUsage("--stdio names no command", `Write --stdio "node server.js".`);
+    if (command === undefined) throw wrongUsage("--stdio needs a command", `Use --stdio "node server.js".`);
     return { command, args, env: variables };
   }
   if (typeof url === "string") {
-    if (variables) throw wrongUsage("--env goes with --stdio, not with --url");
+    if (variables) throw wrongUsage("--env requires --stdio, not --url");
     requireAddress(url);
     return { url, headers };
   }
-  if (headers || variables) throw wrongUsage("--header and --env need a server", "Give --url or --stdio with them.");
+  if (headers || variables) throw wrongUsage("--header and --env require a server", "Add --url or --stdio.");
   return undefined;
 }
 
@@ -69,8 +69,8 @@ export function requireAddress(url: string): void {
   const isHost = /^[\w.-]+(?::\d+)?(?:\/|$)/.test(url);
   const scheme = /^(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(url) ? "http" : "https";
   throw wrongUsage(
-    `--url ${shown} is no http or https address`,
-    `Write the whole of it: --url ${isHost ? quoteWord(`${scheme}://${shown}`) : "https://example.com/mcp"}`,
+    `--url "${shown}" is not an http or https URL`,
+    `Use the full URL: --url ${isHost ? quoteWord(`${scheme}://${shown}`) : "https://example.com/mcp"}`,
   );
 }
 

@@ -124,7 +124,8 @@ export class ServerSet implements AsyncDisposable {
   pickFirst(words: readonly string[]): { definition: ServerDefinition; rest: string[] } {
     if (this.inPlace) return { definition: this.inPlace, rest: [...words] };
     const [id, ...rest] = words;
-    if (id === undefined) throw wrongUsage("No server is named", "Name one, or give it with --stdio or --url.");
+    if (id === undefined)
+      throw wrongUsage("The server is missing", "Name a configured server, or use --stdio or --url.");
     return { definition: this.get(id), rest };
   }
 
@@ -150,9 +151,9 @@ export class ServerSet implements AsyncDisposable {
     const more = error.with({ source: origin });
     if (error.code !== "PROTOCOL_VIOLATION") return more;
     const look = origin
-      ? `"nexus mcp doctor ${server}" checks it, "nexus mcp logs ${server}" shows what it wrote.`
+      ? `"nexus mcp doctor ${server}" checks the server, "nexus mcp logs ${server}" shows its stderr.`
       : "";
-    return more.with({ hint: `That is a fault of the server: tell its author. ${look}`.trim() });
+    return more.with({ hint: `This is a bug in the server. Report it to its author. ${look}`.trim() });
   }
 
   /** The server whose tool or prompt a name means: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
@@ -165,14 +166,14 @@ export class ServerSet implements AsyncDisposable {
     const [first = name] = name.replace(/^mcp:/, "").split(".");
     if (this.directory.find(name)) {
       throw wrongUsage(
-        `"${name}" is a server: name a ${kind} of it`,
+        `"${name}" is a server; the name of the ${kind} is missing`,
         `Write ${name}.${kind.toUpperCase()}; "nexus mcp ${kind}s ${name}" lists them.`,
       );
     }
     if (first !== name || servers.length === 0) return this.get(first);
     const owners = await this.#lastSeenWith(name, kind);
-    const example = `Write it as server.name, such as ${servers[0]?.id}.${name}. ${listedServers(servers.map(({ id }) => id))}`;
-    throw new NexusError("NAME_UNKNOWN", `"${name}" does not name a server`, {
+    const example = `Write it as server.name, for example ${servers[0]?.id}.${name}. ${listedServers(servers.map(({ id }) => id))}`;
+    throw new NexusError("NAME_UNKNOWN", `"${name}" does not contain the name of a server`, {
       hint: owners.length === 0 ? example : `Did you mean ${quoted(owners.map((id) => `${id}.${name}`))}?`,
       mayHaveReached: false,
     });
@@ -261,10 +262,7 @@ export class ServerSet implements AsyncDisposable {
 }
 
 function namedTwice(id: string): NexusError {
-  return wrongUsage(
-    `"${id}" is named, and another server is given in place`,
-    "Leave out the name, or --stdio and --url.",
-  );
+  return wrongUsage(`"${id}" cannot be used together with --stdio or --url`, "Remove the name, or --stdio and --url.");
 }
 
 function quoted(names: readonly string[]): string {

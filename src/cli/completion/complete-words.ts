@@ -9,12 +9,12 @@ import { suggest } from "./suggestions.ts";
 export const completeWords = defineCommand({
   usage: "nexus complete-words [--next] -- <word>…",
   description: `
-Answers the scripts of "nexus completion": a line for each word that could stand where the cursor is, with its description
-behind a tab; ":files" or ":folders" where the shell knows better. The last word is the one the cursor is in. It starts no
-server, asks nothing, and is silent about mistakes.`,
+Used by the scripts of "nexus completion". Prints one line for each possible word at the cursor, with its description after
+a tab, or ":files" or ":folders" if the shell should complete paths. The last word is the one at the cursor. Starts no
+server, asks nothing, and ignores errors.`,
   words: { min: 0, max: Infinity },
-  options: { next: { type: "boolean", help: "the cursor stands after the last word" } },
-  examples: [["nexus complete-words -- mcp call github.", "names of the tools that github was seen to have"]],
+  options: { next: { type: "boolean", help: "the cursor is after the last word" } },
+  examples: [["nexus complete-words -- mcp call github.", "names of the known tools of github"]],
 
   async run(context) {
     const { words, options, out, surroundings, stateFolder } = context;

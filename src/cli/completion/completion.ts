@@ -11,15 +11,15 @@ export type Shell = (typeof SHELLS)[number];
 export const completion = defineCommand({
   usage: `nexus completion <${SHELLS.join("|")}>`,
   description: `
-Prints a script for the shell to read at its start. Then Tab completes commands, options, servers, and the names of tools and
-prompts that were seen before (nexus mcp tools, nexus mcp prompts); pressing it starts no server.`,
+Prints a completion script for the shell's startup file. The Tab key then completes commands, options, servers, and the names of
+tools and prompts that Nexus has listed before (nexus mcp tools, nexus mcp prompts). It starts no server.`,
   words: { min: 1, max: 1 },
   options: {},
   examples: [
     ["source <(nexus completion bash)", "in ~/.bashrc"],
     ["source <(nexus completion zsh)", "in ~/.zshrc, after compinit"],
     ["nexus completion fish | source", "in ~/.config/fish/config.fish"],
-    ["nexus completion powershell | Out-String | Invoke-Expression", "in the file that $PROFILE names"],
+    ["nexus completion powershell | Out-String | Invoke-Expression", "in the file $PROFILE"],
   ],
 
   async run({ words, out }) {
@@ -27,8 +27,11 @@ prompts that were seen before (nexus mcp tools, nexus mcp prompts); pressing it 
     const shell = SHELLS.find((known) => known === word);
     if (!shell) {
       const near = nearestName(word, SHELLS);
-      const known = `There are ${SHELLS.join(", ")}.`;
-      throw wrongUsage(`There is no completion for "${word}"`, near ? `Did you mean ${near}? ${known}` : known);
+      const known = `Supported shells: ${SHELLS.join(", ")}.`;
+      throw wrongUsage(
+        `Completion does not support the shell "${word}"`,
+        near ? `Did you mean ${near}? ${known}` : known,
+      );
     }
     const { SCRIPTS } = await import("./shell-scripts.ts");
     const script = SCRIPTS[shell];

@@ -28,7 +28,7 @@ export async function qualifiedNames(
     beginnings.map(async ({ id, beginning }) => {
       const seen = await names.seen(id, kind);
       // Nobody has looked yet: the server is all that is known.
-      if (!seen) return [{ value: beginning, description: `nexus mcp ${kind} ${id} makes its names known` }];
+      if (!seen) return [{ value: beginning, description: `run nexus mcp ${kind} ${id} to complete its names` }];
       return seen.map((name): Suggestion => ({ value: beginning + name }));
     }),
   );

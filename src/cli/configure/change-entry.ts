@@ -7,7 +7,7 @@ import { openConfigured, placesOf } from "./configured-servers.ts";
 
 /** The option of commands that change an entry where it stands. */
 export const SOURCE = {
-  file: { type: "string", value: "FILE", help: "change this file, not the one the server comes from" },
+  file: { type: "string", value: "FILE", help: "change this file instead of the one that configures the server" },
 } as const satisfies Options;
 
 export interface Changed {
@@ -28,7 +28,7 @@ export async function changeEntry(
   await using found = await openConfigured(context, { file: explicit });
   const before = found.get(name);
   const file = before.origin?.file;
-  if (file === undefined) throw new NexusError("INTERNAL", `Server "${before.id}" stands in no file`);
+  if (file === undefined) throw new NexusError("INTERNAL", `Server "${before.id}" is not configured in a file`);
 
   const change = edit(before);
   if (!change) return { before, after: before, file };

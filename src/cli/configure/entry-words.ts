@@ -34,11 +34,11 @@ export function circumstancesAsWritten(entry: unknown): string[] {
     ...(upstream === undefined
       ? []
       : [`sends requests to ${upstream === "fake" ? "a fake" : plain(upstream)} instead`]),
-    ...(api === undefined ? [] : [`where it sends what: nexus api show ${quoteWord(plain(api))}`]),
+    ...(api === undefined ? [] : [`requests and addresses: nexus api show ${quoteWord(plain(api))}`]),
     ...(cwd === undefined ? [] : [`in ${plain(cwd)}`]),
     ...pairs(env).map(([name, value]) => `with ${name}=${value}`),
     ...(envFile === undefined ? [] : [`with the variables of ${plain(envFile)}`]),
-    ...(Array.isArray(passed) && passed.length > 0 ? [`with your ${passed.map(plain).join(", ")}`] : []),
+    ...(Array.isArray(passed) && passed.length > 0 ? [`with your variables ${passed.map(plain).join(", ")}`] : []),
     ...pairs(headers).map(([name, value]) => `sends ${name}: ${value}`),
     ...others.map(([name, value]) => `${name}: ${plain(value)}`),
   ].map(visible);

@@ -30,7 +30,7 @@ export function literalSecrets(entry: unknown): LiteralSecret[] {
 
 /** What to tell somebody who wrote one: what to type instead. */
 export function adviceAbout({ where, name, instead }: LiteralSecret): string {
-  return `${where} looks like a secret and stands in the file as it is; better: nexus secrets set ${name}, and write '${instead}'`;
+  return `${where} looks like a secret and is stored in the file as plain text. Better: run nexus secrets set ${name}, and write '${instead}'`;
 }
 
 function found(name: string, value: string, { where, before }: { where: string; before: string }): LiteralSecret[] {

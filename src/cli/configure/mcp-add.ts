@@ -20,34 +20,38 @@ import { TARGET, targetFile } from "./target-file.ts";
 export const add = defineCommand({
   usage: 'nexus mcp add <name> (-- COMMAND ARG… | --url URL | --api API | --stdio "COMMAND …") [options]',
   description: `
-Writes the server into your own file (~/.nexus/mcp.json unless you have another), or into the project's with --project;
-comments and order of the file stay. Everything after -- is the command. PowerShell drops a bare --: quote it, '--'.
-A command of your own file runs in your home folder; if it names files of this folder, it runs here. --cwd says otherwise.
+Adds the server to your own configuration file (default: ~/.nexus/mcp.json), or with --project to the project's file. Comments
+and order are preserved. Everything after -- is the command. In PowerShell, quote it: '--'.
+A command in your own file runs in your home folder, or in this folder if it names files of this folder. --cwd sets another.
 
-Then it connects once and says whether that works. A server that does not work yet is added all the same. Variables are
-written as they are given and filled in at each start: \${NAME}, \${NAME:-default}, \${secret:name}.`,
+Then Nexus connects once and reports whether the server works. A server that does not work yet is added as well. Variables
+are stored unresolved and replaced at each start: \${NAME}, \${NAME:-default}, \${secret:name}.`,
   words: { min: 1, max: Infinity },
   options: {
     ...ENTRY,
     ...TARGET,
-    force: { type: "boolean", help: "replace a server of that name" },
-    "no-check": { type: "boolean", help: "do not connect to it" },
+    force: { type: "boolean", help: "replace a server with this name" },
+    "no-check": { type: "boolean", help: "do not connect to the server" },
   },
   examples: [
-    ["nexus mcp add files -- npx -y @modelcontextprotocol/server-filesystem .", "a server that is a program"],
-    ["nexus mcp add docs --url https://example.com/mcp", "a server that runs elsewhere"],
+    [
+      "nexus mcp add files -- npx -y @modelcontextprotocol/server-filesystem .",
+      "a server that Nexus starts as a program",
+    ],
+    ["nexus mcp add docs --url https://example.com/mcp", "a server at a URL"],
     [
       `nexus mcp add github --url https://api.example.com/mcp --header 'Authorization: Bearer \${secret:github}'`,
-      `with a secret that "nexus secrets set github" stored`,
+      `use a secret that was stored with "nexus secrets set github"`,
     ],
-    ["nexus mcp add hotel --api capcorn --upstream fake", "the tools of an API, with a fake of it behind them"],
-    ["nexus mcp add notes --project --env MODE=dev -- node server.js", "for everybody who works on this project"],
+    ["nexus mcp add hotel --api capcorn --upstream fake", "the tools of an API, connected to its fake"],
+    ["nexus mcp add notes --project --env MODE=dev -- node server.js", "for everyone who works on this project"],
   ],
 
   async run(context) {
     const { words, options, flags, out, surroundings, stateFolder } = context;
     const [name = "", ...command] = words;
-    if (name.trim() === "") throw wrongUsage("The server has no name", "Give it one: nexus mcp add notes -- COMMAND …");
+    if (name.trim() === "")
+      throw wrongUsage("The name of the server is missing", "Add a name: nexus mcp add notes -- COMMAND …");
     const places = placesOf(context);
     const target = await targetFile({ ...options, config: flags.config }, places);
     const api = options.api === undefined ? undefined : await toolFile(options.api, places.cwd);
@@ -80,7 +84,7 @@ interface Added {
 }
 
 function tell(out: Output, { id, name, target, entry }: Added, home: string): void {
-  const called = id === name ? "" : `, called ${id} in commands`;
+  const called = id === name ? "" : `; its name in commands is ${id}`;
   out.line(`Added ${out.style("bold", visible(name))} to ${shortPath(target.file, home)}${called}`);
   out.line(out.style("dim", `  ${reachAsWritten(entry)}`));
   if (entry.cwd !== undefined) out.line(out.style("dim", `  in ${visible(shortPath(entry.cwd, home))}`));
@@ -89,10 +93,10 @@ function tell(out: Output, { id, name, target, entry }: Added, home: string): vo
   if (relative !== undefined) {
     warn(
       out,
-      `${visible(relative)} is looked for in your home folder, where servers of your own file run; --cwd DIR names another`,
+      `${visible(relative)} is searched in your home folder, where servers of your own file run; --cwd DIR sets another folder`,
     );
   }
-  if (target.layer === "explicit") out.note(`Nexus reads that file when it is told to: --config ${target.file}`);
+  if (target.layer === "explicit") out.note(`Nexus does not read this file by default. Use --config ${target.file}`);
 }
 
 /** How the new server stands among the others, and whether it works. */
@@ -109,16 +113,19 @@ async function settle(
   if (hiddenBy !== undefined)
     warn(
       out,
-      `It is hidden by the server of the same name in ${shortPath(hiddenBy, surroundings.home)}, which counts here`,
+      `It is hidden by the server with the same name in ${shortPath(hiddenBy, surroundings.home)}, which takes precedence`,
     );
   else if (definition.hides.length > 0)
     out.note(
-      `It hides the server of the same name in ${definition.hides.map((other) => shortPath(other, surroundings.home)).join(", ")}`,
+      `It hides the server with the same name in ${definition.hides.map((other) => shortPath(other, surroundings.home)).join(", ")}`,
     );
 
   const isTried = check && hiddenBy === undefined && definition.enabled && definition.trusted;
   if (check && hiddenBy === undefined && !definition.trusted) {
-    warn(out, `The file has servers that are not trusted yet, so nothing of it is started: nexus mcp trust`);
+    warn(
+      out,
+      `The file has servers that are not trusted yet, so none of them is started. Review them: nexus mcp trust`,
+    );
   }
   const { connectOnce } = await import("./first-connection.ts");
   const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;
@@ -141,18 +148,18 @@ async function settle(
 }
 
 function report(out: Output, { id, enabled }: ServerDefinition, outcome: FirstConnection | undefined): void {
-  if (!enabled) out.line(`It is switched off; switch it on with: nexus mcp enable ${id}`);
+  if (!enabled) out.line(`It is disabled. To enable it: nexus mcp enable ${id}`);
   if (!outcome) return;
   if (!outcome.ok) {
-    warn(out, `It does not work yet. ${renderForPeople(outcome.error)}`);
-    out.note(`Try it again with: nexus mcp connect ${id}`);
+    warn(out, `The server does not work yet. ${renderForPeople(outcome.error)}`);
+    out.note(`Try again: nexus mcp connect ${id}`);
     return;
   }
   const { era, protocolVersion, serverInfo, tools } = outcome;
   const title = visible([serverInfo?.name ?? id, serverInfo?.version].filter((part) => part !== undefined).join(" "));
   const counted = tools === undefined ? "no tools" : `${tools} ${tools === 1 ? "tool" : "tools"}`;
   out.line(`${out.style("green", "It works:")} ${title}, revision ${protocolVersion} (${era}), ${counted}`);
-  if (tools !== undefined) out.line(`Look at them with: nexus mcp tools ${id}`);
+  if (tools !== undefined) out.line(`List them: nexus mcp tools ${id}`);
 }
 
 /** Tools of an API are listed without its secrets; calls need them. */
@@ -166,7 +173,7 @@ async function tellMissingSecrets(
   const findings = await apiFindings(entry.reach, id, secretStore(surroundings, stateFolder));
   const advice = findings.flatMap(([, finding]) => finding.advice ?? []);
   if (advice.length === 0) return;
-  out.line("To give its tools their secrets:");
+  out.line("Its tools need these secrets:");
   for (const line of advice) out.line(`  ${visible(line)}`);
 }
 

@@ -5,12 +5,12 @@ import { shortPath } from "../output/short-path.ts";
 /** nexus mcp enable github */
 export const enable = defineCommand({
   usage: "nexus mcp enable <server> [--file FILE]",
-  description: `Changes the entry in the file it stands in; comments and order of the file stay.`,
+  description: `Changes the entry in its configuration file. Comments and order are preserved.`,
   words: { min: 1, max: 1 },
   options: SOURCE,
   examples: [
     ["nexus mcp enable github", "in the file that configures it"],
-    ["nexus mcp enable github --file .mcp.json", "in this file, whichever counts here"],
+    ["nexus mcp enable github --file .mcp.json", "in this file, even if another file takes precedence"],
   ],
 
   run: (context) => switchEntry(context, true),
@@ -19,12 +19,12 @@ export const enable = defineCommand({
 /** nexus mcp disable github */
 export const disable = defineCommand({
   usage: "nexus mcp disable <server> [--file FILE]",
-  description: `The entry stays in its file and can be switched on again; comments and order of the file stay.`,
+  description: `Keeps the entry in its file, so that it can be enabled again. Comments and order are preserved.`,
   words: { min: 1, max: 1 },
   options: SOURCE,
   examples: [
     ["nexus mcp disable github", "in the file that configures it"],
-    ["nexus mcp disable github --file .mcp.json", "in this file, whichever counts here"],
+    ["nexus mcp disable github --file .mcp.json", "in this file, even if another file takes precedence"],
   ],
 
   run: (context) => switchEntry(context, false),
@@ -42,12 +42,12 @@ async function switchEntry(context: CommandContext<{ file?: string | undefined }
   const changed = before.enabled !== on;
   if (out.json) return out.value({ server: id, file, enabled: after?.enabled, changed });
   const shown = shortPath(file, surroundings.home);
-  const state = on ? "switched on" : "switched off";
-  if (isSwitched) out.line(`${out.style("bold", id)} is ${state}${changed ? "" : " already"} (${shown})`);
+  const state = on ? "enabled" : "disabled";
+  if (isSwitched) out.line(`${out.style("bold", id)} is ${changed ? "" : "already "}${state} (${shown})`);
   else
     out.note(
-      `${out.onStderr("yellow", "warning:")} ${id} says so now, but ${shown} switches all its servers off: "mcp.enabled" is false`,
+      `${out.onStderr("yellow", "warning:")} ${id} is enabled, but ${shown} disables all its servers: "mcp.enabled" is false`,
     );
   if (on && after?.trusted === false)
-    out.note("The project's file is not trusted, so it is not started: nexus mcp trust");
+    out.note("The project's file is not trusted, so the server is not started. Review it: nexus mcp trust");
 }

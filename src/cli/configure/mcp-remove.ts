@@ -5,13 +5,13 @@ import { shortPath } from "../output/short-path.ts";
 /** nexus mcp remove github */
 export const remove = defineCommand({
   usage: "nexus mcp remove <server> [--file FILE]",
-  description: `Removes the entry from the file that counts here; comments and order of the file stay. Where a weaker file has a
-server of the same name, that one counts from then on. To keep the entry: nexus mcp disable.`,
+  description: `Removes the entry from its configuration file. Comments and order are preserved. If a file with lower precedence has a
+server with the same name, that server is used from then on. To keep the entry, use nexus mcp disable.`,
   words: { min: 1, max: 1 },
   options: SOURCE,
   examples: [
     ["nexus mcp remove github", "from the file that configures it"],
-    ["nexus mcp remove github --file ~/.nexus/mcp.json", "from this file, whichever counts here"],
+    ["nexus mcp remove github --file ~/.nexus/mcp.json", "from this file, even if another file takes precedence"],
   ],
 
   async run(context) {
@@ -23,6 +23,6 @@ server of the same name, that one counts from then on. To keep the entry: nexus 
     if (out.json) return out.value({ server: id, file, uncovered });
     out.line(`Removed ${out.style("bold", id)} from ${shortPath(file, surroundings.home)}`);
     if (uncovered !== undefined)
-      out.note(`The server of the same name in ${shortPath(uncovered, surroundings.home)} counts now`);
+      out.note(`The server with the same name in ${shortPath(uncovered, surroundings.home)} is used now`);
   },
 });

@@ -9,14 +9,14 @@ import type { ServerSet } from "../command/server-set.ts";
 export const retry = defineCommand({
   usage: "nexus mcp retry [server]",
   description: `
-Forgets which revision the server spoke, ends what commands that were killed left running, connects anew and reads the
-lists. Without a name: every server whose last connection failed.`,
+Forgets the remembered revision of the server, stops processes that killed commands left running, connects again and reads
+the lists. Without a name: every server whose last connection failed.`,
   words: { min: 0, max: 1 },
   options: {},
   examples: [
-    ["nexus mcp retry github", "after something was changed: does it work now, and if not, why"],
-    ["nexus mcp retry", "all that failed the last time"],
-    ["nexus mcp retry github --timeout 2m", "give a slow start longer"],
+    ["nexus mcp retry github", "after a change: check whether it works now, and if not, why"],
+    ["nexus mcp retry", "all servers that failed the last time"],
+    ["nexus mcp retry github --timeout 2m", "wait longer for a slow start"],
   ],
 
   async run({ words: [id], out, signal, openServers }) {
@@ -38,7 +38,7 @@ lists. Without a name: every server whose last connection failed.`,
       const items = answers.map(({ server, value }) => ({ server, ...value }));
       out.value({ items, errors: failuresForPrograms(failures) });
     } else if (chosen.length === 0) {
-      out.line("No server failed the last time it was used. Name one to connect to it anew all the same.");
+      out.line("No server failed the last time it was used. To connect again anyway, name a server.");
     }
     reportFailures(out, failures);
     return exitCodeFor(answers.length, failures);

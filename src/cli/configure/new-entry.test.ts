@@ -40,11 +40,11 @@ posix("a tool file stands where a folder would: relative in the project's file, 
 });
 
 test.each([
-  [{ api: "a.nexus.yaml", url: "http://a/" }, "--url and --api are given both"],
-  [{ api: "a.nexus.yaml", cwd: "." }, "--cwd goes with a command"],
-  [{ api: "a.nexus.yaml", header: ["A: b"] }, "--header and --env need a server"],
-  [{ url: "http://a/", upstream: "fake" }, "--upstream goes with --api"],
-  [{}, "Nothing says how to reach"],
+  [{ api: "a.nexus.yaml", url: "http://a/" }, "--url and --api cannot be used together"],
+  [{ api: "a.nexus.yaml", cwd: "." }, "--cwd requires a command"],
+  [{ api: "a.nexus.yaml", header: ["A: b"] }, "--header and --env require a server"],
+  [{ url: "http://a/", upstream: "fake" }, "--upstream requires --api"],
+  [{}, "The command or URL of"],
 ])("P1.9: what does not go together is not written: %j", (options, message) => {
   expect(() => newEntry("a", [], { ...options, target: user, from: "/home/u" })).toThrow(message);
 });

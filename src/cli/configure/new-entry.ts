@@ -11,15 +11,20 @@ import { inPlaceEntry, pairs, requireAddress } from "../command/in-place.ts";
 
 /** What an entry is made of on the command line; a command may also stand behind `--`. */
 export const ENTRY = {
-  url: { type: "string", value: "URL", help: "the address of a server that runs elsewhere" },
-  stdio: { type: "string", value: '"COMMAND …"', help: "the command of a server, in one word instead of after --" },
-  api: { type: "string", value: "API", help: "a tool file, approved; a path or a name, as in nexus api" },
-  upstream: { type: "string", value: "fake|URL", help: "what stands in for the real service of a tool file" },
+  url: { type: "string", value: "URL", help: "URL of a server" },
+  stdio: { type: "string", value: '"COMMAND …"', help: "command of a server as one argument, instead of after --" },
+  api: { type: "string", value: "API", help: "an approved tool file: a path or a name, as in nexus api" },
+  upstream: { type: "string", value: "fake|URL", help: "address to use instead of the real service of a tool file" },
   setting: { type: "string", multiple: true, value: "name=value", help: "a setting of a tool file; repeatable" },
-  env: { type: "string", multiple: true, value: "NAME=value", help: "a variable for the command; repeatable" },
+  env: {
+    type: "string",
+    multiple: true,
+    value: "NAME=value",
+    help: "an environment variable for the command; repeatable",
+  },
   header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
-  cwd: { type: "string", value: "DIR", help: "the folder the command runs in" },
-  disabled: { type: "boolean", help: "add it switched off" },
+  cwd: { type: "string", value: "DIR", help: "working folder of the command" },
+  disabled: { type: "boolean", help: "add it disabled" },
 } as const satisfies Options;
 
 interface EntryOptions {
@@ -44,13 +49,13 @@ export function newEntry(
   const { url, stdio, api, upstream, cwd, disabled, target, from } = options;
   const ways = { "a command": command[0], "--stdio": stdio, "--url": url, "--api": api };
   const given = Object.entries(ways).flatMap(([way, value]) => (value === undefined ? [] : [way]));
-  if (given.length > 1) throw wrongUsage(`${given.join(" and ")} are given both`, "Give one of them.");
-  if (given.length === 0) throw wrongUsage(`Nothing says how to reach "${name}"`, howTo(name));
+  if (given.length > 1) throw wrongUsage(`${given.join(" and ")} cannot be used together`, "Use one of them.");
+  if (given.length === 0) throw wrongUsage(`The command or URL of "${name}" is missing`, howTo(name));
   if (url !== undefined) requireAddress(url);
-  if (url !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --url");
-  if (api !== undefined && cwd !== undefined) throw wrongUsage("--cwd goes with a command, not with --api");
-  if (api === undefined && upstream !== undefined) throw wrongUsage("--upstream goes with --api");
-  if (api === undefined && options.setting) throw wrongUsage("--setting goes with --api");
+  if (url !== undefined && cwd !== undefined) throw wrongUsage("--cwd requires a command, not --url");
+  if (api !== undefined && cwd !== undefined) throw wrongUsage("--cwd requires a command, not --api");
+  if (api === undefined && upstream !== undefined) throw wrongUsage("--upstream requires --api");
+  if (api === undefined && options.setting) throw wrongUsage("--setting requires --api");
 
   const [program, ...args] = command;
   // Words behind -- are words already: nothing in them is to be taken apart.
@@ -76,7 +81,7 @@ function isHere(entry: ServerEntry, folder: string): boolean {
 }
 
 function howTo(name: string): string {
-  return `Write nexus mcp add ${name} -- COMMAND ARG…, or --url URL, or --api API. (PowerShell drops a bare --: quote it, '--'.)`;
+  return `Use nexus mcp add ${name} -- COMMAND ARG…, or --url URL, or --api API. (In PowerShell, quote it: '--'.)`;
 }
 
 /** A project moves with its folder, and is the same for others; the user's file speaks about this machine. */

@@ -6,8 +6,8 @@ import type { Options } from "../command/command.ts";
 
 /** Options of commands that write into a configuration file. */
 export const TARGET = {
-  project: { type: "boolean", help: "write into the project's file in this folder, not into your own" },
-  file: { type: "string", value: "FILE", help: "write into this file" },
+  project: { type: "boolean", help: "write to the project's file in this folder instead of your own" },
+  file: { type: "string", value: "FILE", help: "write to this file" },
 } as const satisfies Options;
 
 interface Wish {
@@ -20,7 +20,8 @@ interface Wish {
 /** The file that a new server goes to: a named one, the project's, else the user's; one that is there before a new one. */
 export async function targetFile({ project, file, config }: Wish, surroundings: Surroundings): Promise<Candidate> {
   const named = file ?? config;
-  if (named !== undefined && project) throw wrongUsage("--project and a file are given both", "Give one of them.");
+  if (named !== undefined && project)
+    throw wrongUsage("--project and --file cannot be used together", "Use one of them.");
   const places = candidates(surroundings);
   const { cwd, home } = surroundings;
   if (named !== undefined) {

@@ -19,11 +19,11 @@ export async function apiFindings(
   if (!file) return [];
   if (upstream === "fake") {
     return [
-      ["upstream", ok("a fake of it, started with the server")],
-      ["secrets", ok("the fake's own placeholders")],
+      ["upstream", ok("a fake, started with the server")],
+      ["secrets", ok("placeholders of the fake")],
     ];
   }
-  const place = upstream === undefined ? ok(file.upstream.base) : ok(`${upstream}, in place of ${file.upstream.base}`);
+  const place = upstream === undefined ? ok(file.upstream.base) : ok(`${upstream} instead of ${file.upstream.base}`);
   return [
     ["upstream", place],
     [
@@ -42,7 +42,7 @@ interface SecretsNeeded {
 
 async function secretsFinding({ file, server, origin, store }: SecretsNeeded): Promise<Finding> {
   const needed = neededSecrets(file, server);
-  if (needed.length === 0) return ok("none are used");
+  if (needed.length === 0) return ok("no secrets are used");
   const { secrets } = await store.list().catch((): StoredSecrets => ({ secrets: [], unreadable: 0 }));
   const missing = needed.filter((name) => !secrets.some((stored) => filledPlaces(name, stored.name) !== undefined));
   const used = secrets.filter((stored) => needed.some((name) => filledPlaces(name, stored.name) !== undefined));

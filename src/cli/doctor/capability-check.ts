@@ -18,14 +18,14 @@ export async function capabilityFinding(client: Client, signal: AbortSignal): Pr
     const answer = await answersAnyway(client, kind, signal);
     if (client.lost) {
       return draft
-        .add("warning", `ended when it was asked for ${method}, which it does not declare: ${client.lost.message}`)
+        .add("warning", `exited after ${method}, which it does not declare: ${client.lost.message}`)
         .finding();
     }
     if (answer) {
       draft.add(
         "note",
-        `answers ${method}, though it does not declare "${capability}"`,
-        `Its author should declare what it offers; clients do not ask for "${capability}" until then.`,
+        `answers ${method} but does not declare "${capability}"`,
+        `The server's author should declare "${capability}". Clients do not use it until then.`,
       );
     }
   }

@@ -50,7 +50,7 @@ export class Checkup {
   /** Everything in order; what was not looked at was skipped, for this reason or because of the first failure. */
   result(server: string, reason?: string): Examined {
     const failedAt = this.#order.find((id) => this.find(id)?.verdict === "failed");
-    const why = reason ?? (failedAt === undefined ? "it was not reached" : `because "${TITLES[failedAt]}" failed`);
+    const why = reason ?? (failedAt === undefined ? "not reached" : `because "${TITLES[failedAt]}" failed`);
     const checks = this.#order.map((id) => ({ id, title: TITLES[id], ...(this.find(id) ?? skipped(why)) }));
     return {
       server,

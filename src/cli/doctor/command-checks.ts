@@ -17,17 +17,17 @@ export function commandFinding(reach: StdioReach, { variables, platform }: Surro
     platform,
     cwd,
   });
-  if (file === undefined) return { verdict: "warning", evidence: [`${command}: no program of that name was found`] };
-  if (filled !== undefined) return ok(`${filled} is a program`);
+  if (file === undefined) return { verdict: "warning", evidence: [`${command}: program not found`] };
+  if (filled !== undefined) return ok(`${filled} is an executable`);
   const what = file === command ? command : `${command} is ${file}`;
-  return ok(isOurNode(file) ? `${what} (Node.js ${process.version}, which Nexus runs on, too)` : what);
+  return ok(isOurNode(file) ? `${what} (Node.js ${process.version}, the same as Nexus uses)` : what);
 }
 
 export function folderFinding({ cwd }: StdioReach, written: unknown): Finding {
-  if (cwd === undefined) return ok(`${process.cwd()} (the one Nexus was started in)`);
+  if (cwd === undefined) return ok(`${process.cwd()} (where Nexus was started)`);
   const isNamed = isRecord(written) && (written["cwd"] ?? written["workdir"]) !== undefined;
   const shown = isNamed ? (variableText(written, ["cwd", "workdir"]) ?? cwd) : `${cwd} (the entry has no "cwd")`;
-  return isFolder(cwd) ? ok(shown) : { verdict: "warning", evidence: [`${shown} is no folder`] };
+  return isFolder(cwd) ? ok(shown) : { verdict: "warning", evidence: [`${shown} is not a folder`] };
 }
 
 /** What an entry says with variables in it; what they stand for may be secret, and is not shown. */

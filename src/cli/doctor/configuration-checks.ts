@@ -8,13 +8,13 @@ import { failedBy, FindingDraft, ok, type Finding } from "./check.ts";
 /** Where the entry stands, what it hides, and what is wrong or odd about it. */
 export function configurationFinding(definition: ServerDefinition, { warnings }: Configuration): Finding {
   const { id, origin, hides } = definition;
-  const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : "given on the command line";
+  const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : "from the command line";
   const problem = definition.problem ?? urlProblem(definition);
   if (problem) return failedBy(problem, [`at ${placeOf(problem.details.source) ?? place}`]);
   const draft = new FindingDraft().add("ok", place);
   if (hides.length > 0) {
-    const advice = `The entries of "${id}" there have no effect; "nexus mcp explain ${id}" shows them.`;
-    draft.add("note", `hides the same name in ${hides.join(", ")}`, advice);
+    const advice = `The entries of "${id}" in these files have no effect; "nexus mcp explain ${id}" shows them.`;
+    draft.add("note", `hides a server with the same name in ${hides.join(", ")}`, advice);
   }
   for (const { server, message, source } of warnings) {
     if (server === id) draft.add("warning", `${message} (${source.file}:${source.line})`, "Correct it in the file.");
@@ -27,7 +27,7 @@ export function enabledFinding(definition: ServerDefinition, { named }: { named:
   if (definition.enabled) return ok("yes");
   const refusal = unableToRun(definition);
   if (named && refusal) return failedBy(refusal);
-  return { verdict: "note", evidence: ["switched off"], advice: refusal?.hint === undefined ? [] : [refusal.hint] };
+  return { verdict: "note", evidence: ["disabled"], advice: refusal?.hint === undefined ? [] : [refusal.hint] };
 }
 
 export function trustedFinding(definition: ServerDefinition): Finding {
@@ -37,7 +37,7 @@ export function trustedFinding(definition: ServerDefinition): Finding {
     if (refusal) return failedBy(refusal, origin ? [`in ${origin.file}:${origin.line} (${origin.layer})`] : []);
   }
   if (origin?.layer === "user") return ok("your own file");
-  return ok(origin && origin.layer !== "explicit" ? "the project's file is trusted" : "you named it");
+  return ok(origin && origin.layer !== "explicit" ? "the project's file is trusted" : "named on the command line");
 }
 
 function urlProblem({ entry }: ServerDefinition): ReturnType<typeof asNexusError> | undefined {

@@ -62,9 +62,9 @@ async function examineEntry(
   if (checkup.find("configuration")?.verdict !== "failed") {
     checkup.set("variables", variablesFinding(references, known, definition));
   }
-  if (!definition.enabled) return "it is switched off";
+  if (!definition.enabled) return "it is disabled";
   const isStopped = (["configuration", "trusted", "variables"] as const).some(
     (check) => checkup.find(check)?.verdict === "failed",
   );
-  return isStopped ? "nothing is started until that is solved" : undefined;
+  return isStopped ? "nothing is started until this is fixed" : undefined;
 }

@@ -62,7 +62,7 @@ export function httpFinding(head: HttpHead | undefined): Finding {
   const kind = typeof type === "string" ? type : "no content type";
   if (status === undefined) return ok(`accepts requests, answers with ${kind}`);
   // Servers of the legacy era may refuse the question of the modern one in many ways.
-  return ok(`server/discover is answered with HTTP ${status}, ${kind}`);
+  return ok(`server/discover returned HTTP ${status}, ${kind}`);
 }
 
 /** Whether credentials were wanted, given and taken: only that, never what they are. */
@@ -72,11 +72,11 @@ export function authenticationFinding({ headers, url }: HttpReach, head: HttpHea
     return {
       verdict: "note",
       evidence: [
-        `server/discover wants credentials (${String(head.headers["www-authenticate"] ?? "HTTP 401")}), the rest does not`,
+        `server/discover requires credentials (${String(head.headers["www-authenticate"] ?? "HTTP 401")}), other requests do not`,
       ],
     };
   }
   if (given.length > 0) return ok(`accepted, with ${given.join(", ")}`);
   const { username, password } = new URL(url);
-  return username !== "" || password !== "" ? ok("accepted, with the name in the URL") : ok("none is asked for");
+  return username !== "" || password !== "" ? ok("accepted, with the user name in the URL") : ok("none required");
 }

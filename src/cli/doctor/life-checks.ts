@@ -26,7 +26,7 @@ export async function latencyFinding(client: Client, signal: AbortSignal): Promi
   return {
     verdict: "warning",
     evidence,
-    advice: ["Every call takes at least that long: look at the way to the server."],
+    advice: ["Every call takes at least this long. Check the network between here and the server."],
   };
 }
 
@@ -40,7 +40,7 @@ export function stdoutFinding(noise: readonly string[]): Finding {
   return {
     verdict: "warning",
     evidence: [`${count} of other text`, ...noise.slice(0, 3).map((line) => `stdout: ${line}`)],
-    advice: ["Servers log to stderr; other clients may refuse one that writes other text to stdout."],
+    advice: ["Servers must log to stderr. Other clients may reject a server that writes other text to stdout."],
   };
 }
 
@@ -60,12 +60,12 @@ export async function shutdownFinding(client: Client): Promise<Finding> {
   const ms = Math.round(performance.now() - startedAt);
   const reason = await client.closed;
   const signal = reason.kind === "exited" ? reason.signal : undefined;
-  if (signal === undefined && ms < PATIENCE_MS) return ok(`ended by itself ${ms} ms after its stdin was closed`);
+  if (signal === undefined && ms < PATIENCE_MS) return ok(`exited ${ms} ms after its stdin was closed`);
   return {
     verdict: "note",
     evidence: [
-      `did not end when its stdin was closed; it was told to${signal ? ` (${signal})` : ""}, and was gone after ${ms} ms`,
+      `did not exit when its stdin was closed; it was terminated${signal ? ` with ${signal}` : ""} after ${ms} ms`,
     ],
-    advice: ["Its author should end the process when stdin ends; until then every command waits for that at its end."],
+    advice: ["The server's author should exit the process when stdin closes. Until then, every command waits for it."],
   };
 }

@@ -67,14 +67,15 @@ export function listFinding(offer: ServerOffer, definition: ServerDefinition, wa
 function nameFaults(draft: FindingDraft, kind: string, names: readonly unknown[]): void {
   const texts = names.filter((name): name is string => typeof name === "string" && name.trim() !== "");
   const nameless = names.length - texts.length;
-  if (nameless > 0) draft.add("warning", `${nameless} without a name (${kind}s)`, "Its author has to name them.");
+  if (nameless > 0)
+    draft.add("warning", `${nameless} without a name (${kind}s)`, "The server's author must name them.");
   const [seen, twice] = [new Set<string>(), new Set<string>()];
   for (const name of texts) (seen.has(name) ? twice : seen).add(name);
   if (twice.size > 0) {
     draft.add(
       "warning",
       `the same ${kind} twice: ${few([...twice])}`,
-      "Its author has to rename one: only one can be used.",
+      "The server's author must rename one of them. Only one can be used.",
     );
   }
   const long = kind === "tool" || kind === "prompt" ? texts.filter((name) => name.length > MAX_NAME) : [];
@@ -90,13 +91,13 @@ function missingTools({ tools }: ServerOffer, { id, failIfNoTools }: ServerDefin
   if (!failIfNoTools || tools.length > 0) return undefined;
   return new NexusError("CAPABILITY_MISSING", `Server "${id}" offers no tools`, {
     server: id,
-    hint: `"fail_if_no_tools" makes that a failure.`,
+    hint: `"fail_if_no_tools" in its entry makes this an error.`,
   });
 }
 
 /** Whether tools say what they may change: who asks before a call goes by that. */
 export function toolHintFinding(tools: readonly Tool[]): Finding {
-  if (tools.length === 0) return ok("there are no tools");
+  if (tools.length === 0) return ok("no tools");
   const has = (hint: "readOnlyHint" | "destructiveHint") =>
     tools.filter(({ annotations }) => annotations?.[hint] === true).length;
   const silent = tools.filter(({ annotations }) => {
@@ -107,6 +108,6 @@ export function toolHintFinding(tools: readonly Tool[]): Finding {
   return {
     verdict: "note",
     evidence: [counts, `without readOnlyHint and destructiveHint: ${few(silent.map(({ name }) => name))}`],
-    advice: ["Such tools count as destructive. Its author should add annotations."],
+    advice: ["Such tools are treated as destructive. The server's author should add annotations."],
   };
 }

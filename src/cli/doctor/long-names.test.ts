@@ -10,7 +10,7 @@ test.each([
   ["github", 57, `"prefix": "gi"`],
   ["github-enterprise", 50, `"prefix": "ge"`],
   ["github-enterprise", 61, `"prefix": "g"`],
-  ["github", 62, "Its author has to shorten them"],
+  ["github", 62, "The server's author must shorten them"],
 ])("P1.9: %s with a name of %i characters gets a prefix that is short enough", (id, length, advice) => {
   expect(longNames({ id }, ["t".repeat(length), "x"])?.advice).toContain(advice);
 });

@@ -15,11 +15,11 @@ export function longNames(
   const shown = long.map((name) => `${fullName(prefix, name)} (${fullName(prefix, name).length})`);
   const room = MAX_NAME - Math.max(...long.map((name) => fullName("", name).length));
   return {
-    evidence: `names over ${MAX_NAME} characters at the gateway, which some providers of models refuse: ${few(shown, 3)}`,
+    evidence: `names over ${MAX_NAME} characters at the gateway, which some model providers reject: ${few(shown, 3)}`,
     advice:
       room < 1
-        ? `Its author has to shorten them; until then "tools": { "deny": […] } leaves them out.`
-        : `Shorten what they begin with: "prefix": "${shorter(id, room)}" in its entry.`,
+        ? `The server's author must shorten them. Until then, hide them with "tools": { "deny": […] }.`
+        : `Set a shorter prefix in the server's entry: "prefix": "${shorter(id, room)}".`,
   };
 }
 

@@ -21,36 +21,39 @@ import { verboseLogger } from "../output/verbose-logger.ts";
 export const doctor = defineCommand({
   usage: "nexus mcp doctor [server] [--problems] [--details]",
   description: `
-Checks a server, or all, from the entry in its file to the end of its process, and says for each finding what was seen
-and what to do: configuration, trust, variables (names only), command or network, start, stdout, protocol, capabilities,
-lists, schemas and what model providers make of them, latency, shutdown; of a tool file where its calls go and whether its
-secrets are stored. No tool is called.
+Checks one or all servers, from the configuration entry to the end of the process, and shows for each check what was found
+and how to fix it: configuration, trust, variables (names only), command or network, start, stdout, protocol, capabilities,
+lists, schemas and their support by model providers, latency, shutdown. For a tool file, it also checks the addresses and
+whether the secrets are stored. No tool is called.
 
-Ends with 0 where nothing failed (warnings are no failure), else with the code of the failure; with 4 where several
-failed in different ways. Of more than five servers, those without a finding are one line each; --details shows everything,
---problems only the servers with a warning or a failure.`,
+Exit code 0 if nothing failed (warnings do not count), otherwise the code of the failure, or 4 for several different
+failures. With more than five servers, those without problems are one line each; --details shows every check, --problems
+shows only servers with a warning or a failure.`,
   words: { min: 0, max: 1 },
   options: {
-    problems: { type: "boolean", help: "only servers with a warning or a failure" },
-    details: { type: "boolean", help: "every check of every server" },
+    problems: { type: "boolean", help: "show only servers with a warning or a failure" },
+    details: { type: "boolean", help: "show every check of every server" },
     ...IN_PLACE,
   },
   examples: [
-    ["nexus mcp doctor", "every configured server, side by side"],
-    ["nexus mcp doctor --problems", "only those with a warning or a failure"],
-    ["nexus mcp doctor github", "one server"],
-    ["nexus mcp doctor github --timeout 5s", "do not wait long for one that hangs"],
-    [`nexus mcp doctor --stdio "node server.js"`, "a server that is not configured yet"],
-    ["nexus mcp doctor --url https://example.com/mcp", "one that is reached by URL: DNS, TCP, TLS and HTTP, too"],
-    [`nexus mcp doctor --json | jq '.servers[].checks[] | select(.verdict == "failed")'`, "for programs"],
+    ["nexus mcp doctor", "check all configured servers"],
+    ["nexus mcp doctor --problems", "show only servers with a warning or a failure"],
+    ["nexus mcp doctor github", "check one server"],
+    ["nexus mcp doctor github --timeout 5s", "do not wait long for a server that hangs"],
+    [`nexus mcp doctor --stdio "node server.js"`, "check a server that is not configured yet"],
+    ["nexus mcp doctor --url https://example.com/mcp", "check a server at a URL, including DNS, TCP, TLS and HTTP"],
+    [
+      `nexus mcp doctor --json | jq '.servers[].checks[] | select(.verdict == "failed")'`,
+      "print the failed checks as JSON",
+    ],
   ],
 
   async run({ words: [id], options, flags, out, signal, surroundings, stateFolder, openServers }) {
     await using servers = await openServers({ asksFor: (server) => id === undefined || server === id });
     if (servers.inPlace && id !== undefined) {
       throw wrongUsage(
-        `"${id}" and a server in place are given both`,
-        "Name a server, or give one with --stdio or --url.",
+        `"${id}" cannot be used together with --stdio or --url`,
+        "Name a configured server, or use --stdio or --url.",
       );
     }
     const { files, servers: all } = servers.configuration;
@@ -98,7 +101,7 @@ function brokenFile({ file, problem }: ConfigFile): Examined {
   const finding = problem ? failedBy(problem) : { verdict: "ok" as const, evidence: [] };
   const { line, column } = problem?.details.source ?? {};
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
-  const advice = [...(finding.advice ?? []), `Correct it at ${place}; until then none of its servers is there.`];
+  const advice = [...(finding.advice ?? []), `Correct it at ${place}. Until then, none of its servers is available.`];
   const check: Check = { id: "configuration", title: TITLES.configuration, ...finding, advice };
   return { server: file, verdict: "failed", checks: [check], failures: problem ? [problem] : [] };
 }
@@ -126,5 +129,5 @@ function fileForPrograms({ file, layer, servers, trusted, problem }: ConfigFile)
 
 function nothingThere(files: readonly ConfigFile[]): string {
   const none = files.length === 0 ? "No configuration file was found" : "The configuration has no servers";
-  return `${none}: there is nothing to check. Add a server: nexus mcp add NAME -- COMMAND …`;
+  return `${none}. Add a server: nexus mcp add NAME -- COMMAND …`;
 }

@@ -10,18 +10,18 @@ const DEFAULT_LINES = "50";
 export const logs = defineCommand({
   usage: "nexus mcp logs <server> [--lines N] [--follow]",
   description: `
-Servers that are started as programs log to stderr. Nexus keeps what they write, from every command that used them:
-the last megabyte or two. Servers that are reached by URL keep their own logs.`,
+Servers that Nexus starts as programs log to stderr. Nexus keeps the last one or two megabytes of each, from all commands
+that used it. Servers at a URL keep their own logs.`,
   words: { min: 1, max: 1 },
   options: {
-    lines: { type: "string", short: "n", value: "N", help: `how many lines to show, ${DEFAULT_LINES} unless given` },
-    follow: { type: "boolean", short: "f", help: "go on showing what is written, until Ctrl-C" },
+    lines: { type: "string", short: "n", value: "N", help: `number of lines to show; default: ${DEFAULT_LINES}` },
+    follow: { type: "boolean", short: "f", help: "keep showing new lines until Ctrl-C" },
   },
   examples: [
-    ["nexus mcp logs github", `the last ${DEFAULT_LINES} lines that the server wrote`],
-    ["nexus mcp logs github --lines 500 | grep -i error", "look further back"],
-    ["nexus mcp logs github --follow", "watch it while another terminal uses it"],
-    ["nexus mcp logs github --follow --json", "one JSON object a line: {server, line}"],
+    ["nexus mcp logs github", `show the last ${DEFAULT_LINES} lines of the server`],
+    ["nexus mcp logs github --lines 500 | grep -i error", "search older lines"],
+    ["nexus mcp logs github --follow", "watch the server while another terminal uses it"],
+    ["nexus mcp logs github --follow --json", "print one JSON object per line: {server, line}"],
   ],
 
   async run({ words, options, out, signal, stateFolder, openServers }) {
@@ -35,25 +35,25 @@ the last megabyte or two. Servers that are reached by URL keep their own logs.`,
     if (options.follow) {
       const show = (line: string) => (out.json ? out.value({ server, line }) : out.line(visible(line)));
       for (const line of lines) show(line);
-      out.note(out.onStderr("dim", `following ${file}, Ctrl-C ends`));
+      out.note(out.onStderr("dim", `following ${file}; press Ctrl-C to stop`));
       await followLog(file, { from: end, onLine: show, signal });
       return;
     }
     if (out.json) return out.value({ server, file, lines });
     for (const line of lines) out.line(visible(line));
     if (lines.length > 0 || count === 0) return;
-    out.note(`"${server}" has written nothing to stderr yet, as far as Nexus has seen (${file}).`);
+    out.note(`Nexus has no stderr output of "${server}" yet (${file}).`);
     out.note(
       entry?.reach.kind === "api"
-        ? "It is made of a tool file, and runs inside of Nexus: --verbose shows what it does."
+        ? "This server comes from a tool file and runs inside Nexus. Use --verbose to see what it does."
         : entry && entry.reach.kind !== "stdio"
-          ? "It is reached by URL: its log is where it runs."
-          : `Use it once to get something: nexus mcp connect ${server}. Some servers log only when a variable such as DEBUG tells them to.`,
+          ? "This server is at a URL. Its log is on the machine where it runs."
+          : `Use the server once: nexus mcp connect ${server}. Some servers log only if a variable such as DEBUG is set.`,
     );
   },
 });
 
 function countOf(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw wrongUsage(`--lines ${text} is no number of lines`, "Write --lines 100.");
+  throw wrongUsage(`--lines "${text}" is not a number of lines`, "Use --lines 100.");
 }

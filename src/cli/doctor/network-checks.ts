@@ -26,7 +26,7 @@ export async function networkFindings({ url, surroundings, timeoutMs, signal }: 
     // From here only the proxy can be seen; the rest of the way is its own.
     const verdict = worst([steps.dns.verdict, steps.tcp.verdict]);
     const evidence = [...finding.evidence, ...steps.dns.evidence, ...steps.tcp.evidence];
-    const behind = skipped("the proxy does that");
+    const behind = skipped("done by the proxy");
     return new Map([
       ["proxy", { verdict, evidence }],
       ...(["dns", "tcp", "tls"] as const).map((id) => [id, behind] as const),
@@ -38,14 +38,14 @@ export async function networkFindings({ url, surroundings, timeoutMs, signal }: 
     url.protocol === "https:"
       ? isThere
         ? await tlsFinding(target)
-        : skipped("there is no connection")
-      : skipped("plain http: what is sent can be read on the way");
+        : skipped("no connection")
+      : skipped("plain http: other parties in the network can read the data");
   return new Map(Object.entries({ proxy: finding, ...steps, tls }) as [CheckId, Finding][]);
 }
 
 async function reachFindings(target: Target): Promise<{ dns: Finding; tcp: Finding }> {
   const dns = await dnsFinding(target);
-  return { dns, tcp: dns.verdict === "ok" ? await tcpFinding(target) : skipped("its name has no address") };
+  return { dns, tcp: dns.verdict === "ok" ? await tcpFinding(target) : skipped("its host name could not be resolved") };
 }
 
 function proxyFinding(url: URL, { proxy: settings }: Surroundings): { proxy?: URL; finding: Finding } {
@@ -59,8 +59,8 @@ function proxyFinding(url: URL, { proxy: settings }: Surroundings): { proxy?: UR
   return {
     finding: {
       verdict: "warning",
-      evidence: ["the proxy variable holds no address"],
-      advice: [`Write HTTP_PROXY and HTTPS_PROXY like "http://proxy.example:3128", or unset them.`],
+      evidence: ["the proxy variable is not an address"],
+      advice: [`Set HTTP_PROXY and HTTPS_PROXY to a value like "http://proxy.example:3128", or unset them.`],
     },
   };
 }
@@ -82,7 +82,7 @@ async function tcpFinding({ host, port, signal }: Target): Promise<Finding> {
     const socket = await socketTo(() => connectSocket({ host, port }), "connect", signal);
     const { remoteAddress = host } = socket;
     socket.destroy();
-    return ok(`${remoteAddress} port ${port} takes connections, ${since(startedAt)}`);
+    return ok(`${remoteAddress} port ${port} accepts connections, ${since(startedAt)}`);
   } catch (error) {
     // Where several addresses were tried, Node's own message is empty.
     const codes = error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : messageOf(error);

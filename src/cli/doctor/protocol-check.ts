@@ -11,9 +11,9 @@ export interface Meeting {
 }
 
 const FOUND: Record<Client["verdict"]["how"], string> = {
-  probed: "found by asking",
-  given: "as it was remembered",
-  pinned: "as demanded",
+  probed: "detected",
+  given: "as remembered",
+  pinned: "as configured",
 };
 
 /** Which revision is spoken, and how that was found out. */
@@ -24,21 +24,22 @@ export function protocolFinding(
   const draft = new FindingDraft();
   const who = serverInfo ? `${serverInfo.name} ${serverInfo.version}: ` : "";
   draft.add("ok", `${who}revision ${protocolVersion} (${era}), ${FOUND[verdict.how]}`);
-  if (!serverInfo) draft.add("note", "the server does not say what it is", "Its author should send serverInfo.");
+  if (!serverInfo)
+    draft.add("note", "the server does not send its name", "The server's author should send serverInfo.");
   if (remembered !== undefined && remembered !== era) {
-    draft.add("note", `it was remembered as ${remembered} until now; from now on as ${era}`);
+    draft.add("note", `remembered as ${remembered} before; now remembered as ${era}`);
   }
   if (starts > 1) {
     draft.add(
       "note",
-      `its process ended on the first question and was started ${starts} times`,
-      "Its author should answer unknown methods with an error; until then every first start takes longer.",
+      `its process exited after the first request and was started ${starts} times`,
+      "The server's author should answer unknown methods with an error. Until then, every first start takes longer.",
     );
   }
   const newestLegacy = LEGACY_REVISIONS[0];
   if (era === "legacy" && protocolVersion < newestLegacy) {
     const newer = [...MODERN_REVISIONS, newestLegacy].join(" and ");
-    draft.add("note", `older than ${newer}`, "Update the server if there is a newer version of it.");
+    draft.add("note", `older than ${newer}`, "Update the server if a newer version exists.");
   }
   return draft.finding();
 }

@@ -12,14 +12,14 @@ test("a plain schema has no problem", () => {
 });
 
 test.each([
-  [{}, `"type" of the whole is not "object"`],
-  [{ type: "array" }, `"type" of the whole is not "object"`],
-  [{ type: "object", anyOf: [{ required: ["a"] }] }, `"anyOf" at the top`],
+  [{}, `"type" of the top level is not "object"`],
+  [{ type: "array" }, `"type" of the top level is not "object"`],
+  [{ type: "object", anyOf: [{ required: ["a"] }] }, `"anyOf" at the top level`],
   [{ type: "object", properties: { "two words": {} } }, `the argument name "two words"`],
   [{ type: "object", properties: { ["x".repeat(65)]: {} } }, `the argument name "${"x".repeat(65)}"`],
-  [{ type: "object", properties: { a: { items: { type: "int" } } } }, `the type "int", which JSON Schema has not`],
+  [{ type: "object", properties: { a: { items: { type: "int" } } } }, `the type "int", which is not in JSON Schema`],
   [nested(12), "nested deeper than 10 levels"],
-  [[], "the schema is no object"],
+  [[], "the schema is not an object"],
 ])("%j is refused by some provider", (schema, problem) => {
   expect(schemaProblems(schema)).toContain(problem);
 });
@@ -36,8 +36,8 @@ test("tools under the same problem stand together, and heavy ones are named", ()
     heavy,
   ]);
   expect(verdict).toBe("warning");
-  expect(evidence[1]).toBe(`heavy ones (tokens): heavy ${tokensOf(heavy)}`);
-  expect(evidence[2]).toBe(`"type" of the whole is not "object": a, b`);
+  expect(evidence[1]).toBe(`largest (tokens): heavy ${tokensOf(heavy)}`);
+  expect(evidence[2]).toBe(`"type" of the top level is not "object": a, b`);
 });
 
 test("a name that has to be changed for models, and a missing description, are notes", () => {

@@ -14,27 +14,27 @@ const MANY_TOKENS = 20_000;
 
 /** Whether model providers take the definitions, and what they cost in every request. */
 export function providerFinding(prefix: string, tools: readonly Tool[]): Finding {
-  if (tools.length === 0) return ok("there are no tools");
+  if (tools.length === 0) return ok("no tools");
   const draft = new FindingDraft();
   cost(draft, tools);
   for (const [problem, names] of problemsOf(tools)) {
     draft.add(
       "warning",
       `${problem}: ${few(names)}`,
-      "Some providers refuse such tools; its author should change the schema.",
+      "Some providers reject such tools. The server's author should change the schema.",
     );
   }
   const shortened = tools.filter(({ name }) => modelName(prefix, name) !== `mcp__${prefix}__${name}`);
   if (shortened.length > 0) {
     const names = shortened.map(({ name }) => `${name} → ${modelName(prefix, name)}`);
-    draft.add("note", `models know these by a changed name: ${few(names, 3)}`);
+    draft.add("note", `models see these under a changed name: ${few(names, 3)}`);
   }
   const silent = tools.filter(({ description }) => typeof description !== "string" || description.trim() === "");
   if (silent.length > 0) {
     draft.add(
       "note",
       `without a description: ${few(silent.map(({ name }) => name))}`,
-      "Models choose tools by their descriptions; its author should write them.",
+      "Models choose tools by their descriptions. The server's author should add them.",
     );
   }
   return draft.finding();
@@ -51,13 +51,13 @@ function cost(draft: FindingDraft, tools: readonly Tool[]): void {
     .sort((a, b) => b.tokens - a.tokens);
   const total = weighed.reduce((sum, { tokens }) => sum + tokens, 0);
   const heavy = weighed.filter(({ tokens }) => tokens >= HEAVY_TOKENS).map(({ name, tokens }) => `${name} ${tokens}`);
-  const advice = `Hide what is not needed with "tools": { "allow": […] } or "deny" in the server's entry.`;
+  const advice = `Hide tools that are not needed with "tools": { "allow": […] } or "deny" in the server's entry.`;
   draft.add(
     total >= MANY_TOKENS ? "warning" : "ok",
     `${tools.length} definitions, about ${total} tokens in every request`,
     total >= MANY_TOKENS ? advice : undefined,
   );
-  if (heavy.length > 0) draft.add("note", `heavy ones (tokens): ${few(heavy, 3)}`, advice);
+  if (heavy.length > 0) draft.add("note", `largest (tokens): ${few(heavy, 3)}`, advice);
 }
 
 /** What is wrong, and with which tools. */
@@ -72,11 +72,11 @@ function problemsOf(tools: readonly Tool[]): Map<string, string[]> {
 
 /** What providers do not take in the schema of a tool's arguments. */
 export function schemaProblems(schema: unknown): string[] {
-  if (!isRecord(schema)) return ["the schema is no object"];
+  if (!isRecord(schema)) return ["the schema is not an object"];
   const problems: string[] = [];
-  if (schema["type"] !== "object") problems.push(`"type" of the whole is not "object"`);
+  if (schema["type"] !== "object") problems.push(`"type" of the top level is not "object"`);
   for (const keyword of ["oneOf", "anyOf", "allOf"]) {
-    if (schema[keyword] !== undefined) problems.push(`"${keyword}" at the top`);
+    if (schema[keyword] !== undefined) problems.push(`"${keyword}" at the top level`);
   }
   inspect(schema, 0, problems);
   return problems;
@@ -87,7 +87,7 @@ function inspect(schema: unknown, depth: number, problems: string[]): void {
   if (!isRecord(schema)) return;
   for (const type of [schema["type"]].flat()) {
     if (type !== undefined && !(typeof type === "string" && TYPES.has(type)))
-      problems.push(`the type ${JSON.stringify(type)}, which JSON Schema has not`);
+      problems.push(`the type ${JSON.stringify(type)}, which is not in JSON Schema`);
   }
   const { properties } = schema;
   if (isRecord(properties)) {

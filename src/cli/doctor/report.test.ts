@@ -49,7 +49,5 @@ test("long words stay whole, so that they can be copied", () => {
 
 test("the summary counts, and names what failed", () => {
   const good = { server: "a", verdict: "note" as const, checks: [], failures: [] };
-  expect(summaryLine([good, examined()], 1, PLAIN)).toBe(
-    "2 servers checked, 1 good, 1 failed (notes), 1 unusable file",
-  );
+  expect(summaryLine([good, examined()], 1, PLAIN)).toBe("2 servers checked, 1 OK, 1 failed (notes), 1 unusable file");
 });

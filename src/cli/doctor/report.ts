@@ -61,7 +61,7 @@ export function summaryLine(
   const good = examined.length - failed.length - warned;
   const parts = [
     `${examined.length} ${examined.length === 1 ? "server" : "servers"} checked`,
-    ...(good > 0 ? [style("green", `${good} good`)] : []),
+    ...(good > 0 ? [style("green", `${good} OK`)] : []),
     ...(warned > 0 ? [style("yellow", `${warned} with warnings`)] : []),
     ...(failed.length > 0 ? [style("red", `${failed.length} failed (${failed.join(", ")})`)] : []),
     ...(brokenFiles > 0 ? [style("red", `${brokenFiles} unusable ${brokenFiles === 1 ? "file" : "files"}`)] : []),

@@ -5,11 +5,11 @@ import { isRecord } from "../../json/is-record.ts";
 import { FindingDraft, ok, type Finding } from "./check.ts";
 
 const MOST = 5;
-const ADVICE = "Its author has to correct it; until then arguments are sent unchecked.";
+const ADVICE = "The server's author must correct it. Until then, arguments are sent unchecked.";
 
 /** Whether the schemas of the tools are JSON Schema that a validator can use. */
 export async function schemaFinding(tools: readonly Tool[]): Promise<Finding> {
-  if (tools.length === 0) return ok("there are no tools");
+  if (tools.length === 0) return ok("no tools");
   const { compileSchema: compile } = await import("../../schema/validator.ts");
   const faults: string[] = [];
   for (const { name, inputSchema, outputSchema } of tools) {

@@ -147,7 +147,7 @@ export class ServerExamination {
     const isNoisy = this.#noise.length > 0;
     const culprit = blame(error, { kind, isNoisy, hasAnswered: head !== undefined, brokenStep: this.#brokenStep });
     if (kind === "stdio") {
-      if (checkup.isBefore("starts", culprit)) checkup.set("starts", ok("its process runs"));
+      if (checkup.isBefore("starts", culprit)) checkup.set("starts", ok("the process is running"));
       if (checkup.isBefore("stdout", culprit) || isNoisy) checkup.set("stdout", stdoutFinding(this.#noise));
     } else if (reach.kind === "http" || reach.kind === "sse") {
       if (head) checkup.set("http", httpFinding(head));

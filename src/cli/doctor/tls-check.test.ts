@@ -13,12 +13,12 @@ function seenOn(day: string, mistrust?: string) {
 }
 
 test.each([
-  ["2026-11-01", "ok", "good until Nov 30 00:00:00 2026 GMT, 29 days"],
-  ["2026-11-16", "ok", "good until Nov 30 00:00:00 2026 GMT, 14 days"],
-  ["2026-11-17", "warning", "ends on Nov 30 00:00:00 2026 GMT, in 13 days"],
-  ["2026-11-29", "warning", "ends on Nov 30 00:00:00 2026 GMT, in 1 day"],
-  ["2026-11-30", "warning", "ends on Nov 30 00:00:00 2026 GMT, in less than a day"],
-  ["2026-12-01", "warning", "ended on Nov 30 00:00:00 2026 GMT"],
+  ["2026-11-01", "ok", "valid until Nov 30 00:00:00 2026 GMT, 29 days"],
+  ["2026-11-16", "ok", "valid until Nov 30 00:00:00 2026 GMT, 14 days"],
+  ["2026-11-17", "warning", "expires on Nov 30 00:00:00 2026 GMT, in 13 days"],
+  ["2026-11-29", "warning", "expires on Nov 30 00:00:00 2026 GMT, in 1 day"],
+  ["2026-11-30", "warning", "expires on Nov 30 00:00:00 2026 GMT, in less than a day"],
+  ["2026-12-01", "warning", "expired on Nov 30 00:00:00 2026 GMT"],
 ])("on %s the certificate is %s: %s", (day, verdict, text) => {
   expect(seenOn(day)).toMatchObject({ verdict });
   expect(seenOn(day).evidence).toEqual(["TLSv1.3, for notes.example (DNS:notes.example), by Some Authority", text]);

@@ -40,16 +40,20 @@ export function certificateFinding(
   if (mistrust !== undefined) draft.add("warning", `not trusted: ${mistrust}`);
   draft.add("ok", `${protocol}, ${who}`);
   if (Number.isNaN(days)) return draft.finding();
-  if (days < 0) return draft.add("warning", `ended on ${until}`, "Have the server's operator renew it.").finding();
-  if (days >= RENEW_DAYS) return draft.add("ok", `good until ${until}, ${days} days`).finding();
+  if (days < 0) return draft.add("warning", `expired on ${until}`, "Ask the server's operator to renew it.").finding();
+  if (days >= RENEW_DAYS) return draft.add("ok", `valid until ${until}, ${days} days`).finding();
   const left = days === 0 ? "less than a day" : `${days} ${days === 1 ? "day" : "days"}`;
   return draft
-    .add("warning", `ends on ${until}, in ${left}`, "Have the server's operator renew the certificate before that.")
+    .add(
+      "warning",
+      `expires on ${until}, in ${left}`,
+      "Ask the server's operator to renew the certificate before that date.",
+    )
     .finding();
 }
 
 function nameOf(party: Partial<PeerCertificate>["subject"]): string {
   // A field that comes several times is a list, whatever the types say.
   const name: unknown = party?.CN ?? party?.O;
-  return Array.isArray(name) ? name.join(", ") : typeof name === "string" ? name : "nobody named";
+  return Array.isArray(name) ? name.join(", ") : typeof name === "string" ? name : "unnamed";
 }

@@ -29,7 +29,7 @@ export function variablesFinding(
   known: KnownNames,
   { problem, trusted }: ServerDefinition,
 ): Finding {
-  if (references.length === 0) return ok("none are used");
+  if (references.length === 0) return ok("no variables are used");
   const unset = references.filter((reference) => !isKnown(reference, known));
   const evidence = references.map((reference) => `${spelled(reference)} ${stateOf(reference, known)}`);
   if (unset.length > 0 && problem && trusted) return failedBy(problem, evidence);
@@ -38,7 +38,7 @@ export function variablesFinding(
   return {
     verdict: "warning",
     evidence: [few(evidence, 10)],
-    advice: ["They will be needed once the folder is trusted."],
+    advice: ["They are needed after the folder is trusted."],
   };
 }
 
@@ -107,7 +107,7 @@ function stateOf({ kind, name, hasDefault }: Reference, known: KnownNames): stri
   if (kind === "variable") return has ? "is set" : hasDefault ? "is not set, has a default" : "is not set";
   if (kind === "secret") return has ? "is stored" : hasDefault ? "is not stored, has a default" : "is not stored";
   if (kind === "file") return "is read from a file";
-  return kind === "input" ? "is asked for" : "is unknown here";
+  return kind === "input" ? "is asked at the start" : "is unknown";
 }
 
 function spelled({ kind, name }: Reference): string {

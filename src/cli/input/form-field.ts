@@ -64,7 +64,7 @@ export function fieldFacts(field: FormField): string {
     choices: `any of ${choices.map(({ value }) => value).join(", ")}`,
   }[kind];
   const unless =
-    fallback === undefined ? (required ? "; required" : "; optional") : `; ${shownDefault(fallback)} if left out`;
+    fallback === undefined ? (required ? "; required" : "; optional") : `; default: ${shownDefault(fallback)}`;
   return `${what}${limits}${unless}`;
 }
 
@@ -96,12 +96,12 @@ function valueOf({ name, kind, choices }: FormField, texts: readonly string[], n
     case "text":
       return { value: text };
     case "number":
-      if (!NUMBER.test(text)) return { problem: `${name}: "${text}" is no number` };
+      if (!NUMBER.test(text)) return { problem: `${name}: "${text}" is not a number` };
       return isExact(text) ? { value: Number(text) } : { problem: `${name}: ${text} cannot be sent exactly` };
     case "boolean": {
       const word = text.toLowerCase();
       if (YES.has(word) || NO.has(word)) return { value: YES.has(word) };
-      return { problem: `${name}: "${text}" is neither yes nor no` };
+      return { problem: `${name}: "${text}" is not yes or no` };
     }
     case "choice":
       return chosen(text, { name, choices, numbered });
@@ -131,7 +131,7 @@ function chosen(
     choices.find(({ value, title }) => value.toLowerCase() === word || title.toLowerCase() === word) ??
     (numbered && /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined);
   if (found) return { value: found.value };
-  return { problem: `${name}: "${text}" is none of ${choices.map(({ value }) => value).join(", ")}` };
+  return { problem: `${name}: "${text}" is not one of ${choices.map(({ value }) => value).join(", ")}` };
 }
 
 function kindOf(schema: Readonly<Record<string, unknown>>, choices: readonly Choice[]): FormField["kind"] {
@@ -170,13 +170,13 @@ function limitsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }
 /** Forms name only these four; a schema's check leaves them alone, because elsewhere they are remarks. */
 function wrongFormat(format: unknown, value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
-  if (format === "email") return /^\S+@\S+$/.test(value) ? undefined : `"${value}" is no e-mail address`;
-  if (format === "uri") return URL.canParse(value) ? undefined : `"${value}" is no URI (https://…)`;
+  if (format === "email") return /^\S+@\S+$/.test(value) ? undefined : `"${value}" is not an email address`;
+  if (format === "uri") return URL.canParse(value) ? undefined : `"${value}" is not a URI (https://…)`;
   if (format === "date" && !(/^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)))) {
-    return `"${value}" is no date (2026-07-28)`;
+    return `"${value}" is not a date (2026-07-28)`;
   }
   if (format === "date-time" && !(/^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value)))) {
-    return `"${value}" is no date and time (2026-07-28T09:30:00Z)`;
+    return `"${value}" is not a date and time (2026-07-28T09:30:00Z)`;
   }
   return undefined;
 }

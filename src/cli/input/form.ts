@@ -19,7 +19,7 @@ export async function fillForm(
   { out, server, signal }: Asking,
 ): Promise<Record<string, unknown> | undefined> {
   out.note(`\n${out.onStderr("bold", `${server} asks:`)} ${visibleLines(message)}`);
-  out.note(out.onStderr("dim", `"${DECLINE}" declines, Ctrl-C cancels the call.`));
+  out.note(out.onStderr("dim", `Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`));
   if (fields.length === 0) return (await confirm("Accept", { out, server, signal })) ? {} : undefined;
   const content: [string, unknown][] = [];
   for (const field of fields) {
@@ -33,16 +33,22 @@ export async function fillForm(
 /** Shows where a server wants the user to go; nothing is opened. True once the user says that it is done. */
 export async function visitPage(message: string, url: string, { out, server, signal }: Asking): Promise<boolean> {
   const page = URL.canParse(url) ? new URL(url) : undefined;
-  out.note(`\n${out.onStderr("bold", `${server} asks you to visit a page:`)} ${visibleLines(message)}`);
+  out.note(`\n${out.onStderr("bold", `${server} asks you to open a web page:`)} ${visibleLines(message)}`);
   if (page?.protocol !== "https:" && page?.protocol !== "http:") {
-    out.note(`  ${visible(url)}\n  This is no address of a web page, so it is declined.`);
+    out.note(`  ${visible(url)}\n  This is not the address of a web page, so the request is declined.`);
     return false;
   }
   // As the browser will read it: a host that only looks like another one shows itself here.
   out.note(`  address: ${visible(page.href)}\n  host:    ${out.onStderr("bold", visible(page.host))}`);
-  if (page.protocol === "http:") out.note(`  ${out.onStderr("yellow", "The connection to it is not encrypted.")}`);
-  out.note(out.onStderr("dim", `Nothing is opened by itself. "${DECLINE}" declines, Ctrl-C cancels the call.`));
-  if (!(await confirm("Do you want to go there", { out, server, signal }))) return false;
+  if (page.protocol === "http:")
+    out.note(`  ${out.onStderr("yellow", "The connection to this page is not encrypted.")}`);
+  out.note(
+    out.onStderr(
+      "dim",
+      `Nexus does not open the page. Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`,
+    ),
+  );
+  if (!(await confirm("Do you want to open it", { out, server, signal }))) return false;
   const done = await askFor(out, { text: "Open it in a browser, then press Enter", signal });
   return done !== DECLINE;
 }
@@ -61,7 +67,7 @@ async function askField(field: FormField, { out, signal }: Asking): Promise<Fiel
     if (typed === DECLINE) return { kind: "declined" };
     if (typed === "" && !field.required) return { kind: "empty" };
     if (typed === "" && field.kind !== "text") {
-      out.note(out.onStderr("yellow", `  An answer is needed here; "${DECLINE}" declines.`));
+      out.note(out.onStderr("yellow", `  An answer is required. Enter "${DECLINE}" to decline.`));
       continue;
     }
     const reading = await readField(field, [typed], { numbered: true });
@@ -85,7 +91,7 @@ function describe(field: FormField, out: Output): void {
 
 function promptOf({ name, kind, choices }: FormField): string {
   if (kind === "choice") return `${name}, 1-${choices.length}`;
-  if (kind === "choices") return `${name}, as many as you like (1,2)`;
+  if (kind === "choices") return `${name}, one or more (1,2)`;
   return kind === "boolean" ? `${name}, y/n` : name;
 }
 

@@ -58,7 +58,7 @@ export class Interview implements InputProvider {
     if (request.method === "elicitation/create") return this.#elicit(request, context);
     const { sampler, out } = this.#options;
     if (request.method !== "sampling/createMessage" || !sampler) {
-      throw new NexusError("CAPABILITY_MISSING", `${request.method} was not declared`);
+      throw new NexusError("CAPABILITY_MISSING", `The client did not declare support for ${request.method}`);
     }
     try {
       return await sampler.answer(request, context.signal);
@@ -84,7 +84,7 @@ export class Interview implements InputProvider {
     const { answers, out } = this.#options;
     const given = answers.take(key, "url");
     if (isVerdict(given)) return { action: given };
-    const problems = given === undefined ? [] : [{ name: "url", text: `url=${given} is neither accept nor decline` }];
+    const problems = given === undefined ? [] : [{ name: "url", text: `url="${given}" is not accept or decline` }];
     if (given !== undefined) answers.drop(key, "url");
     if (!out.isInteractive) return this.#nobody({ kind: "url", key, message, url, problems }, context);
     const isDone = await this.#ask(() => visitPage(message, url, { out, ...context }));
@@ -128,7 +128,8 @@ export class Interview implements InputProvider {
   #nobody(question: Unanswered, { call }: InputContext): ElicitResult {
     this.unanswered.push(question);
     const canWait = this.era === "modern" && !call?.method.startsWith("tasks/");
-    if (canWait) throw new NexusError("INPUT_FAILED", `Nobody was there to answer: ${question.message}`);
+    if (canWait)
+      throw new NexusError("INPUT_FAILED", `There was no terminal to answer the question: ${question.message}`);
     return { action: "decline" };
   }
 

@@ -14,8 +14,7 @@ export class SamplingProgram {
 
   constructor(line: string, system: ProcessSystem) {
     const [command, ...args] = splitWords(line);
-    if (command === undefined)
-      throw wrongUsage("--sample-with names no program", `Write --sample-with "node model.js".`);
+    if (command === undefined) throw wrongUsage("--sample-with needs a program", `Use --sample-with "node model.js".`);
     this.#command = command;
     this.#args = args;
     this.#system = system;
@@ -45,7 +44,7 @@ export class SamplingProgram {
       if (code === 0) return this.#result(stdout);
       throw this.#refusal(`exited with code ${code ?? "unknown"}${stderr.trim() === "" ? "" : `: ${stderr.trim()}`}`);
     } catch (error) {
-      if (signal.aborted) throw new NexusError("CANCELLED", "The sampling was called off", { cause: error });
+      if (signal.aborted) throw new NexusError("CANCELLED", "The sampling request was cancelled", { cause: error });
       throw error instanceof NexusError ? error : this.#refusal(`could not be run: ${(error as Error).message}`, error);
     } finally {
       signal.removeEventListener("abort", end);
@@ -69,7 +68,7 @@ export class SamplingProgram {
   #refusal(what: string, cause?: unknown): NexusError {
     return new NexusError("INPUT_FAILED", `The program of --sample-with ${what}`, {
       cause,
-      hint: "It gets the request's params as JSON on stdin, and answers with text or a CreateMessageResult on stdout.",
+      hint: "The program must read the request's params as JSON from stdin and write text or a CreateMessageResult to stdout.",
     });
   }
 }

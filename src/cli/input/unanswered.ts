@@ -42,9 +42,9 @@ export function unansweredError(
 ): NexusError {
   // Questions of one round that are alike want an answer each; a call that is made anew is asked anew.
   const questions = fate.kind === "declined" ? distinct(asked) : asked;
-  const why = isTerminalThere ? "with --json nothing is asked at the terminal" : "there is no terminal to answer at";
+  const why = isTerminalThere ? "--json does not ask at the terminal" : "there is no terminal";
   const lines = [
-    `Server "${server}" asks, and ${why}`,
+    `Server "${server}" asks a question, but ${why}`,
     ...questions.flatMap(describe),
     ...unused.map((text) => notAskedFor(text, questions)),
   ];
@@ -59,16 +59,16 @@ export function unansweredError(
 function adviceFor(fate: Fate): string {
   switch (fate.kind) {
     case "parked":
-      return `Give the answers; the call goes on from where it is, and is kept for ${keptFor(fate.isOurs)}:`;
+      return `Add the answers to continue the call. It is kept for ${keptFor(fate.isOurs)}:`;
     case "lost":
-      return `The call could not be kept (${fate.reason}). Make it again, with the answers beforehand:`;
+      return `The call could not be kept (${fate.reason}). Repeat it with the answers:`;
     case "declined":
-      return "It was told that you decline. Give the answers beforehand:";
+      return "The question was declined. Repeat the call with the answers:";
   }
 }
 
 function keptFor(isOurs: boolean): string {
-  return `${REQUEST_STATE_HOURS} hours${isOurs ? "" : " unless the server forgets it sooner"}`;
+  return `${REQUEST_STATE_HOURS} hours${isOurs ? "" : ", unless the server drops it sooner"}`;
 }
 
 function distinct(questions: readonly Unanswered[]): Unanswered[] {
@@ -115,7 +115,7 @@ function describe(question: Unanswered): string[] {
     return [
       question.message,
       `  ${question.url}`,
-      "  url=accept once you have been there, url=decline if not",
+      "  url=accept after you have opened the page, url=decline otherwise",
       ...problems,
     ];
   }
@@ -136,7 +136,7 @@ export function misspeltAnswers(unused: readonly string[], questions: readonly U
 /** An answer that nobody has taken may be for a later question, or misspelt. */
 function notAskedFor(text: string, questions: readonly Unanswered[]): string {
   const near = meantBy(text, questions);
-  return `--answer ${text} was not asked for${near === undefined ? " so far" : `: did you mean ${near}?`}`;
+  return `The server has not asked for --answer ${text}${near === undefined ? " so far" : `. Did you mean ${near}?`}`;
 }
 
 function meantBy(text: string, questions: readonly Unanswered[]): string | undefined {

@@ -1,9 +1,9 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { ServerCapabilities } from "../../protocol/mcp.ts";
 
-const MEMBERS: Readonly<Record<string, string>> = { listChanged: "tells changes", subscribe: "subscriptions" };
+const MEMBERS: Readonly<Record<string, string>> = { listChanged: "reports changes", subscribe: "subscriptions" };
 
-/** What a server declares, in words: `tools (tells changes)`, `logging`, names of extensions. */
+/** What a server declares, in words: `tools (reports changes)`, `logging`, names of extensions. */
 export function capabilityWords(capabilities: ServerCapabilities): string[] {
   const { extensions, experimental, ...others } = capabilities;
   return [

@@ -36,13 +36,13 @@ export function explainFiles(out: Output, explained: Explained): void {
   }
   for (const { problem } of held) if (problem) out.error(problem);
   if (isVerbose && absent.length > 0) {
-    out.line(`\nLooked for, and not there:`);
+    out.line(`\nSearched, not found:`);
     for (const { file, layer } of absent) out.line(`     ${shortPath(file, home)}  ${layer}`);
   }
   if (held.length === 0) out.note(nothingToAsk(configuration));
-  else if (held.length > 1) out.note("A file hides servers of the same name in the files below it.");
+  else if (held.length > 1) out.note("A file hides servers with the same name in the files below it.");
   if (!isVerbose && absent.length > 0) {
-    out.note(`${counted(absent.length, "other place")} had no file; --verbose shows them.`);
+    out.note(`${counted(absent.length, "other location")} had no file; --verbose shows them.`);
   }
 }
 
@@ -50,10 +50,12 @@ function remarks(id: string, { file, trusted }: ConfigFile, { configuration, hom
   const effective = configuration.servers.find((server) => server.id === id);
   if (effective?.origin && effective.origin.file !== file) {
     const other = shortPath(effective.origin.file, home);
-    return trusted || !effective.trusted ? `  hidden by ${other}` : `  until it is trusted, that of ${other} is used`;
+    return trusted || !effective.trusted
+      ? `  hidden by ${other}`
+      : `  until it is trusted, the entry in ${other} is used`;
   }
   const words = [
-    effective?.enabled === false ? "switched off" : "",
+    effective?.enabled === false ? "disabled" : "",
     effective?.problem ? `cannot run: ${effective.problem.message}` : "",
   ].filter((word) => word !== "");
   return words.length === 0 ? "" : `  ${visible(words.join(", "))}`;

@@ -52,11 +52,11 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
   const { origin, hides, enabled, trusted, autoStart, isolation, tools, prefix, entry, extra = {}, oauth } = definition;
   const reach = entry?.reach;
   const { url, api } = reachMember(written);
-  const way = url === undefined ? (api === undefined ? "started by" : "made of") : "reached at";
+  const way = url === undefined ? (api === undefined ? "started by" : "tool file") : "reached at";
   return [
     ["configured", origin ? [placeText(origin, home)] : []],
-    ["hides", hides.map((file) => `the server of the same name in ${shortPath(file, home)}`)],
-    ["state", [[enabled ? "switched on" : "switched off", trusted ? "trusted" : "not trusted"].join(", ")]],
+    ["hides", hides.map((file) => `the server with the same name in ${shortPath(file, home)}`)],
+    ["state", [[enabled ? "enabled" : "disabled", trusted ? "trusted" : "not trusted"].join(", ")]],
     [way, present(reachText(written))],
     ["transport", present(reach?.kind)],
     ["runs in", present(folderText(definition, written, home))],
@@ -69,10 +69,10 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["timeout", entry?.timeoutMs === undefined ? [] : [`${durationText(entry.timeoutMs)} for an answer`]],
     ["connecting", entry?.connectTimeoutMs === undefined ? [] : [`at most ${durationText(entry.connectTimeoutMs)}`]],
     ["tools", [...listed("only", tools.allow), ...listed("never", tools.deny)]],
-    ["starts", [autoStart ? "with the host" : "on first use"]],
+    ["starts", [autoStart ? "when the host opens" : "on first use"]],
     ["isolation", [isolation]],
     ["prefix", present(prefix)],
-    ["no meaning", Object.keys(extra)],
+    ["ignored", Object.keys(extra)],
   ];
 }
 

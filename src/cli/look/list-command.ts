@@ -14,8 +14,8 @@ import { cut, padded } from "../output/text-width.ts";
 
 /** What every command takes that lists from one server or all. */
 export const LIST_OPTIONS = {
-  server: { type: "string", value: "NAME", help: "only this server; the same as its name alone" },
-  details: { type: "boolean", help: "every item, also where many servers are listed" },
+  server: { type: "string", value: "NAME", help: "list only this server; same as its name as argument" },
+  details: { type: "boolean", help: "show every item, even for many servers" },
   ...IN_PLACE,
 } as const satisfies Options;
 
@@ -51,7 +51,7 @@ export interface Listed<T> {
 /** The server of a list command: `nexus mcp tools github`, or `--server github`. */
 function namedServer({ words: [word], options: { server } }: ListContext): string | undefined {
   if (word === undefined || server === undefined) return word ?? server;
-  throw wrongUsage(`"${word}" and --server ${server} are both given`, "Name the server once.");
+  throw wrongUsage(`"${word}" and --server ${server} cannot be used together`, "Name the server once.");
 }
 
 type ListContext = CommandContext<{ readonly server?: string | undefined; readonly details?: boolean | undefined }>;
@@ -164,7 +164,7 @@ function footer<T>({ answers, failures, servers, context, listing, startedAt }: 
   const besides = [
     denied > 0 ? `${counted(denied, listing.one)} hidden by "tools" of the entry` : "",
     failures.length > 0 ? `${failures.length} failed` : "",
-    off > 0 ? `${counted(off, "server")} switched off` : "",
+    off > 0 ? `${counted(off, "server")} disabled` : "",
   ].filter((part) => part !== "");
   const time = durationText(performance.now() - startedAt);
   return [`${of} from ${from} in ${time}`, ...besides].join("; ");

@@ -15,18 +15,18 @@ const INSTRUCTION_LINES = 4;
 /** nexus mcp connect github */
 export const connect = defineCommand({
   usage: "nexus mcp connect <server>",
-  description: `Shows who answers, in which revision of MCP, what it can do and how much of it there is. Only what the server
-declares is asked for. --verbose shows its instructions in full.`,
+  description: `Shows the server's name, the revision of MCP, its capabilities and the number of tools, resources and prompts. Lists that
+the server does not declare are not requested. --verbose shows its instructions in full.`,
   words: { min: 0, max: 1 },
   options: IN_PLACE,
   examples: [
-    ["nexus mcp connect github", "connects to the configured server"],
-    ['nexus mcp connect --stdio "node server.js"', "starts a server that is not configured"],
+    ["nexus mcp connect github", "connect to a configured server"],
+    ['nexus mcp connect --stdio "node server.js"', "start a server that is not configured"],
     [
       'nexus mcp connect --url https://example.com/mcp --header "Authorization: Bearer $TOKEN"',
-      "one that wants credentials",
+      "connect to a server that requires credentials",
     ],
-    ["nexus mcp connect github --json | jq .protocolVersion", "the revision, for scripts"],
+    ["nexus mcp connect github --json | jq .protocolVersion", "print only the revision"],
   ],
 
   async run(context) {

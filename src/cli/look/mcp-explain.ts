@@ -8,15 +8,15 @@ import { loadWrittenEntries } from "./written-entries.ts";
 /** nexus mcp explain github */
 export const explain = defineCommand({
   usage: "nexus mcp explain [server]",
-  description: `Without a server: which configuration files were looked for and read, the strongest first, whether they are trusted,
-which servers each has, and which of those are hidden by a stronger file. With one: its entry as Nexus understands it, and
-where it stands. Variables are shown by name; what env, headers and passwords hold is not shown. Nothing is started.`,
+  description: `Without a server: shows which configuration files were found, the one with the highest precedence first, whether they are
+trusted, their servers, and which of those are hidden by another file. With a server: shows its entry as Nexus reads it, and
+its file and line. Variables are shown by name; values of env, headers and passwords are not shown. Nothing is started.`,
   words: { min: 0, max: 1 },
   options: {},
   examples: [
-    ["nexus mcp explain", "the files, in the order in which they count"],
-    ["nexus mcp explain github", "where a server comes from, and what its entry means"],
-    ["nexus mcp explain --verbose", "with all the places where a file could be"],
+    ["nexus mcp explain", "show the files in the order of precedence"],
+    ["nexus mcp explain github", "show where a server is configured and what its entry means"],
+    ["nexus mcp explain --verbose", "also show all locations without a file"],
   ],
 
   async run(context) {

@@ -6,13 +6,13 @@ import { promptSignature, signatureLines } from "./tool-signature.ts";
 /** nexus mcp prompts github */
 export const prompts = defineCommand({
   usage: "nexus mcp prompts [server]",
-  description: `Prompts are shown with their arguments; those with "?" may be left out.`,
+  description: `Shows prompts with their arguments; "?" marks optional arguments.`,
   words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp prompts", "prompts of all servers"],
-    ["nexus mcp prompts github", "those of one server"],
-    ["nexus mcp prompts --url http://127.0.0.1:3000/mcp", "those of a server that is not configured"],
+    ["nexus mcp prompts github", "prompts of one server"],
+    ["nexus mcp prompts --url http://127.0.0.1:3000/mcp", "prompts of a server that is not configured"],
   ],
 
   run: (context) =>

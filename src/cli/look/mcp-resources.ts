@@ -7,13 +7,13 @@ import { describedLines, LIST_OPTIONS, listFromServers } from "./list-command.ts
 /** nexus mcp resources docs */
 export const resources = defineCommand({
   usage: "nexus mcp resources [server]",
-  description: "A server without resources has none; that is no failure.",
+  description: "A server without resources is not an error.",
   words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
-    ["nexus mcp resources", "resources of all servers: address, kind, size, name"],
-    ["nexus mcp resources docs", "those of one server"],
-    [`nexus mcp resources --json | jq -r '.items[] | .server + " " + .uri'`, "server and address, for scripts"],
+    ["nexus mcp resources", "resources of all servers: URI, type, size, name"],
+    ["nexus mcp resources docs", "resources of one server"],
+    [`nexus mcp resources --json | jq -r '.items[] | .server + " " + .uri'`, "print server and URI of each resource"],
   ],
 
   run: (context) =>

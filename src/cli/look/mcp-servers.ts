@@ -16,14 +16,14 @@ import { loadWrittenEntries, type WrittenEntry } from "./written-entries.ts";
 /** nexus mcp servers */
 export const servers = defineCommand({
   usage: "nexus mcp servers",
-  description: `Nothing is started or reached: what is shown is what the configuration says, and how it went the last time.
+  description: `Does not start or contact any server: it shows the configuration and the result of the last connection.
 Values of variables, headers and passwords are never shown.`,
   words: { min: 0, max: 0 },
   options: {},
   examples: [
-    ["nexus mcp servers", "all servers, how they are reached and where they are configured"],
-    ["nexus mcp servers --config ./mcp.json", "those of one file"],
-    [`nexus mcp servers --json | jq -r '.servers[] | select(.enabled) | .id'`, "names of those that are switched on"],
+    ["nexus mcp servers", "all servers, with command or URL and configuration file"],
+    ["nexus mcp servers --config ./mcp.json", "servers of one file"],
+    [`nexus mcp servers --json | jq -r '.servers[] | select(.enabled) | .id'`, "print the ids of all enabled servers"],
   ],
 
   async run(context) {
@@ -74,7 +74,7 @@ interface Known {
   sighting: Sighting | undefined;
 }
 
-const HEADINGS: Cell[] = ["server", "state", "reached by", "configured in"].map((text) => ({ text, style: "dim" }));
+const HEADINGS: Cell[] = ["server", "state", "command or URL", "configured in"].map((text) => ({ text, style: "dim" }));
 
 function rowOf({ definition, entry, sighting }: Known, home: string): Cell[] {
   const { id, name, origin } = definition;
@@ -87,7 +87,7 @@ function rowOf({ definition, entry, sighting }: Known, home: string): Cell[] {
 }
 
 function stateOf({ enabled, trusted, problem }: ServerDefinition, sighting: Sighting | undefined): Cell {
-  if (!enabled) return { text: "switched off", style: "dim" };
+  if (!enabled) return { text: "disabled", style: "dim" };
   if (problem) return { text: "cannot run", style: "red" };
   if (!trusted) return { text: "not trusted", style: "yellow" };
   if (!sighting?.outcome) return { text: "not used yet" };
@@ -104,7 +104,7 @@ function notesOn({ id, enabled, problem, hides }: ServerDefinition, home: string
     ...(problem && enabled
       ? [visible(`${id}: ${withoutName(problem.message, id)}. ${problem.hint ?? ""}`).trimEnd()]
       : []),
-    ...(hides.length > 0 ? [`${id}: hides the server of the same name in ${hidden}`] : []),
+    ...(hides.length > 0 ? [`${id}: hides the server with the same name in ${hidden}`] : []),
   ];
 }
 
@@ -113,7 +113,7 @@ function untrusted({ files }: Configuration, home: string): string[] {
     .filter(({ trusted, servers: count, problem }) => !trusted && count > 0 && !problem)
     .map(
       ({ file }) =>
-        `${shortPath(file, home)} is not trusted: nothing of it is started. Look at it: nexus mcp trust --show`,
+        `${shortPath(file, home)} is not trusted, so none of its servers is started. Review it: nexus mcp trust --show`,
     );
 }
 
@@ -123,7 +123,7 @@ function withoutName(message: string, id: string): string {
 
 function footer({ servers: all, files }: Configuration): string {
   const off = all.filter(({ enabled }) => !enabled).length;
-  return `${counted(all.length, "server")} in ${counted(files.length, "file")}${off > 0 ? `, ${off} switched off` : ""}`;
+  return `${counted(all.length, "server")} in ${counted(files.length, "file")}${off > 0 ? `, ${off} disabled` : ""}`;
 }
 
 function forPrograms({ definition, entry, sighting }: Known): Record<string, unknown> {

@@ -6,13 +6,13 @@ import { describedLines, LIST_OPTIONS, listFromServers } from "./list-command.ts
 /** nexus mcp templates docs */
 export const templates = defineCommand({
   usage: "nexus mcp templates [server]",
-  description: `Addresses of resources with variables in them, such as file:///{path}. Fill the variables in to read one:
-"nexus mcp complete" knows what may stand there.`,
+  description: `Lists URI templates of resources, for example file:///{path}. Replace the variables to read a resource;
+"nexus mcp complete" suggests values.`,
   words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp templates", "templates of all servers"],
-    ["nexus mcp templates docs", "those of one server"],
+    ["nexus mcp templates docs", "templates of one server"],
   ],
 
   run: (context) =>

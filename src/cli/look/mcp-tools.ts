@@ -9,15 +9,15 @@ import { signatureLines, toolSignature } from "./tool-signature.ts";
 /** nexus mcp tools --grep issue */
 export const tools = defineCommand({
   usage: "nexus mcp tools [server] [--grep TEXT | --name TOOL]",
-  description: `Tools are shown as signatures: "limit?: integer = 10" is optional, and 10 where it is left out. What the server
-calls read-only or destructive is marked so. Tools that the server's entry denies ("tools") are hidden. Of more than five
-servers each is one line; its name or --details shows their tools. With --name, one tool is shown in full, with its schema,
-what it costs a model, and a call to copy.`,
+  description: `Shows tools as signatures: "limit?: integer = 10" is optional with default 10. Tools that the server declares read-only or
+destructive are marked. Tools that the "tools" rules of the server's entry deny are hidden. With more than five servers, each
+is one line; name a server or use --details to see the tools. --name shows one tool in full: schema, cost in tokens, and an
+example call.`,
   words: { min: 0, max: 1 },
   options: {
     ...LIST_OPTIONS,
-    name: { type: "string", value: "TOOL", help: "this tool in full" },
-    grep: { type: "string", value: "TEXT", help: "only tools that have this text in their name or description" },
+    name: { type: "string", value: "TOOL", help: "show this tool in full" },
+    grep: { type: "string", value: "TEXT", help: "only tools with this text in their name or description" },
   },
   examples: [
     ["nexus mcp tools", "tools of all servers"],
@@ -29,7 +29,7 @@ what it costs a model, and a call to copy.`,
   async run(context) {
     const { name, grep } = context.options;
     if (name !== undefined && grep !== undefined)
-      throw wrongUsage("--name and --grep are given both", "Give one of them.");
+      throw wrongUsage("--name and --grep cannot be used together", "Use one of them.");
     if (name === undefined)
       return listFromServers(context, grep === undefined ? TOOLS : { ...TOOLS, matches: has(grep) });
     const { showTool } = await import("./show-tool.ts");

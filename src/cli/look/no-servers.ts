@@ -4,13 +4,13 @@ import type { Configuration } from "../../config/load.ts";
 export function nothingToAsk({ servers, files }: Pick<Configuration, "servers" | "files">): string {
   if (servers.length > 0) {
     const [first] = servers;
-    return `All servers are switched off. Switch one on: nexus mcp enable ${first?.id ?? "NAME"}`;
+    return `All servers are disabled. Enable one: nexus mcp enable ${first?.id ?? "NAME"}`;
   }
   const what = files.length === 0 ? "No servers are configured." : `No servers are configured in ${namesOf(files)}.`;
   return `${what}
-  add one:                                   nexus mcp add NAME -- COMMAND …
-  take over those of other programs:         nexus mcp import
-  or give one in place, without configuring: nexus mcp tools --stdio "COMMAND …"`;
+  add a server:                       nexus mcp add NAME -- COMMAND …
+  import servers of other programs:   nexus mcp import
+  use a server without configuration: nexus mcp tools --stdio "COMMAND …"`;
 }
 
 function namesOf(files: Configuration["files"]): string {

@@ -52,10 +52,10 @@ export async function showTool(
       const isTypable = visible(title) === title;
       const call = `nexus mcp call ${isTypable ? quoteWord(title) : modelName(server, tool.name)}${servers.optionsAgain}`;
       for (const line of toolDetails(tool, { title, call }, out)) out.line(line);
-      if (!isTypable) out.note("Its name has letters that cannot be typed; the one in the call stands for it.");
+      if (!isTypable) out.note("Its name has characters that cannot be typed; the call uses an equivalent name.");
     }
     reportFailures(out, failures, { inBrief: permitted.length > 0 });
-    if (found.length === 0) out.note(`No server that answered has a tool "${visible(name)}".`);
+    if (found.length === 0) out.note(`None of the servers that answered has a tool "${visible(name)}".`);
   }
   return exitCodeFor(answers.length, failures);
 }
@@ -68,6 +68,6 @@ function unknown(name: string, known: readonly { server: string; name: string }[
   const meant = near.length === 0 ? "" : `Did you mean ${near.map((one) => `"${one}"`).join(" or ")}? `;
   return unknownName("tool", name, {
     server: isOne ? only : undefined,
-    hint: known.length === 0 ? "There are no tools at all." : `${meant}${list}`,
+    hint: known.length === 0 ? "There are no tools." : `${meant}${list}`,
   });
 }

@@ -24,10 +24,10 @@ export function toolDetails(tool: Tool, { title, call }: { title: string; call: 
     ...indented(signatureLines(toolSignature(tool), inside(out))),
     ...section(out, "Description", proseLines(tool.description, inside(out))),
     ...section(out, "Arguments", isRecord(inputSchema) ? memberLines(inputSchema, out) : [], "none"),
-    ...section(out, "Answers with", isRecord(outputSchema) ? memberLines(outputSchema, out) : []),
-    ...section(out, "The server says", effectsOf(tool)),
-    ...section(out, "Cost", [`about ${tokens} tokens of a model's context, whenever the tool is offered`]),
-    ...section(out, "Call it", [visible(example)]),
+    ...section(out, "Returns", isRecord(outputSchema) ? memberLines(outputSchema, out) : []),
+    ...section(out, "Annotations", effectsOf(tool)),
+    ...section(out, "Cost", [`about ${tokens} tokens of the model's context in each request`]),
+    ...section(out, "Example call", [visible(example)]),
   ];
 }
 
@@ -95,8 +95,8 @@ function effectsOf({ annotations = {} }: Tool): string[] {
   const words = [
     hint(readOnlyHint, "read-only: it changes nothing", "it may change something"),
     hint(destructiveHint, "destructive: it may delete or overwrite", "not destructive: it only adds"),
-    hint(idempotentHint, "idempotent: calling it twice does no more than once", undefined),
-    hint(openWorldHint, "open world: it reaches things outside", "closed world: it reaches nothing outside"),
+    hint(idempotentHint, "idempotent: a repeated call has no further effect", undefined),
+    hint(openWorldHint, "open world: it uses external systems", "closed world: it uses no external systems"),
   ];
   return words.filter((word) => word !== undefined);
 }

@@ -8,16 +8,15 @@ import { parseWebOrigin } from "../../net/web-origin.ts";
 export const secretsAllow = defineCommand({
   usage: "nexus secrets allow <name> <origin>",
   description: `
-A secret is sent only to the origins that are recorded with it: those of the server that it was stored for, or else the first
-address that it was used for. This adds one more. "nexus secrets list" shows them. To take one back, remove the secret
-and set it again.
+A secret is sent only to its allowed origins: those of the server it was stored for, or the first address it was used for.
+This command adds an origin. "nexus secrets list" shows all origins. To remove an origin, remove the secret and set it again.
 
-Programs get secrets in "env" and "args" whatever origins they have.`,
+Origins do not apply to programs that receive secrets in "env" or "args".`,
   words: { min: 2, max: 2 },
   options: {},
   examples: [
-    ["nexus secrets allow capcorn.user https://test.example", "the API was moved, or has a second address"],
-    ["nexus secrets allow capcorn.user http://127.0.0.1:9999", "an upstream on this machine stands in for it"],
+    ["nexus secrets allow capcorn.user https://test.example", "the API has moved, or has a second address"],
+    ["nexus secrets allow capcorn.user http://127.0.0.1:9999", "a server on this machine replaces the API"],
   ],
 
   async run({ words: [name = "", given = ""], out, surroundings, stateFolder }) {
@@ -25,7 +24,7 @@ Programs get secrets in "env" and "args" whatever origins they have.`,
     if (origin === undefined) {
       throw wrongUsage(
         `${JSON.stringify(maskedUrl(given))} is not an origin`,
-        "Write scheme, name and, if it has one, port: https://api.example or http://127.0.0.1:8080.",
+        "Use scheme, host and optional port: https://api.example or http://127.0.0.1:8080.",
       );
     }
     const { secretStore } = await import("../../host/servers/load-options.ts");

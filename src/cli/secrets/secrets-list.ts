@@ -7,11 +7,11 @@ import { tableLines, type Cell } from "../output/table.ts";
 /** nexus secrets list */
 export const secretsList = defineCommand({
   usage: "nexus secrets list",
-  description: "Names, and where each secret may be sent; values are never shown.",
+  description: "Lists the names of secrets and the origins they may be sent to. Values are never shown.",
   words: { min: 0, max: 0 },
   options: {},
   examples: [
-    ["nexus secrets list", "a name on each line, and its origins behind it"],
+    ["nexus secrets list", "one name per line, with its origins"],
     ["nexus secrets list --json", `{"items":[{"name":"github","origins":["https://api.example"]}],"errors":[]}`],
   ],
 
@@ -28,19 +28,19 @@ export const secretsList = defineCommand({
     const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
     for (const line of tableLines(wide, rows)) out.line(line);
     for (const error of lost) out.note(`${out.onStderr("yellow", "warning:")} ${error.message}. ${error.hint}`);
-    if (secrets.length === 0 && unreadable === 0) out.note("There are no secrets. Store one: nexus secrets set NAME");
+    if (secrets.length === 0 && unreadable === 0) out.note("No secrets are stored. Store one: nexus secrets set NAME");
   },
 });
 
 function originsCell(origins: readonly string[] | undefined): Cell {
-  return origins ? { text: origins.join(", ") } : { text: "sent nowhere yet", style: "dim" };
+  return origins ? { text: origins.join(", ") } : { text: "not sent yet", style: "dim" };
 }
 
 function damaged(count: number): NexusError {
   const what = count === 1 ? "One stored secret" : `${count} stored secrets`;
-  return new NexusError("PERMISSION_DENIED", `${what} cannot be read, not even by name`, {
+  return new NexusError("PERMISSION_DENIED", `${what} cannot be decrypted, and their names are unknown`, {
     phase: "config",
-    hint: "Set again what is missing here.",
+    hint: "Set the missing secrets again.",
     mayHaveReached: false,
   });
 }

@@ -4,12 +4,12 @@ import { unknownSecret } from "./unknown-secret.ts";
 /** nexus secrets remove github */
 export const secretsRemove = defineCommand({
   usage: "nexus secrets remove <name>",
-  description: "Entries that use it as ${secret:name} cannot start from then on.",
+  description: "Entries that use it as ${secret:name} can no longer start.",
   words: { min: 1, max: 1 },
   options: {},
   examples: [
-    ["nexus secrets remove github", "the next start of a server that needs it says that it is missing"],
-    ["nexus secrets remove github --json", "the name that was removed, for scripts"],
+    ["nexus secrets remove github", "servers that need it fail at their next start"],
+    ["nexus secrets remove github --json", "print the removed name as JSON"],
   ],
 
   async run({ words, out, surroundings, stateFolder }) {

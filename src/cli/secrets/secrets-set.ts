@@ -11,21 +11,21 @@ import type { Output } from "../output/output.ts";
 export const secretsSet = defineCommand({
   usage: "nexus secrets set <name>",
   description: `
-Asks for the value without showing it, or reads it from stdin where that is no terminal; one line end at its end is not
-part of it. It is never an argument: those are kept in the shell's history, and everybody on the machine can see them.
+Asks for the value without showing it, or reads it from stdin if stdin is not a terminal; a final line break is removed.
+The value is never an argument, because arguments are stored in the shell's history and visible to other users.
 
-Secrets are kept encrypted. Entries use them as \${secret:name}, in "env", "headers" and everywhere else; the tools of an API use
-those that are called like their server: capcorn.user.
+Secrets are stored encrypted. Entries use them as \${secret:name} in "env", "headers" and all other fields. The tools of an API
+use secrets that start with the name of their server: capcorn.user.
 
-A secret is sent only where it is allowed to go. One of an API's server is recorded for the address of its tool file, any other
-for the first address that it is sent to; "nexus secrets allow" adds another. A new value keeps what was recorded.`,
+A secret is sent only to its allowed origins: for a server of a tool file, the address in that file; for others, the first
+address it is sent to. "nexus secrets allow" adds an origin. A new value keeps the recorded origins.`,
   words: { min: 1, max: Infinity },
   options: {},
   examples: [
-    ["nexus secrets set github", "asks for it"],
-    ["nexus secrets set capcorn.user", "for the tools of the server capcorn, and the address that they call"],
-    ["pass show github | nexus secrets set github", "takes it from another program"],
-    ["nexus secrets set github < token.txt", "takes it from a file"],
+    ["nexus secrets set github", "ask for the value"],
+    ["nexus secrets set capcorn.user", "for the tools of the server capcorn and their address"],
+    ["pass show github | nexus secrets set github", "read the value from another program"],
+    ["nexus secrets set github < token.txt", "read the value from a file"],
   ],
 
   async run(context) {
@@ -38,7 +38,8 @@ for the first address that it is sent to; "nexus secrets allow" adds another. A 
     const { secretStore } = await import("../../host/servers/load-options.ts");
     const store = secretStore(surroundings, stateFolder);
     const value = process.stdin.isTTY ? await ask(out, name, signal) : await readAll(signal);
-    if (value === "") throw wrongUsage(`The secret "${name}" would be empty`, "Nothing was stored. Give it a value.");
+    if (value === "")
+      throw wrongUsage(`The value of the secret "${name}" is empty`, "Nothing was stored. Enter a value.");
     const destination = await destinationOf(name, context);
     const { origins = [] } = await store.set(name, value, destination && [destination.origin]);
     if (value.trim().length < SHORT_SECRET) out.note(shortWarning(out, name));
@@ -47,23 +48,23 @@ for the first address that it is sent to; "nexus secrets allow" adds another. A 
     const use = isOfTools ? `The tools of "${destination?.server}" use it.` : `Entries use it as \${secret:${name}}.`;
     out.line(`Stored the secret ${out.style("bold", name)}. ${use}`);
     if (destination && !isOfTools) out.note(strangeWarning(out, name, destination));
-    const limit = origins.length === 0 ? "the first address that it is sent to" : origins.join(", ");
+    const limit = origins.length === 0 ? "the first address it is used with" : origins.join(", ");
     out.line(`It may be sent to ${limit}.`);
     if (destination && !origins.includes(destination.origin)) {
       const { server, origin } = destination;
-      out.note(`Server "${server}" uses ${origin}. To allow that: nexus secrets allow ${name} ${origin}`);
+      out.note(`Server "${server}" uses ${origin}. To allow it: nexus secrets allow ${name} ${origin}`);
     }
   },
 });
 
 function shortWarning(out: Output, name: string): string {
-  const where = "It is hidden only where it stands alone, and not in values that callers or tool files give";
-  return `${out.onStderr("yellow", "warning:")} ${name} has fewer than ${SHORT_SECRET} characters. ${where}: use a longer one if you can.`;
+  const where = "Nexus can mask it in output only as a separate word, and not in values from callers or tool files";
+  return `${out.onStderr("yellow", "warning:")} ${name} has fewer than ${SHORT_SECRET} characters. ${where}: use a longer value if possible.`;
 }
 
 /** Its name says that it is of an API's server, whose tools do not know it: a slip of the pen, most likely. */
 function strangeWarning(out: Output, name: string, { server, used }: SecretDestination): string {
-  const known = used.length === 0 ? "they use none" : `they use ${used.join(", ")}`;
+  const known = used.length === 0 ? "they use no secrets" : `they use ${used.join(", ")}`;
   return `${out.onStderr("yellow", "warning:")} The tools of "${server}" do not use ${name}; ${known}. To remove it: nexus secrets remove ${name}`;
 }
 
@@ -71,14 +72,14 @@ function strangeWarning(out: Output, name: string, { server, used }: SecretDesti
 function valueGiven(name: string): NexusError {
   const isName = /^[\w.-]{1,128}$/.test(name);
   return wrongUsage(
-    "The value of a secret is no argument: arguments stay in the shell's history and can be seen by others",
-    `Write nexus secrets set ${isName ? name : "NAME"} and type it when asked, or pipe it in. Change a secret that was typed there.`,
+    "The value of a secret must not be an argument: arguments are stored in the shell's history and visible to other users",
+    `Run nexus secrets set ${isName ? name : "NAME"} and enter the value when asked, or pipe it in. If you typed a real secret, change it.`,
   );
 }
 
 async function ask(out: Output, name: string, signal: AbortSignal): Promise<string> {
   if (!out.isInteractive) {
-    throw new NexusError("INPUT_FAILED", `The value of "${name}" has to be typed, and there is nowhere to ask for it`, {
+    throw new NexusError("INPUT_FAILED", `The value of "${name}" is missing, and there is no terminal to ask for it`, {
       hint: `Pipe it in: nexus secrets set ${name} --json < FILE`,
       mayHaveReached: false,
     });
@@ -93,8 +94,8 @@ async function readAll(signal: AbortSignal): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)).replace(/\r?\n$/, "");
   } catch (cause) {
-    throw new NexusError("ARGUMENTS_INVALID", "What came on stdin is no UTF-8 text", {
-      hint: "Encode it, for example as Base64, in a way that the server understands.",
+    throw new NexusError("ARGUMENTS_INVALID", "The input on stdin is not UTF-8 text", {
+      hint: "Encode the value, for example as Base64, in a format that the server accepts.",
       cause,
       mayHaveReached: false,
     });

@@ -12,8 +12,8 @@ export async function unknownSecret(name: string, store: SecretStore): Promise<N
   );
   const known =
     secrets.length === 0
-      ? "None are stored; nexus secrets set NAME stores one."
-      : `"nexus secrets list" shows which there are.`;
+      ? "No secrets are stored. Store one: nexus secrets set NAME"
+      : `"nexus secrets list" lists all secrets.`;
   return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
     hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
     mayHaveReached: false,

@@ -7,13 +7,13 @@ import type { Output } from "../output/output.ts";
 /** nexus demo */
 export const demo = defineCommand({
   usage: "nexus demo",
-  description: `The demo server is a child process that speaks every revision of MCP over stdio. This command connects to it the way
-any program can with connect() of the library, lists what it has, calls a tool, and ends it again.`,
+  description: `The demo server is a child process that supports every revision of MCP over stdio. This command connects to it with the
+library's connect(), lists its features, calls a tool, and stops it.`,
   words: { min: 0, max: 0 },
   options: {},
   examples: [
-    ["nexus demo", "connects, lists, calls"],
-    ["nexus demo --json", "the same for programs: everything as the server sent it"],
+    ["nexus demo", "connect, list, call a tool"],
+    ["nexus demo --json", "the same as JSON, with everything as the server sent it"],
   ],
 
   async run({ out, signal }) {
@@ -56,7 +56,7 @@ any program can with connect() of the library, lists what it has, calls a tool, 
     );
     out.line(`\necho(text: "Hello from Nexus") answers: ${greeting.content.map(({ text }) => text ?? "").join(" ")}`);
     out.line(
-      `\nNext, your own server: nexus mcp connect --stdio "COMMAND …", or connect() of the library (docs/guide/client.md).`,
+      `\nNext, try your own server: nexus mcp connect --stdio "COMMAND …", or the library's connect() (docs/guide/client.md).`,
     );
   },
 });

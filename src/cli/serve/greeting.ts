@@ -15,14 +15,14 @@ export function greeting(url: string, host: Pick<Host, "servers" | "tools">, pla
     "",
     ...(rows.length === 0 ? [NO_SERVERS] : ["Servers", ...rows]),
     "",
-    "To connect a client, such as Claude Code",
+    "To connect a client, for example Claude Code",
     `  nexus mcp install claude-code --url ${url}`,
-    `  the same for ${others.join(", ")}`,
+    `  Other clients: ${others.join(", ")}`,
     "",
     "To try it",
     ...commandsToTry(url, host, platform).map((command) => `  ${command}`),
     "",
-    `One server alone is at ${url.replace(/mcp$/, "servers/<id>/mcp")}; Ctrl-C ends the gateway.`,
+    `A single server is at ${url.replace(/mcp$/, "servers/<id>/mcp")}. Press Ctrl-C to stop the gateway.`,
   ];
 }
 
@@ -38,13 +38,13 @@ export function stateWords({ id, state }: ServerStatus): string {
     case "failed":
       return `failed: ${state.error.message}`;
     case "waiting-for-trust":
-      return `not trusted; look at its file, then: nexus mcp trust`;
+      return `not trusted; review its file: nexus mcp trust`;
     case "starting":
       return "starting";
     case "idle":
       return "starts on first use";
     case "disabled":
-      return `switched off; on again: nexus mcp enable ${id}`;
+      return `disabled; to enable it: nexus mcp enable ${id}`;
     case "stopped":
       return "stopped";
   }

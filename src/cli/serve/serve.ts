@@ -27,52 +27,52 @@ const SHORTEST_STREAM_MS = 1000;
 /** nexus serve */
 export const serve = defineCommand({
   usage: "nexus serve [--port N] [--host H] [--stdio] [--server ID]… [--demo]",
-  description: `Clients of every revision use all configured servers at /mcp, one of them at /servers/<id>/mcp, and over HTTP+SSE at
-/sse; /healthz, /readyz and /metrics tell how it does. Changed configuration files are followed while it runs.
-Ctrl-C, or SIGTERM, lets running calls finish for up to 10 seconds; a second one ends at once. With --stdio the end of the
-input does, and a signal ends at once.`,
+  description: `Serves all configured servers at /mcp, a single server at /servers/<id>/mcp, and HTTP+SSE at /sse, for clients of every
+revision. /healthz, /readyz and /metrics report its state. Changes of configuration files take effect while it runs.
+Ctrl-C or SIGTERM waits up to 10 seconds for running calls; a second signal stops immediately. With --stdio, the end of the
+input does the same, and a signal stops immediately.`,
   words: { min: 0, max: 0 },
   options: {
-    port: { type: "string", value: "N", help: `where to listen; ${DEFAULT_PORT} unless given, 0 for any free port` },
-    host: { type: "string", value: "H", help: "the address to listen on; 127.0.0.1 unless given" },
+    port: { type: "string", value: "N", help: `port to listen on; default: ${DEFAULT_PORT}, 0 for any free port` },
+    host: { type: "string", value: "H", help: "address to listen on; default: 127.0.0.1" },
     stdio: { type: "boolean", help: "serve one client on stdin and stdout instead" },
     server: {
       type: "string",
       multiple: true,
       value: "ID",
-      help: "serve this server alone; repeatable. With --stdio, one server has its names as they are",
+      help: "serve only this server; repeatable. With --stdio, a single server keeps its original names",
     },
     "max-stream": {
       type: "string",
       value: "25s",
-      help: "close streams of 2025-11-25 clients after this long, and let them come back for the rest: for proxies that end every response after a fixed time",
+      help: "close streams of 2025-11-25 clients after this time and let them reconnect; for proxies that limit the duration of responses",
     },
     "allow-host": {
       type: "string",
       multiple: true,
       value: "NAME",
-      help: "a further name it is reached by, as proxies pass it on in Host; repeatable",
+      help: "an additional host name that clients or proxies send in the Host header; repeatable",
     },
     "allow-origin": {
       type: "string",
       multiple: true,
       value: "URL",
-      help: "web pages of this origin may use it, such as https://inspector.example; repeatable",
+      help: "allow web pages of this origin, for example https://inspector.example; repeatable",
     },
-    demo: { type: "boolean", help: "serve the bundled demo servers, and nothing that is configured" },
+    demo: { type: "boolean", help: "serve only the bundled demo servers" },
   },
   examples: [
-    ["nexus serve", "all configured servers at http://127.0.0.1:3210/mcp"],
-    ["nexus serve --demo --port 0", "something to try a client with, on any free port"],
-    ["nexus serve --stdio", "for the configuration of a client that starts its servers itself"],
-    ["nexus serve --stdio --server github", "the same with one server alone"],
+    ["nexus serve", "serve all configured servers at http://127.0.0.1:3210/mcp"],
+    ["nexus serve --demo --port 0", "serve the demo servers on any free port"],
+    ["nexus serve --stdio", "for a client that starts its servers itself"],
+    ["nexus serve --stdio --server github", "the same with only one server"],
   ],
   endsOnSignal: true,
 
   async run({ options, flags, signal, out, surroundings, stateFolder }) {
     const port = portOf(options.port);
     if (options.stdio && (options.port !== undefined || options.host !== undefined)) {
-      throw wrongUsage("--stdio listens on no port", "Leave out --port and --host, or --stdio.");
+      throw wrongUsage("--stdio does not listen on a port", "Remove --port and --host, or remove --stdio.");
     }
     const streamMs = durationOf(options["max-stream"]);
     const reach = {
@@ -81,14 +81,15 @@ input does, and a signal ends at once.`,
       allowedOrigins: originsOf(options["allow-origin"]),
     };
     if (options.stdio && OF_HTTP.some((name) => options[name] !== undefined)) {
-      throw wrongUsage("--stdio serves no HTTP", `Leave out ${OF_HTTP.map((name) => `--${name}`).join(", ")}.`);
+      throw wrongUsage("--stdio does not serve HTTP", `Remove ${OF_HTTP.map((name) => `--${name}`).join(", ")}.`);
     }
     const { config, trust, timeoutMs } = flags;
     const logger = loggerFor(flags, out);
     const servers = options.demo ? demoServers() : undefined;
     const limits = streamMs === undefined ? {} : { streamMs };
     const only = options.server?.map(serverId);
-    if (servers && only) throw wrongUsage("--demo serves nothing that is configured", "Leave out --server, or --demo.");
+    if (servers && only)
+      throw wrongUsage("--demo does not serve configured servers", "Remove --server, or remove --demo.");
     const watched = { openApi, config, only, trust, servers, watch: true, timeoutMs, stateFolder, logger };
     await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
@@ -100,7 +101,7 @@ input does, and a signal ends at once.`,
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
     await aborted(signal);
-    out.note("Ending: running calls may finish; once more ends at once.");
+    out.note("Stopping: waiting for running calls. Press Ctrl-C again to stop immediately.");
   },
 });
 
@@ -151,12 +152,12 @@ function portOf(given: string | undefined): number {
   if (given === undefined) return DEFAULT_PORT;
   const port = Number(given);
   if (/^\d+$/.test(given) && port <= 65_535) return port;
-  throw wrongUsage(`--port ${given} is no port`, "Write a number from 0 to 65535; 0 takes any that is free.");
+  throw wrongUsage(`--port "${given}" is not a port number`, "Use a number from 0 to 65535; 0 selects any free port.");
 }
 
 /** As in a URL, or bare. */
 function addressOf(given: string | undefined): string | undefined {
-  if (given === "") throw wrongUsage("--host needs an address", "Leave it out to listen on 127.0.0.1.");
+  if (given === "") throw wrongUsage("--host needs an address", "Remove it to listen on 127.0.0.1.");
   return given?.replace(/^\[(.*)\]$/, "$1");
 }
 
@@ -165,7 +166,7 @@ function originsOf(given: readonly string[] | undefined): string[] | undefined {
   return given?.map((text) => {
     const origin = parseWebOrigin(text);
     if (origin !== undefined) return origin;
-    throw wrongUsage(`--allow-origin ${text} is no origin`, "Write it as https://name, with a port if it has one.");
+    throw wrongUsage(`--allow-origin "${text}" is not an origin`, "Use https://host with an optional port.");
   });
 }
 
@@ -173,7 +174,7 @@ function durationOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const ms = parseDuration(given);
   if (ms !== undefined && ms >= SHORTEST_STREAM_MS) return ms;
-  throw wrongUsage(`--max-stream ${given} is no such duration`, "Write at least one second: 25s, 2m.");
+  throw wrongUsage(`--max-stream "${given}" is not a valid duration`, "Use at least one second: 25s, 2m.");
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -21,26 +21,27 @@ import { projectFileFacts, showProjectFiles } from "./project-report.ts";
 export const trust = defineCommand({
   usage: "nexus mcp trust [<folder>] [--show | --revoke] [--yes]",
   description: `
-A project's configuration names programs to run, and comes with the project: nothing of it is started before you trust it.
-This shows what the files of this folder, and of the folders above it, would start and send, as it is written there, and
-asks. What is trusted is exactly what was shown: a file whose servers change has to be trusted again. Tool files that others
-approved are shown as a whole, and count as approved by you from then on.`,
+A project's configuration can run programs, so Nexus starts none of its servers until you trust it. This command shows what
+the files of this folder and its parent folders would start and send, and asks. You trust exactly what is shown: if the
+servers of a file change, you must trust it again. Tool files that another person approved are shown completely, and your
+trust counts as your approval.`,
   words: { min: 0, max: 1 },
   options: {
-    show: { type: "boolean", help: "only show it" },
-    revoke: { type: "boolean", help: "trust the files no longer" },
-    yes: { type: "boolean", short: "y", help: "do not ask" },
+    show: { type: "boolean", help: "only show the content" },
+    revoke: { type: "boolean", help: "no longer trust the files" },
+    yes: { type: "boolean", short: "y", help: "trust without asking" },
   },
   examples: [
-    ["nexus mcp trust", "shows what this project would start, and asks"],
-    ["nexus mcp trust --show ~/work/project", "only shows it"],
-    ["nexus mcp trust --yes", "for scripts, where what the project starts is known"],
-    ["nexus mcp trust --revoke", "takes it back"],
+    ["nexus mcp trust", "show what this project would start, and ask"],
+    ["nexus mcp trust --show ~/work/project", "only show the content"],
+    ["nexus mcp trust --yes", "for scripts, if you know what the project starts"],
+    ["nexus mcp trust --revoke", "no longer trust this project"],
   ],
 
   async run(context) {
     const { words, options, out, surroundings, stateFolder } = context;
-    if (options.show && options.revoke) throw wrongUsage("--show and --revoke are given both", "Give one of them.");
+    if (options.show && options.revoke)
+      throw wrongUsage("--show and --revoke cannot be used together", "Use one of them.");
     const places = placesOf(context, await folderCalled(words[0]));
     const { trustStore } = await import("../../host/servers/load-options.ts");
     const { loadProjectFiles } = await import("./project-files.ts");
@@ -62,7 +63,10 @@ approved are shown as a whole, and count as approved by you from then on.`,
 async function folderCalled(word: string | undefined): Promise<string | undefined> {
   const isFolder = word === undefined || (await stat(word).catch(() => undefined))?.isDirectory();
   if (!isFolder)
-    throw wrongUsage(`There is no folder "${word}"`, "Name the folder of a project, or none for this one.");
+    throw wrongUsage(
+      `The folder "${word}" does not exist`,
+      "Use the folder of a project, or omit it for the current folder.",
+    );
   return word;
 }
 
@@ -74,7 +78,7 @@ interface Project {
 async function revoke(out: Output, { files, toolFiles }: Project, store: TrustStore): Promise<number> {
   for (const { trustKey } of files) await store.revoke(trustKey);
   await revokeToolFiles(toolFiles, store);
-  if (!out.json) out.line(`${files.length === 1 ? "This file is" : "These files are"} trusted no longer.`);
+  if (!out.json) out.line(`${files.length === 1 ? "This file is" : "These files are"} no longer trusted.`);
   return finish(out, {
     files: files.map((file) => ({ ...file, trusted: false })),
     toolFiles: toolFiles.map((file) => ({ ...file, isAccepted: false })),
@@ -96,7 +100,7 @@ async function accept(
   await acceptToolFiles(toolFiles, store);
   const [problem] = files.flatMap((file) => file.problem ?? []);
   if (problem && count === 0) throw problem;
-  if (!out.json) out.line(count === 0 ? "All of it is trusted already." : "Trusted, as shown.");
+  if (!out.json) out.line(count === 0 ? "Everything is already trusted." : "Trusted, as shown.");
   return finish(out, {
     files: files.map((file) => ({ ...file, trusted: file.written !== undefined })),
     toolFiles: toolFiles.map((file) => ({ ...file, isAccepted: file.isAccepted || file.isLocked })),
@@ -106,14 +110,10 @@ async function accept(
 async function isAgreed(out: Output, count: number, signal: AbortSignal): Promise<boolean> {
   const what = count === 1 ? "this file" : `these ${count} files`;
   if (!out.isInteractive) {
-    throw new NexusError(
-      "INPUT_FAILED",
-      `Whether ${what} can be trusted has to be answered, and there is no terminal`,
-      {
-        hint: `Look at what would be started ("nexus mcp trust --show"), then give --yes.`,
-        mayHaveReached: false,
-      },
-    );
+    throw new NexusError("INPUT_FAILED", `Trusting ${what} needs a confirmation, and there is no terminal`, {
+      hint: `Review what would be started with "nexus mcp trust --show", then add --yes.`,
+      mayHaveReached: false,
+    });
   }
   const { askFor } = await import("../output/terminal-questions.ts");
   const answer = await askFor(out, { text: `Trust ${what}? y/N`, signal });

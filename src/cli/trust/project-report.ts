@@ -16,12 +16,12 @@ export function showProjectFiles(out: Output, files: readonly ProjectFile[]): vo
     const width = Math.max(0, ...servers.map(({ id }) => id.length));
     for (const { id, entry } of servers) {
       out.line(
-        `  ${out.style("bold", id.padEnd(width))}  ${reachAsWritten(entry)}${isOff(entry) ? " (switched off)" : ""}`,
+        `  ${out.style("bold", id.padEnd(width))}  ${reachAsWritten(entry)}${isOff(entry) ? " (disabled)" : ""}`,
       );
       for (const line of circumstancesAsWritten(entry)) out.line(`  ${" ".repeat(width)}    ${line}`);
     }
     for (const { id, default: fallback } of written?.inputs ?? []) {
-      if (fallback !== undefined) out.line(`  \${input:${visible(id)}} is ${visible(fallback)} where nobody answers`);
+      if (fallback !== undefined) out.line(`  \${input:${visible(id)}} defaults to ${visible(fallback)}`);
     }
     for (const { path, variables } of textFacts(written)) {
       const what = variables === undefined ? "is read" : `sets ${variables.join(", ") || "nothing"}`;

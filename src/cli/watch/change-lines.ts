@@ -16,7 +16,7 @@ export function changeLines(change: SeenChange, out: Pick<Output, "columns" | "s
         ...change.added.map((name) => out.style("green", `+${visible(name)}`)),
         ...change.removed.map((name) => out.style("red", `-${visible(name)}`)),
       ];
-      return [`${time} ${change.list} changed: ${names.join(" ") || "the same names as before"}`];
+      return [`${time} ${change.list} changed: ${names.join(" ") || "same names as before"}`];
     }
     case "resource-updated": {
       const width = out.columns === undefined ? undefined : out.columns - 11;

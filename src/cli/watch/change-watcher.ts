@@ -56,7 +56,9 @@ export class ChangeWatcher implements AsyncDisposable {
     if (told.length === 0) throw untold("anything", client.server);
     // After subscribing: what changes in between is told, and found to be nothing new.
     for (const list of accepted.lists ?? []) this.#known.set(list, await this.#names(list));
-    void client.closed.then(() => this.#fail(client.lost ?? new NexusError("CONNECTION_LOST", "The server is gone")));
+    void client.closed.then(() =>
+      this.#fail(client.lost ?? new NexusError("CONNECTION_LOST", "The connection to the server was lost")),
+    );
     signal.addEventListener("abort", () => this.#wake(), { once: true });
     // On HTTP a server can go away without a word.
     this.#pulse = setInterval(() => void this.#checkThere(), PULSE_MS);
@@ -159,8 +161,8 @@ function isDifferent(change: SeenChange): boolean {
 }
 
 function untold(what: string, server: string): NexusError {
-  return new NexusError("CAPABILITY_MISSING", `The server does not tell of changes to ${what}`, {
+  return new NexusError("CAPABILITY_MISSING", `The server does not report changes of ${what}`, {
     server,
-    hint: `"nexus mcp connect ${server}" shows what it can; "nexus mcp resources ${server}" what it has.`,
+    hint: `"nexus mcp connect ${server}" shows its capabilities; "nexus mcp resources ${server}" lists its resources.`,
   });
 }

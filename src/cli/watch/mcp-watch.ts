@@ -8,19 +8,19 @@ import { allowedTools, requireAllowed } from "../command/entry-rules.ts";
 /** nexus mcp watch docs file:///notes.txt */
 export const watch = defineCommand({
   usage: "nexus mcp watch <server> [uri]… [--read] [--count N]",
-  description: `Shows changes of the server's tools, prompts and resources, and updates of the resources that are named, one line each,
-until Ctrl-C or until the server goes away. With --json, one object a line.`,
+  description: `Shows changes of the server's lists of tools, prompts and resources, and updates of the named resources, one per line,
+until Ctrl-C or the end of the connection. With --json, one object per line.`,
   words: { min: 0, max: 100 },
   options: {
     ...IN_PLACE,
-    read: { type: "boolean", help: "read resources that were updated, and show how they begin" },
-    count: { type: "string", value: "N", help: "end after so many changes" },
+    read: { type: "boolean", help: "read updated resources and show their first lines" },
+    count: { type: "string", value: "N", help: "stop after N changes" },
   },
   examples: [
-    ["nexus mcp watch github", "tools, prompts and resources that come and go"],
-    ["nexus mcp watch docs file:///notes.txt --read", "a resource as it changes, with its first lines"],
-    ["nexus mcp watch docs --count 1 && make", "go on when something has changed"],
-    ["nexus mcp watch docs --json | jq -r .kind", "one JSON object for each change"],
+    ["nexus mcp watch github", "watch the lists of tools, prompts and resources"],
+    ["nexus mcp watch docs file:///notes.txt --read", "watch a resource and show its first lines"],
+    ["nexus mcp watch docs --count 1 && make", "wait for one change, then continue"],
+    ["nexus mcp watch docs --json | jq -r .kind", "print one JSON object per change"],
   ],
 
   async run(context) {
@@ -38,7 +38,7 @@ until Ctrl-C or until the server goes away. With --json, one object a line.`,
       signal,
     });
     const accepted = await watcher.open();
-    out.note(`Watching ${definition.id}: ${accepted.join(", ")}. Ctrl-C ends.`);
+    out.note(`Watching ${definition.id}: ${accepted.join(", ")}. Press Ctrl-C to stop.`);
     let seen = 0;
     for await (const change of watcher.changes()) {
       if (out.json) out.value(change);
@@ -54,8 +54,5 @@ function countOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const count = Number(given);
   if (Number.isInteger(count) && count > 0) return count;
-  throw wrongUsage(
-    `--count ${given} is no number of changes`,
-    "Write --count 1, or leave it out to watch without end.",
-  );
+  throw wrongUsage(`--count "${given}" is not a number of changes`, "Use --count 1, or omit it to watch until Ctrl-C.");
 }

@@ -20,7 +20,7 @@ interface Running {
 
 async function started(...args: string[]): Promise<Running> {
   const running = world.start(["api", "fake", ...args]);
-  await expect.poll(() => running.output.stdout).toMatch(/Ctrl-C ends it|"url"/);
+  await expect.poll(() => running.output.stdout).toMatch(/Press Ctrl-C to stop|"url"/);
   return running;
 }
 
@@ -70,7 +70,7 @@ test("what cannot be faked is said", async () => {
   const failure = await world.run(["api", "fake", "capcorn", "--fail", "sometimes"]);
   expect([failure.code, failure.stderr]).toEqual([2, expect.stringContaining("status=503, delay=2s, cut")]);
   const port = await world.run(["api", "fake", "capcorn", "--port", "x"]);
-  expect([port.code, port.stderr]).toEqual([2, expect.stringContaining("no port")]);
+  expect([port.code, port.stderr]).toEqual([2, expect.stringContaining("not a port number")]);
   const file = await world.write("home/work/project/bad.nexus.yaml", "nexus: 2\n");
   const bad = await world.run(["api", "fake", file]);
   expect([bad.code, bad.stderr]).toEqual([3, expect.stringContaining("bad.nexus.yaml:1:")]);

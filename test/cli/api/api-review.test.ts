@@ -28,8 +28,8 @@ async function change(before: string | RegExp, after: string): Promise<() => Pro
 test("nexus api check finds nothing wrong with the example, and says that nobody has approved it", async () => {
   const { code, stdout } = await world.run(["api", "check", "museum"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/museum\.nexus\.yaml: 0 mistakes, \d+ warnings?; 4 tools: /);
-  expect(stdout).toContain('Not approved: it is not served before "nexus api approve museum".');
+  expect(stdout).toMatch(/museum\.nexus\.yaml: 0 errors, \d+ warnings?; 4 tools: /);
+  expect(stdout).toContain('Not approved. To serve it, run "nexus api approve museum".');
 });
 
 test("nexus api check reports all mistakes at once, each with its place and what was meant", async () => {
@@ -62,7 +62,7 @@ test("X12: what is approved is served as it was approved: a change is shown by i
   const approved = await world.run(["api", "approve", "museum", "--by", "Ada", "--yes"]);
   expect(approved.code).toBe(0);
   expect(approved.stdout).toContain("nexus mcp add museum --api museum\n");
-  expect(approved.stdout).toMatch(/requests go to https:\S+\n\s+with the secrets museum\.token\n/);
+  expect(approved.stdout).toMatch(/requests go to https:\S+\n\s+secrets used: museum\.token\n/);
   const added = await world.run(["mcp", "add", "museum", "--api", "museum", "--upstream", "fake"]);
   expect(added).toMatchObject({
     code: 0,
@@ -74,7 +74,7 @@ test("X12: what is approved is served as it was approved: a change is shown by i
     approvals: [{ by: "Ada", hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) }],
   });
   const same = await world.run(["api", "diff", "museum"]);
-  expect(same).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing differs\. Approved by Ada on /) });
+  expect(same).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes\. Approved by Ada on /) });
 
   const undo = await change(/effect: read/, "effect: destructive");
   const differs = await world.run(["api", "diff", "museum", "--json"]);
@@ -234,7 +234,7 @@ describe("nothing is approved that was not shown", () => {
     await expect.poll(() => output.stdout).toContain("Approve this? y/N");
     const undoAgain = await change("effect: read", "effect: write");
     child.stdin?.write("y\r");
-    await expect.poll(() => output.stdout).toContain("has changed since it was shown");
+    await expect.poll(() => output.stdout).toContain("changed during the review");
     expect(child.exitCode ?? ((await once(child, "close")) as [unknown])[0]).toBe(8);
     expect((await world.run(["api", "diff", "museum"])).code).toBe(8);
     await undoAgain();
@@ -249,7 +249,7 @@ describe("nothing is approved that was not shown", () => {
     expect(silent).toMatchObject({ code: 9, stderr: expect.stringContaining(`--yes --hash ${to}`) });
     const undoAgain = await change("effect: read", "effect: write");
     const other = await world.run(["api", "approve", "museum", "--yes", "--hash", to]);
-    expect(other).toMatchObject({ code: 8, stderr: expect.stringContaining("is not what was reviewed") });
+    expect(other).toMatchObject({ code: 8, stderr: expect.stringContaining("is not the reviewed version") });
     await undoAgain();
     expect((await world.run(["api", "approve", "museum", "--yes", "--hash", to])).code).toBe(0);
     await undo();

@@ -55,10 +55,10 @@ test.each([
   [2, ["tools", "demo", "--server", "demo"], "Name the server once"],
   [2, ["call", "demo.echo", "--args", ""], "--args is empty"],
   [2, ["call", "nasty"], `Write nasty.TOOL; "nexus mcp tools nasty" lists them.`],
-  [2, ["tools", "--url", "foo"], "--url foo is no http or https address"],
-  [2, ["tools", "--server", "demo", "--stdio", "node x.js"], `"demo" is named, and another server is given in place`],
-  [2, ["connect", "demo", "--stdio", "node x.js"], `"demo" is named, and another server is given in place`],
-  [2, ["tools", "--name", "add", "--grep", "x"], "--name and --grep are given both"],
+  [2, ["tools", "--url", "foo"], '--url "foo" is not an http or https URL'],
+  [2, ["tools", "--server", "demo", "--stdio", "node x.js"], `"demo" cannot be used together with --stdio or --url`],
+  [2, ["connect", "demo", "--stdio", "node x.js"], `"demo" cannot be used together with --stdio or --url`],
+  [2, ["tools", "--name", "add", "--grep", "x"], "--name and --grep cannot be used together"],
   [6, ["call", "demo.ech"], `Did you mean "demo.echo"?`],
 ])("says what was meant, exit code %d: %j", async (exit, args, words) => {
   const { code, stderr } = await mcp(...args);

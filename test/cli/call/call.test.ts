@@ -67,14 +67,14 @@ describe("arguments", () => {
   test.each([
     ["a value of the wrong type", ["demo.add", "--arg", "a=1", "--arg", "b=two"], "b: expected number, got string"],
     ["one that is missing", ["demo.add", "--arg", "a=1"], "missing property b (number)"],
-    ["one that is misspelt", ["demo.roll_dice", "--arg", "cuont=3"], "did you mean count?"],
+    ["one that is misspelt", ["demo.roll_dice", "--arg", "cuont=3"], "Did you mean count?"],
     ["one that is called otherwise", ["demo.echo", "--arg", "message=x"], "(string); unknown property message"],
-    ["one given twice", ["demo.echo", "--arg", "text=a", "--arg", "text=b"], "takes one value"],
+    ["one given twice", ["demo.echo", "--arg", "text=a", "--arg", "text=b"], "the tool accepts one"],
     ["one out of range", ["demo.roll_dice", "--arg", "count=99"], "count: expected at most 20, got 99"],
     ["one without a value", ["demo.echo", "--arg", "text"], "Write --arg text=value"],
-    ["--args that is no JSON", ["demo.echo", "--args", "{text"], "is no JSON"],
-    ["--args that is no object", ["demo.echo", "--args", "[1]"], "no JSON object, but an array"],
-    ["a number of times that is none", ["demo.echo", "--repeat", "often"], "--repeat often"],
+    ["--args that is no JSON", ["demo.echo", "--args", "{text"], "is not valid JSON"],
+    ["--args that is no object", ["demo.echo", "--args", "[1]"], "must be a JSON object, not an array"],
+    ["a number of times that is none", ["demo.echo", "--repeat", "often"], '--repeat "often"'],
   ])("that are wrong are not sent: %s", async (_what, [tool = "", ...args], said) => {
     expect(await call(tool, ...args)).toMatchObject({ code: 2, stdout: "", stderr: contains(said) });
   });
@@ -153,7 +153,7 @@ describe.each(["modern", "legacy"])("the result of a %s server", (server) => {
     expect(failed).toEqual({
       code: 5,
       stdout: "This tool intentionally returns an error for testing\n",
-      stderr: "nexus: the tool says that it failed\n",
+      stderr: `nexus: the tool "test_error_handling" of server "${server}" reported an error\n`,
     });
     const json = await call(`${server}.test_error_handling`, "--json");
     expect(json).toMatchObject({ code: 5, stderr: "" });

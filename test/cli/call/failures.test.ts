@@ -203,7 +203,7 @@ describe("a file", () => {
     return { path, ...(await world.run(["mcp", "tools", "--config", path])) };
   };
 
-  test("P1.9: that is no JSON: line, column, the lines around it with a caret, and exit code 3", async () => {
+  test("P1.9: that is not valid JSON: line, column, the lines around it with a caret, and exit code 3", async () => {
     const { code, stdout, stderr, path } = await tools(
       `{\n  "mcpServers": {\n    "notes": { "command": "node" "args": [] }\n  }\n}\n`,
     );

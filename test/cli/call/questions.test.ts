@@ -89,7 +89,7 @@ describe.each(["modern", "legacy"])("a %s server", (server) => {
 
   test("is not asked for more than it wants: an answer that nobody asked for is named", async () => {
     const { code, stderr } = await call(`${server}.echo`, "--arg", "text=hi", "--answer", "name=Ada");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "--answer name=Ada was not asked for.\n" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "The server did not ask for --answer name=Ada.\n" });
   });
 
   test("gets a model's answer only with --sample-with, from a program that reads the request as JSON", async () => {
@@ -134,11 +134,11 @@ test("a legacy server's question is declined without a terminal, and the command
   expect({ code, stdout }).toEqual({ code: 9, stdout: 'User response: {"action":"decline"}\n' });
   expect(stderr).toBe(
     [
-      `nexus: Server "legacy" asks, and there is no terminal to answer at`,
+      `nexus: Server "legacy" asks a question, but there is no terminal`,
       "  Who are you?",
       "    username  text; required – User's response",
       "    email     text; required – User's email address",
-      "  fix: It was told that you decline. Give the answers beforehand:",
+      "  fix: The question was declined. Repeat the call with the answers:",
       "       nexus mcp call legacy.test_elicitation --arg 'message=Who are you?' --answer username=… --answer email=…",
       "",
     ].join("\n"),
@@ -197,7 +197,7 @@ describe("a modern server's call", () => {
     const id = idIn((await call(tool)).stderr);
     const { code, stderr } = await call(tool, "--continue", id, "--answer", "ok=yes");
     expect(code).toBe(5);
-    expect(stderr).toContain("make the call anew and give all --answer with it");
+    expect(stderr).toContain("repeat the call with all --answer options");
     expect(await readdir(parkedFolder())).not.toContain(`${id}.json`);
   });
 
@@ -208,7 +208,7 @@ describe("a modern server's call", () => {
     const wrong = await call("modern.elicit_url", "--continue", id, "--arg", "url=https://elsewhere.example");
     expect(wrong).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--arg does not go with --continue") as string,
+      stderr: expect.stringContaining("--arg cannot be used with --continue") as string,
     });
     expect(await call("modern.elicit_url", "--continue", id, "--answer", "url=accept")).toMatchObject({
       code: 0,
@@ -239,8 +239,8 @@ describe("a modern server's call", () => {
     const tool = "modern.test_elicitation_sep1034_defaults";
     const { code, stderr } = await call(tool, "--answer", "age=old", "--answer", "naem=x");
     expect(code).toBe(9);
-    expect(stderr).toContain(`age: "old" is no number`);
-    expect(stderr).toContain("--answer naem=x was not asked for: did you mean name?");
+    expect(stderr).toContain(`age: "old" is not a number`);
+    expect(stderr).toContain("asked for --answer naem=x. Did you mean name?");
     expect(await call(tool, "--continue", idIn(stderr), "--answer", "age=7")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('"age":7') as string,
@@ -250,7 +250,7 @@ describe("a modern server's call", () => {
   test("does not become another call, and is gone after a day", async () => {
     const id = idIn((await call("modern.test_input_required_result_elicitation")).stderr);
     const other = await call("modern.echo", "--continue", id);
-    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("is another one") as string });
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("is a different call") as string });
     expect(await call("modern.echo", "--continue", "../../x")).toMatchObject({ code: 6 });
 
     const file = join(parkedFolder(), `${id}.json`);
@@ -260,7 +260,7 @@ describe("a modern server's call", () => {
     expect(await readdir(parkedFolder())).not.toContain(`${id}.json`);
   });
 
-  test("belongs to the server it was made to: one that is started in another way is another one", async () => {
+  test("belongs to the server it was made to: one that is started in another way is a different call", async () => {
     const id = idIn((await call("modern.test_input_required_result_elicitation")).stderr);
     const file = join(parkedFolder(), `${id}.json`);
     const parked = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown>;
@@ -297,7 +297,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
         [
           ["name [John Doe]: ", "Ada\n"],
           ["age [30]: ", "old\n"],
-          [`"old" is no number`, ""],
+          [`"old" is not a number`, ""],
           ["age [30]: ", "36\n"],
           ["score [95.5]: ", "\n"],
           ["status, 1-3 [active]: ", "2\n"],
@@ -306,7 +306,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
       );
       expect(code).toBe(0);
       expect(screen).toContain(`${server} asks:`);
-      expect(screen).toContain(`"!" declines, Ctrl-C cancels the call.`);
+      expect(screen).toContain(`Enter "!" to decline, press Ctrl-C to cancel the call.`);
       expect(screen).toContain('{"name":"Ada","age":36,"score":95.5,"status":"inactive","verified":false}');
     },
   );
@@ -327,10 +327,10 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
         ["2  Second Option (value2)", ""],
         ["titledSingle, 1-3: ", "2\n"],
         ["legacyEnum, 1-3: ", "9\n"],
-        [`"9" is none of`, ""],
+        [`"9" is not one of`, ""],
         ["legacyEnum, 1-3: ", "Option One\n"],
-        ["untitledMulti, as many as you like (1,2): ", "1,3\n"],
-        ["titledMulti, as many as you like (1,2): ", "\n"],
+        ["untitledMulti, one or more (1,2): ", "1,3\n"],
+        ["titledMulti, one or more (1,2): ", "\n"],
       ],
     );
     expect(screen).toContain(
@@ -354,7 +354,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
         [`${server}.elicit_url`, "--arg", "url=https://user@evil.example/login?next=bank.example"],
         [
           ["host:    ", ""],
-          ["Do you want to go there? y/n: ", "y\n"],
+          ["Do you want to open it? y/n: ", "y\n"],
           ["press Enter: ", "\n"],
         ],
       );

@@ -90,7 +90,10 @@ describe.each(["modern", "legacy"])("a %s server", (server) => {
 test("what is missing on the command line is said before anything is started", async () => {
   expect(await mcp("complete", "modern", "--arg", "a=b")).toMatchObject({ code: 2, stderr: contains("--prompt NAME") });
   expect(await mcp("complete", "modern", "--prompt", "x")).toMatchObject({ code: 2, stderr: contains("--arg") });
-  expect(await mcp("read", "modern")).toMatchObject({ code: 2, stderr: contains("No resource is named") });
+  expect(await mcp("read", "modern")).toMatchObject({
+    code: 2,
+    stderr: contains("The URI of the resource is missing"),
+  });
 });
 
 test.each(["call", "read", "prompt", "complete"])("nexus mcp %s --help shows real examples", async (command) => {

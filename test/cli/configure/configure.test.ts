@@ -73,7 +73,7 @@ test("add keeps comments and order of a JSON file, refuses a name that is there,
 test("a user who has YAML gets YAML, with its comments kept", async () => {
   await world.write("home/.nexus/mcp.yaml", PROJECT_YAML);
   const { stdout } = await world.run(["mcp", "add", "new", "--no-check", "--disabled", "--", "node", "/srv/new.js"]);
-  expect(stdout).toContain("It is switched off; switch it on with: nexus mcp enable new");
+  expect(stdout).toContain("It is disabled. To enable it: nexus mcp enable new");
   expect(await world.read("home/.nexus/mcp.yaml")).toBe(
     `${PROJECT_YAML}    - command: node\n      args:\n        - /srv/new.js\n      enabled: false\n      id: new\n`,
   );
@@ -83,7 +83,7 @@ test("P1.9: a server that does not work is added all the same, with the reason, 
   const { code, stdout, stderr } = await world.run(["mcp", "add", "broken", "--", "no-such-program-here"]);
   expect(code).toBe(0);
   expect(stdout).toContain("Added broken");
-  expect(stderr).toContain("warning: It does not work yet.");
+  expect(stderr).toContain("warning: The server does not work yet.");
   expect(stderr).toContain("no-such-program-here");
   expect(await world.read("home/.nexus/mcp.json")).toContain("no-such-program-here");
 
@@ -108,12 +108,12 @@ test("add advises against secrets in a file, and never repeats them", async () =
 
 test("P1.9: add says what is wrong with what it was given, and writes nothing", async () => {
   const wrong: [string[], string][] = [
-    [["x"], `Nothing says how to reach "x"`],
-    [["x", "--url", "example.com"], "--url example.com is no http or https address"],
-    [["x", "--url", "http://127.0.0.1/", "--", "node"], "a command and --url are given both"],
-    [["x", "--url", "http://127.0.0.1/", "--env", "A=b"], "--env goes with --stdio, not with --url"],
+    [["x"], `The command or URL of "x" is missing`],
+    [["x", "--url", "example.com"], '--url "example.com" is not an http or https URL'],
+    [["x", "--url", "http://127.0.0.1/", "--", "node"], "a command and --url cannot be used together"],
+    [["x", "--url", "http://127.0.0.1/", "--env", "A=b"], "--env requires --stdio, not --url"],
     [["x", "--env", "A", "--", "node"], `"A" has no "="`],
-    [["x", "--project", "--file", "a.json", "--", "node"], "--project and a file are given both"],
+    [["x", "--project", "--file", "a.json", "--", "node"], "--project and --file cannot be used together"],
     [["x", "--url", "localhost:3000/mcp"], "--url http://localhost:3000/mcp"],
     [["x", "--colour", "--", "node"], `"nexus mcp add" has no option --colour`],
     [["x", "npx", "-y", "notes"], "If -y is an option of npx, write -- before the command: nexus mcp add x -- npx …"],
@@ -130,13 +130,13 @@ test("P0: a new project file is trusted for the one who made it, and says which 
   const { code, stdout, stderr } = await world.run(["mcp", "add", "every", "--project", "--cwd", ".", ...COMMAND]);
   expect(code).toBe(0);
   expect(stdout).toContain("It works:");
-  expect(stderr).toContain("It hides the server of the same name in ~/.nexus/mcp.json");
+  expect(stderr).toContain("It hides the server with the same name in ~/.nexus/mcp.json");
   const { mcpServers } = JSON.parse(await world.read("home/work/project/.nexus/mcp.json")) as { mcpServers: object };
   expect(mcpServers).toEqual({ every: { ...SERVER, cwd: "." } });
 
   const user = await world.run(["mcp", "add", "every", "--force", ...COMMAND]);
   expect(user.code).toBe(0);
-  expect(user.stderr).toContain("hidden by the server of the same name in ~/work/project/.nexus/mcp.json");
+  expect(user.stderr).toContain("hidden by the server with the same name in ~/work/project/.nexus/mcp.json");
 });
 
 test("P0: a project's file keeps its trust when its user changes it, and does not get it by the way", async () => {
@@ -165,9 +165,9 @@ test("P0: a project's file keeps its trust when its user changes it, and does no
 test("enable, disable and remove change the file that counts; comments and order stay", async () => {
   await world.write("home/.nexus/mcp.json", USER_JSON);
   await world.write("home/work/project/nexus.yaml", PROJECT_YAML);
-  expect((await world.run(["mcp", "disable", "two"])).stdout).toBe("two is switched off (~/.nexus/mcp.json)\n");
+  expect((await world.run(["mcp", "disable", "two"])).stdout).toBe("two is disabled (~/.nexus/mcp.json)\n");
   expect(await world.read("home/.nexus/mcp.json")).toBe(USER_JSON.replace(`9/mcp"`, `9/mcp",\n      "enabled": false`));
-  expect((await world.run(["mcp", "disable", "two"])).stdout).toBe("two is switched off already (~/.nexus/mcp.json)\n");
+  expect((await world.run(["mcp", "disable", "two"])).stdout).toBe("two is already disabled (~/.nexus/mcp.json)\n");
   await world.run(["mcp", "enable", "two"]);
   await world.run(["mcp", "remove", "two"]);
   expect(await world.read("home/.nexus/mcp.json")).toBe(
@@ -193,7 +193,7 @@ test("remove says what appears from a weaker file, and --file names another one"
   const { code, stdout, stderr } = await world.run(["mcp", "remove", "a"]);
   expect(code).toBe(0);
   expect(stdout).toBe("Removed a from ~/work/project/.mcp.json\n");
-  expect(stderr).toBe("The server of the same name in ~/.nexus/mcp.json counts now\n");
+  expect(stderr).toBe("The server with the same name in ~/.nexus/mcp.json is used now\n");
 
   await world.write("home/other.json", { mcpServers: { b: { command: "b" } } });
   expect((await world.run(["mcp", "remove", "b", "--file", join(world.home, "other.json")])).code).toBe(0);
@@ -234,7 +234,7 @@ test("a command that names files of this folder is added with the folder it runs
   // A name with a slash is no file unless there is one.
   const { entry, stderr } = await add("npx", "-y", "someone/server");
   expect(entry).toEqual({ command: "npx", args: ["-y", "someone/server"] });
-  expect(stderr).toContain("someone/server is looked for in your home folder");
+  expect(stderr).toContain("someone/server is searched in your home folder");
 });
 
 test("import lists what other programs have, takes over what is named, and skips and names what is there", async () => {
@@ -252,30 +252,30 @@ test("import lists what other programs have, takes over what is named, and skips
   expect(list.stdout).toBe(
     [
       "cursor (~/.cursor/mcp.json)",
-      "  here     theirs (another one of that name is here)",
+      "  here     theirs (another server has this name)",
       "  github   npx -y gh",
       "  my-docs  https://example.com/mcp “My Docs”",
       "",
-      "Take over with: nexus mcp import github …, or all with: nexus mcp import --all",
+      "To import: nexus mcp import github … or nexus mcp import --all",
       "",
     ].join("\n"),
   );
   expect(list.stderr).toContain("settings.json");
 
   const dry = await world.run(["mcp", "import", "--all", "--dry-run"]);
-  expect(dry.stdout).toContain("Would add github of cursor: npx -y gh");
+  expect(dry.stdout).toContain("Would add github from cursor: npx -y gh");
   expect(await world.read("home/.nexus/mcp.json")).not.toContain("github");
 
   const named = await world.run(["mcp", "import", "github", "here"]);
   expect(named.code).toBe(3);
-  expect(named.stdout).toContain("Added github of cursor");
-  expect(named.stderr).toContain("Skipped here of cursor: another one of that name is there; --force replaces it");
+  expect(named.stdout).toContain("Added github from cursor");
+  expect(named.stderr).toContain("Skipped here from cursor: another server has this name; --force replaces it");
   const all = await world.run(["mcp", "import", "--all", "--from", "cursor", "--json"]);
   expect(all.code).toBe(0);
   expect(JSON.parse(all.stdout)).toMatchObject({
     file: join(world.home, ".nexus/mcp.json"),
     added: [{ server: "my-docs", name: "My Docs", client: "cursor" }],
-    skipped: [{ server: "here" }, { server: "github", reason: "is there already" }],
+    skipped: [{ server: "here" }, { server: "github", reason: "is already configured" }],
     errors: [{ code: "CONFIG_INVALID" }],
   });
   expect(JSON.parse(await world.read("home/.nexus/mcp.json"))).toEqual({
@@ -308,11 +308,11 @@ test("import leaves out entries that start Nexus itself, and says so", async () 
   });
   await world.write("home/.cursor/mcp.json", { mcpServers: { nexus: { url: "http://127.0.0.1:3210/mcp" } } });
   const list = await world.run(["mcp", "import"]);
-  expect(list.stdout).toContain("nexus       nexus serve --stdio (Nexus itself: not taken over)");
+  expect(list.stdout).toContain("nexus       nexus serve --stdio (Nexus itself, not imported)");
   const all = await world.run(["mcp", "import", "--all"]);
   expect(all.code).toBe(0);
-  expect(all.stdout).toContain("Added docs of claude-code");
-  for (const skipped of ["nexus of claude-code", "my-gateway of claude-code", "nexus of cursor"]) {
+  expect(all.stdout).toContain("Added docs from claude-code");
+  for (const skipped of ["nexus from claude-code", "my-gateway from claude-code", "nexus from cursor"]) {
     expect(all.stderr).toContain(`Skipped ${skipped}: it is Nexus itself`);
   }
   const named = await world.run(["mcp", "import", "nexus", "--from", "cursor"]);
@@ -353,7 +353,7 @@ test("what a project's files have for other programs is imported by name only, a
   const all = await world.run(["mcp", "import", "--all"]);
   expect(all).toMatchObject({ code: 0, stdout: "Nothing was added.\n" });
   const { stderr } = await world.run(["mcp", "import", "--all", "--project"]);
-  expect(stderr).toContain("trust them with: nexus mcp trust");
+  expect(stderr).toContain("Review and trust it: nexus mcp trust");
   expect(await trusted()).toBe(false);
   const unknown = await world.run(["mcp", "import", "their"]);
   expect(unknown.code).toBe(6);
@@ -452,9 +452,9 @@ test("trust shows exactly what would be started, and needs an answer", async () 
       "          sends Authorization: Bearer ${TOKEN}",
       "  shop  the tools of shop.nexus.yaml",
       "          sends requests to http://127.0.0.1:9000/ instead",
-      "          where it sends what: nexus api show shop.nexus.yaml",
+      "          requests and addresses: nexus api show shop.nexus.yaml",
       "",
-      `${join(world.project, "shop.nexus.yaml")} (server shop) is not served before it is approved: nexus api approve`,
+      `${join(world.project, "shop.nexus.yaml")} (server shop) is not approved, so it is not served: nexus api approve`,
       "",
       "",
     ].join("\n"),
@@ -463,7 +463,7 @@ test("trust shows exactly what would be started, and needs an answer", async () 
   expect(JSON.parse(accepted.stdout)).toMatchObject({
     files: [{ file, trusted: true, servers: [{ server: "evil" }, {}, {}] }],
   });
-  expect((await world.run(["mcp", "trust"])).stdout).toContain("All of it is trusted already.");
+  expect((await world.run(["mcp", "trust"])).stdout).toContain("Everything is already trusted.");
   await world.run(["mcp", "trust", "--revoke"]);
   expect(await trusted()).toBe(false);
 });

@@ -120,8 +120,8 @@ posix("a server with a secret is reached through Nexus, and the secret is in no 
   const servers = ["github", "literal", "plain"].flatMap((server) => ["--server", server]);
   const { code, stdout, stderr } = await world.run(["mcp", "install", "cursor", ...servers]);
   expect(code).toBe(0);
-  expect(stderr).toContain(`github is reached through Nexus: it uses the secret "gh", which only Nexus knows`);
-  expect(stderr).toContain("literal is reached through Nexus: env API_KEY looks like a secret");
+  expect(stderr).toContain(`github is connected through Nexus: it uses the secret "gh", which only Nexus knows`);
+  expect(stderr).toContain("literal is connected through Nexus: env API_KEY looks like a secret");
   expect(stdout).toContain("Added plain to Cursor");
   expect(await entryIn("home/.cursor/mcp.json", "mcpServers", "plain")).toEqual(SERVER);
   const github = await entryIn("home/.cursor/mcp.json", "mcpServers", "github");
@@ -259,7 +259,7 @@ test("--project writes the project's file, keeps the trust in one that Nexus rea
   expect((await world.run(["mcp", "trust", "--yes"])).code).toBe(0);
   const { code, stderr } = await world.run(["mcp", "install", "claude-code", "--project"]);
   expect(code).toBe(0);
-  expect(stderr).toContain("The command has paths of this machine");
+  expect(stderr).toContain("The command contains paths of this machine");
   const { servers } = JSON.parse((await world.run(["mcp", "servers", "--json"])).stdout) as {
     servers: { id: string; trusted: boolean }[];
   };
@@ -283,22 +283,22 @@ test("a project's server that is not trusted is written nowhere", async () => {
   for (const args of [[], ["--for", "cursor"]]) {
     const exported = await world.run(["mcp", "export", ...args]);
     expect(exported.stdout).toBe("");
-    expect(exported.stderr).toContain("Left out evil: it is in a file of a project that is not trusted");
+    expect(exported.stderr).toContain("Skipped evil: it is configured in a project file that is not trusted");
   }
 });
 
 test.for([
   [["mcp", "install", "cursr"], 2, "Did you mean cursor?"],
   [["mcp", "install", "amp"], 2, "Known programs: claude-desktop, claude-code"],
-  [["mcp", "install", "windsurf", "--project"], 2, "Windsurf has no file for a project"],
+  [["mcp", "install", "windsurf", "--project"], 2, "Windsurf has no project file"],
   [["mcp", "install", "claude-desktop", "--url", "http://127.0.0.1:1/mcp"], 2, "cannot reach a server by its address"],
-  [["mcp", "install", "cursor", "--url", "http://u:p@127.0.0.1/mcp"], 2, "--url has more than an address in it"],
+  [["mcp", "install", "cursor", "--url", "http://u:p@127.0.0.1/mcp"], 2, "--url must not contain a user"],
   [["mcp", "install", "cursor", "--url", "127.0.0.1"], 2, "is not an http or https address"],
-  [["mcp", "install", "cursor", "--stdio", "--url", "http://127.0.0.1/mcp"], 2, "are given both"],
+  [["mcp", "install", "cursor", "--stdio", "--url", "http://127.0.0.1/mcp"], 2, "cannot be used together"],
   [["mcp", "install", "cursor", "--server", "none"], 6, `There is no server "none"`],
-  [["mcp", "install", "cursor", "--as", "a b"], 2, "is not a name that every program takes"],
+  [["mcp", "install", "cursor", "--as", "a b"], 2, "is not a valid name in every program"],
   [["mcp", "export", "none"], 6, `There is no server "none"`],
-  [["mcp", "export", "--stdio"], 2, "go with --for CLIENT"],
+  [["mcp", "export", "--stdio"], 2, "require --for CLIENT"],
   [["serve", "--stdio", "--server", "none"], 6, `There is no server "none"`],
 ] as const)("what cannot be is refused with what to do: %s", async ([args, code, text]) => {
   const ran = await world.run(args);

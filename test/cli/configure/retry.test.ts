@@ -46,7 +46,7 @@ test("one that fails shows the whole error, as an ordinary command does", async 
   expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: "SERVER_EXITED", server: "crash" } });
 });
 
-test("without a name, all that failed the last time are tried, and only those", async () => {
+test("without a name, all servers that failed the last time are tried, and only those", async () => {
   const broken = { command: "mcp-no-such-server" };
   await world.configure({ one: broken, two: broken, good: stdioFixture() });
   expect((await world.run(["mcp", "retry"])).stdout).toContain("No server failed");

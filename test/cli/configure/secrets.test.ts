@@ -13,14 +13,14 @@ test("a secret comes from stdin, is used by an entry, listed by its name, and re
   const set = await world.run(["secrets", "set", "demo"], { stdin: "hunter2\n" });
   const lines = [
     "Stored the secret demo. Entries use it as ${secret:demo}.",
-    "It may be sent to the first address that it is sent to.",
+    "It may be sent to the first address it is used with.",
   ];
   expect(set).toEqual({ code: 0, stdout: `${lines.join("\n")}\n`, stderr: "" });
   expect(JSON.parse((await world.run(["secrets", "set", "other", "--json"], { stdin: "x" })).stdout)).toEqual({
     name: "other",
     origins: [],
   });
-  expect((await world.run(["secrets", "list"])).stdout).toBe("demo   sent nowhere yet\nother  sent nowhere yet\n");
+  expect((await world.run(["secrets", "list"])).stdout).toBe("demo   not sent yet\nother  not sent yet\n");
   expect(JSON.parse((await world.run(["secrets", "list", "--json"])).stdout)).toEqual({
     items: [
       { name: "demo", origins: [] },
@@ -57,7 +57,7 @@ test("a value on the command line is refused with the reason, and not repeated",
   for (const words of [["demo", "hunter2"], ["demo=hunter2"]]) {
     const { code, stdout, stderr } = await world.run(["secrets", "set", ...words]);
     expect(code).toBe(2);
-    expect(stderr).toContain("arguments stay in the shell's history");
+    expect(stderr).toContain("arguments are stored in the shell's history");
     expect(stderr).toContain("nexus secrets set demo");
     expect(stdout + stderr).not.toContain("hunter2");
   }
@@ -71,8 +71,8 @@ test("P1.9: names and values that cannot be, and secrets that are not there, say
     world.run(["secrets", "remove", "othre"]),
   ]);
   expect(name).toMatchObject({ code: 2, stderr: expect.stringContaining("letters, digits, dots") as string });
-  expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining("would be empty") as string });
-  expect(binary).toMatchObject({ code: 2, stderr: expect.stringContaining("no UTF-8 text") as string });
+  expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('" is empty') as string });
+  expect(binary).toMatchObject({ code: 2, stderr: expect.stringContaining("not UTF-8 text") as string });
   expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining(`Did you mean "other"?`) as string });
   const json = await world.run(["secrets", "remove", "nothing", "--json"]);
   expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: "NAME_UNKNOWN" } });
@@ -106,8 +106,9 @@ test("P1.9: of secrets one of which is damaged, the others are listed, and it is
   await other.run(["secrets", "set", "kept"], { stdin: "x" });
   expect(await other.run(["secrets", "list"])).toEqual({
     code: 0,
-    stdout: "kept  sent nowhere yet\n",
-    stderr: "warning: One stored secret cannot be read, not even by name. Set again what is missing here.\n",
+    stdout: "kept  not sent yet\n",
+    stderr:
+      "warning: One stored secret cannot be decrypted, and their names are unknown. Set the missing secrets again.\n",
   });
   expect(JSON.parse((await other.run(["secrets", "list", "--json"])).stdout)).toMatchObject({
     items: [{ name: "kept", origins: [] }],
@@ -118,7 +119,7 @@ test("P1.9: of secrets one of which is damaged, the others are listed, and it is
 test("a short secret is stored with a warning: it is not hidden everywhere", async () => {
   const { code, stderr } = await world.run(["secrets", "set", "pin"], { stdin: "675\n" });
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^warning: pin has fewer than 6 characters\. .*use a longer one if you can\.\n$/);
+  expect(stderr).toMatch(/^warning: pin has fewer than 6 characters\. .*use a longer value if possible\.\n$/);
   expect(stderr).not.toContain("675");
   expect((await world.run(["secrets", "remove", "pin"])).code).toBe(0);
 });

@@ -74,7 +74,7 @@ describe("B2: nexus serve --demo", () => {
     const children = childrenOf(child.pid ?? 0);
     expect(await endOf(gateway, "SIGTERM")).toBe(0);
     expect(children.filter(isRunning)).toEqual([]);
-    expect(output.stderr).toBe("Ending: running calls may finish; once more ends at once.\n");
+    expect(output.stderr).toBe("Stopping: waiting for running calls. Press Ctrl-C again to stop immediately.\n");
   });
 
   test("for programs it is one line of JSON", async () => {
@@ -207,7 +207,7 @@ describe("with configured servers", () => {
     const metrics = () => send(gateway.url.replace(/mcp$/, "metrics"), { method: "GET" });
     await expect.poll(async () => (await metrics()).text).toMatch(/^nexus_calls_in_flight 1$/m);
     gateway.child.kill("SIGINT");
-    await expect.poll(() => gateway.output.stderr).toContain("Ending");
+    await expect.poll(() => gateway.output.stderr).toContain("Stopping");
     expect(await endOf(gateway, "SIGINT")).toBe(130);
     await expect.poll(() => stream.ended).toBe(true);
   });
@@ -232,15 +232,15 @@ describe("P1.9: what cannot be served is said with what to do", () => {
     [["--host", "0.0.0.0"], 3, "without authentication"],
     [["--host", "192.0.2.1"], 3, "without authentication"],
     [["--host", ""], 2, "--host needs an address"],
-    [["--port", "70000"], 2, "--port 70000 is no port"],
-    [["--port", "http"], 2, "--port http is no port"],
-    [["--stdio", "--port", "1"], 2, "--stdio listens on no port"],
+    [["--port", "70000"], 2, '--port "70000" is not a port number'],
+    [["--port", "http"], 2, '--port "http" is not a port number'],
+    [["--stdio", "--port", "1"], 2, "--stdio does not listen on a port"],
     [["--config", "nowhere.json"], 3, "nowhere.json"],
-    [["--max-stream", "soon"], 2, "--max-stream soon"],
+    [["--max-stream", "soon"], 2, '--max-stream "soon"'],
     [["--max-stream", "10ms"], 2, "at least one second"],
-    [["--stdio", "--max-stream", "25s"], 2, "--stdio serves no HTTP"],
-    [["--allow-origin", "*"], 2, "--allow-origin * is no origin"],
-    [["--allow-origin", "https://a.example/page"], 2, "is no origin"],
+    [["--stdio", "--max-stream", "25s"], 2, "--stdio does not serve HTTP"],
+    [["--allow-origin", "*"], 2, '--allow-origin "*" is not an origin'],
+    [["--allow-origin", "https://a.example/page"], 2, "is not an origin"],
   ])("%j", async (args, expected, words) => {
     await world.configure({});
     const { code, stderr } = await world.run(["serve", ...args]);

@@ -127,7 +127,7 @@ describe("a booking that fails", () => {
       const settled = await settle(id.toLowerCase(), "--happened", "no");
       expect([settled.code, settled.stdout]).toEqual([
         0,
-        `Recorded that ${id} of "capcorn" was not carried out. The same call may be made again.\n`,
+        `Recorded that ${id} of "capcorn" was not executed. The same call can be made again.\n`,
       ]);
       expect(await caller.call("create_reservation", mine)).toMatchObject({ structuredContent: { reservationId: id } });
       expect((await world.world.run(["api", "writes"])).stdout).not.toContain(id);
@@ -141,7 +141,7 @@ describe("a booking that fails", () => {
       expect([settled.code, JSON.parse(settled.stdout)]).toEqual([0, { id, server: "capcorn", happened: true }]);
       const before = world.sent("create_reservation");
       const repeat = textOf(await caller.call("create_reservation", mine));
-      expect(repeat).toMatch(/^This was already done at [^]*a person confirmed that it was carried out/);
+      expect(repeat).toMatch(/^This was already done at [^]*a person confirmed that it was executed/);
       expect(world.sent("create_reservation")).toBe(before);
     });
 
