@@ -65,6 +65,6 @@ test("X3: a number that no double holds arrives as its digits, and an argument t
   const args: unknown = JSON.parse(`{"code":"tea","expectedTotal":9007199254740993}`);
   const refused = await shop.runner.call("order_item", args);
   expect(refused).toMatchObject({ isError: true });
-  expect(JSON.stringify(refused.content)).toContain("expectedTotal too large to be exact");
+  expect(JSON.stringify(refused.content)).toContain("expectedTotal: too large to be exact");
   expect(shop.askedFor("orders")).toEqual([]);
 });
