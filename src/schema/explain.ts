@@ -22,7 +22,7 @@ interface Expected {
 }
 
 /** A problem together with what is needed to weigh it against others. */
-export interface Finding extends SchemaProblem {
+export interface SchemaFinding extends SchemaProblem {
   /** The path as a program would write it: `options.limit`. */
   name: string;
   /** What would have been right here, where that can be named in a few words. */
@@ -36,7 +36,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** What a keyword that was not met means for the value, in words. Nothing for those whose schemas say it themselves. */
-export function explain(keyword: string, location: SchemaLocation): Finding[] {
+export function explain(keyword: string, location: SchemaLocation): SchemaFinding[] {
   // What is wrong with each item that `contains` looked at is no fault: one that fits is all it takes.
   if (location.isCandidate) return [];
   const { schema, value } = location;
@@ -102,7 +102,7 @@ export function explain(keyword: string, location: SchemaLocation): Finding[] {
   }
 }
 
-export function findingAt({ path, segments, isName }: SchemaLocation, text: string): Finding {
+export function findingAt({ path, segments, isName }: SchemaLocation, text: string): SchemaFinding {
   const name = nameOf(segments);
   if (isName) return { path, name, message: `the name of ${name}: ${text}` };
   return { path, name, message: name === "" ? text : `${name}: ${text}` };
@@ -114,7 +114,7 @@ export function mergeExpected(all: readonly Expected[]): Expected {
 }
 
 /** The value is of another kind altogether. */
-export function explainMismatch(location: SchemaLocation, expected: Expected): Finding {
+export function explainMismatch(location: SchemaLocation, expected: Expected): SchemaFinding {
   const { types, values } = expected;
   const { value } = location;
   const strings = values.filter((each) => typeof each === "string");
@@ -126,7 +126,7 @@ export function explainMismatch(location: SchemaLocation, expected: Expected): F
 }
 
 /** Properties that the schema requires; `why` where it does so only beside others. */
-export function explainMissing(location: SchemaLocation, names: readonly string[], why = ""): Finding[] {
+export function explainMissing(location: SchemaLocation, names: readonly string[], why = ""): SchemaFinding[] {
   const { path, segments, schema, value } = location;
   if (!isRecord(value)) return [];
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
@@ -147,7 +147,7 @@ export function explainMissing(location: SchemaLocation, names: readonly string[
 }
 
 /** There is a value where the schema says `false`: mostly a property that it does not know. */
-export function explainUnknown(location: SchemaLocation): Finding {
+export function explainUnknown(location: SchemaLocation): SchemaFinding {
   const { path, segments, owner, parent } = location;
   const last = segments.at(-1);
   if (!owner || typeof last !== "string" || !isRecord(parent)) return findingAt(location, "is not allowed");

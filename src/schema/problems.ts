@@ -1,4 +1,11 @@
-import { explain, explainMismatch, findingAt, mergeExpected, type Finding, type SchemaProblem } from "./explain.ts";
+import {
+  explain,
+  explainMismatch,
+  findingAt,
+  mergeExpected,
+  type SchemaFinding,
+  type SchemaProblem,
+} from "./explain.ts";
 import { locationOf, type OutputUnit, type ValidatorRun } from "./location.ts";
 
 /** What the validator found, in words. It reports every step on the way to a fault; people want the fault. */
@@ -10,8 +17,8 @@ export function problemsIn(units: readonly OutputUnit[], run: ValidatorRun): Sch
   return problems.length > 0 ? problems : [{ path: "", message: "the value does not match the schema" }];
 }
 
-function findingsIn(units: readonly OutputUnit[], run: ValidatorRun): Finding[] {
-  const findings: Finding[] = [];
+function findingsIn(units: readonly OutputUnit[], run: ValidatorRun): SchemaFinding[] {
+  const findings: SchemaFinding[] = [];
   for (let index = 0; index < units.length;) {
     const unit = units[index++];
     if (!unit) break;
@@ -34,7 +41,7 @@ function isInside(unit: OutputUnit | undefined, outer: OutputUnit): boolean {
 }
 
 /** Of several alternatives that all failed, explains the one that was probably meant. */
-function alternatives(unit: OutputUnit, inner: readonly OutputUnit[], run: ValidatorRun): Finding[] {
+function alternatives(unit: OutputUnit, inner: readonly OutputUnit[], run: ValidatorRun): SchemaFinding[] {
   const location = locationOf(unit, run);
   const count = (location.schema[unit.keyword] as unknown[]).length;
   const groups = Array.from({ length: count }, (_, index) => {
@@ -58,6 +65,6 @@ function alternatives(unit: OutputUnit, inner: readonly OutputUnit[], run: Valid
 }
 
 /** A wrong `kind: "circle"` says more about what was not meant than any number of missing members. */
-function weightOf(findings: readonly Finding[]): number {
+function weightOf(findings: readonly SchemaFinding[]): number {
   return findings.reduce((weight, { expected }) => weight + (expected ? 100 : 1), 0);
 }

@@ -1,11 +1,11 @@
 import { applyEdits, findNodeAtLocation, modify, parseTree, type Node } from "jsonc-parser/lib/esm/main.js";
-import type { Change } from "./change.ts";
+import type { SourceChange } from "./source-change.ts";
 import { commaAfter, JsonStyle } from "./json-edit-style.ts";
 
 const LENIENT = { allowTrailingComma: true };
 
 /** Changes a JSON text, in the indentation and the line ends it has. */
-export function editJson(text: string, changes: readonly Change[]): string {
+export function editJson(text: string, changes: readonly SourceChange[]): string {
   const style = new JsonStyle(text);
   return changes.reduce((edited, change) => {
     const root = parseTree(edited, [], LENIENT);
@@ -20,7 +20,7 @@ export function editJson(text: string, changes: readonly Change[]): string {
 }
 
 /** The library would move the comment behind the last member to the new one. */
-function withMember(text: string, root: Node, { change, style }: { change: Change; style: JsonStyle }): string {
+function withMember(text: string, root: Node, { change, style }: { change: SourceChange; style: JsonStyle }): string {
   const { path } = change;
   let depth = path.length - 1;
   while (depth > 0 && !findNodeAtLocation(root, path.slice(0, depth))) depth--;

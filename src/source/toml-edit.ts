@@ -1,9 +1,9 @@
 import { stringify } from "smol-toml";
-import type { Change } from "./change.ts";
+import type { SourceChange } from "./source-change.ts";
 import { tomlStatements, type TomlStatement } from "./toml-statements.ts";
 
 /** Changes single lines of a TOML text and no other; throws where that cannot be done, as inside of { }. */
-export function editToml(text: string, changes: readonly Change[]): string {
+export function editToml(text: string, changes: readonly SourceChange[]): string {
   return changes.reduce((edited, change) => new TomlText(edited).apply(change), text);
 }
 
@@ -18,7 +18,7 @@ class TomlText {
     this.#statements = tomlStatements(text);
   }
 
-  apply({ path: given, value }: Change): string {
+  apply({ path: given, value }: SourceChange): string {
     const path = given.map(String);
     const present = this.#statements.filter((statement) => isBelow(statement.path, path));
     const [first] = present;

@@ -1,18 +1,18 @@
 import { isMap, isScalar, isSeq, type Document, type Node } from "yaml";
 import { parseBoundedYaml } from "./bounded-yaml.ts";
-import type { Change } from "./change.ts";
+import type { SourceChange } from "./source-change.ts";
 import { keyOf } from "./yaml-source.ts";
 import { yamlStyle } from "./yaml-style.ts";
 
 /** Changes a YAML text, and writes all of it anew; comments, order and blank lines stay, as do indentation and line ends. */
-export function editYaml(text: string, changes: readonly Change[]): string {
+export function editYaml(text: string, changes: readonly SourceChange[]): string {
   const document = parseBoundedYaml(text, { merge: true });
   for (const { path, value } of changes) change(document, path, value);
   const edited = document.toString(yamlStyle(text));
   return text.includes("\r\n") ? edited.replaceAll(/\r?\n/g, "\r\n") : edited;
 }
 
-function change(document: Document, path: Change["path"], value: unknown): void {
+function change(document: Document, path: SourceChange["path"], value: unknown): void {
   const [last, ...above] = path.toReversed();
   if (last === undefined) return;
   document.contents ??= document.createNode({});

@@ -1,11 +1,11 @@
 import { isMap, isScalar, isSeq, stringify, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
 import { parseBoundedYaml } from "./bounded-yaml.ts";
-import type { Change } from "./change.ts";
+import type { SourceChange } from "./source-change.ts";
 import { keyOf } from "./yaml-source.ts";
 import { yamlStyle } from "./yaml-style.ts";
 
 /** Changes single lines of a YAML text and no other; throws where that cannot be done, as inside of { } and [ ]. */
-export function spliceYaml(text: string, changes: readonly Change[]): string {
+export function spliceYaml(text: string, changes: readonly SourceChange[]): string {
   return changes.reduce((edited, change) => new Splice(edited).apply(change), text);
 }
 
@@ -20,7 +20,7 @@ class Splice {
     this.#eol = text.includes("\r\n") ? "\r\n" : "\n";
   }
 
-  apply({ path, value }: Change): string {
+  apply({ path, value }: SourceChange): string {
     const [last, ...above] = path.toReversed();
     let node: unknown = parseBoundedYaml(this.#text, { merge: true }).contents;
     for (const key of above.toReversed()) node = valueOf(itemAt(blockOf(node), key));

@@ -8,7 +8,7 @@ export { readToolFile } from "./file/read-tool-file.ts";
 export type * from "./file/model/tool-file.ts";
 export { loadApi, loadApproved, type ApprovedApi, type LoadedApi } from "./load-api.ts";
 export { openApi } from "./open-api.ts";
-export type { Change, ChangeKind } from "./review/change.ts";
+export type { ApiChange, ApiChangeKind } from "./review/api-change.ts";
 export { differences } from "./review/differences.ts";
 export { lockPath } from "../config/read/lock-path.ts";
 export { approve, isApproved, readLock, type Approval, type Lock } from "./review/lock.ts";

@@ -1,5 +1,5 @@
 import { visible, visibleJson } from "../../text/visible.ts";
-import type { Change } from "../../workshop/review/change.ts";
+import type { ApiChange } from "../../workshop/review/api-change.ts";
 import { textChanges } from "../../workshop/review/text-changes.ts";
 import { isLongChange } from "../../workshop/review/value-text.ts";
 import type { Output } from "../output/output.ts";
@@ -9,7 +9,7 @@ import { blockLines } from "./block-lines.ts";
 const GRAVE: ReadonlySet<string> = new Set(["effect raised", "endpoint added", "secret used"]);
 
 /** Everything that differs, in full: what is not shown here must not be approved. */
-export function showChanges(out: Pick<Output, "line" | "style">, changes: readonly Change[]): void {
+export function showChanges(out: Pick<Output, "line" | "style">, changes: readonly ApiChange[]): void {
   const width = Math.max(...changes.map(({ kind }) => kind.length));
   for (const change of changes) {
     const { kind, path, message } = change;
@@ -19,7 +19,7 @@ export function showChanges(out: Pick<Output, "line" | "style">, changes: readon
   }
 }
 
-function detailsOf({ before, after }: Change, out: Pick<Output, "style">): string[] {
+function detailsOf({ before, after }: ApiChange, out: Pick<Output, "style">): string[] {
   const removed = (line: string) => out.style("red", `- ${line}`);
   const added = (line: string) => out.style("green", `+ ${line}`);
   if (typeof before === "string" && typeof after === "string") {

@@ -1,6 +1,6 @@
 import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
-import type { Change } from "../../workshop/review/change.ts";
+import type { ApiChange } from "../../workshop/review/api-change.ts";
 import type { Lock } from "../../workshop/review/lock.ts";
 import type { Output } from "../output/output.ts";
 import { counted } from "../output/amounts.ts";
@@ -12,7 +12,7 @@ export interface ForApproval {
   /** What this user has approved before. */
   lock: Lock | undefined;
   /** Everything that is different from that. */
-  changes: readonly Change[];
+  changes: readonly ApiChange[];
 }
 
 /** The whole first and the gist last, where it is still on the screen when the question comes. */
@@ -32,7 +32,7 @@ export function showForApproval(out: Output, { api, lock, changes }: ForApproval
 }
 
 /** `2 × tool added, 1 × description changed`, in the order of their weight. */
-function countsOf(changes: readonly Change[]): string {
+function countsOf(changes: readonly ApiChange[]): string {
   const kinds = [...new Set(changes.map(({ kind }) => kind))];
   return kinds.map((kind) => `${changes.filter((change) => change.kind === kind).length} × ${kind}`).join(", ");
 }

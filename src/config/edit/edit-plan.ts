@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
-import type { Change } from "../../source/change.ts";
+import type { SourceChange } from "../../source/source-change.ts";
 import { idOf } from "../define-server.ts";
 import { besideKnownInputs } from "./edit-inputs.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "../read/find-servers.ts";
@@ -28,7 +28,7 @@ interface Contents extends FoundServers {
 }
 
 /** What is to be changed in a file for an edit; there may be several ways, the best first. */
-export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Change[][] {
+export function planEdit(edit: ServerEdit, root: SourceNode, file: string): SourceChange[][] {
   const contents: Contents = { ...findServers(root, file), root, file };
   if (edit.kind === "add") {
     const addition = besideKnownInputs(edit, contents.inputs);
@@ -59,7 +59,7 @@ export function byHand(edit: ServerEdit, format: Format): string {
   return `Write ${setting} into the ${part} of "${edit.id}" by hand.`;
 }
 
-function additionTo(contents: Contents, { name, entry, replace }: Addition): Change {
+function additionTo(contents: Contents, { name, entry, replace }: Addition): SourceChange {
   const { servers, file } = contents;
   const id = serverId(name);
   const same = servers.find((found) => idOf(found) === id);
@@ -76,7 +76,7 @@ function additionTo(contents: Contents, { name, entry, replace }: Addition): Cha
     : { path: [...path, name], value: plain(value) };
 }
 
-function replacement({ path, name: known, section }: FoundServer, name: string, entry: ServerEntry): Change {
+function replacement({ path, name: known, section }: FoundServer, name: string, entry: ServerEntry): SourceChange {
   const value = section.dialect === "opencode" ? inOpencodeWords(entry) : entry;
   const isItem = typeof path.at(-1) === "number";
   return { path, value: plain(isItem ? { id: known ?? name, ...value } : value) };
@@ -103,7 +103,7 @@ function placeFor({ root, servers, file }: Contents, entry: ServerEntry): Sectio
 }
 
 /** Questions that are not asked in the file yet. */
-function questionsFor({ root, inputs: known }: Contents, { inputs = [] }: Addition): Change[] {
+function questionsFor({ root, inputs: known }: Contents, { inputs = [] }: Addition): SourceChange[] {
   const fresh = inputs.filter(({ id }) => !known.some((input) => input.id === id));
   if (fresh.length === 0) return [];
   const written = fresh.map((input) => plain({ type: "promptString", ...input }));
@@ -131,12 +131,12 @@ function sectionOff({ section: { path }, node: { place } }: FoundServer, file: s
 }
 
 /** An entry says `enabled` or `disabled`; which one it has stays, and what is the default is not said. */
-function switchingOff({ node, path }: FoundServer): Change {
+function switchingOff({ node, path }: FoundServer): SourceChange {
   const isNegative = findMember(node, "disabled") !== undefined;
   return { path: [...path, isNegative ? "disabled" : "enabled"], value: isNegative };
 }
 
-function switchingOn({ node, path }: FoundServer): Change[][] {
+function switchingOn({ node, path }: FoundServer): SourceChange[][] {
   const disabled = findMember(node, "disabled") ? [{ path: [...path, "disabled"], value: false }] : [];
   if (!findMember(node, "enabled")) return [disabled];
   // It cannot be taken out where it comes from what the entry is based on.

@@ -5,7 +5,7 @@ import { writeAtomic } from "../../files/atomic-write.ts";
 import { realPath } from "../../files/paths.ts";
 import { withLock } from "../../files/file-lock.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { changed, type Change } from "../../source/change.ts";
+import { changed, type SourceChange } from "../../source/source-change.ts";
 import { byHand, planEdit, type ServerEdit } from "./edit-plan.ts";
 import { encodedLike, formatOf, loadText, MAX_CLIENT_BYTES, parseSource, type Format } from "../read/read-source.ts";
 import { plainValue, type SourceNode } from "../../source/source-node.ts";
@@ -75,7 +75,7 @@ export async function editText(text: string, file: string, edit: ServerEdit): Pr
 export async function changeText(
   text: string,
   file: string,
-  plan: (root: SourceNode) => Change[][],
+  plan: (root: SourceNode) => SourceChange[][],
 ): Promise<string | undefined> {
   const format = formatOf(file);
   const root = await parseSource(text, file);
@@ -94,7 +94,7 @@ export async function changeText(
   return undefined;
 }
 
-function withoutEmptied(content: unknown, way: readonly Change[]): unknown {
+function withoutEmptied(content: unknown, way: readonly SourceChange[]): unknown {
   return way.reduce((left, { path, value }) => {
     const above = path.slice(0, -1);
     const table = above.reduce<unknown>((at, key) => (isRecord(at) ? at[String(key)] : undefined), left);
@@ -103,7 +103,7 @@ function withoutEmptied(content: unknown, way: readonly Change[]): unknown {
   }, content);
 }
 
-type Editor = (text: string, changes: readonly Change[]) => string;
+type Editor = (text: string, changes: readonly SourceChange[]) => string;
 
 /** The gentlest first. */
 async function editorsOf(format: Format): Promise<Editor[]> {

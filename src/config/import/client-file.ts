@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { Change } from "../../source/change.ts";
+import type { SourceChange } from "../../source/source-change.ts";
 import { clientFolders, CLIENTS, type ClientId } from "./clients.ts";
 import { understand } from "../read/dialect.ts";
 import { changeText } from "../edit/edit.ts";
@@ -44,7 +44,7 @@ export async function withClientEntries(
   const { section, title } = CLIENTS[client];
   const edited = await changeText(text, file, (root) => {
     const present = sectionIn(root, client, file);
-    const changes = [...entries].map(([name, value]): Change => ({ path: [...section, name], value }));
+    const changes = [...entries].map(([name, value]): SourceChange => ({ path: [...section, name], value }));
     const fresh = Object.fromEntries([...entries].filter(([, value]) => value !== undefined));
     // What is there but says nothing is no object that a member could be added to.
     return [present?.kind === "scalar" ? [{ path: section, value: fresh }] : changes];

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { explain, explainMissing, explainUnknown, type Finding } from "../../schema/explain.ts";
+import { explain, explainMissing, explainUnknown, type SchemaFinding } from "../../schema/explain.ts";
 import { locateValue, type SchemaLocation } from "../../schema/location.ts";
 import { pointerParts } from "../../schema/pointer.ts";
 import { DATETIME } from "../compile/json-schema.ts";
@@ -36,7 +36,7 @@ export function argumentProblems(error: ErrorObject, root: unknown): ArgumentPro
 
 /** Every keyword that our schemas have is explained; a new one is not lost. */
 function orAsReported(
-  found: Finding[],
+  found: SchemaFinding[],
   { message = "" }: ErrorObject,
   { segments }: SchemaLocation,
 ): ArgumentProblem[] {

@@ -1,5 +1,5 @@
 import { failureIn, type Failures } from "./failures.ts";
-import type { Reply } from "./reply.ts";
+import type { FakeReply } from "./reply.ts";
 import type { SeenRequest } from "./responder.ts";
 
 /** Where a fake is looked at, and told how to fail. */
@@ -11,7 +11,7 @@ const USAGE = `{"fail": {"status": 503} | {"delayMs": 2000} | {"cut": true} | {"
 export function controlled(
   { method, type, body }: { method: string; type: string | undefined; body: Uint8Array },
   { requests, failures }: { requests: readonly SeenRequest[]; failures: Failures },
-): Reply {
+): FakeReply {
   if (method === "GET") return json(200, { requests });
   // A page in a browser cannot send this type to another address without being allowed to.
   if (method !== "POST" || type !== "application/json") {
@@ -28,7 +28,7 @@ export function controlled(
   return json(200, { failing: failure, times });
 }
 
-function json(status: number, value: unknown): Reply {
+function json(status: number, value: unknown): FakeReply {
   return { status, type: "application/json", body: JSON.stringify(value) };
 }
 

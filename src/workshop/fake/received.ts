@@ -4,7 +4,7 @@ import type { Codec } from "../codec/record/codec.ts";
 import { Mismatch, scalarOf } from "../codec/record/scalar.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
-import type { Route } from "./routes.ts";
+import type { FakeRoute } from "./routes.ts";
 
 /** A request as it came. */
 export interface Arrival {
@@ -26,14 +26,19 @@ export const CONTENT_TYPES = {
 } as const;
 
 /** How the requests of one tool are read. */
-export interface Reading {
+export interface RequestReading {
   /** None where it has no body. */
   codec?: Codec;
   rules: (value: Record<string, unknown>) => RuleProblem[];
 }
 
 /** Reads a request as strictly as the file allows: whatever deviates from it is a problem. */
-export function receive(file: ToolFile, route: Route, arrival: Arrival, { codec, rules }: Reading): Received {
+export function receive(
+  file: ToolFile,
+  route: FakeRoute,
+  arrival: Arrival,
+  { codec, rules }: RequestReading,
+): Received {
   const { spec } = route;
   const parameters = parametersOf(file, route, arrival);
   const body = bodyOf(spec, arrival, codec);
@@ -48,7 +53,7 @@ export function receive(file: ToolFile, route: Route, arrival: Arrival, { codec,
   return { input, problems: rules(input).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)) };
 }
 
-function parametersOf(file: ToolFile, { spec, path }: Route, { query, headers }: Arrival): Received {
+function parametersOf(file: ToolFile, { spec, path }: FakeRoute, { query, headers }: Arrival): Received {
   const input: Record<string, unknown> = {};
   const problems: string[] = [];
   const take = (field: string, texts: readonly string[]) => {

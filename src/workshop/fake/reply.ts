@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ForeignRequest } from "../../server/http/origin-guard.ts";
 
 /** What goes back. */
-export interface Reply {
+export interface FakeReply {
   status: number;
   type: string;
   body: string;
@@ -25,7 +25,7 @@ export async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
 }
 
 /** `cut`: the connection ends in the middle of the body. */
-export function send(response: ServerResponse, { status, type, body }: Reply, { cut = false } = {}): void {
+export function send(response: ServerResponse, { status, type, body }: FakeReply, { cut = false } = {}): void {
   const bytes = Buffer.from(body);
   // Of an empty body, too, something has to be missing.
   const length = cut ? Math.max(bytes.length, 2) : bytes.length;

@@ -3,13 +3,13 @@ import { rulesFor } from "../check/rules.ts";
 import { type Codec } from "../codec/record/codec.ts";
 import { codecFor } from "../codec/codec-for.ts";
 import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
-import { Answers, type Answer } from "./answers.ts";
+import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
 import { isAccepted, maskedQuery } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
 import { offSchema } from "./off-schema.ts";
-import { receive, type Arrival, type Reading } from "./received.ts";
-import type { Reply } from "./reply.ts";
-import { Routes, type Route } from "./routes.ts";
+import { receive, type Arrival, type RequestReading } from "./received.ts";
+import type { FakeReply } from "./reply.ts";
+import { Routes, type FakeRoute } from "./routes.ts";
 
 /** A request that came, without its credentials. */
 export interface SeenRequest {
@@ -24,9 +24,9 @@ export interface SeenRequest {
   status: number;
 }
 
-export interface Response {
+export interface RequestOutcome {
   seen: SeenRequest;
-  reply: Reply;
+  reply: FakeReply;
   /** What still has to go wrong while the reply is sent. */
   failure: FakeFailure | undefined;
 }
@@ -36,14 +36,14 @@ export class Responder {
   readonly #file: ToolFile;
   readonly #failures: Failures;
   readonly #routes: Routes;
-  readonly #answers: Answers;
+  readonly #answers: FakeResponses;
   readonly #plans: Record<string, ToolPlan>;
 
   constructor(file: ToolFile, failures: Failures) {
     this.#file = file;
     this.#failures = failures;
     this.#routes = new Routes(file);
-    this.#answers = new Answers(file);
+    this.#answers = new FakeResponses(file);
     this.#plans = plansOf(file);
   }
 
@@ -52,7 +52,7 @@ export class Responder {
     this.#answers.forget();
   }
 
-  respond(method: string, path: string, arrival: Arrival): Response {
+  respond(method: string, path: string, arrival: Arrival): RequestOutcome {
     const found = this.#routes.find(method, path);
     const route = found && "tool" in found ? found : undefined;
     const failure = route && this.#failures.next(route.tool);
@@ -63,7 +63,7 @@ export class Responder {
     return { seen: { tool: route?.tool, method, address, body, input, status: reply.status }, reply, failure };
   }
 
-  #toTool(route: Route, arrival: Arrival, failure: FakeFailure | undefined): Replied {
+  #toTool(route: FakeRoute, arrival: Arrival, failure: FakeFailure | undefined): Replied {
     const { reading } = this.#plan(route);
     const { input, problems } = receive(this.#file, route, arrival, reading);
     if (failure && "status" in failure) return { reply: unreachable(failure.status), input };
@@ -77,20 +77,20 @@ export class Responder {
   }
 
   #answer(
-    { tool, spec }: Route,
+    { tool, spec }: FakeRoute,
     arrival: Arrival,
     { input, problems }: { input: Record<string, unknown>; problems: string[] },
-  ): Answer {
+  ): UnencodedResponse {
     if (!isAccepted(this.#file, spec, arrival, input)) return this.#answers.refused(tool, input);
     if (problems.length === 0) return this.#answers.to(tool, input);
     return this.#answers.invalid(tool, input, problems.slice(0, MOST_PROBLEMS).join("; "));
   }
 
-  #plan({ tool }: Route): ToolPlan {
+  #plan({ tool }: FakeRoute): ToolPlan {
     return this.#plans[tool] ?? { reading: { rules: () => [] } };
   }
 
-  #encoded(route: Route, { status, value }: Answer): Reply {
+  #encoded(route: FakeRoute, { status, value }: UnencodedResponse): FakeReply {
     const { codec } = this.#plan(route);
     if (typeof value === "string" || !codec) {
       return { status, type: "text/plain; charset=utf-8", body: typeof value === "string" ? value : "" };
@@ -105,13 +105,13 @@ const TYPES = { xml: "application/xml; charset=utf-8", json: "application/json" 
 
 /** Worked out once for each tool. */
 interface ToolPlan {
-  reading: Reading;
+  reading: RequestReading;
   /** Of answers; none where they are plain text or nothing. */
   codec?: Codec;
 }
 
 interface Replied {
-  reply: Reply;
+  reply: FakeReply;
   input: Record<string, unknown>;
 }
 
@@ -121,11 +121,11 @@ function nowhere(isOtherMethod: boolean): Replied {
 }
 
 /** As proxies answer for servers that are away: in words for browsers. */
-function unreachable(status: number): Reply {
+function unreachable(status: number): FakeReply {
   return { status, type: "text/html", body: `<html><body>${status}</body></html>` };
 }
 
-function spoiled(reply: Reply, failure: FakeFailure | undefined): Reply {
+function spoiled(reply: FakeReply, failure: FakeFailure | undefined): FakeReply {
   if (failure && "broken" in failure) {
     return { ...reply, body: reply.body.slice(0, Math.ceil(reply.body.length * 0.7)) };
   }

@@ -3,7 +3,7 @@ import { fieldsInName } from "../file/model/secret-names.ts";
 import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 
 /** What an address means: a tool, and the fields that stand in the path. */
-export interface Route {
+export interface FakeRoute {
   tool: string;
   spec: ToolSpec;
   /** Texts by field, decoded. */
@@ -31,7 +31,7 @@ export class Routes {
   }
 
   /** Nothing where no tool has the path; the methods that it has, where it has only others. */
-  find(method: string, pathname: string): Route | { methods: string[] } | undefined {
+  find(method: string, pathname: string): FakeRoute | { methods: string[] } | undefined {
     const others: string[] = [];
     for (const { tool, spec, path, fields } of this.#templates) {
       const values = valuesIn(path, pathname);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isCollection, isMap, isScalar, isSeq, stringify, type YAMLMap, type YAMLSeq } from "yaml";
-import { changed, type Change } from "../../source/change.ts";
+import { changed, type SourceChange } from "../../source/source-change.ts";
 import { editYaml } from "../../source/yaml-edit.ts";
 import { keyOf } from "../../source/yaml-source.ts";
 import { spliceYaml } from "../../source/yaml-splice.ts";
@@ -29,7 +29,7 @@ export function editToolFile(text: string, changes: readonly ToolFileChange[]): 
 }
 
 /** A single value in the place of another, or a member of a map or list that is written with brackets. */
-function inPlace(text: string, { path, value }: Change): string {
+function inPlace(text: string, { path, value }: SourceChange): string {
   const [last, ...above] = path.toReversed();
   let node: unknown = parseBoundedYaml(text).contents;
   for (const key of above.toReversed()) node = memberOf(node, key);

@@ -1,5 +1,5 @@
 import { quote, type Citation } from "../compile/citations.ts";
-import { changeOf, type Change } from "./change.ts";
+import { changeOf, type ApiChange } from "./api-change.ts";
 
 type Citations = Readonly<Record<string, Citation>>;
 
@@ -8,7 +8,7 @@ export function citedChanges(
   before: Citations,
   after: Citations,
   documents: Readonly<Record<string, string>>,
-): Change[] {
+): ApiChange[] {
   const fresh = Object.entries(after).filter(([evidence, { sha256, heading }]) => {
     const old = Object.hasOwn(before, evidence) ? before[evidence] : undefined;
     return old?.sha256 !== sha256 || old.heading !== heading;

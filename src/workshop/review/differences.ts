@@ -1,5 +1,5 @@
 import type { CompiledApi } from "../compile/compile.ts";
-import { byWeight, changeOf, type Change } from "./change.ts";
+import { byWeight, changeOf, type ApiChange } from "./api-change.ts";
 import { citedChanges } from "./cited-changes.ts";
 import { fileChanges } from "./file-changes.ts";
 import { differingLeaves, pathText } from "./leaves.ts";
@@ -14,7 +14,7 @@ export function differences(
   before: CompiledApi | undefined,
   after: CompiledApi,
   documents: Readonly<Record<string, string>> = {},
-): Change[] {
+): ApiChange[] {
   if (before?.hash === after.hash) return [];
   const schemas = before ? schemaChanges(before, after) : [];
   const changes = [
@@ -26,7 +26,7 @@ export function differences(
 }
 
 /** How what callers see of the tools differs: their arguments and their results. */
-function schemaChanges(before: CompiledApi, after: CompiledApi): Change[] {
+function schemaChanges(before: CompiledApi, after: CompiledApi): ApiChange[] {
   return Object.entries(after.tools).flatMap(([name, now]) => {
     const old = Object.hasOwn(before.tools, name) ? before.tools[name] : undefined;
     if (!old) return [];
@@ -38,7 +38,7 @@ function schemaChanges(before: CompiledApi, after: CompiledApi): Change[] {
 }
 
 /** The same file, compiled by another version of the program. */
-function otherwiseCompiled(before: CompiledApi | undefined, after: CompiledApi): Change[] {
+function otherwiseCompiled(before: CompiledApi | undefined, after: CompiledApi): ApiChange[] {
   const leaves = differingLeaves(before?.tools, after.tools, ["compiled", "tools"]);
   if (leaves.length === 0) return [{ kind: "other", path: "", message: "compiled differently" }];
   return leaves.map(({ path, before: old, after: now }) =>

@@ -1,5 +1,5 @@
 import type { Effect, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
-import { changeOf, type Change, type ChangeKind } from "./change.ts";
+import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
 import { differingLeaves, pathText, type Leaf } from "./leaves.ts";
 import { seenAlone } from "./seen-alone.ts";
 import { fromTo, valueText } from "./value-text.ts";
@@ -17,7 +17,7 @@ const NOTHING = {
 };
 
 /** Every value of the file that differs, but those that a change of the tools' schemas tells already, with the same values. */
-export function fileChanges(before: ToolFile | undefined, after: ToolFile, schemas: readonly Change[]): Change[] {
+export function fileChanges(before: ToolFile | undefined, after: ToolFile, schemas: readonly ApiChange[]): ApiChange[] {
   const isSeen = before ? seenAlone(before) : () => false;
   return differingLeaves(before ?? NOTHING, after).flatMap((leaf) => {
     const tool = leaf.path[0] === "tools" && leaf.path.length === 2;
@@ -29,7 +29,7 @@ export function fileChanges(before: ToolFile | undefined, after: ToolFile, schem
   });
 }
 
-function toolChange({ path, before, after }: Leaf, file: ToolFile): Change {
+function toolChange({ path, before, after }: Leaf, file: ToolFile): ApiChange {
   const name = String(path[1]);
   if (after === undefined) return changeOf({ kind: "tool removed", path: name, message: "is gone" }, [before]);
   const { title, effect, request } = after as ToolSpec;
@@ -39,12 +39,12 @@ function toolChange({ path, before, after }: Leaf, file: ToolFile): Change {
 }
 
 /** Whether a change of a schema is about the same field, and shows the same values. */
-function isTold({ path, before, after }: Leaf, told: Change): boolean {
+function isTold({ path, before, after }: Leaf, told: ApiChange): boolean {
   const field = `.${String(path[3])}`;
   return told.path.replace(/\[\]$/, "").endsWith(field) && same(told.before, before) && same(told.after, after);
 }
 
-type Verdict = ChangeKind | "seen" | ((leaf: Leaf) => ChangeKind);
+type Verdict = ApiChangeKind | "seen" | ((leaf: Leaf) => ApiChangeKind);
 
 /** The first that fits a path says what its change means. "seen": the tools' own schemas tell it better, if they show it. */
 const KINDS: readonly (readonly [RegExp, Verdict])[] = [
@@ -67,13 +67,13 @@ const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^types\.[^.]+(\.(description|fields\b.*))?$/, "seen"],
 ];
 
-function verdictOn(leaf: Leaf): ChangeKind | "seen" {
+function verdictOn(leaf: Leaf): ApiChangeKind | "seen" {
   const path = pathText(leaf.path);
   const verdict = KINDS.find(([pattern]) => pattern.test(path))?.[1] ?? "other";
   return typeof verdict === "function" ? verdict(leaf) : verdict;
 }
 
-function kindOfUnseen({ path, before, after }: Leaf): ChangeKind {
+function kindOfUnseen({ path, before, after }: Leaf): ApiChangeKind {
   if (path.length === 2 && before === undefined) return "field added";
   if (path.length === 2 && after === undefined) return "field removed";
   return path.at(-1) === "description" ? "description changed" : "wire changed";

@@ -1,15 +1,15 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { JsonSchema } from "../compile/json-schema.ts";
-import { changeOf, type Change, type ChangeKind } from "./change.ts";
+import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
 import { fromTo, valueText } from "./value-text.ts";
 
 /** How the arguments that a tool takes differ: fewer calls are allowed, or more. */
-export function inputChanges(before: JsonSchema, after: JsonSchema, path: string): Change[] {
+export function inputChanges(before: JsonSchema, after: JsonSchema, path: string): ApiChange[] {
   return new SchemaComparison("input").compare(before, after, path);
 }
 
 /** How the results differ that a tool gives. */
-export function outputChanges(before: JsonSchema, after: JsonSchema, path: string): Change[] {
+export function outputChanges(before: JsonSchema, after: JsonSchema, path: string): ApiChange[] {
   return new SchemaComparison("output").compare(before, after, path);
 }
 
@@ -20,13 +20,13 @@ const EXACT = ["type", "format", "pattern", "const", "$ref", "additionalProperti
 
 class SchemaComparison {
   readonly #side: "input" | "output";
-  readonly #changes: Change[] = [];
+  readonly #changes: ApiChange[] = [];
 
   constructor(side: "input" | "output") {
     this.#side = side;
   }
 
-  compare(before: JsonSchema, after: JsonSchema, path: string): Change[] {
+  compare(before: JsonSchema, after: JsonSchema, path: string): ApiChange[] {
     this.#schema(before, after, path);
     return this.#changes;
   }
@@ -105,12 +105,12 @@ class SchemaComparison {
     if (gone.length + added.length === 0) this.#say("description changed", path, `in another order: ${valueText(now)}`);
   }
 
-  #kind(narrows: boolean): ChangeKind {
+  #kind(narrows: boolean): ApiChangeKind {
     if (this.#side === "output") return "field changed";
     return narrows ? "input narrowed" : "input widened";
   }
 
-  #say(kind: ChangeKind, path: string, message: string, values?: readonly [before: unknown, after: unknown]): void {
+  #say(kind: ApiChangeKind, path: string, message: string, values?: readonly [before: unknown, after: unknown]): void {
     this.#changes.push(changeOf({ kind, path, message }, values));
   }
 }

@@ -10,7 +10,7 @@ import { realPause, type Pause } from "./attempts.ts";
 import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
 import { CallTrace } from "./call-trace.ts";
 import { CompletedValues } from "./completed-values.ts";
-import type { Asking } from "./confirmation.ts";
+import type { CallerPrompt } from "./confirmation.ts";
 import { hideSecrets, type FindSecret } from "./secrets/credentials.ts";
 import { Redaction } from "./secrets/redaction.ts";
 import { LOCAL_CALLER } from "./writes/request-key.ts";
@@ -55,7 +55,7 @@ export interface RunOptions {
   progress?: ((progress: Progress) => void) | undefined;
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
   /** Absent where the caller cannot be asked. */
-  asking?: Asking | undefined;
+  asking?: CallerPrompt | undefined;
 }
 
 /** Runs the tools of one compiled API. */

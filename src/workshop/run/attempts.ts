@@ -3,11 +3,11 @@ import { growingPause, retryAfterMs, withJitter } from "../../async/backoff.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Effect } from "../file/model/tool-file.ts";
 import type { Tracing } from "./call-trace.ts";
-import type { UpstreamAnswer } from "./upstream.ts";
+import type { UpstreamResponse } from "./upstream.ts";
 import { isConnectionFailure } from "../../errors/error-traits.ts";
 
 /** How one request ended, after all tries. */
-export type Attempted = { kind: "answered"; answer: UpstreamAnswer } | { kind: "failed"; error: NexusError };
+export type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
 
 export type Pause = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 
@@ -32,7 +32,7 @@ const PASSING = new Set([429, 500, 502, 503, 504]);
  * where it surely did not reach the server.
  */
 export async function attempts(
-  send: (timeoutMs: number) => Promise<UpstreamAnswer>,
+  send: (timeoutMs: number) => Promise<UpstreamResponse>,
   options: AttemptOptions,
 ): Promise<Attempted> {
   const { retries, timeoutMs, signal, pause, now, trace, waiting } = options;
@@ -55,7 +55,7 @@ export async function realPause(ms: number, signal: AbortSignal | undefined): Pr
   await timeout(ms, undefined, signal ? { signal } : {}).catch(() => {});
 }
 
-async function once(send: () => Promise<UpstreamAnswer>): Promise<Attempted> {
+async function once(send: () => Promise<UpstreamResponse>): Promise<Attempted> {
   try {
     return { kind: "answered", answer: await send() };
   } catch (error) {

@@ -11,7 +11,7 @@ import { shorten } from "../../text/shorten.ts";
 type Value = Record<string, unknown>;
 
 /** Whoever called can be asked. */
-export interface Asking {
+export interface CallerPrompt {
   /** May end the call by throwing: the client then calls again with the answers. */
   ask(requests: InputRequests): Promise<InputAnswers>;
   /** Whether `ask` waits for people, so that what was true when it was called may not be true any more. */
@@ -21,7 +21,7 @@ export interface Asking {
 export interface ConfirmationOptions {
   /** What the fresh call gives. */
   look: (args: Value) => Promise<Value | Failure>;
-  asking: Asking | undefined;
+  asking: CallerPrompt | undefined;
   /** Takes secrets out of what is asked: upstream may have repeated one. */
   show: Show;
   /** The same for a question as a whole: two values beside each other may be one secret. */
@@ -90,7 +90,7 @@ function isSame(actual: number, expected: unknown): boolean {
 }
 
 /** The value stands in the name of the question: an answer to another one is no answer to this. */
-async function agrees(asking: Asking, message: string, actual: number): Promise<boolean> {
+async function agrees(asking: CallerPrompt, message: string, actual: number): Promise<boolean> {
   const key = `confirm-${actual}`;
   const requestedSchema = {
     type: "object",

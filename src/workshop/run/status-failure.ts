@@ -3,7 +3,7 @@ import { messageIn } from "../../transport/refused-body.ts";
 import { secretNames } from "../file/model/secret-names.ts";
 import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
-import type { UpstreamAnswer } from "./upstream.ts";
+import type { UpstreamResponse } from "./upstream.ts";
 
 /** What is larger is no message. */
 const MAX_BYTES = 256 * 1024;
@@ -11,7 +11,7 @@ const MAX_BYTES = 256 * 1024;
 const MAX_WHOLE = 300;
 
 /** What an answer with a status that the tool file does not mention means, with what to do and the API's own words. */
-export function statusFailure(file: ToolFile, tool: ToolSpec, answer: UpstreamAnswer): Failure {
+export function statusFailure(file: ToolFile, tool: ToolSpec, answer: UpstreamResponse): Failure {
   const { status } = answer;
   return new Failure(`${file.title} answered with HTTP ${status}.`, {
     ...adviceFor(file, tool, answer),
@@ -28,7 +28,7 @@ export function isRefusal(status: number): boolean {
 function adviceFor(
   file: ToolFile,
   { request }: ToolSpec,
-  { status, headers }: UpstreamAnswer,
+  { status, headers }: UpstreamResponse,
 ): Pick<FailureOptions, "hint" | "again"> {
   switch (status) {
     case 401:
@@ -70,7 +70,7 @@ function waitFrom(header: string | string[] | undefined): string {
 }
 
 /** The message of an answer, or all of it; undefined where it is empty or no text. It may hold secrets, and be long. */
-export function wordsIn({ headers, body }: UpstreamAnswer): string | undefined {
+export function wordsIn({ headers, body }: UpstreamResponse): string | undefined {
   const type = headers["content-type"];
   if (typeof type === "string" && !/text|json|xml|html/i.test(type)) return undefined;
   if (body.length > MAX_BYTES) return undefined;

@@ -5,11 +5,11 @@ import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Checked } from "../check/checker.ts";
 import { SOURCE_PAYLOAD } from "../compile/tool-definition.ts";
 import { servedTool } from "../check/served-tool.ts";
-import { textOf, type Success } from "./answer-reader.ts";
+import { textOf, type Success } from "./response-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
-import type { Asking } from "./confirmation.ts";
-import { completed, exchange, prepare, type Exchanged, type Prepared } from "./exchange.ts";
+import type { CallerPrompt } from "./confirmation.ts";
+import { completed, callUpstream, prepare, type UpstreamOutcome, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, requestKey, type KeyedWrite } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
@@ -22,7 +22,7 @@ type Value = Record<string, unknown>;
 export interface CallFacts {
   caller: string;
   signal: AbortSignal | undefined;
-  asking: Asking | undefined;
+  asking: CallerPrompt | undefined;
   trace: CallTrace;
 }
 
@@ -65,14 +65,14 @@ export class ToolCall {
     const prepared = await prepare(this.#parts, plan, value, () => this.#keyOf(tool, value));
     const { signal } = this.#facts;
     const trace = this.#facts.trace.part(0, LOOKED);
-    const { reading } = await exchange(this.#parts, plan, prepared, { trace, signal });
+    const { reading } = await callUpstream(this.#parts, plan, prepared, { trace, signal });
     signal?.throwIfAborted();
     return reading.kind === "failure" ? reading : reading.value;
   }
 
   async #read(input: Value): Promise<CallToolResult> {
     const prepared = await prepare(this.#parts, this.#plan, input, () => this.#keyOf(this.#plan.name, input));
-    const exchanged = await exchange(this.#parts, this.#plan, prepared, this.#facts);
+    const exchanged = await callUpstream(this.#parts, this.#plan, prepared, this.#facts);
     this.#facts.signal?.throwIfAborted();
     return this.#withPayload(this.#reported(prepared.input, exchanged.reading), exchanged);
   }
@@ -135,9 +135,9 @@ export class ToolCall {
   }
 
   /** Whatever goes wrong from here on, it is known that it may have been sent. */
-  async #send(prepared: Prepared): Promise<SentWrite> {
+  async #send(prepared: PreparedRequest): Promise<SentWrite> {
     const { trace } = this.#facts;
-    const exchanged = await exchange(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
+    const exchanged = await callUpstream(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
     const { reading } = exchanged;
     const outcome = reading.kind === "failure" ? reading.outcome : "done";
     const lasting = this.#reported(prepared.input, reading);
@@ -185,7 +185,7 @@ export class ToolCall {
     return reading.kind === "failure" ? this.#failed(reading, input) : this.#succeeded(input, reading);
   }
 
-  #withPayload(result: CallToolResult, { answer }: Exchanged): CallToolResult {
+  #withPayload(result: CallToolResult, { answer }: UpstreamOutcome): CallToolResult {
     if (!answer || !this.#wantsPayload) return result;
     const type = answer.headers["content-type"];
     const contentType = typeof type === "string" ? this.#parts.redaction.in(type) : undefined;

@@ -3,7 +3,7 @@ import type { CompiledApi } from "../compile/compile.ts";
 import { parseTemplate, renderTemplate, type Template } from "../expression/template.ts";
 import type { Scope } from "../expression/expression.ts";
 import type { SecretsSpec, ToolSpec } from "../file/model/tool-file.ts";
-import { answerReader, type AnswerReader } from "./answer-reader.ts";
+import { responseReader, type ResponseReader } from "./response-reader.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Confirmation } from "./confirmation.ts";
 import { requestWriter, type RequestWriter } from "./request-writer.ts";
@@ -23,7 +23,7 @@ export class ToolPlan {
   readonly secrets: SecretsSpec | undefined;
   readonly check: (args: unknown) => Checked;
   readonly write: RequestWriter;
-  readonly read: AnswerReader;
+  readonly read: ResponseReader;
   readonly confirmation: Confirmation | undefined;
   /** Whether a repeat can be told from another call: only what carries a key of its own is sent once for all. */
   readonly isKeyed: boolean;
@@ -35,7 +35,7 @@ export class ToolPlan {
     this.secrets = spec.request.secrets === undefined ? undefined : api.file.secrets[spec.request.secrets];
     this.check = checkerFor(api.file, name, api.tools[name]?.inputSchema ?? {}, now);
     this.write = requestWriter(api.file, name, spec);
-    this.read = answerReader(api.file, spec, values);
+    this.read = responseReader(api.file, spec, values);
     this.confirmation = spec.confirm && new Confirmation(spec.confirm);
     this.isKeyed = spec.effect !== "read" && values.calls(spec.input, "request_key");
     this.#outcomeUnknown = parseTemplate(spec.outcomeUnknown ?? OUTCOME_UNKNOWN);

@@ -12,7 +12,7 @@ export interface OutgoingRequest {
   body?: string;
 }
 
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Uint8Array;
@@ -52,7 +52,7 @@ export class Upstream implements AsyncDisposable {
     this.#maxBytes = maxBytes;
   }
 
-  async send(request: OutgoingRequest, timeoutMs: number, signal?: AbortSignal): Promise<UpstreamAnswer> {
+  async send(request: OutgoingRequest, timeoutMs: number, signal?: AbortSignal): Promise<UpstreamResponse> {
     // Whoever tries again after the connections were taken away would open new ones, which nobody closes.
     if (this.#isClosed) throw new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false });
     const { method, url, headers, body } = request;

@@ -3,7 +3,7 @@ import { isRecord } from "../../../json/is-record.ts";
 import type { Deviations } from "../record/deviations.ts";
 import { exactText } from "../../../json/exact-json.ts";
 import { ITSELF } from "./member-path.ts";
-import { depthOf, pathOf, type Place } from "../record/place.ts";
+import { depthOf, pathOf, type RecordPath } from "../record/record-path.ts";
 import type { ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
 import type { Fields } from "../record/record-source.ts";
@@ -11,7 +11,7 @@ import type { Fields } from "../record/record-source.ts";
 const MAX_DEPTH = 100;
 
 /** The record that a value of JSON holds. What is wrong with it is found, and left out. Null is the same as absent. */
-export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, place?: Place): Fields {
+export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, place?: RecordPath): Fields {
   if (depthOf(place) > MAX_DEPTH) {
     throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: it is nested deeper than ${MAX_DEPTH}`);
   }

@@ -1,11 +1,11 @@
 import { ITSELF } from "./member-path.ts";
-import type { Place } from "../record/place.ts";
+import type { RecordPath } from "../record/record-path.ts";
 import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { type Fields, RecordSource } from "../record/record-source.ts";
 import type { Scalar } from "../record/scalar.ts";
 
 /** A record as a value of JSON. Fields that are absent or null are left out. */
-export function encodeJson(plan: RecordPlan, value: Fields, place?: Place): unknown {
+export function encodeJson(plan: RecordPlan, value: Fields, place?: RecordPath): unknown {
   return build(plan.root, new RecordSource(plan, value, place)) ?? {};
 }
 

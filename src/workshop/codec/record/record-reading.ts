@@ -1,6 +1,6 @@
 import type { Deviations } from "./deviations.ts";
 import { withoutBigints } from "../../../json/exact-json.ts";
-import { pathOf, type Place } from "./place.ts";
+import { pathOf, type RecordPath } from "./record-path.ts";
 import type { FieldPlace, FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
 import type { Fields } from "./record-source.ts";
@@ -12,13 +12,13 @@ const UNUSABLE = Symbol("unusable");
 export class RecordReading {
   readonly plan: RecordPlan;
   readonly found: Deviations;
-  readonly place: Place | undefined;
+  readonly place: RecordPath | undefined;
   readonly #slots: unknown[] = [];
   readonly #met: boolean[] = [];
   /** Members that the type does not name, by the object that has them. */
   #kept: Map<number, [name: string, value: unknown][]> | undefined;
 
-  constructor(plan: RecordPlan, found: Deviations, place: Place | undefined) {
+  constructor(plan: RecordPlan, found: Deviations, place: RecordPath | undefined) {
     this.plan = plan;
     this.found = found;
     this.place = place;
@@ -76,7 +76,7 @@ export class RecordReading {
     return true;
   }
 
-  placeOf({ path }: FieldPlace, index: number): Place {
+  placeOf({ path }: FieldPlace, index: number): RecordPath {
     return { within: this.place, list: path, index };
   }
 

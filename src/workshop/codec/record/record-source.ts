@@ -1,5 +1,5 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { depthOf, pathOf, type Place } from "./place.ts";
+import { depthOf, pathOf, type RecordPath } from "./record-path.ts";
 import type { LeafPlan, ListPlan, NestedPlan, RecordPlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
 
@@ -8,9 +8,9 @@ const MAX_DEPTH = 50;
 /** One record while it is written: what its fields hold, and the names of those that cannot be written. */
 export class RecordSource {
   readonly #scopes: (Fields | undefined)[];
-  readonly #place: Place | undefined;
+  readonly #place: RecordPath | undefined;
 
-  constructor(plan: RecordPlan, value: Fields, place: Place | undefined) {
+  constructor(plan: RecordPlan, value: Fields, place: RecordPath | undefined) {
     this.#place = place;
     this.#scopes = [value];
     if (depthOf(place) > MAX_DEPTH) throw this.#unsuitable("", "is nested too deep");
@@ -41,7 +41,7 @@ export class RecordSource {
   }
 
   /** Nothing where the object that has the list is absent. */
-  itemsOf({ scope, field, path: list, isRecord }: ListPlan): { record: Fields; place: Place }[] | undefined {
+  itemsOf({ scope, field, path: list, isRecord }: ListPlan): { record: Fields; place: RecordPath }[] | undefined {
     const holder = this.#scopes[scope];
     if (!holder) return undefined;
     const value = own(holder, field) ?? [];
@@ -54,7 +54,7 @@ export class RecordSource {
     });
   }
 
-  nestedOf({ scope, field, path: list }: NestedPlan): { record: Fields; place: Place } | undefined {
+  nestedOf({ scope, field, path: list }: NestedPlan): { record: Fields; place: RecordPath } | undefined {
     const holder = this.#scopes[scope];
     const record = holder && this.#fields(own(holder, field), list);
     return record && { record, place: { within: this.#place, list, index: -1 } };

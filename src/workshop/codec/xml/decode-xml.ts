@@ -1,12 +1,12 @@
 import type { Deviations } from "../record/deviations.ts";
-import type { Place } from "../record/place.ts";
+import type { RecordPath } from "../record/record-path.ts";
 import type { ListPlan, NestedPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
 import { isSameName, XMLNS_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
 import type { Fields } from "../record/record-source.ts";
 
 /** The record that an element holds. What is wrong with it is found, and left out of the value. */
-export function decodeXml(plan: RecordPlan, element: XmlElement, found: Deviations, place?: Place): Fields {
+export function decodeXml(plan: RecordPlan, element: XmlElement, found: Deviations, place?: RecordPath): Fields {
   const reading = new RecordReading(plan, found, place);
   visit(plan.root, element, reading);
   return reading.finish();

@@ -1,4 +1,4 @@
-import type { Place } from "../record/place.ts";
+import type { RecordPath } from "../record/record-path.ts";
 import type { LeafPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { type Fields, RecordSource } from "../record/record-source.ts";
 import { Mismatch, type Scalar } from "../record/scalar.ts";
@@ -6,7 +6,7 @@ import { unwritable } from "./write-xml.ts";
 import { isSameName, type XmlAttribute, type XmlElement } from "../record/xml-tree.ts";
 
 /** A record as its element. Fields that are absent or null are left out, and so is what would stand around nothing. */
-export function encodeXml(plan: RecordPlan, value: Fields, place?: Place): XmlElement {
+export function encodeXml(plan: RecordPlan, value: Fields, place?: RecordPath): XmlElement {
   const { root } = plan;
   const { name, namespace, fixed } = root;
   return (

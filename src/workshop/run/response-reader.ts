@@ -11,7 +11,7 @@ import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
 import { isRefusal, statusFailure, wordsIn } from "./status-failure.ts";
-import type { UpstreamAnswer } from "./upstream.ts";
+import type { UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
 
@@ -26,9 +26,9 @@ export interface Success {
 }
 
 /** Tells what an answer means. */
-export type AnswerReader = (answer: UpstreamAnswer, input: Value, show: Show) => Success | Failure;
+export type ResponseReader = (answer: UpstreamResponse, input: Value, show: Show) => Success | Failure;
 
-export function answerReader(file: ToolFile, tool: ToolSpec, values: CompletedValues): AnswerReader {
+export function responseReader(file: ToolFile, tool: ToolSpec, values: CompletedValues): ResponseReader {
   const { response } = tool;
   const decode = decoder(file, tool);
   const text = parseTemplate(response.text);
@@ -98,7 +98,7 @@ function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean, show: S
   };
 }
 
-function unreadable(file: ToolFile, why: string, answer: UpstreamAnswer): Failure {
+function unreadable(file: ToolFile, why: string, answer: UpstreamResponse): Failure {
   return new Failure(`${file.title} sent an answer that cannot be read: ${why}.`, {
     again: "Try again later, or tell whoever runs this server.",
     said: wordsIn(answer),

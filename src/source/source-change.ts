@@ -1,12 +1,12 @@
 /** One thing to change in a file: a value at a path, or what stands there removed. */
-export interface Change {
+export interface SourceChange {
   path: readonly (string | number)[];
   /** Undefined removes. */
   value: unknown;
 }
 
 /** What a file says after a change, if nothing else changes. */
-export function changed(content: unknown, { path: [key, ...rest], value }: Change): unknown {
+export function changed(content: unknown, { path: [key, ...rest], value }: SourceChange): unknown {
   if (key === undefined) return value;
   if (Array.isArray(content)) {
     const items: unknown[] = [...(content as unknown[])];

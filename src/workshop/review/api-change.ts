@@ -1,5 +1,5 @@
 /** What kind of difference it is, for somebody who has to agree with it. */
-export type ChangeKind =
+export type ApiChangeKind =
   | "tool added"
   | "tool removed"
   | "effect raised"
@@ -21,8 +21,8 @@ export type ChangeKind =
   | "other";
 
 /** One difference between what was approved and what would be served. */
-export interface Change {
-  kind: ChangeKind;
+export interface ApiChange {
+  kind: ApiChangeKind;
   /** Where: the tool and what of it, or a place in the file. */
   path: string;
   /** In words. Long texts, and what is more than one value, are in `before` and `after` only. */
@@ -33,7 +33,7 @@ export interface Change {
 }
 
 /** What deserves the longest look comes first. */
-const ORDER: readonly ChangeKind[] = [
+const ORDER: readonly ApiChangeKind[] = [
   "effect raised",
   "endpoint added",
   "secret used",
@@ -55,14 +55,14 @@ const ORDER: readonly ChangeKind[] = [
   "description changed",
 ];
 
-export function byWeight(changes: readonly Change[]): Change[] {
+export function byWeight(changes: readonly ApiChange[]): ApiChange[] {
   return [...changes].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 }
 
 /** A change with the values that it has. */
 export function changeOf(
-  words: Pick<Change, "kind" | "path" | "message">,
+  words: Pick<ApiChange, "kind" | "path" | "message">,
   [before, after]: readonly [before?: unknown, after?: unknown] = [],
-): Change {
+): ApiChange {
   return { ...words, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }

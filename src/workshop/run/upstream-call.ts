@@ -1,29 +1,34 @@
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import type { Success } from "./answer-reader.ts";
+import type { Success } from "./response-reader.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { ToolPlan } from "./tool-plan.ts";
-import type { OutgoingRequest, UpstreamAnswer } from "./upstream.ts";
+import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
 
 /** A request that is ready, and the input it was made of, with what is computed. */
-export interface Prepared {
+export interface PreparedRequest {
   input: Value;
   request: OutgoingRequest;
 }
 
 /** What came of a request; without an answer where none came. */
-export interface Exchanged {
+export interface UpstreamOutcome {
   reading: Success | Failure;
-  answer?: UpstreamAnswer;
+  answer?: UpstreamResponse;
 }
 
 /** Computes what is computed, looks up what is secret and writes the request. Nothing has left when it throws. */
-export async function prepare(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Promise<Prepared> {
+export async function prepare(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  given: Value,
+  key: () => string,
+): Promise<PreparedRequest> {
   const input = completed(parts, plan, given, key);
   const { instance, findSecret: find, redaction, upstream } = parts;
   const options = { server: instance.server, origin: upstream.origin, find, redaction };
@@ -39,12 +44,12 @@ export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key:
 }
 
 /** Sends a request, as often as its tool may be sent, and tells what the answer means. */
-export async function exchange(
+export async function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
-  { request, input }: Prepared,
+  { request, input }: PreparedRequest,
   { trace, signal }: { trace: Tracing; signal: AbortSignal | undefined },
-): Promise<Exchanged> {
+): Promise<UpstreamOutcome> {
   const { effect, limits } = plan.spec;
   const { retries, timeoutMs } = limits;
   const { upstream, now, pause } = parts;

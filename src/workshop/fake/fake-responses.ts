@@ -7,14 +7,14 @@ import type { FakeAnswer, ToolFile } from "../file/model/tool-file.ts";
 import { madeUp } from "../check/made-up.ts";
 
 /** What is answered, before it is encoded. */
-export interface Answer {
+export interface UnencodedResponse {
   status: number;
   /** A value of the response's type; a text where there is none for it. */
   value: unknown;
 }
 
 /** Answers requests as the file says, and remembers what it was told to. */
-export class Answers {
+export class FakeResponses {
   readonly #file: ToolFile;
   readonly #seen = new Set<string>();
 
@@ -28,18 +28,18 @@ export class Answers {
   }
 
   /** To credentials that are wrong or missing. */
-  refused(tool: string, input: Record<string, unknown>): Answer {
+  refused(tool: string, input: Record<string, unknown>): UnencodedResponse {
     const refused = this.#file.fake.tools[tool]?.refused;
     return refused ? this.#given(refused, input) : { status: 401, value: "The credentials are wrong or missing." };
   }
 
   /** To a request that breaks a rule. */
-  invalid(tool: string, input: Record<string, unknown>, problem: string): Answer {
+  invalid(tool: string, input: Record<string, unknown>, problem: string): UnencodedResponse {
     const invalid = this.#file.fake.tools[tool]?.invalid;
     return invalid ? this.#given(invalid, input, problem) : { status: 400, value: problem };
   }
 
-  to(tool: string, input: Record<string, unknown>): Answer {
+  to(tool: string, input: Record<string, unknown>): UnencodedResponse {
     const scope = this.#scope(input);
     const answers = this.#file.fake.tools[tool]?.answers ?? [];
     const found = answers.find(({ when }) => when === undefined || isTrue(evaluate(parseExpression(when), scope)));
@@ -49,7 +49,7 @@ export class Answers {
     return answer;
   }
 
-  #given({ status, give }: FakeAnswer, input: Record<string, unknown>, problem?: string): Answer {
+  #given({ status, give }: FakeAnswer, input: Record<string, unknown>, problem?: string): UnencodedResponse {
     return { status, value: fillTemplate(give, this.#scope(input, problem)) };
   }
 
@@ -62,7 +62,7 @@ export class Answers {
     };
   }
 
-  #madeUp(tool: string, input: Record<string, unknown>): Answer {
+  #madeUp(tool: string, input: Record<string, unknown>): UnencodedResponse {
     const response = this.#file.tools[tool]?.response;
     if (response?.type !== undefined) return { status: 200, value: madeUp(this.#file, response.type, input) };
     return response?.as === "none" ? { status: 204, value: {} } : { status: 200, value: `${tool} was called.` };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
 import type { ToolSpec } from "../file/model/tool-file.ts";
-import { answerReader } from "./answer-reader.ts";
+import { responseReader } from "./response-reader.ts";
 import { CompletedValues } from "./completed-values.ts";
 
 test("in rules and lines, status and input are the call's, also where the answer has fields of these names", () => {
@@ -10,7 +10,7 @@ test("in rules and lines, status and input are the call's, also where the answer
     response: { as: "json", type: "Out", text: "{status} {input.id} {name}" },
     errors: [{ status: [], that: "status == 'shipped'", say: "no" }],
   } as unknown as ToolSpec;
-  const read = answerReader(file, tool, new CompletedValues(file));
+  const read = responseReader(file, tool, new CompletedValues(file));
   const fields = { status: "shipped", input: "theirs", name: "box" };
   const answer = { status: 200, headers: {}, body: Buffer.from(JSON.stringify(fields)) };
   expect(read(answer, { id: 7 }, (text) => text)).toMatchObject({ kind: "success", text: "200 7 box", value: fields });
