@@ -11,13 +11,18 @@ const takes = (name) => ({ type: "object", properties: { [name]: { type: "string
 const server = new McpServer({ name: "example", version: "1.0.0", instructions: "One tool for each kind of result." });
 
 server
-  .tool({ name: "test_simple_text" }, () => "This is a simple text response for testing.")
-  .tool({ name: "test_image_content" }, () => ({ content: [image] }))
-  .tool({ name: "test_audio_content" }, () => ({ content: [{ type: "audio", data: WAV, mimeType: "audio/wav" }] }))
-  .tool({ name: "test_embedded_resource" }, () => ({
+  .tool(
+    { name: "test_simple_text", description: "Returns a line of text" },
+    () => "This is a simple text response for testing.",
+  )
+  .tool({ name: "test_image_content", description: "Returns an image" }, () => ({ content: [image] }))
+  .tool({ name: "test_audio_content", description: "Returns a sound" }, () => ({
+    content: [{ type: "audio", data: WAV, mimeType: "audio/wav" }],
+  }))
+  .tool({ name: "test_embedded_resource", description: "Returns a resource" }, () => ({
     content: [file("test://embedded-resource", "text/plain", "This is an embedded resource content.")],
   }))
-  .tool({ name: "test_multiple_content_types" }, () => ({
+  .tool({ name: "test_multiple_content_types", description: "Returns text, an image and a resource" }, () => ({
     content: [
       { type: "text", text: "Multiple content types test:" },
       image,
@@ -27,33 +32,39 @@ server
   .tool({ name: "test_error_handling", description: "Always fails" }, () => {
     throw new Error("This tool intentionally returns an error for testing");
   })
-  .tool({ name: "test_tool_with_progress" }, async (_args, { progress, signal }) => {
+  .tool({ name: "test_tool_with_progress", description: "Reports progress" }, async (_args, { progress, signal }) => {
     for (const done of [0, 50, 100]) {
       progress({ progress: done, total: 100 });
       await pause(50, undefined, { signal });
     }
     return "Done.";
   })
-  .tool({ name: "test_tool_with_logging" }, async (_args, { log, signal }) => {
+  .tool({ name: "test_tool_with_logging", description: "Logs while it works" }, async (_args, { log, signal }) => {
     for (const line of ["Tool execution started", "Tool processing data", "Tool execution completed"]) {
       log("info", line);
       await pause(50, undefined, { signal });
     }
     return "Logged.";
   })
-  .tool({ name: "test_elicitation", inputSchema: takes("message") }, async ({ message }, context) => {
-    const requestedSchema = {
-      ...takes("username"),
-      properties: { username: { type: "string" }, email: { type: "string" } },
-    };
-    const { answer } = await context.ask(ask("elicitation/create", { mode: "form", message, requestedSchema }));
-    return `User response: ${JSON.stringify(answer)}`;
-  })
-  .tool({ name: "test_sampling", inputSchema: takes("prompt") }, async ({ prompt: text }, context) => {
-    const messages = [{ role: "user", content: { type: "text", text } }];
-    const { answer } = await context.ask(ask("sampling/createMessage", { messages, maxTokens: 100 }));
-    return `LLM response: ${answer.content.text}`;
-  });
+  .tool(
+    { name: "test_elicitation", description: "Asks the user", inputSchema: takes("message") },
+    async ({ message }, context) => {
+      const requestedSchema = {
+        ...takes("username"),
+        properties: { username: { type: "string" }, email: { type: "string" } },
+      };
+      const { answer } = await context.ask(ask("elicitation/create", { mode: "form", message, requestedSchema }));
+      return `User response: ${JSON.stringify(answer)}`;
+    },
+  )
+  .tool(
+    { name: "test_sampling", description: "Asks the user's model", inputSchema: takes("prompt") },
+    async ({ prompt: text }, context) => {
+      const messages = [{ role: "user", content: { type: "text", text } }];
+      const { answer } = await context.ask(ask("sampling/createMessage", { messages, maxTokens: 100 }));
+      return `LLM response: ${answer.content.text}`;
+    },
+  );
 
 if (process.argv.includes("--stdio")) await serveStdio(server);
 else console.log(`listening on ${(await serveHttp(server)).url}`);

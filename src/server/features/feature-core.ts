@@ -1,4 +1,4 @@
-import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import { INTERNAL_ERROR, type Result } from "../../protocol/json-rpc.ts";
 import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
@@ -60,6 +60,8 @@ export class FeatureCore implements Core {
     } catch (error) {
       if (error instanceof InputNeeded) return error.result;
       if (error instanceof NexusError) throw error;
+      // Why the call was given up says more than what came of it.
+      if (exchange.signal.aborted) throw asNexusError(exchange.signal.reason);
       throw rpcError(INTERNAL_ERROR, messageOf(error));
     }
   }
