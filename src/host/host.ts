@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { Turns } from "../async/turns.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
-import type { CancelSignal } from "../async/cancellation.ts";
 import type { CallToolOptions } from "../client/client.ts";
 import { guardedLogger, SILENT, type Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
@@ -22,12 +21,11 @@ import { DEFAULT_BACKOFF } from "../async/backoff.ts";
 import { FileEraCache } from "./servers/era-cache.ts";
 import { DEFAULT_SHARE } from "../async/fair-shares.ts";
 import { defineHostServers } from "./define-host-servers.ts";
+import { HostCalls, type AgentCall } from "./host-calls.ts";
 import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
 import { loadOptions } from "./servers/load-options.ts";
 import { GatewayChain } from "./servers/gateway-chain.ts";
-import { modelName } from "./directory/names.ts";
-import { serverTarget, type AccessTarget } from "./directory/access-target.ts";
 import type { Policy } from "./directory/policy.ts";
 import { ServerDirectory } from "./directory/server-directory.ts";
 import { ServerConnector } from "./servers/server-connector.ts";
@@ -37,10 +35,6 @@ import { ServerSupervisors, type HostEvent } from "./servers/server-supervisors.
 import { trustOnce } from "./servers/trust-at-first-sight.ts";
 import { VisibleLists, type ForAgent, type HostTool, type OfferedThings } from "./visible-lists.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
-
-interface AgentCall extends ForAgent {
-  signal?: CancelSignal | undefined;
-}
 
 export interface ServerStatus {
   id: string;
@@ -59,9 +53,10 @@ export class Host implements AsyncDisposable {
   readonly #connector: ServerConnector;
   readonly #supervisors: ServerSupervisors;
   readonly #lists: VisibleLists;
+  readonly #calls: HostCalls;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #logger: Logger;
-  /** What was read, with warnings; undefined for servers given by a program. */
+  /** The configuration that was read, with warnings; undefined where a program passed the servers. */
   configuration: Configuration | undefined;
   #files: WatchedConfiguration | undefined;
   readonly #setting = new Turns();
@@ -108,6 +103,7 @@ export class Host implements AsyncDisposable {
       tell: (event) => this.#tell(event),
     });
     this.#lists = new VisibleLists(this.directory, this.#supervisors);
+    this.#calls = new HostCalls(this.directory, this.#supervisors, this.#lists);
   }
 
   /** Decides who may see and use what: the host's settings and the servers' entries together. */
@@ -153,92 +149,65 @@ export class Host implements AsyncDisposable {
   }
 
   /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
-  async getTool(name: string, options: AgentCall = {}): Promise<HostTool> {
-    const { agent } = options;
-    await this.#wakeOwners(name, options);
-    const listed = ({ id }: ServerDefinition) => this.offered(id).tools;
-    // Whether it may be called is decided when it is.
-    const { definition, item: tool } = this.directory.resolve(name, { kind: "tool", agent, listed });
-    const { id: server, prefix = server } = definition;
-    return { name: modelName(prefix, tool.name), server, tool };
+  getTool(name: string, options: AgentCall = {}): Promise<HostTool> {
+    return this.#calls.getTool(name, options);
   }
 
   /** Calls a tool by name (`server.tool`, `mcp__server__tool`, `mcp:server.tool`) or as listed. */
-  async callTool<T = Record<string, unknown>>(
+  callTool<T = Record<string, unknown>>(
     target: string | HostTool,
     args?: object,
     options: CallToolOptions & ForAgent = {},
   ): Promise<CallToolResult<T>> {
-    const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
-    const supervisor = this.#supervisor(server);
-    const { name } = wanted;
-    // Rules name servers by their ids, callers may name them otherwise.
-    if (!this.policy.isOpen("tool", supervisor.definition.id)) await this.#permitTool(supervisor, name, args, options);
-    const lease = await supervisor.lease(requestFor(options));
-    try {
-      return await lease.client.callTool<T>(name, args, options);
-    } catch (error) {
-      lease.report(error);
-      throw error;
-    } finally {
-      lease.release();
-    }
+    return this.#calls.callTool<T>(target, args, options);
   }
 
-  async readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
-    const { agent, signal } = options;
-    const { id } = this.directory.get(server);
-    await this.policy.permit({ agent, target: { kind: "resource", server: id, name: uri }, signal });
-    return this.#using(id, options, (lease) => lease.client.readResource(uri, options));
+  readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
+    return this.#calls.readResource(server, uri, options);
   }
 
-  async getPrompt(
+  getPrompt(
     name: string,
     args?: Record<string, string>,
     options: CallOptions & ForAgent = {},
   ): Promise<GetPromptResult> {
-    const { agent, signal } = options;
-    await this.#wakeOwners(name, options);
-    const listed = ({ id }: ServerDefinition) => this.offered(id).prompts;
-    const { item, target, decision } = this.directory.resolve(name, { kind: "prompt", agent, listed });
-    await this.policy.enforce(decision, { agent, target, arguments: args, signal });
-    return this.#using(target.server, options, (lease) => lease.client.getPrompt(item.name, args, options));
+    return this.#calls.getPrompt(name, args, options);
   }
 
-  /** A connection to one server, to be given back. What goes over it the policy is not asked about: ask it first. */
+  /** A connection to one server, to be released after use. The policy is not asked about calls on it: ask it first. */
   lease(server: string, request: LeaseRequest = {}): Promise<Lease> {
-    return this.#supervisor(server).lease(request);
+    return this.#calls.getSupervisor(server).lease(request);
   }
 
-  /** The same where the connection is up already; undefined where it has to be waited for. */
+  /** The same if the connection is up; undefined if it has to be waited for. */
   findLease(server: string, request: LeaseRequest = {}): Lease | undefined {
-    return this.#supervisor(server).findLease(request);
+    return this.#calls.getSupervisor(server).findLease(request);
   }
 
-  /** An owner is gone: connections of its own end, those in use as soon as they are given back. */
+  /** An owner is gone: its own connections end, those in use as soon as they are released. */
   release(owner: string): void {
     for (const supervisor of this.#supervisors.all()) supervisor.release(owner);
   }
 
-  /** Runs these from now on: what is the same keeps its connection, what is gone is closed, what is new is started. */
+  /** Replaces the servers: what is the same keeps its connection, what is gone is closed, what is new is started. */
   setServers(servers: HostServers | readonly ServerDefinition[]): Promise<void> {
-    // One after the other: the newest wish wins, not the one that was understood last.
+    // One after the other: the newest call wins, not the one that was read last.
     return this.#setting.run(() => this.#apply(servers));
   }
 
   /** Off: its tools are gone, its connection stays. On: they are back. */
   async toggle(server: string, enabled: boolean): Promise<void> {
-    const supervisor = this.#supervisor(server);
+    const supervisor = this.#calls.getSupervisor(server);
     supervisor.toggle(enabled);
     if (enabled) await supervisor.start();
   }
 
-  /** Tries a failed server again now, reads the lists of one that runs, and starts one anew that does not answer. */
+  /** Tries a failed server again now, reads the lists of one that runs, and restarts one that does not answer. */
   async retry(server: string): Promise<void> {
-    await this.#supervisor(server).retry();
+    await this.#calls.getSupervisor(server).retry();
   }
 
-  /** Hears of every change; call what it returns to stop. */
+  /** Calls the listener for every change. Returns a function that stops it. */
   on(listener: (event: HostEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -266,7 +235,7 @@ export class Host implements AsyncDisposable {
     await this.#supervisors.apply(definitions);
   }
 
-  /** Reads the configuration and, if that is wanted, goes on reading it. */
+  /** Reads the configuration, and again when it changes if `watch` is set. */
   async #followFiles(): Promise<void> {
     const { config, only, watch = false, trust = false } = this.#options;
     this.#files = new WatchedConfiguration({
@@ -283,50 +252,6 @@ export class Host implements AsyncDisposable {
     await this.#files.start();
   }
 
-  async #using<T>(server: string, options: CallOptions, run: (lease: Lease) => Promise<T>): Promise<T> {
-    using lease = await this.lease(server, requestFor(options));
-    try {
-      return await run(lease);
-    } catch (error) {
-      lease.report(error);
-      throw error;
-    }
-  }
-
-  #supervisor(name: string): ServerSupervisor {
-    const found = this.#supervisors.find(this.directory.get(name).id);
-    if (found) return found;
-    throw this.directory.unknown(name);
-  }
-
-  /** Judged by what the server said of its tool, never by what a caller says of it. */
-  async #permitTool(
-    supervisor: ServerSupervisor,
-    name: string,
-    args: unknown,
-    { agent, signal }: AgentCall,
-  ): Promise<void> {
-    const { definition, lists, state } = supervisor;
-    const { id } = definition;
-    await this.policy.permit({ agent, target: serverTarget(id), signal });
-    if (!lists.findTool(name) && !isRunning(state)) await supervisor.wake(signal);
-    const annotations = lists.findTool(name)?.annotations;
-    const target: AccessTarget = { kind: "tool", server: id, name, annotations };
-    await this.policy.permit({ agent, target, arguments: args, signal });
-  }
-
-  /**
-   * A server named at the beginning of a name is connected before the name is looked up, if the agent may see it. One that
-   * is switched off refuses: its names are not unknown.
-   */
-  async #wakeOwners(name: string, { agent, signal }: AgentCall): Promise<void> {
-    for (const { id } of this.directory.findOwners(name)) {
-      await this.policy.permit({ agent, target: serverTarget(id), signal });
-      const supervisor = this.#supervisors.find(id);
-      if (supervisor && !isRunning(supervisor.state)) await supervisor.wake(signal);
-    }
-  }
-
   #tell(event: HostEvent): void {
     for (const listener of this.#listeners) {
       try {
@@ -340,16 +265,4 @@ export class Host implements AsyncDisposable {
 
 function statusOf({ definition, state }: ServerSupervisor): ServerStatus {
   return { id: definition.id, state, definition };
-}
-
-function isRunning({ kind }: ServerState): boolean {
-  return kind === "ready" || kind === "degraded";
-}
-
-const NO_REQUEST: LeaseRequest = {};
-
-/** Who answers for one call has a connection that asks nobody else. */
-function requestFor({ signal, input }: CallOptions): LeaseRequest {
-  if (!input) return signal ? { signal } : NO_REQUEST;
-  return signal ? { input, signal } : { input };
 }

@@ -6,8 +6,7 @@ import type { Logger } from "../../text/logger.ts";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Backoff } from "../../async/backoff.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { GivenLease } from "./given-lease.ts";
-import type { Lease } from "./lease.ts";
+import { PoolLease, type Lease } from "./lease.ts";
 import type { Urgency } from "./start-gate.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 
@@ -107,7 +106,7 @@ export class ConnectionPool {
     const known = this.#byKey.get(key);
     const held = known ? this.#use(known) : await this.#enter(key, options, signal);
     try {
-      return new GivenLease(await unlessAborted(held.client, signal), held, this);
+      return new PoolLease(await unlessAborted(held.client, signal), held, this);
     } catch (error) {
       this.giveBack(held);
       throw error;
@@ -117,12 +116,12 @@ export class ConnectionPool {
   /** The same where that connection is up already; undefined where it has to be waited for. */
   findLease(key: string): Lease | undefined {
     const held = this.#byKey.get(key);
-    return held?.opened && new GivenLease(held.opened, this.#use(held), this);
+    return held?.opened && new PoolLease(held.opened, this.#use(held), this);
   }
 
   /** A lease of a connection that is up; `client` is how its user has it. */
   leaseNow(held: Held, client: Client): Lease {
-    return new GivenLease(client, this.#use(held), this);
+    return new PoolLease(client, this.#use(held), this);
   }
 
   giveBack(held: Held): void {

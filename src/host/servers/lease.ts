@@ -1,12 +1,13 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
+import type { ConnectionPool, Held } from "./connection-pool.ts";
 
-/** A connection that somebody uses. It is given back when it is no longer needed. */
+/** The use of a connection, to be released when it is no longer needed. */
 export interface Lease extends Disposable {
   readonly client: Client;
   release(): void;
-  /** Tells what a call on it failed with: a server that cannot be reached any more is connected anew. */
+  /** Reports what a call on it failed with: a server that cannot be reached any more is connected again. */
   report(error: unknown): void;
 }
 
@@ -22,6 +23,33 @@ export interface LeaseRequest {
    */
   input?: InputProvider;
   signal?: CancelSignal;
-  /** It is no hurry: servers that others wait for are started first. */
+  /** Not urgent: servers that others wait for are started first. */
   canWait?: boolean;
+}
+
+/** A lease of a pool's connection; releasing it twice is releasing it once. */
+export class PoolLease implements Lease {
+  readonly client: Client;
+  readonly #held: Held;
+  readonly #pool: ConnectionPool;
+  #isOut = true;
+
+  constructor(client: Client, held: Held, pool: ConnectionPool) {
+    this.client = client;
+    this.#held = held;
+    this.#pool = pool;
+  }
+
+  release(): void {
+    if (this.#isOut) this.#pool.giveBack(this.#held);
+    this.#isOut = false;
+  }
+
+  report(error: unknown): void {
+    this.#pool.report(this.#held, error);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
 }

@@ -1,0 +1,146 @@
+import type { CancelSignal } from "../async/cancellation.ts";
+import type { CallToolOptions } from "../client/client.ts";
+import type { CallOptions } from "../client/conversation/call-scope.ts";
+import type { ServerDefinition } from "../config/read/server-definition.ts";
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../protocol/mcp.ts";
+import { serverTarget, type AccessTarget } from "./directory/access-target.ts";
+import { modelName } from "./directory/names.ts";
+import type { ServerDirectory } from "./directory/server-directory.ts";
+import type { Lease, LeaseRequest } from "./servers/lease.ts";
+import type { ServerState } from "./servers/server-state.ts";
+import type { ServerSupervisor } from "./servers/server-supervisor.ts";
+import type { ServerSupervisors } from "./servers/server-supervisors.ts";
+import type { ForAgent, HostTool, VisibleLists } from "./visible-lists.ts";
+
+/** For whom a name is looked up, and until when. */
+export interface AgentCall extends ForAgent {
+  signal?: CancelSignal | undefined;
+}
+
+/** Calls that agents make through a host: finds the server, asks the policy, leases a connection. */
+export class HostCalls {
+  readonly #directory: ServerDirectory;
+  readonly #supervisors: ServerSupervisors;
+  readonly #lists: VisibleLists;
+
+  constructor(directory: ServerDirectory, supervisors: ServerSupervisors, lists: VisibleLists) {
+    this.#directory = directory;
+    this.#supervisors = supervisors;
+    this.#lists = lists;
+  }
+
+  getSupervisor(name: string): ServerSupervisor {
+    const found = this.#supervisors.find(this.#directory.get(name).id);
+    if (found) return found;
+    throw this.#directory.unknown(name);
+  }
+
+  async getTool(name: string, options: AgentCall): Promise<HostTool> {
+    const { agent } = options;
+    await this.#wakeOwners(name, options);
+    const listed = ({ id }: ServerDefinition) => this.#lists.offered(id).tools;
+    // Whether it may be called is decided when it is.
+    const { definition, item: tool } = this.#directory.resolve(name, { kind: "tool", agent, listed });
+    const { id: server, prefix = server } = definition;
+    return { name: modelName(prefix, tool.name), server, tool };
+  }
+
+  async callTool<T>(
+    target: string | HostTool,
+    args: object | undefined,
+    options: CallToolOptions & ForAgent,
+  ): Promise<CallToolResult<T>> {
+    const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
+    const supervisor = this.getSupervisor(server);
+    const { name } = wanted;
+    // Rules name servers by their ids; callers may use the name of the configuration file.
+    const isOpen = this.#directory.policy.isOpen("tool", supervisor.definition.id);
+    if (!isOpen) await this.#permitTool(supervisor, name, args, options);
+    const lease = await supervisor.lease(requestFor(options));
+    try {
+      return await lease.client.callTool<T>(name, args, options);
+    } catch (error) {
+      lease.report(error);
+      throw error;
+    } finally {
+      lease.release();
+    }
+  }
+
+  async readResource(server: string, uri: string, options: CallOptions & ForAgent): Promise<ReadResourceResult> {
+    const { agent, signal } = options;
+    const supervisor = this.getSupervisor(server);
+    const target: AccessTarget = { kind: "resource", server: supervisor.definition.id, name: uri };
+    await this.#directory.policy.permit({ agent, target, signal });
+    return runOn(supervisor, options, (lease) => lease.client.readResource(uri, options));
+  }
+
+  async getPrompt(
+    name: string,
+    args: Record<string, string> | undefined,
+    options: CallOptions & ForAgent,
+  ): Promise<GetPromptResult> {
+    const { agent, signal } = options;
+    await this.#wakeOwners(name, options);
+    const listed = ({ id }: ServerDefinition) => this.#lists.offered(id).prompts;
+    const { item, target, decision } = this.#directory.resolve(name, { kind: "prompt", agent, listed });
+    await this.#directory.policy.enforce(decision, { agent, target, arguments: args, signal });
+    const supervisor = this.getSupervisor(target.server);
+    return runOn(supervisor, options, (lease) => lease.client.getPrompt(item.name, args, options));
+  }
+
+  /** Judged by what the server said of its tool, never by what a caller says of it. */
+  async #permitTool(
+    supervisor: ServerSupervisor,
+    name: string,
+    args: unknown,
+    { agent, signal }: AgentCall,
+  ): Promise<void> {
+    const { policy } = this.#directory;
+    const { definition, lists, state } = supervisor;
+    const { id } = definition;
+    await policy.permit({ agent, target: serverTarget(id), signal });
+    if (!lists.findTool(name) && !isRunning(state)) await supervisor.wake(signal);
+    const annotations = lists.findTool(name)?.annotations;
+    const target: AccessTarget = { kind: "tool", server: id, name, annotations };
+    await policy.permit({ agent, target, arguments: args, signal });
+  }
+
+  /**
+   * A server named at the beginning of a name is connected before the name is looked up, if the agent may see it. One that
+   * is switched off refuses: its names are not unknown.
+   */
+  async #wakeOwners(name: string, { agent, signal }: AgentCall): Promise<void> {
+    for (const { id } of this.#directory.findOwners(name)) {
+      await this.#directory.policy.permit({ agent, target: serverTarget(id), signal });
+      const supervisor = this.#supervisors.find(id);
+      if (supervisor && !isRunning(supervisor.state)) await supervisor.wake(signal);
+    }
+  }
+}
+
+async function runOn<T>(
+  supervisor: ServerSupervisor,
+  options: CallOptions,
+  run: (lease: Lease) => Promise<T>,
+): Promise<T> {
+  using lease = await supervisor.lease(requestFor(options));
+  try {
+    return await run(lease);
+  } catch (error) {
+    lease.report(error);
+    throw error;
+  }
+}
+
+function isRunning({ kind }: ServerState): boolean {
+  return kind === "ready" || kind === "degraded";
+}
+
+const NO_REQUEST: LeaseRequest = {};
+
+/** A caller that answers questions itself has a connection that asks nobody else. */
+function requestFor({ signal, input }: CallOptions): LeaseRequest {
+  if (!input) return signal ? { signal } : NO_REQUEST;
+  return signal ? { input, signal } : { input };
+}
