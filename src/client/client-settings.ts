@@ -50,7 +50,7 @@ export interface ClientOptions {
 }
 
 /** A client's options with everything decided. */
-export interface Settings {
+export interface ClientSettings {
   server: string;
   clientInfo: Implementation;
   timeoutMs: number;
@@ -67,7 +67,10 @@ export interface Settings {
   principal: string | undefined;
 }
 
-export function settingsOf(options: ClientOptions, { longestCallMs = 0 }: Pick<Transport, "longestCallMs">): Settings {
+export function settingsOf(
+  options: ClientOptions,
+  { longestCallMs = 0 }: Pick<Transport, "longestCallMs">,
+): ClientSettings {
   return {
     server: options.server ?? "server",
     clientInfo: options.clientInfo ?? { name: "nexus-mcp", version: VERSION },
@@ -88,18 +91,18 @@ export function settingsOf(options: ClientOptions, { longestCallMs = 0 }: Pick<T
   };
 }
 
-export function introduce(settings: Settings, desk: InputDesk, signal: AbortSignal | undefined): Introduction {
+export function introduce(settings: ClientSettings, desk: InputDesk, signal: AbortSignal | undefined): Introduction {
   const { clientInfo, connectTimeoutMs, deadlines } = settings;
   const deadline = performance.now() + connectTimeoutMs;
   return { clientInfo, capabilities: (era) => desk.capabilities(era), deadline, signal, deadlines };
 }
 
-export function connectingFailed(error: NexusError, settings: Settings): NexusError {
+export function connectingFailed(error: NexusError, settings: ClientSettings): NexusError {
   const named = namedFailure(error, settings);
   return settings.hidden?.inError(named) ?? named;
 }
 
-function namedFailure(error: NexusError, { server, connectTimeoutMs }: Settings): NexusError {
+function namedFailure(error: NexusError, { server, connectTimeoutMs }: ClientSettings): NexusError {
   const known = { server, phase: "handshake" } as const;
   if (error.code !== "TIMEOUT") return error.with(known);
   // The clock that ran out is that of the whole, not of the last thing that was tried.

@@ -25,7 +25,7 @@ import type { ChangeListener } from "./changes/feed.ts";
 import type { Subscription } from "./changes/subscriptions.ts";
 import type { ClientOptions } from "./client-settings.ts";
 import type { CallOptions } from "./conversation/call-scope.ts";
-import type { Caller } from "./conversation/caller.ts";
+import type { Requester } from "./conversation/requester.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import type { NotificationListener } from "./conversation/inbox.ts";
 import type { InputProvider } from "./conversation/input.ts";
@@ -51,23 +51,23 @@ export class Client implements AsyncDisposable {
   readonly skills: Skills;
   readonly #live: LiveConversation;
   readonly #conversation: Conversation;
-  readonly #caller: Caller;
+  readonly #requester: Requester;
 
   /** Connects, finds the era, and is ready for calls when it resolves. */
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
     const live = await LiveConversation.open(transport, options);
-    return new Client(live, live.caller);
+    return new Client(live, live.requester);
   }
 
-  private constructor(live: LiveConversation, caller: Caller) {
+  private constructor(live: LiveConversation, requester: Requester) {
     const { verdict, settings, conversation } = live;
     this.server = settings.server;
     this.verdict = verdict;
     this.#live = live;
     this.#conversation = conversation;
-    this.#caller = caller;
-    this.tasks = new Tasks(caller, (name) => this.takesTask(name), settings.logger);
-    this.skills = new Skills(caller);
+    this.#requester = requester;
+    this.tasks = new Tasks(requester, (name) => this.takesTask(name), settings.logger);
+    this.skills = new Skills(requester);
   }
 
   get era(): Era {
@@ -122,7 +122,7 @@ export class Client implements AsyncDisposable {
 
   /** Of the server's entry: what is answered without asking anybody. */
   get roots(): readonly Root[] | undefined {
-    return this.#caller.desk.roots;
+    return this.#requester.desk.roots;
   }
 
   /** Whether a server of 2025-11-25 refuses to run this tool except as a task. */
@@ -137,23 +137,23 @@ export class Client implements AsyncDisposable {
 
   /** One exchange; the result as it came, `input_required` included. */
   request(method: string, params?: Params, options?: CallOptions): Promise<Result> {
-    return this.#caller.request({ method, params, options });
+    return this.#requester.request({ method, params, options });
   }
 
   /** Any request during which the server may ask, until its answer is complete. */
   call(method: string, params: Params, options?: CallOptions): Promise<Result> {
-    return this.#caller.rounds({ method, params, options });
+    return this.#requester.rounds({ method, params, options });
   }
 
   /** Rejects if the server did not take it. */
   async notify(method: string, params?: Params, options?: CallOptions): Promise<void> {
     const { peer } = this.#conversation;
-    await this.#caller.inScope({ method, params, options }, (scope) => peer.notify(method, params, { scope }));
+    await this.#requester.inScope({ method, params, options }, (scope) => peer.notify(method, params, { scope }));
   }
 
   /** Every page. Tools that HTTP clients must not offer are left out, with a warning that says why. */
   listTools(options?: CallOptions): Promise<Tool[]> {
-    return this.#caller.inScope({ method: "tools/list", options }, (scope) => this.#live.lists.readTools(scope));
+    return this.#requester.inScope({ method: "tools/list", options }, (scope) => this.#live.lists.readTools(scope));
   }
 
   listResources(options?: CallOptions): Promise<Resource[]> {
@@ -181,7 +181,7 @@ export class Client implements AsyncDisposable {
     // Servers that validate what they get refuse a call without arguments, even where none is required.
     const params = { name, arguments: args ?? {} };
     try {
-      const result = await this.#caller.rounds({ method: "tools/call", params, options });
+      const result = await this.#requester.rounds({ method: "tools/call", params, options });
       return (this.era === "legacy" ? withContent(result) : result) as CallToolResult<T>;
     } catch (error) {
       throw this.#withToolHint(error, name);
@@ -204,7 +204,7 @@ export class Client implements AsyncDisposable {
     if (cached) return cached as ReadResourceResult;
     const ask = async () => {
       let cacheable = true;
-      const result = await this.#caller.rounds({ method, params, options }, () => (cacheable = false));
+      const result = await this.#requester.rounds({ method, params, options }, () => (cacheable = false));
       return { result, cacheable };
     };
     return (await this.#live.cache.load(method, params, ask)) as ReadResourceResult;
@@ -212,7 +212,7 @@ export class Client implements AsyncDisposable {
 
   async getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
     const params = { name, arguments: args ?? {} };
-    return (await this.#caller.rounds({ method: "prompts/get", params, options })) as GetPromptResult;
+    return (await this.#requester.rounds({ method: "prompts/get", params, options })) as GetPromptResult;
   }
 
   /** Suggestions for an argument of a prompt or a variable of a resource template. */
@@ -222,7 +222,7 @@ export class Client implements AsyncDisposable {
     options: CallOptions & { context?: { arguments: Record<string, string> } } = {},
   ): Promise<CompleteResult> {
     // Before 2025-03-26 there was the method, but no capability to declare it.
-    if (atLeast(this.protocolVersion, "2025-03-26")) this.#caller.require("completions", "completion/complete");
+    if (atLeast(this.protocolVersion, "2025-03-26")) this.#requester.require("completions", "completion/complete");
     const { context, ...rest } = options;
     const params = context ? { ref, argument, context } : { ref, argument };
     return (await this.request("completion/complete", params, rest)) as CompleteResult;
@@ -230,14 +230,14 @@ export class Client implements AsyncDisposable {
 
   /** Which log messages the server sends from now on. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
-    this.#caller.require("logging", "logging/setLevel");
-    const { sharer } = this.#caller;
+    this.#requester.require("logging", "logging/setLevel");
+    const { sharedClient } = this.#requester;
     if (this.era === "modern") {
-      (sharer ?? this.#conversation).logLevel = level;
+      (sharedClient ?? this.#conversation).logLevel = level;
       return;
     }
     const send = () => this.request("logging/setLevel", { level }, options);
-    await this.#live.setLegacyLogLevel(level, { isShared: sharer !== undefined, send });
+    await this.#live.setLegacyLogLevel(level, { isShared: sharedClient !== undefined, send });
   }
 
   /** Is the server there? Modern revisions have no `ping`; they are asked what they are. */
@@ -247,9 +247,9 @@ export class Client implements AsyncDisposable {
 
   /** Replaces the roots given at the start, and tells a legacy server. */
   async setRoots(roots: readonly Root[]): Promise<void> {
-    this.#caller.desk.roots = roots;
+    this.#requester.desk.roots = roots;
     // The others' are what they were.
-    if (this.#caller.sharer) return;
+    if (this.#requester.sharedClient) return;
     this.#conversation.capabilitiesChanged();
     if (this.#live.announcesRoots) await this.notify("notifications/roots/list_changed");
   }
@@ -257,7 +257,7 @@ export class Client implements AsyncDisposable {
   /** Hears of changes to lists, resources and tasks, in whichever way the server's era tells them. */
   async subscribe(interests: Interests, listener: ChangeListener): Promise<Subscription> {
     const subscription = await this.#live.subscriptions.open(interests, listener);
-    this.#caller.sharer?.undoLater(() => subscription.close());
+    this.#requester.sharedClient?.undoLater(() => subscription.close());
     return subscription;
   }
 
@@ -265,7 +265,7 @@ export class Client implements AsyncDisposable {
   onNotification(listener: NotificationListener): () => void {
     this.#live.inbox.listeners.add(listener);
     const stop = () => this.#live.inbox.listeners.delete(listener);
-    const forget = this.#caller.sharer?.undoLater(stop);
+    const forget = this.#requester.sharedClient?.undoLater(stop);
     return () => {
       stop();
       forget?.();
@@ -277,12 +277,12 @@ export class Client implements AsyncDisposable {
    * and log level set through it are theirs, and closing it ends what they do; the connection stays.
    */
   answeredBy(input: InputProvider): Client {
-    return new Client(this.#live, this.#caller.answeredBy(input));
+    return new Client(this.#live, this.#requester.answeredBy(input));
   }
 
   /** Ends the conversation and what was started for it, within five seconds. */
   close(): Promise<void> {
-    return this.#caller.sharer ? this.#caller.sharer.close() : this.#live.close();
+    return this.#requester.sharedClient ? this.#requester.sharedClient.close() : this.#live.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -290,7 +290,9 @@ export class Client implements AsyncDisposable {
   }
 
   #list<K extends keyof KnownLists>(kind: K, options?: CallOptions): Promise<Required<KnownLists>[K]> {
-    return this.#caller.inScope({ method: LIST_METHODS[kind], options }, (scope) => this.#live.lists.read(kind, scope));
+    return this.#requester.inScope({ method: LIST_METHODS[kind], options }, (scope) =>
+      this.#live.lists.read(kind, scope),
+    );
   }
 
   async #taskFacts(name: string): Promise<ToolFacts> {

@@ -8,9 +8,9 @@ import {
   settingsOf,
   withinTime,
   type ClientOptions,
-  type Settings,
+  type ClientSettings,
 } from "./client-settings.ts";
-import { Caller } from "./conversation/caller.ts";
+import { Requester } from "./conversation/requester.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import { isSessionForgotten } from "./conversation/forgotten-session.ts";
 import { initialize, type Agreement } from "./conversation/handshake.ts";
@@ -24,7 +24,7 @@ import { ResumableStream } from "./conversation/resumable-stream.ts";
 
 interface Parts {
   transport: Transport;
-  settings: Settings;
+  settings: ClientSettings;
   desk: InputDesk;
   inbox: Inbox;
 }
@@ -35,10 +35,10 @@ interface Parts {
  */
 export class LiveConversation {
   readonly verdict: Verdict;
-  readonly settings: Settings;
+  readonly settings: ClientSettings;
   readonly conversation: Conversation;
   /** Of the client that opened the connection. */
-  readonly caller: Caller;
+  readonly requester: Requester;
   readonly inbox: Inbox;
   readonly cache: ResponseCache;
   readonly lists: ListReader;
@@ -72,16 +72,16 @@ export class LiveConversation {
     this.inbox = inbox;
     const conversation = (this.conversation = new Conversation(peer, agreement, {
       clientInfo,
-      capabilities: (provider, sharer) => (sharer?.desk ?? desk).capabilities("modern", provider),
+      capabilities: (provider, sharedClient) => (sharedClient?.desk ?? desk).capabilities("modern", provider),
       retry,
       renew: () => this.#renew(),
       onRenewed: () => void this.#restore(),
       reloadTools: (scope) => this.lists.reloadTools(scope),
     }));
-    this.caller = new Caller({ ...settings, conversation, desk });
+    this.requester = new Requester({ ...settings, conversation, desk });
     this.cache = openCache(settings, transport);
     this.lists = new ListReader({ server, conversation, inbox, cache: this.cache, logger });
-    this.subscriptions = new Subscriptions(this.caller, logger);
+    this.subscriptions = new Subscriptions(this.requester, logger);
     this.announcesRoots = agreement.era === "legacy" && desk.capabilities("legacy").roots?.listChanged === true;
     this.#begin(peer, agreement);
   }
@@ -155,14 +155,14 @@ export class LiveConversation {
   #renew(): Promise<Agreement> {
     const { server, logger } = this.settings;
     logger.info(`"${server}" forgot its session; opening a new one`);
-    return initialize(this.conversation.peer, introduce(this.settings, this.caller.desk, undefined));
+    return initialize(this.conversation.peer, introduce(this.settings, this.requester.desk, undefined));
   }
 
   /** The new session is told what the forgotten one knew. */
   async #restore(): Promise<void> {
     this.#listen();
     const level = this.#logLevel;
-    const setLevel = level && this.caller.request({ method: "logging/setLevel", params: { level } });
+    const setLevel = level && this.requester.request({ method: "logging/setLevel", params: { level } });
     for (const done of await Promise.allSettled([setLevel, this.subscriptions.renewed()])) {
       if (done.status === "rejected")
         this.settings.logger.warn(`a renewed session lacks something: ${messageOf(done.reason)}`);
@@ -200,7 +200,7 @@ function negotiateWith({ transport, settings, desk, inbox }: Parts, options: Cli
 }
 
 /** Whose answers they are matters only where others' are kept beside them. */
-function openCache({ cache, principal, logger }: Settings, transport: Transport): ResponseCache {
+function openCache({ cache, principal, logger }: ClientSettings, transport: Transport): ResponseCache {
   if (!cache) return new ResponseCache(new MemoryCache(), { server: "", principal: "" }, logger);
   const { server, principal: credential } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };
   return new ResponseCache(cache, { server, principal: principal ?? credential }, logger);

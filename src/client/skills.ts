@@ -6,7 +6,7 @@ import type { ResourceContents } from "../protocol/mcp.ts";
 import { SKILLS_EXTENSION } from "../protocol/meta.ts";
 import { digest } from "../text/digest.ts";
 import type { CallOptions } from "./conversation/call-scope.ts";
-import type { Caller } from "./conversation/caller.ts";
+import type { Requester } from "./conversation/requester.ts";
 import { readPages } from "./conversation/lists.ts";
 
 /** A skill as its server lists it: what it is, and what its files must be. */
@@ -31,16 +31,16 @@ const FRONT_MATTER = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
 /** The skills extension: listing fetches no file; what is fetched is checked before anybody sees it. */
 export class Skills {
-  readonly #caller: Caller;
+  readonly #requester: Requester;
 
-  constructor(caller: Caller) {
-    this.#caller = caller;
+  constructor(requester: Requester) {
+    this.#requester = requester;
   }
 
   async list(options?: CallOptions): Promise<SkillEntry[]> {
     const call = { method: "skills/list", options, extensions: EXTENSION };
-    return this.#caller.inScope(call, async (scope) => {
-      const read = (params: Params | undefined) => this.#caller.conversation.exchange(call.method, params, scope);
+    return this.#requester.inScope(call, async (scope) => {
+      const read = (params: Params | undefined) => this.#requester.conversation.exchange(call.method, params, scope);
       const skills = (await readPages(call.method, "skills", read)).filter(isRecord);
       const broken = skills.find((entry) => typeof entry["uri"] !== "string" || !isRecord(entry["frontmatter"]));
       if (!broken) return skills as unknown as SkillEntry[];
@@ -67,7 +67,7 @@ export class Skills {
     if (!listed && uri !== entry.uri) {
       throw new NexusError("CONFIG_INVALID", `${uri} is no file of the skill ${entry.uri}`, { mayHaveReached: false });
     }
-    const result = await this.#caller.rounds({ method: "resources/read", params: { uri }, options });
+    const result = await this.#requester.rounds({ method: "resources/read", params: { uri }, options });
     const contents = (result["contents"] as ResourceContents[] | undefined)?.[0];
     if (contents?.uri !== uri)
       throw new NexusError("PROTOCOL_VIOLATION", `${uri} came without its contents`, { raw: result });

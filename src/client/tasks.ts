@@ -4,7 +4,7 @@ import type { Params, RequestId, Result } from "../protocol/json-rpc.ts";
 import type { CallToolResult, Question } from "../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../protocol/meta.ts";
 import type { CallOptions, CallScope } from "./conversation/call-scope.ts";
-import type { Caller } from "./conversation/caller.ts";
+import type { Requester } from "./conversation/requester.ts";
 import { guarded } from "../async/guarded.ts";
 import { readPages } from "./conversation/lists.ts";
 import type { Logger } from "../text/logger.ts";
@@ -42,15 +42,15 @@ const POLL_MS = { default: 1_000, shortest: 20, longest: 60_000 };
 
 /** Tasks of 2025-11-25 (core) and of the 2026 extension, behind one interface. */
 export class Tasks {
-  readonly #caller: Caller;
+  readonly #requester: Requester;
   readonly #prepareTool: (name: string) => Promise<boolean>;
   readonly #logger: Logger;
   /** Under which token a task reports its progress. */
   readonly #tokens = new Map<string, RequestId>();
 
   /** `prepareTool` tells whether a legacy server takes this tool as a task. */
-  constructor(caller: Caller, prepareTool: (name: string) => Promise<boolean>, logger: Logger) {
-    this.#caller = caller;
+  constructor(requester: Requester, prepareTool: (name: string) => Promise<boolean>, logger: Logger) {
+    this.#requester = requester;
     this.#prepareTool = prepareTool;
     this.#logger = logger;
   }
@@ -63,14 +63,14 @@ export class Tasks {
   /** The same with parameters that are carried as they are. */
   async startCall(call: Params & { name: string }, options: TaskOptions = {}): Promise<Started> {
     const params: Params = { ...call };
-    if (!this.#caller.isModern && (await this.#prepareTool(call.name))) {
+    if (!this.#requester.isModern && (await this.#prepareTool(call.name))) {
       params["task"] = options.ttlMs === undefined ? {} : { ttl: options.ttlMs };
     }
     const extensions = { [TASKS_EXTENSION]: {} };
     const request = { method: "tools/call", params, options, extensions };
     let progressToken: RequestId | undefined;
-    const result = await this.#caller.inScope(request, async (scope) => {
-      const answer = await this.#caller.roundsIn(scope);
+    const result = await this.#requester.inScope(request, async (scope) => {
+      const answer = await this.#requester.roundsIn(scope);
       ({ progressToken } = scope);
       return answer;
     });
@@ -86,11 +86,11 @@ export class Tasks {
   /** Waits until the task is over, answering what it asks, and gives its result. Aborting stops the waiting only. */
   wait(taskId: string, options: TaskOptions = {}): Promise<CallToolResult> {
     const { totalTimeoutMs = Infinity } = options;
-    const method = this.#caller.isModern ? "tasks/get" : "tasks/result";
+    const method = this.#requester.isModern ? "tasks/get" : "tasks/result";
     const call = { method, params: { taskId }, options: { ...options, totalTimeoutMs }, extensions: EXTENSION };
-    const { taskProgress } = this.#caller.conversation.peer;
+    const { taskProgress } = this.#requester.conversation.peer;
     const token = this.#tokens.get(taskId);
-    return this.#caller.inScope(call, async (scope) => {
+    return this.#requester.inScope(call, async (scope) => {
       if (token !== undefined) taskProgress.set(token, scope);
       try {
         return await this.#poll(taskId, scope, options);
@@ -108,9 +108,9 @@ export class Tasks {
 
   /** The tasks of this session; the modern extension has no such list. */
   async list(options?: CallOptions): Promise<Task[]> {
-    if (this.#caller.isModern) throw this.#caller.missing("tasks/list", "Keep the ids of the tasks you start.");
-    return this.#caller.inScope({ method: "tasks/list", options }, async (scope) => {
-      const read = (params: Params | undefined) => this.#caller.conversation.exchange("tasks/list", params, scope);
+    if (this.#requester.isModern) throw this.#requester.missing("tasks/list", "Keep the ids of the tasks you start.");
+    return this.#requester.inScope({ method: "tasks/list", options }, async (scope) => {
+      const read = (params: Params | undefined) => this.#requester.conversation.exchange("tasks/list", params, scope);
       return (await readPages("tasks/list", "tasks", read)).filter(isRecord).map(canonical);
     });
   }
@@ -142,11 +142,11 @@ export class Tasks {
   }
 
   #request(method: string, taskId: string, options: CallOptions | undefined): Promise<Result> {
-    return this.#caller.request({ method, params: { taskId }, options, extensions: EXTENSION });
+    return this.#requester.request({ method, params: { taskId }, options, extensions: EXTENSION });
   }
 
   async #poll(taskId: string, scope: CallScope, { onStatus }: TaskOptions): Promise<CallToolResult> {
-    const { conversation, isModern } = this.#caller;
+    const { conversation, isModern } = this.#requester;
     const answered = new Set<string>();
     for (;;) {
       const task = taskIn(await conversation.exchange("tasks/get", { taskId }, scope));
@@ -164,7 +164,7 @@ export class Tasks {
   /** A legacy server holds the answer back until it has one, and asks its questions meanwhile. */
   async #legacyResult(taskId: string, scope: CallScope): Promise<CallToolResult> {
     scope.waitPatiently();
-    return (await this.#caller.conversation.exchange("tasks/result", { taskId }, scope)) as CallToolResult;
+    return (await this.#requester.conversation.exchange("tasks/result", { taskId }, scope)) as CallToolResult;
   }
 
   /** Questions repeat on every poll until they are answered: each key is asked once. */
@@ -177,8 +177,8 @@ export class Tasks {
       const message = `Task ${task.taskId} has asked ${answered.size} questions without finishing; the limit is ${MAX_QUESTIONS}`;
       throw new NexusError("INPUT_FAILED", message, { mayHaveReached: true });
     }
-    const inputResponses = await answerAll(Object.fromEntries(open), new Set(), { desk: this.#caller.desk, scope });
-    await this.#caller.conversation.exchange("tasks/update", { taskId: task.taskId, inputResponses }, scope);
+    const inputResponses = await answerAll(Object.fromEntries(open), new Set(), { desk: this.#requester.desk, scope });
+    await this.#requester.conversation.exchange("tasks/update", { taskId: task.taskId, inputResponses }, scope);
   }
 }
 

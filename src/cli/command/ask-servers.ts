@@ -10,13 +10,13 @@ import type { Output } from "../output/output.ts";
 import type { ServerSet } from "./server-set.ts";
 
 /** What came of asking several servers the same. */
-export interface Answers<T> {
+export interface ServerAnswers<T> {
   /** In the order of the configuration. */
   answers: { server: string; value: T }[];
   failures: NexusError[];
 }
 
-export interface Asking<T> {
+export interface AskOptions<T> {
   /** Also gets how long connecting took. */
   ask: (client: Client, definition: ServerDefinition, connectMs: number) => Promise<T>;
   /** Receives the answers in the order of the configuration, each as soon as it is known. */
@@ -31,8 +31,8 @@ export const SERVERS_AT_ONCE = 8;
 export async function askServers<T>(
   servers: ServerSet,
   definitions: readonly ServerDefinition[],
-  { ask, onAnswer, signal }: Asking<T>,
-): Promise<Answers<T>> {
+  { ask, onAnswer, signal }: AskOptions<T>,
+): Promise<ServerAnswers<T>> {
   const askOne = async (definition: ServerDefinition): Promise<{ server: string; value: T } | NexusError> => {
     const server = definition.id;
     try {
@@ -52,7 +52,7 @@ export async function askServers<T>(
     if ("value" in result) onAnswer?.(result.server, result.value);
   };
   const results = await mapConcurrently(definitions, askOne, { limit: SERVERS_AT_ONCE, onResult });
-  const answers: Answers<T>["answers"] = [];
+  const answers: ServerAnswers<T>["answers"] = [];
   const failures: NexusError[] = [];
   for (const result of results) {
     if ("value" in result) answers.push(result);

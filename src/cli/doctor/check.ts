@@ -2,11 +2,11 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import { reachOf } from "../../errors/render.ts";
 import { thingsToTry } from "../../errors/things-to-try.ts";
 
-export type Verdict = "ok" | "note" | "warning" | "failed" | "skipped";
+export type CheckVerdict = "ok" | "note" | "warning" | "failed" | "skipped";
 
 /** What one check found. Every failure has the error that a command would have ended with. */
 export interface Finding {
-  verdict: Verdict;
+  verdict: CheckVerdict;
   /** What was seen; the first line stands for all where there is room for one. */
   evidence: readonly string[];
   /** What to do about it. */
@@ -69,10 +69,10 @@ export const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckI
   unknown: [...BEFORE, ...AFTER],
 };
 
-const SEVERITY: readonly Verdict[] = ["skipped", "ok", "note", "warning", "failed"];
+const SEVERITY: readonly CheckVerdict[] = ["skipped", "ok", "note", "warning", "failed"];
 
 /** The gravest of them; of nothing, "ok". */
-export function worst(verdicts: readonly Verdict[]): Verdict {
+export function worst(verdicts: readonly CheckVerdict[]): CheckVerdict {
   return verdicts.reduce((a, b) => (SEVERITY.indexOf(b) > SEVERITY.indexOf(a) ? b : a), "ok");
 }
 
@@ -114,7 +114,7 @@ export function failedBy(error: NexusError, seen: readonly string[] = [], platfo
 
 /** Puts a finding together from several things seen; the gravest decides. */
 export class FindingDraft {
-  readonly #verdicts: Verdict[] = [];
+  readonly #verdicts: CheckVerdict[] = [];
   readonly #evidence: string[] = [];
   readonly #advice = new Set<string>();
 

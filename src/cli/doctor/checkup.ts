@@ -8,13 +8,13 @@ import {
   type Check,
   type CheckId,
   type Finding,
-  type Verdict,
+  type CheckVerdict,
 } from "./check.ts";
 
 /** What came of checking one server. */
 export interface Examined {
   server: string;
-  verdict: Verdict;
+  verdict: CheckVerdict;
   checks: Check[];
   failures: NexusError[];
 }

@@ -1,6 +1,6 @@
 import { visible } from "../../text/visible.ts";
 import type { Style } from "../output/output.ts";
-import type { Check, Verdict } from "./check.ts";
+import type { Check, CheckVerdict } from "./check.ts";
 import type { Examined } from "./checkup.ts";
 
 export interface Sheet {
@@ -9,7 +9,7 @@ export interface Sheet {
   columns: number | undefined;
 }
 
-const MARKS: Record<Verdict, readonly [mark: string, style: Style]> = {
+const MARKS: Record<CheckVerdict, readonly [mark: string, style: Style]> = {
   ok: ["✓", "green"],
   note: ["·", "cyan"],
   warning: ["!", "yellow"],
@@ -69,7 +69,7 @@ export function summaryLine(
   return parts.join(", ");
 }
 
-function mark(verdict: Verdict, { style }: Pick<Sheet, "style">): string {
+function mark(verdict: CheckVerdict, { style }: Pick<Sheet, "style">): string {
   const [sign, colour] = MARKS[verdict];
   return style(colour, sign);
 }

@@ -3,7 +3,13 @@ import type { Client } from "../../client/client.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import { visible } from "../../text/visible.ts";
 import { counted } from "../output/amounts.ts";
-import { askServers, exitCodeFor, failuresForPrograms, reportFailures, type Answers } from "../command/ask-servers.ts";
+import {
+  askServers,
+  exitCodeFor,
+  failuresForPrograms,
+  reportFailures,
+  type ServerAnswers,
+} from "../command/ask-servers.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { asksAnyone, IN_PLACE, type CommandContext, type Options } from "../command/command.ts";
 import { nothingToAsk } from "./no-servers.ts";
@@ -91,7 +97,7 @@ export async function collect<T>(
   servers: ServerSet,
   listing: Listing<T>,
   onListed: (listed: Listed<T>) => void = () => {},
-): Promise<Answers<Listed<T>>> {
+): Promise<ServerAnswers<Listed<T>>> {
   const { signal } = context;
   const server = namedServer(context);
   const definitions = servers.pick(server);
@@ -144,7 +150,7 @@ export function summaryLines(text: unknown, out: Output, width: number | undefin
 }
 
 interface Summary<T> {
-  answers: Answers<Listed<T>>["answers"];
+  answers: ServerAnswers<Listed<T>>["answers"];
   failures: readonly unknown[];
   servers: ServerSet;
   context: ListContext;

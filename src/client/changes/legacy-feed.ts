@@ -1,7 +1,7 @@
 import { Turns } from "../../async/turns.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
-import type { Caller } from "../conversation/caller.ts";
+import type { Requester } from "../conversation/requester.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import { changeIn, type Change, type ChangeListener, type Feed } from "./feed.ts";
 
@@ -10,7 +10,7 @@ export type SharedResources = Map<string, { users: number; subscribed: Promise<b
 
 /** Legacy servers tell list changes to everybody, and updates of the resources that were subscribed to. */
 export class LegacyFeed implements Feed {
-  readonly #caller: Caller;
+  readonly #requester: Requester;
   readonly #tell: ChangeListener;
   /** Of the session that is in use; another one starts with nothing. */
   #shared: SharedResources;
@@ -20,8 +20,8 @@ export class LegacyFeed implements Feed {
   readonly #turns = new Turns();
   #closed = false;
 
-  constructor(caller: Caller, tell: ChangeListener, shared: SharedResources) {
-    this.#caller = caller;
+  constructor(requester: Requester, tell: ChangeListener, shared: SharedResources) {
+    this.#requester = requester;
     this.#tell = tell;
     this.#shared = shared;
   }
@@ -59,14 +59,14 @@ export class LegacyFeed implements Feed {
   async close(): Promise<void> {
     this.abandon();
     await this.#turns.run(async () => {
-      const { gone } = this.#caller.conversation.peer;
+      const { gone } = this.#requester.conversation.peer;
       if (!gone) await Promise.all([...this.#subscribed].map((uri) => this.#unsubscribe(uri)));
     });
   }
 
   async #replace(interests: Interests): Promise<Interests> {
     if (this.#closed) throw new NexusError("CLOSED", "The subscription was closed", { mayHaveReached: false });
-    const declared = this.#caller.conversation.agreement.capabilities ?? {};
+    const declared = this.#requester.conversation.agreement.capabilities ?? {};
     const wanted = new Set(declared.resources?.subscribe ? interests.resources : []);
     this.#interests = interests;
     await Promise.all([...wanted].filter((uri) => !this.#subscribed.has(uri)).map((uri) => this.#subscribe(uri)));
@@ -119,7 +119,7 @@ export class LegacyFeed implements Feed {
   /** False where the server refuses; anything else that goes wrong is an error. */
   async #ask(method: string, uri: string): Promise<boolean> {
     try {
-      await this.#caller.request({ method, params: { uri } });
+      await this.#requester.request({ method, params: { uri } });
       return true;
     } catch (error) {
       if (error instanceof NexusError && error.code === "SERVER_ERROR") return false;

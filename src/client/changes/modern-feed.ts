@@ -5,7 +5,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import { META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { CallScope } from "../conversation/call-scope.ts";
-import type { Caller } from "../conversation/caller.ts";
+import type { Requester } from "../conversation/requester.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import { changeIn, type ChangeListener, type Feed } from "./feed.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
@@ -17,7 +17,7 @@ const SETTLED_MS = 5_000;
 
 /** Modern servers tell changes on the stream of a `subscriptions/listen`, and only those it asked for. */
 export class ModernFeed implements Feed {
-  readonly #caller: Caller;
+  readonly #requester: Requester;
   readonly #tell: ChangeListener;
   /** As acknowledged last: what is asked for again. */
   #interests: Interests = {};
@@ -30,8 +30,8 @@ export class ModernFeed implements Feed {
   #failures = 0;
   #closed = false;
 
-  constructor(caller: Caller, tell: ChangeListener) {
-    this.#caller = caller;
+  constructor(requester: Requester, tell: ChangeListener) {
+    this.#requester = requester;
     this.#tell = tell;
   }
 
@@ -77,7 +77,7 @@ export class ModernFeed implements Feed {
     let accepted: Interests = {};
     let next: ListenStream | undefined;
     if (params) {
-      const opening = new ListenStream(this.#caller, params, (error) => this.#ended(opening, error));
+      const opening = new ListenStream(this.#requester, params, (error) => this.#ended(opening, error));
       next = this.#next = opening;
       try {
         accepted = await opening.acknowledged;
@@ -144,10 +144,10 @@ class ListenStream {
   #scope: CallScope | undefined;
   #isOpen = true;
 
-  constructor(caller: Caller, params: Params, onEnd: (error: NexusError) => void) {
-    this.id = caller.conversation.peer.reserveId();
+  constructor(requester: Requester, params: Params, onEnd: (error: NexusError) => void) {
+    this.id = requester.conversation.peer.reserveId();
     const acknowledged = new Promise<Interests>((resolve) => (this.#acknowledge = resolve));
-    const ended = this.#listen(caller, params).then(endedByServer, (error: unknown) => error as NexusError);
+    const ended = this.#listen(requester, params).then(endedByServer, (error: unknown) => error as NexusError);
     void ended.then((error) => {
       if (this.#isOpen) onEnd(error);
     });
@@ -174,13 +174,13 @@ class ListenStream {
   }
 
   /** The call's clock runs until the acknowledgement; from then on there is nothing to wait for. */
-  #listen(caller: Caller, params: Params): Promise<unknown> {
+  #listen(requester: Requester, params: Params): Promise<unknown> {
     const { notifications } = params;
     const extensions = isRecord(notifications) && "taskIds" in notifications ? { [TASKS_EXTENSION]: {} } : undefined;
     const call = { method: "subscriptions/listen", params, options: { totalTimeoutMs: Infinity }, extensions };
-    return caller.inScope(call, (scope) => {
+    return requester.inScope(call, (scope) => {
       this.#scope = scope;
-      return caller.conversation.send(call.method, params, scope, this.id);
+      return requester.conversation.send(call.method, params, scope, this.id);
     });
   }
 }

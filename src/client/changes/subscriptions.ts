@@ -1,6 +1,6 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
-import type { Caller } from "../conversation/caller.ts";
+import type { Requester } from "../conversation/requester.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { ChangeListener, Feed } from "./feed.ts";
 import { LegacyFeed, type SharedResources } from "./legacy-feed.ts";
@@ -42,21 +42,21 @@ export class Subscription implements AsyncDisposable {
 
 /** All subscriptions of a client. */
 export class Subscriptions {
-  readonly #caller: Caller;
+  readonly #requester: Requester;
   readonly #logger: Logger;
   readonly #feeds = new Set<Feed>();
   #shared: SharedResources = new Map();
 
-  constructor(caller: Caller, logger: Logger) {
-    this.#caller = caller;
+  constructor(requester: Requester, logger: Logger) {
+    this.#requester = requester;
     this.#logger = logger;
   }
 
   async open(interests: Interests, listener: ChangeListener): Promise<Subscription> {
     const tell: ChangeListener = (change) => guarded(() => listener(change), this.#logger);
-    const feed: Feed = this.#caller.isModern
-      ? new ModernFeed(this.#caller, tell)
-      : new LegacyFeed(this.#caller, tell, this.#shared);
+    const feed: Feed = this.#requester.isModern
+      ? new ModernFeed(this.#requester, tell)
+      : new LegacyFeed(this.#requester, tell, this.#shared);
     const subscription = new Subscription(feed, () => this.#feeds.delete(feed));
     this.#feeds.add(feed);
     try {

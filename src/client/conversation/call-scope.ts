@@ -5,7 +5,7 @@ import type { Notification, Params, RequestId } from "../../protocol/json-rpc.ts
 import type { InputRequiredResult, LogLevel, Progress } from "../../protocol/mcp.ts";
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { InputProvider } from "./input.ts";
-import type { Sharer } from "./sharer.ts";
+import type { SharedClient } from "./shared-client.ts";
 import { targetKind } from "../../protocol/methods.ts";
 
 /** What every call takes. */
@@ -48,7 +48,7 @@ export interface ScopeSettings {
   /** Declared for this call beside the client's own: the call can handle what they bring. */
   extensions?: Record<string, unknown> | undefined;
   /** Whose call it is, where several share the connection; absent for the one who opened it. */
-  sharer?: Sharer | undefined;
+  sharedClient?: SharedClient | undefined;
 }
 
 /** Something that can be told to stop because its call is over. */
@@ -69,7 +69,7 @@ export class CallScope implements Timed {
   readonly call: CallInfo;
   readonly options: CallOptions;
   readonly extensions: Record<string, unknown> | undefined;
-  readonly sharer: Sharer | undefined;
+  readonly sharedClient: SharedClient | undefined;
   /** Why the call was stopped. */
   stopped: NexusError | undefined;
   /** Came to its end, and was not stopped. */
@@ -92,11 +92,11 @@ export class CallScope implements Timed {
   #handlers: AbortController | undefined;
   #onAbort: (() => void) | undefined;
 
-  constructor(call: CallInfo, options: CallOptions, { deadlines, timeoutMs, extensions, sharer }: ScopeSettings) {
+  constructor(call: CallInfo, options: CallOptions, { deadlines, timeoutMs, extensions, sharedClient }: ScopeSettings) {
     this.call = call;
     this.options = options;
     this.extensions = extensions;
-    this.sharer = sharer;
+    this.sharedClient = sharedClient;
     this.#deadlines = deadlines;
     this.#timeoutMs = options.timeoutMs ?? timeoutMs;
     this.#totalMs = options.totalTimeoutMs ?? Math.max(DEFAULT_TOTAL_MS, this.#timeoutMs);

@@ -11,12 +11,12 @@ import type { InputProvider } from "./input.ts";
 import type { Peer } from "./peer.ts";
 import { isInteractive } from "../../protocol/methods.ts";
 import { retryDelayMs, type RetrySettings } from "./retry.ts";
-import type { Sharer } from "./sharer.ts";
+import type { SharedClient } from "./shared-client.ts";
 import { UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
 
 export interface ConversationOptions {
   clientInfo: Implementation;
-  capabilities: (provider?: InputProvider, sharer?: Sharer) => ClientCapabilities;
+  capabilities: (provider?: InputProvider, sharedClient?: SharedClient) => ClientCapabilities;
   retry: RetrySettings;
   /** Opens a new session in place of one the server forgot. */
   renew: () => Promise<Agreement>;
@@ -63,7 +63,7 @@ export class Conversation {
   }
 
   /** Undefined if it failed and may be tried again. */
-  async #tryOnce(attempt: Attempt): Promise<Result | undefined> {
+  async #tryOnce(attempt: SendAttempt): Promise<Result | undefined> {
     const { method, params, scope, session, history } = attempt;
     try {
       const result = await this.send(method, params, scope);
@@ -113,14 +113,14 @@ export class Conversation {
       version: this.agreement.version,
       clientInfo: this.#options.clientInfo,
       capabilities: this.#capabilities(scope),
-      logLevel: scope.options.logLevel ?? scope.sharer?.logLevel ?? this.logLevel,
+      logLevel: scope.options.logLevel ?? scope.sharedClient?.logLevel ?? this.logLevel,
     });
     if (isUsual) this.#usualMeta = { logLevel: this.logLevel, meta };
     return meta;
   }
 
-  #capabilities({ options, extensions, sharer }: CallScope): ClientCapabilities {
-    const declared = this.#options.capabilities(options.input, sharer);
+  #capabilities({ options, extensions, sharedClient }: CallScope): ClientCapabilities {
+    const declared = this.#options.capabilities(options.input, sharedClient);
     return extensions ? { ...declared, extensions: { ...declared.extensions, ...extensions } } : declared;
   }
 
@@ -130,7 +130,7 @@ export class Conversation {
   }
 
   /** True if the request may be sent once more, after whatever had to be done first. */
-  async #recover(error: NexusError, attempt: Attempt): Promise<boolean> {
+  async #recover(error: NexusError, attempt: SendAttempt): Promise<boolean> {
     const { method, params, scope, session, history } = attempt;
     const { rpc } = error.details;
     // It had begun, and somebody was asked: made again, the same would be asked again.
@@ -192,7 +192,7 @@ interface History {
   questions: number;
 }
 
-interface Attempt {
+interface SendAttempt {
   method: string;
   params: Params | undefined;
   scope: CallScope;

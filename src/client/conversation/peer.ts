@@ -48,7 +48,7 @@ export interface PeerOptions {
   signal: AbortSignal;
 }
 
-export interface PostOptions {
+export interface PeerPostOptions {
   headers?: Record<string, string>;
   /** Whose clock and signal bound the sending. */
   scope?: CallScope;
@@ -146,7 +146,7 @@ export class Peer implements PendingOwner {
   }
 
   /** Resolves when the server has taken it; rejects when it has not. */
-  notify(method: string, params?: Params, options?: PostOptions): Promise<void> {
+  notify(method: string, params?: Params, options?: PeerPostOptions): Promise<void> {
     return this.#post(params ? { jsonrpc: "2.0", method, params } : { jsonrpc: "2.0", method }, options);
   }
 
@@ -222,7 +222,7 @@ export class Peer implements PendingOwner {
     return error.with({ ...this.#transport.target, stderr: stderr?.length ? stderr : undefined });
   }
 
-  async #post(message: Message, { headers = this.standingHeaders, scope }: PostOptions = {}): Promise<void> {
+  async #post(message: Message, { headers = this.standingHeaders, scope }: PeerPostOptions = {}): Promise<void> {
     if (this.gone) throw this.gone.with({ mayHaveReached: false });
     let sending: Sending | undefined;
     let timer: NodeJS.Timeout | undefined;

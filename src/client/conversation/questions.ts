@@ -90,7 +90,7 @@ export class Questions {
   }
 
   #deskOf(scope: CallScope | undefined): InputDesk {
-    return scope?.sharer?.desk ?? this.#desk;
+    return scope?.sharedClient?.desk ?? this.#desk;
   }
 
   /** An answer that cannot be written as JSON must not leave the server waiting. */
@@ -107,9 +107,9 @@ export class Questions {
 
   /** Calls of several who share the connection, and the answer depends on which of them is asked. */
   #isUnclear(request: Request, calls: readonly CallScope[]): boolean {
-    if (new Set(calls.map(({ sharer }) => sharer)).size < 2) return false;
+    if (new Set(calls.map(({ sharedClient }) => sharedClient)).size < 2) return false;
     return !calls.every(
-      (scope) => !scope.sharer?.desk.hasOwnRoots && this.#desk.needsNobody(request, scope.options.input),
+      (scope) => !scope.sharedClient?.desk.hasOwnRoots && this.#desk.needsNobody(request, scope.options.input),
     );
   }
 

@@ -17,7 +17,7 @@ const LONGEST_BACKOFF_MS = 10_000;
 
 const PASSING_STATUS = new Set([429, 500, 502, 503, 504]);
 
-export interface Attempt {
+export interface RetryAttempt {
   method: string;
   /** Tries so far. */
   tries: number;
@@ -26,7 +26,7 @@ export interface Attempt {
 }
 
 /** How long to wait before the same request may be sent again; undefined if it must not be. */
-export function retryDelayMs(error: NexusError, attempt: Attempt, settings: RetrySettings): number | undefined {
+export function retryDelayMs(error: NexusError, attempt: RetryAttempt, settings: RetrySettings): number | undefined {
   if (attempt.tries > settings.maxRetries || !mayRepeat(error, attempt, settings)) return undefined;
   const pauses = { firstMs: settings.backoffMs, longestMs: LONGEST_BACKOFF_MS };
   return Math.max(error.details.retryAfterMs ?? 0, withJitter(growingPause(attempt.tries - 1, pauses)));
@@ -34,7 +34,7 @@ export function retryDelayMs(error: NexusError, attempt: Attempt, settings: Retr
 
 function mayRepeat(
   error: NexusError,
-  { method, tries, harmlessTool }: Attempt,
+  { method, tries, harmlessTool }: RetryAttempt,
   { trustToolHints }: RetrySettings,
 ): boolean {
   const { status, mayHaveReached, retryAfterMs } = error.details;

@@ -7,9 +7,9 @@ import type { Conversation } from "./conversation.ts";
 import type { Deadlines } from "../../async/deadlines.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 import { runRounds } from "./rounds.ts";
-import { Sharer } from "./sharer.ts";
+import { SharedClient } from "./shared-client.ts";
 
-export interface CallerOptions {
+export interface RequesterOptions {
   server: string;
   conversation: Conversation;
   desk: InputDesk;
@@ -19,22 +19,22 @@ export interface CallerOptions {
   /** What must not be seen in errors. */
   hidden: HiddenValues | undefined;
   /** Whose calls these are, and who answers questions during them; absent for the one who opened the connection. */
-  sharer?: Sharer | undefined;
+  sharedClient?: SharedClient | undefined;
 }
 
 /** Makes calls: each in a scope of its own, described in its errors, with rounds where the server may ask. */
-export class Caller {
+export class Requester {
   readonly server: string;
   readonly conversation: Conversation;
   readonly desk: InputDesk;
-  readonly sharer: Sharer | undefined;
-  readonly #options: CallerOptions;
+  readonly sharedClient: SharedClient | undefined;
+  readonly #options: RequesterOptions;
 
-  constructor(options: CallerOptions) {
+  constructor(options: RequesterOptions) {
     this.server = options.server;
     this.conversation = options.conversation;
-    this.desk = options.sharer?.desk ?? options.desk;
-    this.sharer = options.sharer;
+    this.desk = options.sharedClient?.desk ?? options.desk;
+    this.sharedClient = options.sharedClient;
     this.#options = options;
   }
 
@@ -43,22 +43,22 @@ export class Caller {
   }
 
   /** Makes calls on the same conversation for somebody else, who answers what the server asks during them. */
-  answeredBy(input: InputProvider): Caller {
-    return new Caller({ ...this.#options, sharer: new Sharer(input, this.desk.shared()) });
+  answeredBy(input: InputProvider): Requester {
+    return new Requester({ ...this.#options, sharedClient: new SharedClient(input, this.desk.shared()) });
   }
 
   async inScope<T>(call: CallRequest, run: (scope: CallScope) => Promise<T>): Promise<T> {
     const { method, params, options = {}, extensions } = call;
-    const { deadlines, timeoutMs, sharer } = this.#options;
-    const answered = sharer && !options.input ? { ...options, input: sharer.input } : options;
-    const scope = new CallScope({ method, params }, answered, { deadlines, timeoutMs, extensions, sharer });
+    const { deadlines, timeoutMs, sharedClient } = this.#options;
+    const answered = sharedClient && !options.input ? { ...options, input: sharedClient.input } : options;
+    const scope = new CallScope({ method, params }, answered, { deadlines, timeoutMs, extensions, sharedClient });
     try {
-      sharer?.enter(scope);
+      sharedClient?.enter(scope);
       return await run(scope);
     } catch (error) {
       throw error instanceof NexusError ? this.#described(error, method) : error;
     } finally {
-      sharer?.leave(scope);
+      sharedClient?.leave(scope);
       scope.finish();
     }
   }

@@ -3,12 +3,12 @@ import type { LogLevel } from "../../protocol/mcp.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 
-/** One of several who share a connection: what holds for their calls, and for nobody else's. */
-export class Sharer {
+/** One of several clients that share a connection: what holds for its calls alone. */
+export class SharedClient {
   readonly input: InputProvider;
-  /** With roots of their own, once they have set some. */
+  /** With its own roots, once it has set some. */
   readonly desk: InputDesk;
-  /** Modern servers are told with every request. */
+  /** Sent to modern servers with every request. */
   logLevel: LogLevel | undefined;
   readonly #scopes = new Set<CallScope>();
   readonly #leftovers = new Set<() => unknown>();
@@ -28,13 +28,13 @@ export class Sharer {
     this.#scopes.delete(scope);
   }
 
-  /** To be undone when they go; call what it returns where it was undone before. */
+  /** Registers what closing undoes. Returns a function that forgets it, for what was undone before. */
   undoLater(undo: () => unknown): () => void {
     this.#leftovers.add(undo);
     return () => this.#leftovers.delete(undo);
   }
 
-  /** Their calls end, and what they listen to; the connection stays with the others. */
+  /** Ends its calls and subscriptions; the connection stays with the others. */
   async close(): Promise<void> {
     this.#left ??= new NexusError("CLOSED", "The connection was closed", { mayHaveReached: false });
     const error = new NexusError("CLOSED", "The connection was closed");
