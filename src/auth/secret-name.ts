@@ -12,9 +12,9 @@ export function isSecretName(name: string): boolean {
 /** Throws where a secret cannot be called that. */
 export function checkSecretName(name: string): void {
   if (isSecretName(name)) return;
-  throw new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} cannot be the name of a secret`, {
+  throw new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} is not a valid name for a secret`, {
     phase: "config",
-    hint: "A name has 1 to 128 letters, digits, dots, dashes and underscores.",
+    hint: "Use 1 to 128 letters, digits, dots, dashes and underscores.",
     mayHaveReached: false,
   });
 }

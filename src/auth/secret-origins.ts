@@ -25,13 +25,13 @@ export async function secretFor(store: SecretStore, use: SecretUse): Promise<str
 
 /** For the log: from then on the secret is refused to every other address. */
 export function boundMessage(name: string, origin: string): string {
-  return `From now on the secret ${name} is sent to ${origin} only`;
+  return `The secret ${name} is now limited to ${origin}`;
 }
 
 export function notAllowed(names: readonly string[], origin: string): NexusError {
   const what = names.length === 1 ? `The secret ${names[0]}` : `The secrets ${names.join(", ")}`;
   const commands = names.map((name) => `nexus secrets allow ${name} ${origin}`);
-  return new NexusError("UNTRUSTED", `${what} may not be sent to ${origin}, so nothing was sent`, {
+  return new NexusError("UNTRUSTED", `${what} may not be sent to ${origin}. Nothing was sent`, {
     phase: "config",
     hint: `"nexus secrets list" shows where secrets may be sent. To allow this address: ${commands.join(", ")}`,
     mayHaveReached: false,

@@ -40,12 +40,16 @@ export class SecretsKey {
     const { file } = this;
     const kept = await readOwnerOnly(file, this.#platform);
     if (kept && kept.length !== KEY_BYTES) {
-      throw new NexusError("PERMISSION_DENIED", `The key of the secrets has ${kept.length} bytes, not ${KEY_BYTES}`, {
-        phase: "config",
-        source: { file },
-        hint: `It was damaged. Bring it back from a copy, or delete the folder ${this.#folder} and set the secrets again.`,
-        mayHaveReached: false,
-      });
+      throw new NexusError(
+        "PERMISSION_DENIED",
+        `The encryption key of the secrets has ${kept.length} bytes instead of ${KEY_BYTES}`,
+        {
+          phase: "config",
+          source: { file },
+          hint: `The key is damaged. Restore it from a backup, or delete the folder ${this.#folder} and set the secrets again.`,
+          mayHaveReached: false,
+        },
+      );
     }
     return kept ?? (await this.#askKeychain());
   }
@@ -84,7 +88,7 @@ export class SecretsKey {
   }
 
   #missing(): NexusError {
-    const message = "The key of the secrets is gone, or the keychain that keeps it does not answer";
+    const message = "The encryption key of the secrets is missing, or the keychain does not respond";
     return new NexusError("PERMISSION_DENIED", message, {
       phase: "config",
       source: { file: this.#folder },

@@ -147,13 +147,13 @@ test("a key that was damaged or lost is told, and no other is made in its place"
   await open().set("a", "1");
   await writeFile(join(folder, "secrets/key"), "short");
   for (const failing of [() => open().set("b", "2"), () => open().get("a"), () => open().list()]) {
-    await expect(failing()).rejects.toThrow("The key of the secrets has 5 bytes, not 32");
+    await expect(failing()).rejects.toThrow("The encryption key of the secrets has 5 bytes instead of 32");
   }
   await rm(join(folder, "secrets/key"));
   for (const failing of [() => open().set("b", "2"), () => open().get("a"), () => open().list()]) {
     await expect(failing()).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
-      message: "The key of the secrets is gone, or the keychain that keeps it does not answer",
+      message: "The encryption key of the secrets is missing, or the keychain does not respond",
     });
   }
   expect(await files()).toHaveLength(1);

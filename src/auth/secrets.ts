@@ -213,7 +213,7 @@ function throwDamaged(file: string, cause: unknown): never {
   throw new NexusError("PERMISSION_DENIED", `A stored secret cannot be decrypted`, {
     phase: "config",
     source: { file },
-    hint: "Its key or the file was changed. Set the secret again.",
+    hint: "The encryption key or the file was changed. Set the secret again.",
     cause,
     mayHaveReached: false,
   });

@@ -116,10 +116,11 @@ export async function withinTime<T>(
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const late = new AbortController();
-  const giveUp = () => late.abort(new NexusError("TIMEOUT", "The server did not take the connection in time"));
-  const cancel = () => late.abort(new NexusError("CANCELLED", "Connecting was cancelled", { cause: signal?.reason }));
+  const giveUp = () => late.abort(new NexusError("TIMEOUT", "The server did not accept the connection in time"));
+  const cancel = () =>
+    late.abort(new NexusError("CANCELLED", "The connection attempt was cancelled", { cause: signal?.reason }));
   if (signal?.aborted)
-    throw new NexusError("CANCELLED", "Connecting was cancelled", { cause: signal.reason as unknown });
+    throw new NexusError("CANCELLED", "The connection attempt was cancelled", { cause: signal.reason as unknown });
   const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
   signal?.addEventListener("abort", cancel, { once: true });
   try {

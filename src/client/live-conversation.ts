@@ -165,7 +165,7 @@ export class LiveConversation {
     const setLevel = level && this.requester.request({ method: "logging/setLevel", params: { level } });
     for (const done of await Promise.allSettled([setLevel, this.subscriptions.renewed()])) {
       if (done.status === "rejected")
-        this.settings.logger.warn(`a renewed session lacks something: ${messageOf(done.reason)}`);
+        this.settings.logger.warn(`the renewed session could not be restored completely: ${messageOf(done.reason)}`);
     }
   }
 }

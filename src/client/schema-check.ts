@@ -16,7 +16,7 @@ export async function checkResult(tool: Tool, result: CallToolResult): Promise<S
   const isFinal = result.resultType === undefined || result.resultType === "complete";
   if (tool.outputSchema === undefined || result.isError === true || !isFinal) return VALID;
   if (result.structuredContent !== undefined) return checkValue(tool.outputSchema, result.structuredContent);
-  return invalid("structuredContent is missing, though the tool has an output schema");
+  return invalid("structuredContent is missing, but the tool has an output schema");
 }
 
 async function checkValue(schema: unknown, value: unknown): Promise<SchemaCheck> {
@@ -34,7 +34,7 @@ async function checkValue(schema: unknown, value: unknown): Promise<SchemaCheck>
 const validators = new WeakMap<object, SchemaValidator>();
 
 async function validatorFor(schema: unknown): Promise<SchemaValidator> {
-  if (!isRecord(schema)) return () => ({ kind: "unusable", reason: "the schema is no object" });
+  if (!isRecord(schema)) return () => ({ kind: "unusable", reason: "the schema is not an object" });
   const known = validators.get(schema);
   if (known) return known;
   // Only those who check pay for loading the validator.

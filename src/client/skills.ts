@@ -65,12 +65,14 @@ export class Skills {
   async #read(entry: SkillEntry, uri: string, options: CallOptions | undefined): Promise<ResourceContents> {
     const listed = entry.resources?.find((resource) => resource.uri === uri);
     if (!listed && uri !== entry.uri) {
-      throw new NexusError("CONFIG_INVALID", `${uri} is no file of the skill ${entry.uri}`, { mayHaveReached: false });
+      throw new NexusError("CONFIG_INVALID", `${uri} is not a file of the skill ${entry.uri}`, {
+        mayHaveReached: false,
+      });
     }
     const result = await this.#requester.rounds({ method: "resources/read", params: { uri }, options });
     const contents = (result["contents"] as ResourceContents[] | undefined)?.[0];
     if (contents?.uri !== uri)
-      throw new NexusError("PROTOCOL_VIOLATION", `${uri} came without its contents`, { raw: result });
+      throw new NexusError("PROTOCOL_VIOLATION", `the answer for ${uri} has no contents`, { raw: result });
     const bytes =
       contents.blob === undefined ? Buffer.from(contents.text ?? "", "utf8") : Buffer.from(contents.blob, "base64");
     if (listed?.size !== undefined && listed.size !== bytes.length) throw mismatch(uri, "size");
@@ -89,8 +91,8 @@ function digestOf(bytes: Buffer, expected: string): string {
 }
 
 function mismatch(uri: string, what: string): NexusError {
-  return new NexusError("PROTOCOL_VIOLATION", `${uri} is not what its server listed: the ${what} differs`, {
-    hint: "Do not use it. List the skills again; if it persists, the server or somebody on the way changes its files.",
+  return new NexusError("PROTOCOL_VIOLATION", `${uri} differs from the server's list: the ${what} does not match`, {
+    hint: "Do not use this file. List the skills again. If the problem persists, the server or a party in the network changes its files.",
     mayHaveReached: true,
   });
 }

@@ -216,7 +216,7 @@ function failureOf(task: Task): NexusError {
 function taskIn(result: Result): Task {
   const task = isRecord(result["task"]) ? result["task"] : result;
   if (typeof task["taskId"] !== "string" || typeof task["status"] !== "string") {
-    throw new NexusError("PROTOCOL_VIOLATION", "The server's answer holds no task", {
+    throw new NexusError("PROTOCOL_VIOLATION", "The server's answer does not contain a task", {
       raw: result,
       mayHaveReached: true,
     });

@@ -147,17 +147,17 @@ function located(error: NexusError, details: ErrorDetails): NexusError {
 }
 
 function faultOf({ name, node, place, section }: FoundServer): Fault | undefined {
-  if (node.kind !== "object") return { place: node.place, what: "the entry is no object", hint: EXAMPLE };
+  if (node.kind !== "object") return { place: node.place, what: "the entry is not an object", hint: EXAMPLE };
   if (name !== undefined) return undefined;
-  return { place, what: `the entry of "${section.name}" has no "id"`, hint: `Give it one: { "id": "files", … }.` };
+  return { place, what: `the entry of "${section.name}" has no "id"`, hint: `Add one: { "id": "files", … }.` };
 }
 
 /** Which one counts must not depend on the order: that may change without anybody noticing. */
 function doubling({ doubled: [first] }: Understood): Fault | undefined {
   if (!first) return undefined;
   const [one, other] = first.keys;
-  const what = one === other ? `"${one}" is written twice` : `"${one}" and "${other}" are the same thing`;
-  return { place: first.place, what, hint: "Write it once, and delete the other." };
+  const what = one === other ? `"${one}" is written twice` : `"${one}" and "${other}" are synonyms`;
+  return { place: first.place, what, hint: "Delete one of them." };
 }
 
 /** An entry that cannot be used because the one key that it needs is misspelt. */
@@ -240,7 +240,7 @@ function wrapped(error: unknown): NexusError {
 /** Relative paths of a file mean the same from wherever Nexus is started. */
 function withPaths(value: Record<string, unknown>, context: FileContext): Record<string, unknown> {
   const { roots } = value;
-  // An empty or null one says nothing: the process would start in the folder that Nexus was started in.
+  // An empty or null one says nothing: the process would start in the folder in which Nexus was started.
   const given = [value["cwd"], value["workdir"]].find((path) => path !== undefined && path !== null && path !== "");
   const cwd = given ?? context.defaultCwd;
   const paths: Record<string, unknown> = { ...value };
@@ -285,16 +285,16 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
     const member = findMember(node, key);
     const value = member && plainValue(member.node);
     if (!member || typeof value !== "number" || value <= 0 || value >= shortMs) continue;
-    warn(`"${key}": ${value} is ${value} milliseconds; write "${value}s" for seconds`, member.place);
+    warn(`"${key}": ${value} means ${value} milliseconds; write "${value}s" for seconds`, member.place);
   }
   const oauth = findMember(node, "oauth");
-  if (oauth) warn(`"oauth" has no effect yet; give a token in "headers"`, oauth.place);
+  if (oauth) warn(`"oauth" has no effect yet; use a token in "headers"`, oauth.place);
   const command = findMember(node, "command");
   const words = command?.node.kind === "scalar" ? shellWords(command.node.value) : undefined;
   if (!command || !words) return warnings;
   const [program, ...args] = words;
   const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(maskedWords(args))}`;
-  warn(`"command" has arguments in it, and no shell takes them apart; write ${better}`, command.place);
+  warn(`"command" contains arguments, but it is not split by a shell; write ${better}`, command.place);
   return warnings;
 }
 

@@ -171,7 +171,7 @@ test("P0: a file that is not trusted hides none of the user's servers, and is to
   ]);
   expect(before.warnings).toMatchObject([
     {
-      message: `Server "db": once this file is trusted, it would hide the one in ${user}, which is used until then`,
+      message: `Server "db": after this file is trusted, it hides the server in ${user}, which is used until then`,
       source: { file: project },
     },
   ]);
@@ -195,7 +195,7 @@ test("P0: a server that is not trusted takes no prefix from the user's servers, 
   ]);
   expect(before.warnings).toMatchObject([
     {
-      message: `Server "gh": once this file is trusted, its id is in the way of server "github", which has it as "prefix"`,
+      message: `Server "gh": after this file is trusted, its id conflicts with the "prefix" of server "github"`,
       source: { file: project },
     },
   ]);
@@ -290,8 +290,8 @@ test("an entry that starts Nexus itself is left out with a warning; one with a f
   const { servers, warnings } = await world.load();
   expect(servers.map(({ id }) => id)).toEqual(["other", "team"]);
   expect(warnings.map(({ message, source }) => [message, source.line])).toEqual([
-    [`Server "gateway" is left out: it starts Nexus itself, which would start itself again`, 1],
-    [`Server "nexus" is left out: it starts Nexus itself, which would start itself again`, 1],
+    [`Server "gateway" is skipped: it starts Nexus itself, which would start itself again`, 1],
+    [`Server "nexus" is skipped: it starts Nexus itself, which would start itself again`, 1],
   ]);
   // The file that is named is not one that the started Nexus reads by itself.
   const named = await world.loadText("named.json", { mcpServers: { nexus } });

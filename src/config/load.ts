@@ -98,7 +98,7 @@ export async function defineServers(
 
 function wouldHide({ id, origin }: ServerDefinition, file: string): ConfigWarning[] {
   if (!origin) return [];
-  const message = `Server "${id}": once this file is trusted, it would hide the one in ${file}, which is used until then`;
+  const message = `Server "${id}": after this file is trusted, it hides the server in ${file}, which is used until then`;
   return [{ message, server: id, source: origin }];
 }
 
@@ -180,7 +180,7 @@ async function defineAll(found: FoundServers, context: FileContext): Promise<Omi
 /** Other programs may share the file, and mean it: Nexus as their server is right there, and would start itself here. */
 function leftOut(found: FoundServer, file: string): ConfigWarning {
   const id = idOf(found);
-  const message = `Server "${id}" is left out: it starts Nexus itself, which would start itself again`;
+  const message = `Server "${id}" is skipped: it starts Nexus itself, which would start itself again`;
   return { message, server: id, source: { file, ...found.place } };
 }
 
@@ -205,7 +205,7 @@ function ambiguous(id: string, same: readonly FoundServer[], { file, layer }: Fi
     phase: "config",
     server: id,
     source: file === undefined || last === undefined ? undefined : { file, ...last, layer },
-    hint: "Rename one of them: an id has lower-case letters, digits and dashes only, the rest counts as a dash.",
+    hint: "Rename one of them. An id has only lower-case letters, digits and dashes; other characters become dashes.",
     mayHaveReached: false,
   });
 }
@@ -245,16 +245,16 @@ function explicitly(path: string, { cwd }: Surroundings): Candidate {
 function noServers(): NexusError {
   return new NexusError("CONFIG_INVALID", "The servers are neither an object nor a list", {
     phase: "config",
-    hint: `Give { files: { command: "node", args: ["server.js"] } }.`,
+    hint: `Use { files: { command: "node", args: ["server.js"] } }.`,
     mayHaveReached: false,
   });
 }
 
 function missing(file: string): NexusError {
-  return new NexusError("CONFIG_INVALID", "There is no such configuration file", {
+  return new NexusError("CONFIG_INVALID", "The configuration file does not exist", {
     phase: "config",
     source: { file },
-    hint: "Check the path, and that its folder may be read.",
+    hint: "Check the path, and that you may read its folder.",
     mayHaveReached: false,
   });
 }

@@ -12,17 +12,17 @@ a.json:4:5 (explicit)
 3 |     "a": { "command": "node" }
 4 |     "b": { "command": "node" }
   |     ^
-Put a comma at the end of what stands before it.`,
+Add a comma at the end of the previous item.`,
   ],
   [
     "single quotes",
     "a.json",
     `{ 'mcpServers': {} }`,
-    `Not valid JSON at line 1, column 3: this is no value; text stands in double quotes
+    `Not valid JSON at line 1, column 3: this is not a value; text needs double quotes
 a.json:1:3 (explicit)
 1 | { 'mcpServers': {} }
   |   ^
-Text and names stand in double quotes: "command": "node". Only numbers, true, false and null do without.`,
+Put text and names in double quotes: "command": "node". Only numbers, true, false and null have none.`,
   ],
   [
     "a brace that is missing at the end",
@@ -33,13 +33,13 @@ a.json:3:3 (explicit)
 2 | \t"mcpServers": {
 3 | \t}
   | \t ^
-Some { before this was never closed: add a } where its part ends.`,
+A { before this is not closed. Add a } at its end.`,
   ],
   [
     "a path with single backslashes",
     "a.json",
     String.raw`{ "servers": { "a": { "command": "C:\tools\server.exe" } } }`,
-    String.raw`Not valid JSON at line 1, column 34: this text has a backslash that means nothing
+    String.raw`Not valid JSON at line 1, column 34: this text has an invalid escape sequence
 a.json:1:34 (explicit)
 1 | { "servers": { "a": { "command": "C:\tools\server.exe" } } }
   |                                  ^
@@ -88,7 +88,7 @@ Write { "mcpServers": { "files": { "command": "node", "args": ["server.js"] } } 
     "a list at the top",
     "a.json",
     `[]`,
-    `The file is no object
+    `The file is not an object
 a.json:1:1 (explicit)
 Write { "mcpServers": { "files": { "command": "node", "args": ["server.js"] } } }.`,
   ],
@@ -106,23 +106,23 @@ test.for([
 a.json:3:1 (explicit)
 node
 http://a/
-Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`,
+Use one of: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`,
   ],
   [
     `{}`,
     `Server "a": the entry has neither "command" nor "url"
 a.json:3:1 (explicit)
-Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`,
+Use one of: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`,
   ],
   [
     `"node server.js"`,
-    `Server "a": the entry is no object
+    `Server "a": the entry is not an object
 a.json:3:6 (explicit)
 Write { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`,
   ],
   [
     `{ "command": "node", "enabled": "yes" }`,
-    `Server "a": "enabled" is neither true nor false
+    `Server "a": "enabled" is not true or false
 a.json:3:27 (explicit)
 node
 Write "enabled": true, without quotes around true.`,
@@ -136,24 +136,24 @@ Put its value in quotes.`,
   ],
   [
     `{ "command": "node", "timeout": "soon" }`,
-    `Server "a": "timeout" is no duration
+    `Server "a": "timeout" is not a duration
 a.json:3:27 (explicit)
 node
-Write "30s", "2m" or a number of milliseconds.`,
+Use "30s", "2m" or a number of milliseconds.`,
   ],
   [
     `{ "command": "node", "tools": { "allow": "search" } }`,
-    `Server "a": "tools" has a "allow" that is no list of names
+    `Server "a": "tools" has a "allow" that is not a list of names
 a.json:3:38 (explicit)
 node
 Write "allow": ["search"].`,
   ],
   [
     `{ "command": "node", "isolation": "none" }`,
-    `Server "a": "isolation" is none of the known ones
+    `Server "a": "isolation" is not a known value
 a.json:3:27 (explicit)
 node
-Write "owner", "call" or "shared".`,
+Use "owner", "call" or "shared".`,
   ],
 ] as const)("P0, P1.9: a bad entry says what to write, and costs nobody else: %s", async ([entry, told]) => {
   await using world = await ConfigWorld.open();
@@ -184,7 +184,7 @@ test("P0: two names that become the same id are an error that names both", async
   expect(world.told(servers[1]?.problem)).toBe(
     `Server "my-server": "My Server" (line 2) and "my-server" (line 3) have the same id
 a.json:3:2 (explicit)
-Rename one of them: an id has lower-case letters, digits and dashes only, the rest counts as a dash.`,
+Rename one of them. An id has only lower-case letters, digits and dashes; other characters become dashes.`,
   );
 });
 
@@ -222,8 +222,8 @@ test("P0: a section that is none, beside a good one, is a warning", async () => 
 });
 
 test.for([
-  [`"env": {}, "environment": {}`, `"env" and "environment" are the same thing`],
-  [`"tool_timeout_sec": 1, "timeout": 1`, `"tool_timeout_sec" and "timeout" are the same thing`],
+  [`"env": {}, "environment": {}`, `"env" and "environment" are synonyms`],
+  [`"tool_timeout_sec": 1, "timeout": 1`, `"tool_timeout_sec" and "timeout" are synonyms`],
   [`"cwd": "a", "cwd": "b"`, `"cwd" is written twice`],
 ] as const)("P0, P1.9: %s: what is said twice is a problem of that server alone", async ([keys, what]) => {
   await using world = await ConfigWorld.open();
@@ -235,10 +235,10 @@ test.for([
 
 test.for([
   [`"args": 8080`, `"args" is a number, not a list`],
-  [`"timeout": "soon"`, `"timeout" is no duration`],
+  [`"timeout": "soon"`, `"timeout" is not a duration`],
   [`"type": "http"`, `the entry has a "command" and the type "http"`],
   [`"env": {\n"PORT": 80 }`, `"env.PORT" is a number, not text`, 4],
-  [`"enabled": "yes"`, `"enabled" is neither true nor false`],
+  [`"enabled": "yes"`, `"enabled" is not true or false`],
 ] as const)("P0, P1.9: %s: the problem is at the line of the key", async ([key, what, line = 3]) => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText("a.json", `{"mcpServers":{"a":{\n"command":"x",\n${key}}}}`);
@@ -295,7 +295,7 @@ test("P0, P1.9: unknown keys are kept and reported with what was probably meant"
     `3:3 Server "a": unknown key "autoStart"; did you mean "auto_start"?`,
     `4:3 Server "a": unknown key "comand"; did you mean "command"?`,
     `5:3 Server "a": unknown key "colour"; it has no effect`,
-    `2:3 Server "a": "command" has arguments in it, and no shell takes them apart; write "command": "npx", "args": ["-y","server"]`,
+    `2:3 Server "a": "command" contains arguments, but it is not split by a shell; write "command": "npx", "args": ["-y","server"]`,
   ]);
 });
 
@@ -303,7 +303,7 @@ test("P1.9: a server outside of mcpServers is noticed", async () => {
   await using world = await ConfigWorld.open();
   const { warnings } = await world.loadText("a.json", { github: { command: "x" } });
   expect(warnings[0]?.message).toBe(
-    `"github" looks like a server, but stands outside "mcpServers": { "mcpServers": { "github": … } }`,
+    `"github" looks like a server but is outside "mcpServers": { "mcpServers": { "github": … } }`,
   );
 });
 
@@ -311,7 +311,7 @@ test("P1.9: an explicit file that is not there is told by its name", async () =>
   await using world = await ConfigWorld.open();
   const { files } = await world.load({ explicit: "nothing.json" });
   expect(world.told(files[0]?.problem)).toBe(
-    "There is no such configuration file\nhome/work/project/nothing.json (explicit)\nCheck the path, and that its folder may be read.",
+    "The configuration file does not exist\nhome/work/project/nothing.json (explicit)\nCheck the path, and that you may read its folder.",
   );
 });
 
@@ -331,7 +331,7 @@ test("P1.9: what is no file, and what is far too deep in YAML, is told and not w
   const { files } = await world.load();
   expect(files.map(({ problem }) => problem?.code)).toEqual(["CONFIG_INVALID", "CONFIG_INVALID"]);
   expect(world.told(files[0]?.problem)).toBe(
-    "The configuration file is a folder, a pipe or a device\nhome/work/project/.mcp.json (project)\nPut a regular file in its place.",
+    "The configuration file is a folder, a pipe or a device\nhome/work/project/.mcp.json (project)\nReplace it with a regular file.",
   );
 });
 
@@ -381,7 +381,7 @@ test("P1.9: of a file in one long line, the excerpt shows what is near the mista
 
 test.for([
   [{ command: "x", type: "${S}" }, 'the entry has a "command" and the type "${S}"'],
-  [{ command: "x", envFile: "/nope/${S}" }, 'there is no "envFile" /nope/${S}'],
+  [{ command: "x", envFile: "/nope/${S}" }, 'the "envFile" /nope/${S} does not exist'],
 ] as const)("P1.9: of %j what is wrong is told as it was written", async ([entry, told]) => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText("a.json", { servers: { a: entry } }, { variables: { S: "SECRET" } });
@@ -400,9 +400,9 @@ test("settings that hardly mean what they say, or do nothing, are warned about a
   const { servers, warnings } = await world.loadText("a.json", text);
   expect(servers.map(({ problem }) => problem)).toEqual([undefined, undefined]);
   expect(warnings.map(({ message, source: { line } }) => `${line} ${message}`)).toEqual([
-    `3 Server "a": "connection_timeout": 60 is 60 milliseconds; write "60s" for seconds`,
-    `5 Server "a": "http_retry_backoff": 1.5 is 1.5 milliseconds; write "1.5s" for seconds`,
-    `7 Server "b": "oauth" has no effect yet; give a token in "headers"`,
+    `3 Server "a": "connection_timeout": 60 means 60 milliseconds; write "60s" for seconds`,
+    `5 Server "a": "http_retry_backoff": 1.5 means 1.5 milliseconds; write "1.5s" for seconds`,
+    `7 Server "b": "oauth" has no effect yet; use a token in "headers"`,
   ]);
 });
 

@@ -41,14 +41,15 @@ export class SettingsReader {
   #flag(key: string): boolean | undefined {
     const value = this.#value(key);
     if (value === undefined || value === null || typeof value === "boolean") return value ?? undefined;
-    this.#wrong(key, "is neither true nor false", `Write "${key}": true, without quotes around true.`);
+    this.#wrong(key, "is not true or false", `Write "${key}": true, without quotes around true.`);
     return undefined;
   }
 
   #tools(): ServerDefinition["tools"] {
     const node = findMember(this.#node, "tools")?.node;
     if (node && node.kind !== "object") {
-      if (plainValue(node) !== null) this.#wrong("tools", "is no object", `Write "tools": { "allow": ["search"] }.`);
+      if (plainValue(node) !== null)
+        this.#wrong("tools", "is not an object", `Write "tools": { "allow": ["search"] }.`);
       return {};
     }
     const allow = this.#names("allow");
@@ -61,7 +62,7 @@ export class SettingsReader {
     const value = member && plainValue(member.node);
     if (value === undefined || value === null) return undefined;
     if (Array.isArray(value) && value.every((name) => typeof name === "string")) return value;
-    this.#wrong("tools", `has a "${key}" that is no list of names`, `Write "${key}": ["search"].`, member?.place);
+    this.#wrong("tools", `has a "${key}" that is not a list of names`, `Write "${key}": ["search"].`, member?.place);
     // A list that cannot be read must not open what it was meant to close.
     return key === "allow" ? [] : undefined;
   }
@@ -69,7 +70,7 @@ export class SettingsReader {
   #isolation(): ServerDefinition["isolation"] {
     const value = this.#value("isolation") ?? "owner";
     const known = ISOLATIONS.find((isolation) => isolation === value);
-    if (!known) this.#wrong("isolation", "is none of the known ones", `Write "owner", "call" or "shared".`);
+    if (!known) this.#wrong("isolation", "is not a known value", `Use "owner", "call" or "shared".`);
     return known ?? "owner";
   }
 
@@ -77,7 +78,7 @@ export class SettingsReader {
     const value = this.#value("prefix");
     if (value === undefined || value === null) return {};
     if (typeof value === "string" && isServerId(value)) return { prefix: value };
-    const hint = `Write 1 to 32 lower-case letters, digits and dashes, a letter first: "prefix": "gh".`;
+    const hint = `Use 1 to 32 lower-case letters, digits and dashes, starting with a letter: "prefix": "gh".`;
     this.#wrong("prefix", "cannot be used in names", hint);
     return {};
   }

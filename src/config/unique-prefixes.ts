@@ -30,7 +30,7 @@ function takeNames(servers: readonly ServerDefinition[], taken: Map<string, stri
 
 function wouldTake({ id, origin }: ServerDefinition, other: string | undefined): ConfigWarning[] {
   if (!origin || other === undefined) return [];
-  const message = `Server "${id}": once this file is trusted, its id is in the way of server "${other}", which has it as "prefix"`;
+  const message = `Server "${id}": after this file is trusted, its id conflicts with the "prefix" of server "${other}"`;
   return [{ message, server: id, source: origin }];
 }
 
@@ -43,7 +43,7 @@ function refuse(server: ServerDefinition, prefix: string, other: string): void {
     phase: "config",
     server: id,
     source: origin,
-    hint: "Choose another one: names of tools must lead to one server.",
+    hint: "Choose another prefix. Tool names must identify one server.",
     mayHaveReached: false,
   });
 }

@@ -1,5 +1,5 @@
-/** What stands below an error in a trace, and says nothing: frames, dumped members, Node's version, advice of runtimes. */
-const OF_TRACE = /^\s*(?:at .*|Node\.js v\d.*|\(Use `node .*|npm (?:notice|warn).*)$|^\s+\w+: .*,?$/;
+/** What stands below an error in a trace, and says nothing: frames, dumped members, labels of our own reports, Node's version, advice of runtimes. */
+const OF_TRACE = /^\s*(?:at .*|Node\.js v\d.*|\(Use `node .*|npm (?:notice|warn).*)$|^\s+(?:likely cause|\w+): .*,?$/;
 /** Brackets, rules, boxes and drawn letters. */
 const HAS_WORD = /\p{L}{2}/u;
 /** What servers say when all is well. */

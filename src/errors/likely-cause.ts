@@ -19,10 +19,10 @@ interface Pattern {
 /** Of last words, the last: what is searched by patterns must have an end. */
 const MAX_LENGTH = 10_000;
 
-const REINSTALL = "Reinstall the server's package; with npx, remove the folder _npx of npm's cache first.";
+const REINSTALL = "Reinstall the server's package. With npx, first delete the _npx folder in npm's cache.";
 /** Of a child's variables the proxy's are none, unless its entry says so. */
-const CHECK_NETWORK = `Check the network, a VPN and firewalls; behind a proxy, add "env_passthrough": ["HTTPS_PROXY"] to the entry.`;
-const RUN_BY_HAND = "Run its command by hand to see what it says.";
+const CHECK_NETWORK = `Check the network, the VPN and the firewall. Behind a proxy, add "env_passthrough": ["HTTPS_PROXY"] to the entry.`;
+const RUN_BY_HAND = "Run the server's command in a terminal to see its output.";
 
 /** First match wins: what names the missing thing stands before what only names the kind of failure. */
 const PATTERNS: readonly Pattern[] = [
@@ -31,50 +31,50 @@ const PATTERNS: readonly Pattern[] = [
       /npm (?:ERR!|error) 404.*?['"‘]?((?:@[\w.-]+\/)?[\w.-]+)@[^\s'"]*['"’]? (?:is not in this registry|could not be found)/,
     diagnosis: ([name]) => ({
       likelyCause: `There is no npm package "${name}".`,
-      hint: "Correct the package's name in the arguments; a private one needs its registry in .npmrc.",
+      hint: `Correct the package name in "args". A private package needs its registry in .npmrc.`,
     }),
   },
   {
     words: /npm (?:ERR!|error) (?:code )?E?404/,
     diagnosis: () => ({
-      likelyCause: "npm does not find the package.",
-      hint: "Correct the package's name in the arguments; a private one needs its registry in .npmrc.",
+      likelyCause: "npm did not find the package.",
+      hint: `Correct the package name in "args". A private package needs its registry in .npmrc.`,
     }),
   },
   {
     words: /npm (?:ERR!|error) could not determine executable to run/,
     diagnosis: () => ({
-      likelyCause: "The npm package has no program to run.",
-      hint: `Check its name, or name the program: "args": ["-y", "--package", "<package>", "<program>"].`,
+      likelyCause: "The npm package has no executable.",
+      hint: `Check the package name, or specify the executable: "args": ["-y", "--package", "<package>", "<program>"].`,
     }),
   },
   {
     words: /ModuleNotFoundError: No module named ['"]([^'"]+)['"]/,
     diagnosis: ([name]) => ({
-      likelyCause: `The Python module "${name}" is not installed where the server runs.`,
-      hint: "Install it there, or start the server with the Python of its own environment (its .venv, or uv run).",
+      likelyCause: `The Python module "${name}" is not installed in the server's Python environment.`,
+      hint: "Install it there, or start the server with the right Python (from its .venv, or with uv run).",
     }),
   },
   {
     words: /NODE_MODULE_VERSION \d|was compiled against a different Node\.js version/,
     diagnosis: () => ({
-      likelyCause: "A native module of it was built for another version of Node.js.",
-      hint: `Rebuild it with this version ("npm rebuild" in its folder); with npx, remove the folder _npx of npm's cache.`,
+      likelyCause: "One of its native modules was built for another version of Node.js.",
+      hint: `Rebuild it with this version ("npm rebuild" in its folder). With npx, delete the _npx folder in npm's cache.`,
     }),
   },
   {
     words:
       /Could not locate the bindings file|No native build was found|Cannot find (?:module ['"][^'"\n]+\.node['"]|native binding)|invalid ELF header|\.node: (?:cannot open shared object|undefined symbol)|is not a valid Win32 application/,
     diagnosis: () => ({
-      likelyCause: "A native module of it has no binary for this system and this version of Node.js.",
-      hint: "Reinstall the server on this machine, with its install scripts allowed, or use a version of Node.js that it supports.",
+      likelyCause: "One of its native modules has no binary for this system and this version of Node.js.",
+      hint: "Reinstall the server on this machine with install scripts enabled, or use a version of Node.js that it supports.",
     }),
   },
   {
     words: /error while loading shared libraries: ([^\s:]+)|\b(lib[\w.+-]+\.so[\d.]*): cannot open shared object file/,
     diagnosis: ([name, other]) => ({
       likelyCause: `The system library ${name ?? other} is missing.`,
-      hint: "Install the package of your system that has it.",
+      hint: "Install the system package that contains it.",
     }),
   },
   {
@@ -87,29 +87,29 @@ const PATTERNS: readonly Pattern[] = [
     words:
       /'"?([^'"\n]{1,200})"?' is not recognized as (?:an internal or external command|(?:the|a) name of a cmdlet)|^(?:\S{0,100}\/)?(?:ba|da|z)?sh: (?:line )?\d+: ([^\s:]{1,200}): (?:command )?not found/m,
     diagnosis: ([name, other]) => ({
-      likelyCause: `The command "${name ?? other}", which it starts, does not exist.`,
-      hint: `Install that command, or put its folder on the PATH of the entry's "env".`,
+      likelyCause: `The command "${name ?? other}", which the server runs, was not found.`,
+      hint: `Install that command, or add its folder to PATH in the entry's "env".`,
     }),
   },
   {
     words: /can't open file ['"]([^'"]+)['"]: \[Errno 2\]/,
     diagnosis: ([name]) => ({
       likelyCause: `The file ${name} does not exist.`,
-      hint: `Correct the path in "args"; relative ones start at "cwd".`,
+      hint: `Correct the path in "args". Relative paths are resolved from "cwd".`,
     }),
   },
   {
     words: /EADDRINUSE.*?:(\d{2,5})\b/,
     diagnosis: ([port]) => ({
-      likelyCause: `Port ${port} is taken by another program, perhaps by an earlier start of this server.`,
-      hint: "End that program, or give the server another port.",
+      likelyCause: `Port ${port} is already in use, perhaps by an earlier instance of this server.`,
+      hint: "Stop the program that uses the port, or configure another port for the server.",
     }),
   },
   {
     words: /EADDRINUSE|[Aa]ddress already in use/,
     diagnosis: () => ({
-      likelyCause: "The port it wants is taken by another program, perhaps by an earlier start of this server.",
-      hint: "End that program, or give the server another port.",
+      likelyCause: "The server's port is already in use, perhaps by an earlier instance of this server.",
+      hint: "Stop the program that uses the port, or configure another port for the server.",
     }),
   },
   {
@@ -131,8 +131,8 @@ const PATTERNS: readonly Pattern[] = [
   {
     words: /CERT_HAS_EXPIRED|certificate has expired/,
     diagnosis: () => ({
-      likelyCause: "The certificate of a site that it uses has expired.",
-      hint: "Have the site's operator renew it; if it is new, check this machine's clock.",
+      likelyCause: "The certificate of a site that the server uses has expired.",
+      hint: "Ask the site's operator to renew it. If it is new, check this machine's clock.",
     }),
   },
   {
@@ -140,15 +140,16 @@ const PATTERNS: readonly Pattern[] = [
       /SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY_LEAF|GET_ISSUER)|CERTIFICATE_VERIFY_FAILED|self[- ]signed certificate|unable to (?:get local issuer|verify the first) certificate|x509: certificate signed by unknown authority|invalid peer certificate/,
     diagnosis: () => ({
       likelyCause:
-        "It does not trust the certificate of a site that it uses: a private authority signed it, perhaps that of a company's proxy.",
-      hint: "Give it the authority's certificate (PEM); a Python program reads SSL_CERT_FILE instead.",
+        "The server does not trust the certificate of a site that it uses. A private authority signed it, perhaps a company proxy.",
+      hint: "Configure the authority's certificate (PEM file) for the server. Python programs read SSL_CERT_FILE instead.",
       snippet: `"env": { "NODE_EXTRA_CA_CERTS": "/path/to/ca.pem" }`,
     }),
   },
   {
     words: /(?:ETIMEDOUT|ENETUNREACH|EHOSTUNREACH)(?: (\S{1,200}:\d{1,5})\b)?|Network is unreachable/,
     diagnosis: ([address]) => ({
-      likelyCause: address === undefined ? "It could not reach the network." : `It could not reach ${address}.`,
+      likelyCause:
+        address === undefined ? "The server could not reach the network." : `The server could not reach ${address}.`,
       hint: CHECK_NETWORK,
     }),
   },
@@ -159,8 +160,8 @@ const PATTERNS: readonly Pattern[] = [
   {
     words: /Unable to find image ['"]?([^\s'"]+)|pull access denied for ([^\s,]+)/,
     diagnosis: ([image, denied]) => ({
-      likelyCause: `Docker could not fetch the image "${image ?? denied}".`,
-      hint: `Correct the image's name, or "docker pull" it by hand to see why.`,
+      likelyCause: `Docker could not pull the image "${image ?? denied}".`,
+      hint: `Correct the image name, or run "docker pull" in a terminal to see why.`,
     }),
   },
   { words: /KeyError: ['"]([A-Z][A-Z0-9_]{2,})['"]/, diagnosis: ([name]) => unsetVariable(name) },
@@ -178,24 +179,24 @@ const PATTERNS: readonly Pattern[] = [
     words:
       /\b(?:no|missing|invalid|incorrect|required?s?|provide)\b[^\n]{0,40}?\b(?:api[ _-]?key|access token|auth token|credentials)\b|\b(?:api[ _-]?key|access token|auth token|credentials)\b[^\n]{0,40}?\b(?:missing|invalid|required|not set|not provided)\b/i,
     diagnosis: () => ({
-      likelyCause: "It wants an API key or other credentials that it did not get.",
-      hint: `Give them in the entry's "env" or arguments; of your own variables a server gets only a short list.`,
+      likelyCause: "The server requires an API key or other credentials and did not receive them.",
+      hint: `Set them in the entry's "env" or "args". Servers inherit only a short list of your environment variables.`,
     }),
   },
   {
     words: /Unsupported engine|requires? Node(?:\.js)? (?:version )?(?:>=|v?\d)/,
     diagnosis: () => ({
-      likelyCause: "The server is written for another version of Node.js.",
-      hint: `Compare what it needs with "node --version", or give the full path of the right node as "command".`,
+      likelyCause: "The server requires another version of Node.js.",
+      hint: `Compare its requirements with "node --version", or set "command" to the full path of the right node.`,
     }),
   },
   {
     words: /Traceback \(most recent call last\):[\s\S]*^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b[^\n]*)/m,
-    diagnosis: ([line]) => ({ likelyCause: `A Python exception ended it: ${line}`, hint: RUN_BY_HAND }),
+    diagnosis: ([line]) => ({ likelyCause: `The server ended with a Python exception: ${line}`, hint: RUN_BY_HAND }),
   },
   {
     words: /^(?:Uncaught )?((?:[A-Z]\w*)?Error(?: \[\w+\])?: [^\n]+)/m,
-    diagnosis: ([line]) => ({ likelyCause: `An error it did not handle ended it: ${line}`, hint: RUN_BY_HAND }),
+    diagnosis: ([line]) => ({ likelyCause: `The server ended with an unhandled error: ${line}`, hint: RUN_BY_HAND }),
   },
 ];
 
@@ -215,8 +216,8 @@ export function causeOfListening(lines: readonly string[]): Diagnosis | undefine
   if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
   if (url.pathname === "/") url.pathname = "/mcp";
   return {
-    likelyCause: `It is a server for HTTP: it listens at ${url.origin}, and reads no messages from stdin.`,
-    hint: `Give it the argument that makes it speak stdio, often "stdio" or "--stdio"; or start it by itself and write its address.`,
+    likelyCause: `This is an HTTP server: it listens at ${url.origin} and does not read messages from stdin.`,
+    hint: `Add the argument that selects stdio, often "stdio" or "--stdio". Or start the server separately and configure its URL.`,
     snippet: `"url": "${url.href}"`,
   };
 }
@@ -236,13 +237,13 @@ function missingModule(name: string, importer = ""): Diagnosis {
   const isFile = /^[./\\]|^[A-Za-z]:|^file:/.test(name);
   const likelyCause = isFile ? `The file ${name} does not exist.` : `The module "${name}" is not installed.`;
   if (IN_PACKAGE.test(name) || IN_PACKAGE.test(importer)) {
-    return { likelyCause: `${likelyCause} An installed package lacks it.`, hint: REINSTALL };
+    return { likelyCause: `${likelyCause} An installed package is incomplete.`, hint: REINSTALL };
   }
   return {
     likelyCause,
     hint: isFile
-      ? `Correct the path in "args" (relative ones start at "cwd"), or build the server first.`
-      : "Install the server's dependencies: npm install in its folder.",
+      ? `Correct the path in "args" (relative paths are resolved from "cwd"), or build the server first.`
+      : `Install the server's dependencies: run "npm install" in its folder.`,
   };
 }
 
@@ -251,14 +252,14 @@ const IN_PACKAGE = /[\\/]node_modules[\\/]/;
 
 function notRunning(address: string): Diagnosis {
   return {
-    likelyCause: `The server's own dependency at ${address} is not running.`,
-    hint: `Start it, or correct its address in the entry's "env" or "args".`,
+    likelyCause: `A service that the server needs is not running at ${address}.`,
+    hint: `Start that service, or correct its address in the entry's "env" or "args".`,
   };
 }
 
 function unknownHost(name: string | undefined): Diagnosis {
   return {
-    likelyCause: `It could not resolve ${name === undefined ? "a host name" : `the host name ${name}`}.`,
+    likelyCause: `The server could not resolve ${name === undefined ? "a host name" : `the host name ${name}`}.`,
     hint: CHECK_NETWORK,
   };
 }
@@ -266,27 +267,30 @@ function unknownHost(name: string | undefined): Diagnosis {
 function causeOfCode(exitCode: number | undefined, signal: string | undefined, silent: boolean): Diagnosis {
   if (signal === "SIGKILL" || exitCode === 137) {
     return {
-      likelyCause: "Something killed it: a person, a supervisor, or the system because memory ran out.",
-      hint: "Look into the system's log, and at the memory it used.",
+      likelyCause: "The process was killed by a person, a supervisor, or the system because memory ran out.",
+      hint: "Check the system log and the memory that the server used.",
     };
   }
   if (signal === "SIGSEGV" || signal === "SIGABRT" || signal === "SIGBUS" || signal === "SIGILL") {
-    return { likelyCause: "It crashed in native code.", hint: "Update or reinstall the server and its runtime." };
+    return {
+      likelyCause: "The server crashed in native code.",
+      hint: "Update or reinstall the server and its runtime.",
+    };
   }
   if (exitCode === 127) {
     return {
-      likelyCause: "A command that it starts does not exist.",
-      hint: `Install that command, or put its folder on the PATH of the entry's "env".`,
+      likelyCause: "A command that the server runs was not found.",
+      hint: `Install that command, or add its folder to PATH in the entry's "env".`,
     };
   }
   if (exitCode === 126) {
-    return { likelyCause: "A command that it starts may not be run.", hint: "Make that file executable." };
+    return { likelyCause: "A command that the server runs is not executable.", hint: "Make that file executable." };
   }
   if (exitCode === 0 && silent) {
     return {
       likelyCause:
-        "It ended as if its work were done: perhaps the command shows a text or installs, and starts no server.",
-      hint: `Check "command" and "args"; some servers need an argument such as "stdio" or "serve".`,
+        "The process finished normally. The command may only print text or install something, and not start a server.",
+      hint: `Check "command" and "args". Some servers need an argument such as "stdio" or "serve".`,
     };
   }
   return { hint: RUN_BY_HAND };
@@ -295,7 +299,7 @@ function causeOfCode(exitCode: number | undefined, signal: string | undefined, s
 function unsetVariable(name = ""): Diagnosis {
   return {
     likelyCause: `The variable ${name} is not set for the server.`,
-    hint: `Of your own variables a server gets only a short list: add ${name} to the entry's "env".`,
+    hint: `Add ${name} to the entry's "env". Servers inherit only a short list of your environment variables.`,
     snippet: `"env": { "${name}": "\${${name}}" }`,
   };
 }

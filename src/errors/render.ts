@@ -62,7 +62,7 @@ function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
     ["data", rpc?.data === undefined ? [] : [JSON.stringify(rpc.data)]],
     ["likely cause", asLines(details.likelyCause)],
     ["stderr", stderr.slice(-MAX_STDERR_LINES)],
-    ["note", mayHaveActed(error) ? ["The server may have acted on it before this happened."] : []],
+    ["note", mayHaveActed(error) ? ["The server may have executed the call."] : []],
     ["fix", asLines(details.hint)],
     ["example", asLines(details.snippet)],
     ["try", thingsToTry(error, platform)],

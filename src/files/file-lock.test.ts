@@ -150,13 +150,13 @@ test("work that has lost its lock is told so before it writes, and leaves the ot
   });
   await expect(losing).rejects.toMatchObject({
     code: "TIMEOUT",
-    message: expect.stringContaining("took over the lock"),
+    message: expect.stringContaining("took the lock"),
   });
   expect(await readFile(lock(), "utf8")).toBe("2 other elsewhere 1");
 });
 
 test("a folder in the place of the lock is reported, and left alone", async () => {
   await mkdir(lock(), { recursive: true });
-  await expect(count()).rejects.toThrow("A folder, a pipe or a device is where the lock of the file has to be");
+  await expect(count()).rejects.toThrow("The lock of the file cannot be created because a folder");
   expect(await readdir(join(folder, "new"))).toEqual(["count.lock"]);
 });

@@ -154,16 +154,16 @@ function busy(lock: string, seen: SeenLock | undefined): NexusError {
   return new NexusError("TIMEOUT", `${who} has been changing the same file for ${GIVE_UP_MS / 1000} s`, {
     phase: "config",
     source: { file: lock },
-    hint: `Try again. If that process hangs, end it. If no other Nexus is running, delete ${lock}.`,
+    hint: `Try again. If that process hangs, stop it. If no other Nexus is running, delete ${lock}.`,
     mayHaveReached: false,
   });
 }
 
 function lost(lock: string): NexusError {
-  return new NexusError("TIMEOUT", "Another process took over the lock of the file, so nothing was written", {
+  return new NexusError("TIMEOUT", "Another process took the lock of the file. Nothing was written", {
     phase: "config",
     source: { file: lock },
-    hint: "This process was stopped, or its machine was cut off, for too long. Try again.",
+    hint: "This process or its machine was suspended for too long. Try again.",
     mayHaveReached: false,
   });
 }
@@ -171,21 +171,21 @@ function lost(lock: string): NexusError {
 function inTheWay(lock: string): NexusError {
   return new NexusError(
     "PERMISSION_DENIED",
-    `A folder, a pipe or a device is where the lock of the file has to be: ${lock}`,
+    `The lock of the file cannot be created because a folder, a pipe or a device has its name: ${lock}`,
     {
       phase: "config",
       source: { file: lock },
-      hint: "Move it away, or delete it if it is empty.",
+      hint: "Move it, or delete it if it is empty.",
       mayHaveReached: false,
     },
   );
 }
 
 function unwritable(folder: string, cause: unknown): NexusError {
-  return new NexusError("PERMISSION_DENIED", `Nothing can be written into the folder: ${messageOf(cause)}`, {
+  return new NexusError("PERMISSION_DENIED", `Nexus cannot write to the folder: ${messageOf(cause)}`, {
     phase: "config",
     source: { file: folder },
-    hint: "Make it writable for you, or use a file elsewhere.",
+    hint: "Make the folder writable, or use a file in another folder.",
     cause,
     mayHaveReached: false,
   });

@@ -29,19 +29,19 @@ export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Pr
 export function checkOwnerOnly(path: string, { mode }: { mode: number }, platform: NodeJS.Platform): void {
   // Windows has no such bits: folders of the user's profile are private there.
   if (platform === "win32" || (mode & 0o077) === 0) return;
-  throw new NexusError("PERMISSION_DENIED", `${path} can be read or changed by others, so it is not used`, {
+  throw new NexusError("PERMISSION_DENIED", `Other users can read or change ${path}, so Nexus does not use it`, {
     phase: "config",
     source: { file: path },
-    hint: `Make sure that nobody changed it, then: chmod 600 ${path}`,
+    hint: `Check that its content is unchanged, then run: chmod 600 ${path}`,
     mayHaveReached: false,
   });
 }
 
 function unusable(path: string, problem: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `${path} ${problem}, so it is not used`, {
+  return new NexusError("CONFIG_INVALID", `${path} ${problem}, so Nexus does not use it`, {
     phase: "config",
     source: { file: path },
-    hint: "Nexus wrote it itself: move it away, and Nexus starts with a new one.",
+    hint: "Move the file to another place. Nexus creates a new one.",
     mayHaveReached: false,
   });
 }

@@ -44,9 +44,9 @@ export function homeFolder({ platform, variables }: Omit<Machine, "home">, ofAcc
   if (isAbsolutePath(named, platform)) return named;
   const known = knownHome(ofAccount);
   if (isAbsolutePath(known, platform)) return known;
-  throw new NexusError("CONFIG_INVALID", `There is no home folder: ${variable} is not an absolute path`, {
+  throw new NexusError("CONFIG_INVALID", `The home folder is unknown: ${variable} is not an absolute path`, {
     phase: "config",
-    hint: `Set ${variable} to the full path of a folder that is yours.`,
+    hint: `Set ${variable} to the full path of your home folder.`,
     mayHaveReached: false,
   });
 }

@@ -17,10 +17,10 @@ const WORDS: Record<ErrorCode, Words> = {
   SERVER_EXITED: (server) => `${server} stopped`,
   CONNECTION_FAILED: unreachable,
   CONNECTION_LOST: (server) => `The connection to ${named(server)} was lost`,
-  AUTH_REQUIRED: (server) => `${server} needs credentials that the gateway does not have`,
-  FORBIDDEN: (server) => `${server} refused the credentials of the gateway`,
+  AUTH_REQUIRED: (server) => `${server} requires credentials that the gateway does not have`,
+  FORBIDDEN: (server) => `${server} rejected the credentials of the gateway`,
   HTTP_STATUS: (server) => `${server} answered with an HTTP error`,
-  ADDRESS_REFUSED: (server) => `${server} has an address that the gateway does not reach`,
+  ADDRESS_REFUSED: (server) => `${server} has an address that the gateway may not use`,
   REDIRECT_REFUSED: (server) => `${server} redirects to another address`,
   NOT_MCP: (server) => `${server} does not answer as an MCP server`,
   PROTOCOL_VIOLATION: (server) => `${server} did not follow the protocol`,
@@ -80,7 +80,7 @@ function isOfRequest({ details: { phase } }: NexusError): boolean {
 
 /** It may be too busy, or about to be tried again. */
 function unreachable(server: string, { retryAfterMs }: NexusError["details"]): string {
-  return retryAfterMs === undefined ? `${server} could not be reached` : `${server} cannot be reached now; retry later`;
+  return retryAfterMs === undefined ? `${server} could not be reached` : `${server} cannot be reached. Retry later`;
 }
 
 /** In the middle of a sentence. */

@@ -164,10 +164,14 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
 }
 
 function needsAuthentication(address: string): NexusError {
-  const why = "everybody who reaches it could use every server";
-  return new NexusError("CONFIG_INVALID", `The gateway does not listen on ${address} without authentication: ${why}`, {
-    phase: "config",
-    hint: "Leave --host out to listen on 127.0.0.1; a tunnel, or a proxy that authenticates, lets others reach it.",
-    mayHaveReached: false,
-  });
+  const why = "everyone in the network could use every server";
+  return new NexusError(
+    "CONFIG_INVALID",
+    `The gateway refuses to listen on ${address} without authentication: ${why}`,
+    {
+      phase: "config",
+      hint: "Remove --host to listen on 127.0.0.1. For remote access, use a tunnel or a proxy with authentication.",
+      mayHaveReached: false,
+    },
+  );
 }

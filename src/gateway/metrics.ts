@@ -48,19 +48,19 @@ export class Metrics {
 
   render(gauges: Gauges): string {
     const lines = [
-      ...head("nexus_info", "gauge", "The version that runs."),
+      ...head("nexus_info", "gauge", "The running version."),
       `nexus_info{version="${VERSION}"} 1`,
       ...this.#calls(gauges.shows),
-      ...simple("nexus_calls_in_flight", "gauge", "Calls being worked on.", gauges.inFlight),
-      ...simple("nexus_calls_queued", "gauge", "Calls waiting for their turn.", gauges.queued),
-      ...simple("nexus_calls_parked", "gauge", "Calls that wait for an answer of their caller.", gauges.parked),
+      ...simple("nexus_calls_in_flight", "gauge", "Running calls.", gauges.inFlight),
+      ...simple("nexus_calls_queued", "gauge", "Queued calls.", gauges.queued),
+      ...simple("nexus_calls_parked", "gauge", "Calls that wait for an answer from their caller.", gauges.parked),
       ...simple("nexus_sessions", "gauge", "Sessions of clients before 2026-07-28.", gauges.sessions),
-      ...simple("nexus_streams", "gauge", "Open streams for changes.", gauges.streams),
+      ...simple("nexus_streams", "gauge", "Open subscription streams.", gauges.streams),
       ...simple("nexus_connections", "gauge", "Open connections of clients.", gauges.connections),
       ...simple("nexus_buffered_bytes", "gauge", "Bytes of request bodies and unread answers.", gauges.bufferedBytes),
       ...simple("nexus_received_bytes_total", "counter", "Bytes read from clients.", gauges.receivedBytes),
       ...simple("nexus_sent_bytes_total", "counter", "Bytes written to clients.", gauges.sentBytes),
-      ...head("nexus_server_state", "gauge", "What each configured server is doing; 1 for the state it is in."),
+      ...head("nexus_server_state", "gauge", "State of each configured server; 1 for the current state."),
       ...gauges.servers
         .filter(({ id }) => gauges.shows(id))
         .map(({ id, state }) => `nexus_server_state{server="${id}",state="${state}"} 1`),
@@ -85,13 +85,13 @@ export class Metrics {
         [...byMethod].map(([method, series]) => [`server="${server}",method="${method}"`, series] as const),
       );
     return [
-      ...head("nexus_calls_total", "counter", "Calls, by how they ended."),
+      ...head("nexus_calls_total", "counter", "Finished calls by outcome."),
       ...all.flatMap(([labels, { outcomes }]) =>
         OUTCOMES.filter((outcome) => outcomes[outcome] > 0).map(
           (outcome) => `nexus_calls_total{${labels},outcome="${outcome}"} ${outcomes[outcome]}`,
         ),
       ),
-      ...head("nexus_call_duration_seconds", "histogram", "How long calls took, waiting for their turn included."),
+      ...head("nexus_call_duration_seconds", "histogram", "Duration of calls, including time in the queue."),
       ...all.flatMap(([labels, series]) => histogram("nexus_call_duration_seconds", labels, series)),
     ];
   }

@@ -52,7 +52,7 @@ async function requireFitting({ name, server, tool }: HostTool, args: unknown): 
   const check = await checkArguments(tool, args);
   if (check.kind !== "invalid") return;
   const problems = check.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-  throw new NexusError("ARGUMENTS_INVALID", `The arguments of ${name} do not fit: ${problems.join("; ")}`, {
+  throw new NexusError("ARGUMENTS_INVALID", `Invalid arguments for ${name}: ${problems.join("; ")}`, {
     server,
     mayHaveReached: false,
   });
@@ -61,8 +61,11 @@ async function requireFitting({ name, server, tool }: HostTool, args: unknown): 
 function listResources(host: Host, scope: ForAgent): AgentTool {
   return {
     name: "ListMcpResources",
-    description: "Lists the resources of all connected servers: documents, files, records that can be read.",
-    inputSchema: { type: "object", properties: { server: { type: "string", description: "Only of this server" } } },
+    description: "Lists the resources of all connected servers, for example documents, files and records.",
+    inputSchema: {
+      type: "object",
+      properties: { server: { type: "string", description: "List only resources of this server" } },
+    },
     annotations: { readOnlyHint: true },
     async execute(args) {
       const only = isRecord(args) ? args["server"] : undefined;

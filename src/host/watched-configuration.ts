@@ -105,7 +105,7 @@ export class WatchedConfiguration implements Disposable {
       const isEmptied = !problem && servers === 0 && before.has(file) && isBlank(file);
       if (missing.has(file) || (!problem && !isEmptied)) continue;
       if (isEmptied || (await isThere(file))) broken.add(file);
-      const outcome = this.#current && broken.has(file) ? "its servers stay as they were" : "it has no servers";
+      const outcome = this.#current && broken.has(file) ? "its servers are unchanged" : "it has no servers";
       this.#options.logger.warn(`${file} cannot be used, so ${outcome}: ${problem?.message ?? "it is empty"}`);
     }
     return broken;

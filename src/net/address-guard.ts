@@ -82,7 +82,7 @@ function refusal(hostname: string, address: string): NexusError {
   const name = hostname === address ? address : `${hostname} (${address})`;
   return new NexusError("ADDRESS_REFUSED", `${name} is not a public address`, {
     phase: "connect",
-    hint: "Allow the host explicitly if this server is meant to be reached.",
+    hint: "To reach this server, allow its host explicitly.",
     mayHaveReached: false,
   });
 }

@@ -8,21 +8,21 @@ import { NexusError } from "../errors/nexus-error.ts";
  */
 export function allowedUrl(text: string, allow: readonly string[]): URL {
   const url = parsed(text);
-  if (!url) throw refused("is no address", "The address");
+  if (!url) throw refused("is not a URL", "The address");
   const shown = url.origin + url.pathname;
   const beforeQuery = text.split(/[?#]/, 1)[0] ?? "";
   // oxlint-disable-next-line no-control-regex
   if (/[\\\s\u0000-\u001f\u007f]/.test(text))
-    throw refused("contains a backslash, a blank or a control character", shown);
+    throw refused("contains a backslash, a space or a control character", shown);
   if (/%(?:2f|5c|00)/i.test(beforeQuery)) throw refused("contains an encoded slash", shown);
   // Some servers take off what follows a semicolon, and then see the dots.
   if (/\/(?:\.|%2e){1,2}(?:[/;]|%3b|$)/i.test(beforeQuery)) throw refused(`contains a segment "." or ".."`, shown);
   // Fewer or more slashes are put right in silence, and would hide a name before the host from the next line.
-  if (!/^[a-z]+:\/\/[^/]/i.test(text)) throw refused("does not have its host after two slashes", shown);
-  if (/^[^/]*\/\/[^/]*@/.test(beforeQuery)) throw refused("contains a name or a password before its host", url.origin);
+  if (!/^[a-z]+:\/\/[^/]/i.test(text)) throw refused("does not have two slashes before its host", shown);
+  if (/^[^/]*\/\/[^/]*@/.test(beforeQuery)) throw refused("contains a user name or a password", url.origin);
   if (text.includes("#")) throw refused("has a fragment", shown);
   if (!allow.some((prefix) => beginsWith(url, prefix))) {
-    throw refused("is not among the addresses that may be reached", shown);
+    throw refused("is not in the list of allowed addresses", shown);
   }
   return url;
 }

@@ -63,12 +63,12 @@ export class GuardedExchange implements DispatchHandler {
     if (status >= 300 && status < 400 && headers["location"] !== undefined) {
       return this.#stop("REDIRECT_REFUSED", `${shown} redirects ${targetOf(headers["location"], shown)}`, {
         status,
-        hint: "Redirects are not followed. If the API has moved, correct its address and have it approved.",
+        hint: "Redirects are not followed. If the API has moved, correct its address and approve the file again.",
       });
     }
     const encoding = headers["content-encoding"];
     if (encoding !== undefined && isCompressed(encoding)) {
-      return this.#stop("PROTOCOL_VIOLATION", `${shown} answers compressed, which nobody asked for`, { status });
+      return this.#stop("PROTOCOL_VIOLATION", `${shown} sent a compressed answer that was not requested`, { status });
     }
     if (Number(headers["content-length"]) > maxBytes) return this.#tooLarge(status);
     this.#head = { status, headers };
@@ -96,7 +96,7 @@ export class GuardedExchange implements DispatchHandler {
 
   #tooLarge(status: number | undefined): void {
     const { shown, maxBytes } = this.#setup;
-    this.#stop("MESSAGE_TOO_LARGE", `${shown} answers with more than ${maxBytes} bytes`, { status });
+    this.#stop("MESSAGE_TOO_LARGE", `${shown} sent an answer of more than ${maxBytes} bytes`, { status });
   }
 
   #stop(code: ErrorCode, message: string, details: NexusError["details"] = {}): void {
@@ -134,6 +134,6 @@ function isCompressed(encoding: string | string[]): boolean {
 function targetOf(location: string | string[], from: string): string {
   const text = [location].flat()[0] ?? "";
   const url = URL.canParse(text, from) ? new URL(text, from) : undefined;
-  if (!url || url.origin === "null") return "to somewhere that is no web address";
+  if (!url || url.origin === "null") return "to an address that is not http or https";
   return url.origin === new URL(from).origin ? "to another address of the same server" : `to ${url.origin}`;
 }

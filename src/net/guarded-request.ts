@@ -43,7 +43,7 @@ const OWN_HEADERS = new Set([
  */
 export async function guardedRequest(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
   const url = allowedUrl(request.url, request.allow);
-  if (!network.guard) throw new NexusError("INTERNAL", "A guarded request needs a network with a guard");
+  if (!network.guard) throw new NexusError("INTERNAL", "A guarded request needs a network with an address guard");
   network.guard.check(url);
   const foreign = Object.keys(request.headers).find((name) => OWN_HEADERS.has(name.toLowerCase()));
   if (foreign !== undefined) {

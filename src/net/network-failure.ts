@@ -48,17 +48,20 @@ function accountOf(code: string, error: unknown, attempt: Attempt): Account {
     case "EAI_AGAIN":
       return {
         message: `The host name of ${origin} could not be resolved`,
-        hint: "Check the spelling of the host, and the network.",
+        hint: "Check the spelling of the host name, and the network.",
       };
     case "ENETUNREACH":
     case "EHOSTUNREACH":
-      return { message: `There is no way to ${origin} from here`, hint: "Check the network, a VPN, and firewalls." };
+      return {
+        message: `${origin} cannot be reached from this network`,
+        hint: "Check the network, the VPN and the firewall.",
+      };
     case "UND_ERR_CONNECT_TIMEOUT":
     case "ETIMEDOUT":
       return {
         message: `${origin} did not accept a connection in time`,
-        likelyCause: "A firewall drops the packets, or the host is off.",
-        hint: "Check host and port, a VPN, and whether this network needs a proxy (HTTPS_PROXY).",
+        likelyCause: "A firewall may drop the packets, or the host may be off.",
+        hint: "Check the host, the port, the VPN, and whether this network needs a proxy (HTTPS_PROXY).",
       };
     case "ECONNRESET":
     case "EPIPE":
@@ -66,8 +69,8 @@ function accountOf(code: string, error: unknown, attempt: Attempt): Account {
       return {
         message: `${origin} closed the connection before the answer was complete`,
         hint: isPlain(origin)
-          ? "Look into the server's log. If it speaks TLS, its URL begins with https."
-          : "Look into the server's log, and at proxies on the way.",
+          ? "Check the server's log. If the server uses TLS, its URL must start with https."
+          : "Check the server's log, and the proxies between here and the server.",
       };
     default:
       return (
@@ -84,23 +87,23 @@ function accountOfProxy(code: string, error: unknown, proxy: string, origin: str
     case "ECONNREFUSED":
       return {
         message: `The proxy ${proxy} on the way to ${origin} is not listening`,
-        hint: "Start or correct the proxy (HTTP_PROXY, HTTPS_PROXY), or name the host in NO_PROXY.",
+        hint: "Start the proxy, correct HTTP_PROXY or HTTPS_PROXY, or add the host to NO_PROXY.",
       };
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return {
         message: `The host name of the proxy ${proxy} could not be resolved`,
-        hint: "Correct the proxy (HTTP_PROXY, HTTPS_PROXY), or name the server's host in NO_PROXY.",
+        hint: "Correct HTTP_PROXY or HTTPS_PROXY, or add the server's host to NO_PROXY.",
       };
     case "UND_ERR_ABORTED": {
       // Only undici's message has the status; without it the sentence is shorter.
       const [, status] = /\((\d{3})\)/.exec(messageOf(error)) ?? [];
       return {
-        message: `The proxy ${proxy} does not let through to ${origin}${status ? ` (HTTP ${status})` : ""}`,
+        message: `The proxy ${proxy} refused to connect to ${origin}${status ? ` (HTTP ${status})` : ""}`,
         hint:
           status === "407"
-            ? "Put the proxy's name and password into its address: http://name:password@host:port."
-            : "Ask who runs the proxy, or name the server's host in NO_PROXY.",
+            ? "Add the user name and the password to the proxy's address: http://name:password@host:port."
+            : "Ask the proxy's operator, or add the server's host to NO_PROXY.",
       };
     }
     default:
@@ -121,28 +124,28 @@ function accountOfTls(code: string, origin: string): Account | undefined {
         likelyCause:
           code === "DEPTH_ZERO_SELF_SIGNED_CERT"
             ? "The server signed its certificate itself."
-            : "A private authority signed it, perhaps that of a company's proxy, or the server leaves out a part of its chain.",
-        hint: "Put the authority's certificate (PEM) into a file and name that file in NODE_EXTRA_CA_CERTS.",
+            : "A private authority signed it, perhaps a company proxy, or the server sends an incomplete certificate chain.",
+        hint: "Save the authority's certificate as a PEM file and set NODE_EXTRA_CA_CERTS to its path.",
       };
     case "CERT_HAS_EXPIRED":
       return {
         message: `The certificate of ${origin} has expired`,
-        hint: "Have the server's operator renew it; if it is new, check this machine's clock.",
+        hint: "Ask the server's operator to renew it. If it is new, check this machine's clock.",
       };
     case "CERT_NOT_YET_VALID":
       return { message: `The certificate of ${origin} is not valid yet`, hint: "Check this machine's clock." };
     case "ERR_TLS_CERT_ALTNAME_INVALID":
       return {
         message: `The certificate of ${origin} is for another host name`,
-        hint: "Use the name that the certificate was made for in the URL.",
+        hint: "Use the certificate's host name in the URL.",
       };
     case "EPROTO":
     case "ERR_SSL_WRONG_VERSION_NUMBER":
     case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
       return {
-        message: `${origin} does not answer in TLS`,
-        likelyCause: "The server speaks http, not https.",
-        hint: "Write the URL with http, or the port of its https.",
+        message: `${origin} does not use TLS`,
+        likelyCause: "The server uses http, not https.",
+        hint: "Use http in the URL, or the server's https port.",
         snippet: `"url": "${origin.replace(/^https:/, "http:")}/…"`,
       };
     default:
@@ -154,8 +157,8 @@ function accountOfTls(code: string, origin: string): Account | undefined {
 function accountOfParser(code: string, origin: string): Account | undefined {
   if (code !== "HTTPParserError") return undefined;
   return {
-    message: `${origin} answers with something that is no HTTP`,
-    likelyCause: isPlain(origin) ? "The server speaks https, or another protocol altogether." : undefined,
+    message: `${origin} sent an answer that is not HTTP`,
+    likelyCause: isPlain(origin) ? "The server uses https or another protocol." : undefined,
     hint: "Check the port and the scheme in the URL.",
     snippet: isPlain(origin) ? `"url": "${origin.replace(/^http:/, "https:")}/…"` : undefined,
   };

@@ -114,9 +114,9 @@ function proxyUrl(value: string | undefined, variable: string): string {
   if (!value) return "";
   const text = value.includes("://") ? value : `http://${value}`;
   if (!URL.canParse(text)) {
-    throw new NexusError("CONFIG_INVALID", `The variable ${variable} holds no proxy address`, {
+    throw new NexusError("CONFIG_INVALID", `The variable ${variable} is not a proxy address`, {
       phase: "config",
-      hint: `Write it like "http://proxy.example:3128", or unset it.`,
+      hint: `Use a value like "http://proxy.example:3128", or unset it.`,
       mayHaveReached: false,
     });
   }

@@ -34,7 +34,7 @@ const WAYS: readonly { programs: readonly string[]; name: string; ways: Ways }[]
     ways: {
       darwin: "brew install python",
       win32: "winget install Python.Python.3.13",
-      otherwise: "the package python3 of your system",
+      otherwise: "the system package python3",
     },
   },
   {
@@ -43,7 +43,7 @@ const WAYS: readonly { programs: readonly string[]; name: string; ways: Ways }[]
     ways: {
       darwin: "brew install pipx",
       win32: "py -m pip install --user pipx",
-      otherwise: "the package pipx of your system",
+      otherwise: "the system package pipx",
     },
   },
   {

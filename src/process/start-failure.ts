@@ -42,9 +42,10 @@ export function startFailure(error: unknown, start: Start): NexusError {
     return failure("PERMISSION_DENIED", `Not allowed to run ${command}`, notAllowed(start));
   }
   if (code === "ENOEXEC" || code === "UNKNOWN") {
-    return failure("CONNECTION_FAILED", `${command} is no program that this system can run`, {
+    return failure("CONNECTION_FAILED", `${command} is not a program that this system can run`, {
       ...throughInterpreter(start),
-      likelyCause: "It is a script without a first line such as #!/usr/bin/env node, or made for another system.",
+      likelyCause:
+        "It is a script without a first line such as #!/usr/bin/env node, or it was built for another system.",
     });
   }
   return failure("CONNECTION_FAILED", `Could not start ${command}: ${messageOf(error)}`, {});
@@ -55,8 +56,8 @@ function notFound(start: Start): ErrorDetails {
   if (/\s/.test(command)) {
     const [program = "", ...rest] = command.trim().split(/\s+/);
     return {
-      likelyCause: `"command" holds the arguments, too.`,
-      hint: `Put its arguments in "args".`,
+      likelyCause: `"command" also contains the arguments.`,
+      hint: `Move the arguments to "args".`,
       snippet: entry(program, [...rest, ...args]),
     };
   }
@@ -66,11 +67,13 @@ function notFound(start: Start): ErrorDetails {
   const look = platform === "win32" ? `"where ${command}"` : `"command -v ${command}"`;
   return {
     likelyCause:
-      near.length > 0 ? `It is misspelt, or not on the server's PATH; near it there: ${near.join(", ")}.` : undefined,
+      near.length > 0
+        ? `The name is misspelled or not on the server's PATH. Similar commands there: ${near.join(", ")}.`
+        : undefined,
     hint: [
-      install ? `Install it (${install}), or give its full path.` : "Install it, or give its full path.",
-      `${look} in a terminal shows where it is, if it is.`,
-      ...(platform === "win32" ? [`Programs of npm end in .cmd on Windows: "${command}.cmd".`] : []),
+      install ? `Install it (${install}), or use its full path.` : "Install it, or use its full path.",
+      `${look} in a terminal shows whether and where it is installed.`,
+      ...(platform === "win32" ? [`On Windows, npm programs end in .cmd: "${command}.cmd".`] : []),
     ].join(" "),
     snippet: near[0] === undefined ? undefined : entry(near[0], args),
   };
@@ -83,33 +86,34 @@ function nearby({ command, env, platform }: Start): string[] {
   return [...new Set([...others, ...nearNames(command, programs, 3)])].filter((name) => name !== command).slice(0, 3);
 }
 
-/** A path was given: either nothing is there, or what is there names an interpreter that is not. */
+/** A path was given: it does not exist, or its first line names an interpreter that does not exist. */
 function notAtPath({ command, cwd }: Start): ErrorDetails {
   const interpreter = firstLine(resolve(cwd ?? ".", command))?.match(/^#!\s*(\S+)/)?.[1];
   if (interpreter !== undefined) {
     return {
-      likelyCause: `The file is there, but ${interpreter}, which its first line names, is not.`,
-      hint: "Install that interpreter, or start the file through another one.",
+      likelyCause: `The file exists, but its first line names ${interpreter}, which does not exist.`,
+      hint: "Install that interpreter, or start the file with another one.",
     };
   }
-  const where = cwd === undefined ? "the folder that Nexus was started in" : `the folder it runs in, ${cwd}`;
+  const where = cwd === undefined ? "the folder in which Nexus was started" : `its working folder ${cwd}`;
   return {
-    likelyCause: "Nothing is at this path.",
-    hint: `Correct it, or give the full path; a relative one starts at ${where}.`,
+    likelyCause: "This path does not exist.",
+    hint: `Correct it, or use the full path. Relative paths are resolved from ${where}.`,
   };
 }
 
 function notAllowed(start: Start): ErrorDetails {
   const { command, cwd, platform } = start;
   if (isFolder(resolve(cwd ?? ".", command))) {
-    return { likelyCause: "It is a folder, not a program.", hint: `Name the program inside it in "command".` };
+    return { likelyCause: "This is a folder, not a program.", hint: `Set "command" to the program inside it.` };
   }
   const through = throughInterpreter(start);
-  const allow = platform === "win32" ? "Unblock it in its properties" : `Make it executable (chmod +x ${command})`;
+  const allow =
+    platform === "win32" ? "Unblock it in the file's properties" : `Make it executable (chmod +x ${command})`;
   return {
     likelyCause:
-      platform === "win32" ? "Windows or a virus scanner blocks it." : "The file is not marked as executable.",
-    hint: through.snippet ? `${allow}, or start it through its interpreter.` : `${allow}, or check who may run it.`,
+      platform === "win32" ? "Windows or a virus scanner blocks the file." : "The file is not marked as executable.",
+    hint: through.snippet ? `${allow}, or start it with its interpreter.` : `${allow}, or check its permissions.`,
     snippet: through.snippet,
   };
 }
@@ -117,7 +121,7 @@ function notAllowed(start: Start): ErrorDetails {
 function throughInterpreter({ command, args }: Start): ErrorDetails {
   const interpreter = INTERPRETERS[command.split(".").at(-1) ?? ""];
   if (interpreter === undefined) return { hint: "Check that it was built for this system." };
-  return { hint: "Start it through its interpreter.", snippet: entry(interpreter, [command, ...args]) };
+  return { hint: "Start it with its interpreter.", snippet: entry(interpreter, [command, ...args]) };
 }
 
 function entry(command: string, args: readonly string[]): string {

@@ -26,8 +26,8 @@ test("annotated properties become headers, nested ones too, and null sends none 
 test.each([
   ["a number", { properties: { a: { type: "number", "x-mcp-header": "A" } } }, "type other than"],
   ["an object", { properties: { a: { type: "object", "x-mcp-header": "A" } } }, "type other than"],
-  ["a name with a space", { properties: { a: { type: "string", "x-mcp-header": "A B" } } }, "no header name"],
-  ["an empty name", { properties: { a: { type: "string", "x-mcp-header": "" } } }, "no header name"],
+  ["a name with a space", { properties: { a: { type: "string", "x-mcp-header": "A B" } } }, "not a header name"],
+  ["an empty name", { properties: { a: { type: "string", "x-mcp-header": "" } } }, "not a header name"],
   ["names equal but for case", { properties: { a: region, b: { ...region, "x-mcp-header": "REGION" } } }, "used twice"],
   ["an item of an array", { properties: { a: { type: "array", items: region } } }, "only properties"],
   ["a branch of anyOf", { properties: { a: { anyOf: [region] } } }, "only properties"],

@@ -25,7 +25,7 @@ export function paramHeadersOf(inputSchema: unknown): ParamHeaders {
   if (!isRecord(inputSchema) || !names(inputSchema, 0)) return NO_PARAM_HEADERS;
   const headers: ParamHeader[] = [];
   if ("x-mcp-header" in inputSchema) {
-    return { ok: false, reason: "x-mcp-header stands on the whole input, where only properties may carry it" };
+    return { ok: false, reason: "x-mcp-header is set on the whole input schema, but only properties may have it" };
   }
   const reason = collect(inputSchema, [], headers) ?? repeated(headers);
   return reason === undefined ? { ok: true, headers } : { ok: false, reason };
@@ -64,7 +64,7 @@ function collect(schema: unknown, path: readonly string[], found: ParamHeader[])
   for (const [keyword, inside] of Object.entries(schema)) {
     if (keyword === "properties" || LITERALS.has(keyword)) continue;
     if (mentionsHeader(inside, 0)) {
-      return `x-mcp-header stands under "${keyword}", where only properties may carry it`;
+      return `x-mcp-header is set under "${keyword}", but only properties may have it`;
     }
   }
   return undefined;
@@ -78,9 +78,9 @@ function collectProperty(property: unknown, path: readonly string[], found: Para
   const place = path.join(".");
   if ("x-mcp-header" in property) {
     const name = property["x-mcp-header"];
-    if (typeof name !== "string" || !TOKEN.test(name)) return `x-mcp-header of "${place}" is no header name`;
+    if (typeof name !== "string" || !TOKEN.test(name)) return `x-mcp-header of "${place}" is not a header name`;
     const type = TYPES.find((allowed) => allowed === property["type"]);
-    if (!type) return `x-mcp-header of "${place}" stands on a type other than string, integer or boolean`;
+    if (!type) return `x-mcp-header of "${place}" is set on a type other than string, integer or boolean`;
     found.push({ header: `Mcp-Param-${name}`, path, type });
   }
   return collect(property, path, found);

@@ -59,7 +59,7 @@ export function explain(keyword: string, location: SchemaLocation): SchemaFindin
           : [],
       );
     case "not":
-      return [location.isForbidden ? explainUnknown(location) : findingAt(location, "is what the schema excludes")];
+      return [location.isForbidden ? explainUnknown(location) : findingAt(location, "is excluded by the schema")];
     case "minimum":
       return expect(`at least ${limit}`);
     case "maximum":
@@ -87,9 +87,9 @@ export function explain(keyword: string, location: SchemaLocation): SchemaFindin
     case "maxProperties":
       return expect(`at most ${counted(demand, "property")}`, sizeOf(value));
     case "uniqueItems":
-      return [findingAt(location, "expected no item twice")];
+      return [findingAt(location, "expected unique items")];
     case "contains":
-      return [findingAt(location, "expected an item of the kind that the schema describes, got none")];
+      return [findingAt(location, 'expected at least one item that matches "contains"')];
     case "minContains":
       return [
         findingAt(location, `expected at least ${counted(demand, "item")} of the kind that the schema describes`),
@@ -157,7 +157,7 @@ export function explainUnknown(location: SchemaLocation): SchemaFinding {
     known.filter((each) => !Object.hasOwn(parent, each)),
   );
   const isNested = segments.length > 1 && known.length > 0;
-  const names = isNested ? `; ${nameOf(segments.slice(0, -1))} takes ${known.slice(0, MOST_NAMES).join(", ")}` : "";
+  const names = isNested ? `; ${nameOf(segments.slice(0, -1))} accepts ${known.slice(0, MOST_NAMES).join(", ")}` : "";
   const hint = near === undefined ? names : `: did you mean ${near}?`;
   const name = nameOf(segments);
   return { path, name, message: `unknown property ${name}${hint}` };

@@ -31,7 +31,7 @@ const DIALECTS: readonly [RegExp, PreparedSchema["draft"]][] = [
  */
 export function prepareSchema(schema: unknown): PreparedSchema {
   const text = JSON.stringify(schema) as string | undefined;
-  if (text === undefined) throw new UnusableSchema("it is no schema");
+  if (text === undefined) throw new UnusableSchema("it is not a schema");
   if (text.length > MAX_SCHEMA_LENGTH) throw new UnusableSchema(`it is larger than ${MAX_SCHEMA_LENGTH} characters`);
   const copy: unknown = JSON.parse(text);
   const draft = draftOf(copy);
@@ -216,7 +216,7 @@ const DRAFT_2020_12 = new Map<string, Cleaner>([
 
 function requirePattern(source: string, { path }: Place): string {
   if (isPattern(source)) return source;
-  throw new UnusableSchema(`${path} is no regular expression of JavaScript: ${JSON.stringify(source)}`);
+  throw new UnusableSchema(`${path} is not a valid JavaScript regular expression: ${JSON.stringify(source)}`);
 }
 
 function isPattern(source: string): boolean {
@@ -228,5 +228,5 @@ function isPattern(source: string): boolean {
 }
 
 function misshapen({ path }: Place, expected: string): UnusableSchema {
-  return new UnusableSchema(`${path || "the whole"} should be ${expected}`);
+  return new UnusableSchema(`${path || "the schema"} must be ${expected}`);
 }

@@ -47,7 +47,9 @@ export function compileSchema(schema: object): SchemaValidator {
 function requireLocal(references: readonly CleanSchema[], lookup: Record<string, CleanSchema>): void {
   for (const { $ref, __absolute_ref__: uri } of references) {
     if (typeof uri === "string" && lookup[uri] !== undefined) continue;
-    throw new UnusableSchema(`it refers to ${JSON.stringify($ref)}, which is not inside it and is never fetched`);
+    throw new UnusableSchema(
+      `it refers to ${JSON.stringify($ref)}, which is not part of it; external schemas are not loaded`,
+    );
   }
 }
 
@@ -78,7 +80,7 @@ function unusable(error: unknown): SchemaCheck {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof RangeError) return "it refers to itself without end";
+  if (error instanceof RangeError) return "it refers to itself in an endless loop";
   const { code, message } = error as { code?: unknown; message?: unknown };
   return code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? `checking took longer than ${MAX_MS} ms` : String(message);
 }

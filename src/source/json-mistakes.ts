@@ -4,38 +4,41 @@ interface JsonMistake {
   hint?: string;
 }
 
-const QUOTES = `Text and names stand in double quotes: "command": "node". Only numbers, true, false and null do without.`;
+const QUOTES = `Put text and names in double quotes: "command": "node". Only numbers, true, false and null have none.`;
 
 /** The mistakes that the parser knows, in words. */
 export const JSON_MISTAKES: Record<string, JsonMistake> = {
-  InvalidSymbol: { what: "this is no value; text stands in double quotes", hint: QUOTES },
-  InvalidNumberFormat: { what: "this is no number" },
+  InvalidSymbol: { what: "this is not a value; text needs double quotes", hint: QUOTES },
+  InvalidNumberFormat: { what: "this is not a number" },
   PropertyNameExpected: { what: "a name in double quotes is expected here", hint: QUOTES },
-  ValueExpected: { what: "a value is expected here", hint: `Write one, or "" for none, or delete the name before it.` },
+  ValueExpected: {
+    what: "a value is expected here",
+    hint: `Add a value, or "" for an empty one, or delete the name before it.`,
+  },
   ColonExpected: { what: "a colon is missing here", hint: `Write "name": value, with a colon between the two.` },
-  CommaExpected: { what: "a comma is missing before this", hint: "Put a comma at the end of what stands before it." },
+  CommaExpected: { what: "a comma is missing before this", hint: "Add a comma at the end of the previous item." },
   CloseBraceExpected: {
     what: "a } is missing here",
-    hint: "Some { before this was never closed: add a } where its part ends.",
+    hint: "A { before this is not closed. Add a } at its end.",
   },
   CloseBracketExpected: {
     what: "a ] is missing here",
-    hint: "Some [ before this was never closed: add a ] where its list ends.",
+    hint: "A [ before this is not closed. Add a ] at the end of the list.",
   },
   EndOfFileExpected: {
-    what: "the file should have ended before this",
-    hint: "A } too many closed everything before this: delete it, or move this inside.",
+    what: "unexpected content after the end",
+    hint: "There is one } too many before this. Delete it, or move this content inside.",
   },
-  UnexpectedEndOfComment: { what: "this comment does not end", hint: "Write */ where it ends." },
+  UnexpectedEndOfComment: { what: "this comment is not closed", hint: "Add */ at its end." },
   UnexpectedEndOfString: {
-    what: "this text does not end; its closing quote is missing",
-    hint: String.raw`Write a " at its end, in the same line; a quote inside of a text is written \".`,
+    what: "the closing quote of this text is missing",
+    hint: String.raw`Add a " at its end, on the same line. Write a quote inside a text as \".`,
   },
-  UnexpectedEndOfNumber: { what: "this number does not end" },
+  UnexpectedEndOfNumber: { what: "this number is incomplete" },
   InvalidUnicode: { what: "\\u must be followed by four hexadecimal digits", hint: backslash() },
-  InvalidEscapeCharacter: { what: "this text has a backslash that means nothing", hint: backslash() },
+  InvalidEscapeCharacter: { what: "this text has an invalid escape sequence", hint: backslash() },
   InvalidCharacter: {
-    what: "this text has a control character in it",
+    what: "this text contains a control character",
     hint: String.raw`Write \t for a tab and \n for a new line.`,
   },
 };

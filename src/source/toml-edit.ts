@@ -23,7 +23,7 @@ class TomlText {
     const present = this.#statements.filter((statement) => isBelow(statement.path, path));
     const [first] = present;
     if (value === undefined) {
-      if (!first) throw new TypeError("nothing is there");
+      if (!first) throw new TypeError("not found");
       return this.#without(present);
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) return this.#withPair(path, value);
@@ -57,7 +57,7 @@ class TomlText {
     if (pair) return this.#text.slice(0, pair.value[0]) + written + this.#text.slice(pair.value[1]);
     const table = path.slice(0, -1);
     const header = this.#statements.findIndex(({ kind, path: known }) => kind === "table" && isSame(known, table));
-    if (header === -1) throw new TypeError("no table of its own");
+    if (header === -1) throw new TypeError("not a separate table");
     let last = this.#statements[header];
     for (const statement of this.#statements.slice(header + 1)) {
       if (statement.kind === "table") break;

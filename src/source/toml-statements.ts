@@ -74,7 +74,7 @@ function valueEnd(text: string, at: number): number {
     else if (/[[{]/.test(sign)) depth++;
     else if (/[\]}]/.test(sign) && --depth === 0) return here + 1;
   }
-  throw new TypeError("a value without an end");
+  throw new TypeError("an unterminated value");
 }
 
 function stringEnd(text: string, at: number): number {
@@ -90,7 +90,7 @@ function stringEnd(text: string, at: number): number {
       return end;
     }
   }
-  throw new TypeError("a text without an end");
+  throw new TypeError("an unterminated text");
 }
 
 /** After the line break. */

@@ -68,7 +68,7 @@ class Reader {
   #aliased(alias: Alias, place: Place): SourceNode {
     const target = this.#targets.get(alias);
     if (target === undefined) return this.#refuse(place, `no anchor &${alias.source} is set before this alias`);
-    if (this.#open.has(target)) return this.#refuse(place, `the alias *${alias.source} is a part of what it repeats`);
+    if (this.#open.has(target)) return this.#refuse(place, `the alias *${alias.source} is part of its own anchor`);
     this.#open.add(target);
     const node = this.node(target, place);
     this.#open.delete(target);

@@ -27,7 +27,7 @@ class Splice {
     const block = blockOf(node);
     const item = last === undefined ? undefined : itemAt(block, last);
     if (item === undefined && value !== undefined) return this.#withAnother(block, last, value);
-    if (item === undefined) throw new TypeError("nothing is there");
+    if (item === undefined) throw new TypeError("not found");
     return value === undefined ? this.#without(block, item) : this.#withValue(valueOf(item), value);
   }
 
@@ -99,7 +99,7 @@ class Splice {
   #lineEnd(offset: number): number {
     if (this.#text[offset - 1] === "\n") return offset;
     const [rest] = /^[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/.exec(this.#text.slice(offset)) ?? [];
-    if (rest === undefined) throw new TypeError("something else stands in the line");
+    if (rest === undefined) throw new TypeError("the line has other content");
     return offset + rest.length;
   }
 }

@@ -125,9 +125,9 @@ export function parseUrl(text: string): URL {
   throw new NexusError("CONFIG_INVALID", `Not an http or https URL: ${text.slice(0, text.indexOf(":") + 1)}…`, {
     phase: "config",
     likelyCause: /^[\w.-]+:\d+(?:\/|$)/.test(text)
-      ? `The scheme is missing: "http://" or "https://" in front.`
+      ? `The scheme is missing. The URL must start with "http://" or "https://".`
       : undefined,
-    hint: `Write the whole address, for example "https://example.com/mcp".`,
+    hint: `Write the full URL, for example "https://example.com/mcp".`,
     mayHaveReached: false,
   });
 }
@@ -160,9 +160,9 @@ function basicAuthorization({ username, password }: URL): Record<string, string>
 
 function checkHeader(name: string, value: string): void {
   if (/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return;
-  throw new NexusError("CONFIG_INVALID", `The header "${name}" has a name or value that HTTP cannot carry`, {
+  throw new NexusError("CONFIG_INVALID", `The header "${name}" has a name or a value that is not allowed in HTTP`, {
     phase: "config",
-    hint: "Look for line breaks and characters outside Latin-1.",
+    hint: "Check it for line breaks and characters outside Latin-1.",
     mayHaveReached: false,
   });
 }

@@ -238,7 +238,7 @@ export class HttpExchange implements DispatchHandler, Sending {
       const reason = target?.origin === origin ? "too many times" : `to ${target?.origin ?? "an invalid address"}`;
       this.#fail(
         new NexusError("REDIRECT_REFUSED", `The server redirects ${reason}`, {
-          hint: "Use the final address as the server's URL, if you trust it.",
+          hint: "If you trust the final address, use it as the server's URL.",
           mayHaveReached: false,
         }),
       );
@@ -302,12 +302,17 @@ function errorIn(body: string): ErrorObject | undefined {
 function notMcp(kind: string, body: string): NexusError {
   const title = titleOfPage(body);
   const page = title ? `a web page titled "${title}"` : "a web page";
-  return new NexusError("NOT_MCP", `The answer is ${title === undefined ? "" : `${page}, `}no MCP message (${kind})`, {
-    likelyCause: title === undefined ? undefined : "The URL is that of a site or a login page, not of an MCP endpoint.",
-    hint: "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.",
-    raw: body.slice(0, 500),
-    mayHaveReached: true,
-  });
+  return new NexusError(
+    "NOT_MCP",
+    `The answer is ${title === undefined ? "" : `${page}, `}not an MCP message (${kind})`,
+    {
+      likelyCause:
+        title === undefined ? undefined : "The URL belongs to a website or a login page, not to an MCP endpoint.",
+      hint: "Check that the URL is the server's MCP endpoint. It often ends in /mcp.",
+      raw: body.slice(0, 500),
+      mayHaveReached: true,
+    },
+  );
 }
 
 function contentTypeOf(headers: ResponseHeaders): string {

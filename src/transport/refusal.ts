@@ -24,7 +24,7 @@ export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind:
 /** What to do about errors that MCP itself defines. */
 export function rpcHint(code: number | undefined): string | undefined {
   return code === MISSING_CLIENT_CAPABILITY
-    ? `The server wants to ask something: give connect() an "input" that declares it.`
+    ? `The server needs input from the client: pass an "input" with this capability to connect().`
     : undefined;
 }
 
@@ -36,14 +36,14 @@ function challenge(headers: ResponseHeaders): string | undefined {
 
 function causeOf(status: number, headers: ResponseHeaders, body: string): string | undefined {
   if (status === 401 && challenge(headers)?.includes("resource_metadata")) {
-    return "The server wants an OAuth login.";
+    return "The server requires an OAuth login.";
   }
   if (status === 403 && challenge(headers)?.includes("insufficient_scope")) {
-    return "The credentials are good, but lack a scope that this needs.";
+    return "The credentials are valid but lack a required scope.";
   }
   const title = titleOfPage(body);
   if (title === undefined) return undefined;
-  return `It answered with a web page${title === "" ? "" : ` titled "${title}"`}: there may be no MCP endpoint at this URL.`;
+  return `The answer is a web page${title === "" ? "" : ` titled "${title}"`}. This URL may not be an MCP endpoint.`;
 }
 
 function codeOf(status: number, hasRpcError: boolean): ErrorCode {
@@ -56,19 +56,19 @@ function codeOf(status: number, hasRpcError: boolean): ErrorCode {
 function messageFor(status: number): string {
   switch (status) {
     case 401:
-      return "The server wants credentials (HTTP 401)";
+      return "The server requires credentials (HTTP 401)";
     case 403:
-      return "The server refused these credentials or this caller (HTTP 403)";
+      return "The server denied access (HTTP 403)";
     case 404:
-      return "The server knows no such endpoint or session (HTTP 404)";
+      return "The server has no such endpoint or session (HTTP 404)";
     case 405:
-      return "The server does not take this kind of request here (HTTP 405)";
+      return "The server does not accept this kind of request at this URL (HTTP 405)";
     case 407:
-      return "The proxy wants credentials (HTTP 407)";
+      return "The proxy requires credentials (HTTP 407)";
     case 429:
-      return "The server takes no more requests for now (HTTP 429)";
+      return "The server's rate limit was reached (HTTP 429)";
     case 508:
-      return "The server is a gateway that leads back to this one (HTTP 508)";
+      return "The server is a gateway that forwards to this one: a loop (HTTP 508)";
     default:
       return `The server answered with HTTP ${status}`;
   }
@@ -77,19 +77,19 @@ function messageFor(status: number): string {
 function hintFor(status: number): string | undefined {
   switch (status) {
     case 401:
-      return `Give credentials in the entry's "headers", for example { "Authorization": "Bearer …" }.`;
+      return `Add the credentials to the entry's "headers", for example { "Authorization": "Bearer …" }.`;
     case 403:
-      return "Check the permissions of the credentials, and that the server accepts this host.";
+      return "Check the permissions of the credentials, and whether the server accepts this host.";
     case 404:
     case 405:
-      return "Check that the URL is the server's MCP endpoint, often one that ends in /mcp.";
+      return "Check that the URL is the server's MCP endpoint. It often ends in /mcp.";
     case 407:
-      return "Put the proxy's name and password into its address: http://name:password@host:port.";
+      return "Add the user name and the password to the proxy's address: http://name:password@host:port.";
     case 429:
       return "Wait, or ask the server's operator for a higher limit.";
     case 508:
-      return "Remove the entry, or another one of those that make the circle.";
+      return "Remove this entry, or another entry of the loop.";
     default:
-      return status >= 500 ? "Look into the server's own log; the fault is on its side." : undefined;
+      return status >= 500 ? "Check the server's log. The error is on the server's side." : undefined;
   }
 }

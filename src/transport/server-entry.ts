@@ -77,7 +77,7 @@ export function resolveEntry(entry: ServerEntry, locate?: Locate): ResolvedEntry
   return new EntryReader(entry, locate).resolve();
 }
 
-const ONE_OF_BOTH = `Give one: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`;
+const ONE_OF_BOTH = `Use one of: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`;
 
 /** How a server can be reached, and what its type may be called then. */
 const TYPES = { command: ["stdio"], url: ["http", "sse"], api: [] } as const;
@@ -92,7 +92,7 @@ class EntryReader {
   constructor(entry: unknown, locate: Locate | undefined) {
     this.#id = "server";
     this.#locate = locate;
-    if (!isRecord(entry)) throw this.#invalid("is no object", ONE_OF_BOTH);
+    if (!isRecord(entry)) throw this.#invalid("is not an object", ONE_OF_BOTH);
     // Null, which files use for "nothing", is the same as absent.
     this.#entry = Object.fromEntries(
       Object.entries(entry).filter(([, value]) => value !== null && value !== undefined),
@@ -103,7 +103,7 @@ class EntryReader {
   resolve(): ResolvedEntry {
     const retries = this.#entry["http_max_retries"];
     if (retries !== undefined && !(Number.isInteger(retries) && Number(retries) >= 0)) {
-      throw this.#invalid(`"http_max_retries" is no whole number`, "Write 0 for no retries.", ["http_max_retries"]);
+      throw this.#invalid(`"http_max_retries" is not a whole number`, "Write 0 for no retries.", ["http_max_retries"]);
     }
     return {
       id: this.#id,
@@ -125,7 +125,7 @@ class EntryReader {
     if (type !== undefined && !(TYPES[way] as readonly unknown[]).includes(type)) {
       throw this.#invalid(
         `has a "${way}" and the type ${JSON.stringify(type)}`,
-        `Leave "type" out: it follows from "${way}".`,
+        `Remove "type": Nexus infers it from "${way}".`,
         [this.#entry["type"] === undefined ? "transport" : "type"],
       );
     }
@@ -171,16 +171,14 @@ class EntryReader {
       throw this.#invalid(`"${key}" is ${kindOf(value)}, not a list`, `Write it as a list: ["--port", "8080"].`, [key]);
     }
     if (value.every((item) => typeof item === "string")) return value;
-    throw this.#invalid(`"${key}" holds something that is not text`, `Put every item in quotes: "8080", not 8080.`, [
-      key,
-    ]);
+    throw this.#invalid(`"${key}" has an item that is not text`, `Put every item in quotes: "8080", not 8080.`, [key]);
   }
 
   #textRecord(key: string): Record<string, string> {
     const value = this.#entry[key] ?? {};
     // Headers and Map are objects without members; naming Headers would load all of fetch.
     if (!isRecord(value) || Symbol.iterator in value) {
-      throw this.#invalid(`"${key}" is no plain object`, undefined, [key]);
+      throw this.#invalid(`"${key}" is not a plain object`, undefined, [key]);
     }
     for (const [name, text] of Object.entries(value)) {
       if (typeof text !== "string")
@@ -194,7 +192,7 @@ class EntryReader {
     if (value === undefined) return undefined;
     const duration = parseDuration(value);
     if (duration !== undefined) return duration;
-    throw this.#invalid(`"${key}" is no duration`, `Write "30s", "2m" or a number of milliseconds.`, [key]);
+    throw this.#invalid(`"${key}" is not a duration`, `Use "30s", "2m" or a number of milliseconds.`, [key]);
   }
 
   #roots(): Root[] | undefined {
@@ -205,7 +203,7 @@ class EntryReader {
     return value.map((root: unknown) => {
       if (typeof root === "string") return { uri: root.startsWith("file:") ? root : pathToFileURL(resolve(root)).href };
       if (isRecord(root) && typeof root["uri"] === "string") return root as Root;
-      throw this.#invalid(`"roots" holds something that is neither a path nor an object with a "uri"`, undefined, [
+      throw this.#invalid(`"roots" has an item that is neither a path nor an object with a "uri"`, undefined, [
         "roots",
       ]);
     });

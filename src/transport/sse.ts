@@ -101,10 +101,10 @@ function postPath(url: URL, endpoint: string): string {
   if (target?.origin === url.origin) return target.pathname + target.search;
   throw new NexusError(
     "REDIRECT_REFUSED",
-    `The server wants messages posted to ${target?.origin ?? "an invalid address"}`,
+    `The server asks for messages at another origin: ${target?.origin ?? "an invalid address"}`,
     {
       phase: "connect",
-      hint: "Use that address as the server's URL, if you trust it.",
+      hint: "If you trust that address, use it as the server's URL.",
       mayHaveReached: false,
     },
   );

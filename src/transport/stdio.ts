@@ -286,8 +286,8 @@ function watchStderr(child: ChildProcess, { onStderr, hidden }: Pick<StdioOption
 }
 
 function notReading(): NexusError {
-  return new NexusError("CONNECTION_LOST", "The server does not read what it is sent", {
-    hint: "It may hang: look at what it is doing, or start it anew.",
+  return new NexusError("CONNECTION_LOST", "The server does not read its stdin", {
+    hint: "The server may hang. Check what it is doing, or restart it.",
     mayHaveReached: false,
   });
 }

@@ -6,7 +6,7 @@ export function tooLarge(bytes: number, limit: number): NexusError {
     "MESSAGE_TOO_LARGE",
     `The server sent a message of ${bytes} bytes or more; the limit is ${limit}`,
     {
-      hint: "Ask for less at once, or raise the limit with maxMessageBytes.",
+      hint: "Request less data at a time, or raise the limit with maxMessageBytes.",
       mayHaveReached: true,
     },
   );

@@ -56,19 +56,23 @@ function entryMark({ command, args, cwd, env }: StdioReach): string {
 }
 
 export function startsItself(): NexusError {
-  return new NexusError("CONFIG_INVALID", "This entry started the gateway that reads it, and would start it again", {
-    phase: "config",
-    likelyCause: "The gateway is one of its own servers, directly or through another gateway.",
-    hint: `Remove the entry here, or give the inner gateway a configuration of its own: "args": ["serve", "--stdio", "--config", FILE].`,
-    mayHaveReached: false,
-  });
+  return new NexusError(
+    "CONFIG_INVALID",
+    "This entry starts the gateway that reads it, which would start itself again",
+    {
+      phase: "config",
+      likelyCause: "The gateway is its own server, directly or through another gateway.",
+      hint: `Remove this entry, or use a separate configuration for the inner gateway: "args": ["serve", "--stdio", "--config", FILE].`,
+      mayHaveReached: false,
+    },
+  );
 }
 
 function tooManyStarts(): NexusError {
-  return new NexusError("CONFIG_INVALID", `${MAX_STARTS} servers in a row have started one another`, {
+  return new NexusError("CONFIG_INVALID", `${MAX_STARTS} servers have started each other in a chain`, {
     phase: "config",
-    likelyCause: "Gateways are each other's servers, in a circle.",
-    hint: "Remove one of the entries that make the circle.",
+    likelyCause: "Gateways are configured as each other's servers, in a loop.",
+    hint: "Remove one of the entries of the loop.",
     mayHaveReached: false,
   });
 }

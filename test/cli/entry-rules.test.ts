@@ -91,7 +91,7 @@ test("nexus serve answers what an entry denies like something that does not exis
     `There is no tool "ruled__never"`,
   );
   expect(await said(own, "tools/call", { name: "echo", arguments: echo })).toBe(`There is no tool "echo"`);
-  expect(await said(own, "acme/run")).toBe(`There is no method "acme/run" here`);
+  expect(await said(own, "acme/run")).toBe(`Method not found: acme/run`);
   expect(await said(own, "tools/call", { name: "add_numbers", arguments: { a: 1, b: 2 } })).toBeUndefined();
   expect(await said(url, "tools/call", { name: "free__echo", arguments: echo })).toBeUndefined();
   child.kill("SIGTERM");

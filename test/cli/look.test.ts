@@ -303,7 +303,7 @@ describe("servers and explain", () => {
       some(
         "not trusted",
         'did you mean "command"',
-        'Server "docs": once this file is trusted, it would hide the one in',
+        'Server "docs": after this file is trusted, it hides the server in',
         "Not valid JSON at line 1",
       ),
     );

@@ -11,12 +11,12 @@ const DEMO = fileURLToPath(new URL("../../dist/demo/main.js", import.meta.url));
 
 /** Ten that are broken, each in its own way, and what the one line about it says. */
 const BROKEN: Record<string, RegExp> = {
-  "two-ways": /has both "command" and "url" – Give one/,
+  "two-ways": /has both "command" and "url" – Use one/,
   "unset-variable": /the variable NEXUS_TEST_UNSET_KEY is not set – Set it/,
   "not-found": /Command not found: mcp-no-such-server – Install it/,
   forbidden: /Not allowed to run .* – The file is not marked as executable/,
   crash: /exited with code 3: everything: giving up/,
-  hangs: /Not connected within 3 s.* – The command starts no MCP server/,
+  hangs: /Not connected within 3 s.* – The command does not start an MCP server/,
   refused: /Nothing is listening at .* – Start the server/,
   "no-host": /could not be resolved – Check the spelling/,
   "wants-login": /wants credentials \(HTTP 401\) – Give credentials/,

@@ -75,7 +75,7 @@ test("an answer over the limit names the option that raises it, and arrives with
 
 test.each([
   ["typed", "when=today", `/properties/when/type names a type "datetime"`],
-  ["patterned", "id=1", "/properties/id/pattern is no regular expression"],
+  ["patterned", "id=1", "/properties/id/pattern is not a valid JavaScript regular expression"],
 ])("a schema that cannot be used warns and sends: %s", async (tool, arg, reason) => {
   const { code, stdout, stderr } = await mcp("call", `odd.${tool}`, "--arg", arg);
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${JSON.stringify(Object.fromEntries([arg.split("=")]))}\n` });
@@ -101,7 +101,7 @@ test("items of a list that are not valid are repaired or left out, and doctor na
   ]);
   const doctor = await other.run(["mcp", "doctor", "bare"]);
   expect(doctor.code).toBe(0);
-  expect(doctor.stdout).toContain(`left out of tools/list of "bare": number 2 ("name" is not valid)`);
+  expect(doctor.stdout).toContain(`skipped in tools/list of "bare": number 2 ("name" is not valid)`);
   expect(doctor.stdout).toContain(`repaired in tools/list of "bare": "plain" (`);
   expect(doctor.stdout).toContain(`"annotations" is null`);
 });

@@ -71,7 +71,7 @@ describe("Connections to a server", () => {
     const said = await Promise.all(theirs.map((call) => call.said));
     expect(said.filter(({ method }) => method === "elicitation/create")).toHaveLength(PART);
     const [refused] = said.flatMap(({ error }) => error ?? []);
-    expect(refused?.message).toContain("retry later");
+    expect(refused?.message).toContain("Retry later");
     const another = await AskedCall.begin(world, "alice");
     expect(await another.said).toMatchObject({ method: "elicitation/create" });
   });

@@ -117,7 +117,7 @@ test("a file that is saved half written stops nothing, and says so; one that is 
   await host.ready();
   using lease = await host.lease("one");
   await write("mcp.json", JSON.stringify(good).slice(0, -4));
-  await expect.poll(() => warnings).toContainEqual(expect.stringContaining("stay as they were"));
+  await expect.poll(() => warnings).toContainEqual(expect.stringContaining("are unchanged"));
   expect(host.servers().map(({ id, state }) => [id, state.kind])).toEqual([
     ["one", "ready"],
     ["two", "ready"],

@@ -166,7 +166,7 @@ describe("running servers", () => {
     for (const name of ["one.echo", "mcp__one__echo"]) {
       expect(await failure(host.callTool(name, { text: "x" }))).toMatchObject({
         code: "DENIED",
-        message: `Server "one" is switched off`,
+        message: `Server "one" is disabled`,
       });
     }
     expect(await running).toMatchObject({ content: [{ type: "text" }] });

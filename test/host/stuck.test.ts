@@ -84,7 +84,7 @@ test("connections that are over the limit wait their turn, and an idle one makes
   expect(new Set(pids).size).toBe(8);
 });
 
-test("isolation: call starts no more processes than the limit, and gives up a turn that is no longer wanted", async () => {
+test("isolation: call starts no more processes than the limit, and gives up a turn that is no longer needed", async () => {
   await using world = await HostWorld.open();
   const entry = oddServer({ spawnLog: world.path("pids"), slowExitMs: 50 }, { isolation: "call" });
   await using host = await world.host({ odd: entry }, { maxConnections: 3 });

@@ -87,7 +87,7 @@ test("X9: a stored secret is recorded for the address of its server, and goes to
   const refused = await world.run(call);
   expect(other.heard).toEqual([]);
   expect(refused.code).toBe(5);
-  expect(refused.stdout).toContain(`The secret museum.token may not be sent to ${other.origin}, so nothing was sent.`);
+  expect(refused.stdout).toContain(`The secret museum.token may not be sent to ${other.origin}. Nothing was sent.`);
   expect(refused.stdout).toContain(`nexus secrets allow museum.token ${other.origin}`);
 
   const allowed = await world.run(["secrets", "allow", "museum.token", other.origin]);
@@ -119,9 +119,7 @@ test("X9: a file of the same name with another address does not get the secret, 
     mcpServers: { museum: { api: "api/museum/museum.nexus.yaml" } },
   });
   const refused = await world.run([...call, "--trust"]);
-  expect(refused.stdout).toContain(
-    "museum.token may not be sent to https://museums.evil.example, so nothing was sent.",
-  );
+  expect(refused.stdout).toContain("museum.token may not be sent to https://museums.evil.example. Nothing was sent.");
   const doctor = await world.run(["mcp", "doctor", "museum", "--trust"]);
   expect(doctor.stdout).toContain("nexus secrets allow museum.token https://museums.evil.example");
   await rm(join(world.project, ".mcp.json"));
@@ -162,7 +160,7 @@ test("X9: a secret of an older version is limited to the approved address that i
 
   await entry();
   const bound = await older.run(use);
-  expect(bound.stderr).toContain("From now on the secret halls.token is sent to https://127.0.0.1:9 only");
+  expect(bound.stderr).toContain("The secret halls.token is now limited to https://127.0.0.1:9");
   expect((await older.run(["secrets", "list"])).stdout).toMatch(/^halls\.token +https:\/\/127\.0\.0\.1:9$/m);
 });
 

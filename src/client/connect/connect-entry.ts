@@ -76,10 +76,10 @@ async function transportFor(
 }
 
 function noWorkshop(server: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `Server "${server}" is made of a tool file, and nothing here can do that`, {
+  return new NexusError("CONFIG_INVALID", `Server "${server}" is a tool file, and the option "openApi" is missing`, {
     phase: "config",
     server,
-    hint: `Give the option "openApi" of "nexus-mcp/workshop".`,
+    hint: `Pass "openApi" from "nexus-mcp/workshop" to connect().`,
     mayHaveReached: false,
   });
 }

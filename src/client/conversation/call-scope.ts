@@ -101,7 +101,7 @@ export class CallScope implements Timed {
     this.#timeoutMs = options.timeoutMs ?? timeoutMs;
     this.#totalMs = options.totalTimeoutMs ?? Math.max(DEFAULT_TOTAL_MS, this.#timeoutMs);
     if (!(this.#timeoutMs >= 0 && this.#totalMs >= 0)) {
-      throw new NexusError("ARGUMENTS_INVALID", "A timeout is a number of milliseconds, from 0 up", {
+      throw new NexusError("ARGUMENTS_INVALID", "A timeout must be a number of milliseconds, 0 or more", {
         mayHaveReached: false,
       });
     }
@@ -166,7 +166,7 @@ export class CallScope implements Timed {
     const seconds = Math.round((performance.now() - this.#startedAt) / 100) / 10;
     this.stop(
       new NexusError("TIMEOUT", `No answer ${this.#source} after ${seconds} s${this.#lastWords()}`, {
-        hint: "Raise the timeout if the server needs longer, or look at what it is doing.",
+        hint: "Raise the timeout if the server needs longer, or check what it is doing.",
       }),
     );
   }
@@ -208,13 +208,13 @@ export class CallScope implements Timed {
     }
   }
 
-  /** The call is over: nothing of it may stay behind. */
+  /** The call has ended: nothing of it may stay behind. */
   finish(): void {
     this.isFinished = !this.stopped;
     this.#deadlines.remove(this);
     this.#inFlight = undefined;
     if (this.#onAbort) this.options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#handlers?.abort(new NexusError("CANCELLED", "The call is over"));
+    this.#handlers?.abort(new NexusError("CANCELLED", "The call has ended"));
   }
 
   /** A server may say beforehand what a caller needs to know where no answer comes. */

@@ -126,10 +126,10 @@ async function initializeOnce(peer: Peer, introduction: Introduction, version: L
   if (!isLegacyRevision(answered)) {
     throw new NexusError(
       "VERSION_UNSUPPORTED",
-      `The server wants protocol version ${String(answered)}, which is not known here`,
+      `The server requested protocol version ${String(answered)}, which Nexus does not support`,
       {
         phase: "handshake",
-        hint: `Known are ${[...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ")}.`,
+        hint: `Supported versions: ${[...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ")}.`,
         raw: result,
       },
     );
@@ -176,7 +176,9 @@ function judgeResult(result: Result): Discovery {
   if (!Array.isArray(supported) || !isRecord(result["capabilities"])) {
     return {
       kind: "not-modern",
-      error: new NexusError("PROTOCOL_VIOLATION", "The answer to server/discover is no such answer", { raw: result }),
+      error: new NexusError("PROTOCOL_VIOLATION", "The answer to server/discover is not a valid result", {
+        raw: result,
+      }),
     };
   }
   return judgeVersions(supported, result);
@@ -196,10 +198,10 @@ function judgeWithoutModern(supported: readonly unknown[]): Discovery {
     kind: "no-evidence",
     error: new NexusError(
       "VERSION_UNSUPPORTED",
-      `The server speaks ${supported.join(", ")}; this client speaks ${ours}`,
+      `The server supports ${supported.join(", ")}; this client supports ${ours}`,
       {
         phase: "handshake",
-        hint: "Update Nexus, or the server.",
+        hint: "Update Nexus or the server.",
       },
     ),
   };

@@ -33,14 +33,15 @@ export class Inbox implements PeerListener {
 
   request(request: Request, scope: CallScope | undefined): void {
     // Modern clients MUST NOT write responses, so there is no way to refuse either.
-    if (this.isModern) this.#logger.warn(`a modern server sent a request, which none may: ${request.method}`);
+    if (this.isModern)
+      this.#logger.warn(`a modern server sent a request, which the protocol forbids: ${request.method}`);
     else if (this.peer) void this.#questions.answer(this.peer, request, scope);
   }
 
   notification(notification: Notification, scope: CallScope | undefined): void {
     const { method, params } = notification;
     if (isNestedDeeper(params)) {
-      return this.#logger.warn(`${method} was dropped, because it is nested deeper than ${MAX_NESTING} levels`);
+      return this.#logger.warn(`${method} was dropped because it is nested deeper than ${MAX_NESTING} levels`);
     }
     if (method === "notifications/progress") {
       if (scope) guarded(() => reportProgress(params, scope), this.#logger);

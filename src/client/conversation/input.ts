@@ -98,9 +98,9 @@ export class InputDesk {
     if (!provider || !this.declares(request, provider)) {
       throw new NexusError(
         "CAPABILITY_MISSING",
-        `Server "${this.#server}" asked for ${request.method}, which was not declared`,
+        `Server "${this.#server}" sent ${request.method}, but the client did not declare this capability`,
         {
-          hint: `Give connect() an "input" whose capabilities include it.`,
+          hint: `Pass an "input" with this capability to connect().`,
         },
       );
     }

@@ -56,7 +56,7 @@ export class ListReader {
     const isStrict = conversation.peer.kind === "http" && conversation.agreement.era === "modern";
     const { facts: found, reason } = factsOf(tool, isStrict);
     if (reason !== undefined) {
-      logger.warn(`tool "${tool.name}" of "${server}" is left out: ${reason}`);
+      logger.warn(`tool "${tool.name}" of "${server}" is skipped: ${reason}`);
       return false;
     }
     if (found !== UNKNOWN_TOOL) facts.set(tool.name, found);

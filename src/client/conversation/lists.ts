@@ -65,7 +65,7 @@ export function usableItems(
     (item ? repaired : leftOut).add(() => `${nameOf(value, index)} (${why()})`);
   }
   const of = `${LIST_METHODS[kind]} of "${server}"`;
-  if (!leftOut.isEmpty) logger.warn(`left out of ${of}: ${leftOut.text}`);
+  if (!leftOut.isEmpty) logger.warn(`skipped in ${of}: ${leftOut.text}`);
   if (!repaired.isEmpty) logger.info(`repaired in ${of}: ${repaired.text}`, { repaired: true });
   return usable;
 }
@@ -139,7 +139,7 @@ export async function readPages(
       throw new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} has no "${member}"`, { raw: page });
     }
     for (const item of found as unknown[]) items.push(item);
-    if (items.length > MAX_ITEMS) throw tooLong(`${method} has more than ${MAX_ITEMS} items, which is the limit`);
+    if (items.length > MAX_ITEMS) throw tooLong(`${method} returned more than ${MAX_ITEMS} items (limit)`);
     // An empty cursor is a cursor; only a missing one ends the list.
     const next = page["nextCursor"];
     if (typeof next !== "string") return items;
@@ -150,7 +150,7 @@ export async function readPages(
     seen.add(next);
     bytes += weightOf(page);
     const limit = limitReached({ pages: seen.size, bytes, ms: performance.now() - startedAt });
-    if (limit !== undefined) throw tooLong(`${method} has not ended after ${limit}, which is the limit`);
+    if (limit !== undefined) throw tooLong(`${method} did not end after ${limit} (limit)`);
     params = { cursor: next };
   }
 }
@@ -167,7 +167,7 @@ function limitReached({ pages, bytes, ms }: { pages: number; bytes: number; ms: 
 
 function tooLong(message: string): NexusError {
   return new NexusError("PROTOCOL_VIOLATION", message, {
-    hint: "Update the server, or tell its author: a list has to end. Until then, switch the server off.",
+    hint: "Update the server, or report it to its author: a list must end. Until then, disable the server.",
     mayHaveReached: true,
   });
 }

@@ -92,9 +92,9 @@ function explain(error: NexusError, { peer, target, sent }: Failed): NexusError 
   }
   const listening = causeOfListening([...peer.noise, ...(peer.child?.stderr() ?? [])]);
   if (listening) return described.amended({ ...listening, raw: peer.noise, sent, received: receivedBy(peer) });
-  const hint = `It wrote to stdout what is no MCP message: ${JSON.stringify(noise)}. Servers log to stderr; check that the command starts the server itself.`;
+  const hint = `The server wrote text that is not an MCP message to stdout: ${JSON.stringify(noise)}. Servers must log to stderr. Check that the command starts the server directly.`;
   const likelyCause = /^Content-Length:/i.test(noise)
-    ? "It frames its messages as language servers do; MCP wants one JSON message a line."
+    ? "The server frames messages like a language server. MCP requires one JSON message per line."
     : undefined;
   return described.amended({ hint, likelyCause, raw: peer.noise, sent, received: receivedBy(peer) });
 }
@@ -112,17 +112,17 @@ function counted(count: number, what: string): string {
 function silence({ kind, child }: Peer): Diagnosis {
   if (kind !== "stdio") {
     return {
-      likelyCause: "The server is overloaded or stuck, or something between here and it holds the answer back.",
-      hint: `Look into its log, or give it longer with "connection_timeout".`,
+      likelyCause: "The server is overloaded or hangs, or a proxy delays the answer.",
+      hint: `Check the server's log, or raise "connection_timeout".`,
     };
   }
   const listening = causeOfListening(child?.stderr() ?? []);
   if (listening) return listening;
   return {
     likelyCause: child?.stderr().length
-      ? "It started, and is still busy with what it says below, or it waits for something."
-      : "The command starts no MCP server, still downloads one, or waits for a terminal.",
-    hint: `Run the command by hand: a server waits silently for input. Give a slow one longer with "connection_timeout".`,
+      ? "The server started and is still busy with what stderr shows, or it waits for something."
+      : "The command does not start an MCP server, is still downloading it, or waits for a terminal.",
+    hint: `Run the command in a terminal: a server waits silently for input. For a slow server, raise "connection_timeout".`,
   };
 }
 
@@ -130,7 +130,7 @@ async function agree(options: NegotiateOptions): Promise<Negotiated> {
   const { pinned, era, introduction } = options;
   if (pinned !== undefined && !isModernRevision(pinned) && !isLegacyRevision(pinned)) {
     const known = [...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ");
-    throw new NexusError("VERSION_UNSUPPORTED", `No protocol version ${pinned} is known`, {
+    throw new NexusError("VERSION_UNSUPPORTED", `The protocol version ${pinned} is unknown`, {
       phase: "config",
       hint: `Use one of ${known}.`,
       mayHaveReached: false,
@@ -152,9 +152,9 @@ async function agreeOnPinned(peer: Peer, version: Revision, options: NegotiateOp
   const reached = await orFallBack(options, peer, (way, introduction) => initialize(way, introduction, version));
   const spoken = reached.agreement.version;
   if (spoken !== version) {
-    throw new NexusError("VERSION_UNSUPPORTED", `The server speaks ${spoken}, not ${version}`, {
+    throw new NexusError("VERSION_UNSUPPORTED", `The server supports ${spoken}, not ${version}`, {
       phase: "handshake",
-      hint: `Leave "protocolVersion" out to let both sides agree, or set it to "${spoken}".`,
+      hint: `Remove "protocolVersion" to negotiate it, or set it to "${spoken}".`,
     });
   }
   return { ...reached, verdict: { era: "legacy", how: "pinned" } };
@@ -165,9 +165,9 @@ async function agreeOnGivenModern(peer: Peer, options: NegotiateOptions): Promis
   const found = await discoverPatiently(peer, options);
   if (found.kind === "modern") return { peer, agreement: found.agreement, verdict: { era: "modern", how: "given" } };
   if (found.kind !== "legacy-only") throw found.error;
-  throw new NexusError("VERSION_UNSUPPORTED", "The server no longer speaks a modern revision", {
+  throw new NexusError("VERSION_UNSUPPORTED", "The server no longer supports a modern revision", {
     phase: "handshake",
-    hint: `Connect without "era": what was remembered is out of date.`,
+    hint: `Connect without "era". The remembered era is out of date.`,
   });
 }
 
@@ -315,7 +315,7 @@ async function initializeOrListTools(peer: Peer, introduction: Introduction, fou
 /** What each attempt got, for the one who has to find out why. */
 function refusedBothWays(error: NexusError, found: Discovery): NexusError {
   if (!("error" in found)) return error;
-  return error.with({ hint: `It refused both eras; server/discover was answered with: ${found.error.message}` });
+  return error.with({ hint: `The server rejected both eras. Its answer to server/discover: ${found.error.message}` });
 }
 
 /** The server answered, and the answer was no. */

@@ -201,7 +201,7 @@ export class Peer implements PendingOwner {
     const { id, cancelBy } = pending.outgoing;
     if (cancelBy === "notification") {
       this.notify("notifications/cancelled", { requestId: id, reason }).catch((error: unknown) => {
-        this.#logger.debug("a cancellation was not taken", { id, reason: messageOf(error) });
+        this.#logger.debug("a cancellation could not be sent", { id, reason: messageOf(error) });
       });
     }
     pending.sending?.abandon();
@@ -211,9 +211,7 @@ export class Peer implements PendingOwner {
     const shown = names.slice(0, MAX_NAMED).map((name) => JSON.stringify(name));
     if (names.length > MAX_NAMED) shown.push(`${names.length - MAX_NAMED} more`);
     const what = `${method} of "${this.#server}"`;
-    this.#logger.warn(
-      `left out of ${what}, because it is nested deeper than ${MAX_NESTING} levels: ${shown.join(", ")}`,
-    );
+    this.#logger.warn(`skipped in ${what} because it is nested deeper than ${MAX_NESTING} levels: ${shown.join(", ")}`);
   }
 
   /** The last words of the server, for an error that is about it. */
@@ -236,7 +234,10 @@ export class Peer implements PendingOwner {
         sending?.finish?.();
         resolve();
       };
-      timer = setTimeout(() => reject(new NexusError("TIMEOUT", "The server did not take a message in time")), POST_MS);
+      timer = setTimeout(
+        () => reject(new NexusError("TIMEOUT", "The server did not accept a message in time")),
+        POST_MS,
+      );
       sending = this.#connection.send(message, { headers, onHead, onEnd });
     });
     try {
@@ -303,7 +304,7 @@ function receiverFor({
       const id = isRequestId(message.id) ? message.id : streamOf;
       const waiting = id === undefined ? undefined : pending.get(id);
       if (waiting) waiting.answer(message);
-      else logger.debug("an answer that nobody waits for was dropped", { id: message.id });
+      else logger.debug("an answer without a waiting request was dropped", { id: message.id });
     },
     discarded: (what) => receiveDiscarded(what),
   };
@@ -324,7 +325,7 @@ function receiverFor({
       // Cut last: the first half of a value would not be known again.
       const excerpt = (hidden?.in(what.excerpt) ?? what.excerpt).slice(0, MAX_SHOWN_NOISE);
       noise.push(excerpt);
-      logger.warn("the server wrote something that is no MCP message", { excerpt });
+      logger.warn("the server wrote something that is not an MCP message", { excerpt });
       return;
     }
     logger.warn(what.error.message);
@@ -335,7 +336,7 @@ function receiverFor({
 }
 
 const STRAY_PIPE =
-  "A server keeps stdin and stdout for messages as long as it runs: check that the command starts it directly.";
+  "Check that the command starts the server directly. A server must keep stdin and stdout open for messages.";
 
 function unwritable(method: string, error: unknown): NexusError {
   return new NexusError(
@@ -356,11 +357,11 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
       return (
         reason.error ??
         new NexusError("CONNECTION_LOST", "The server ended the stream that carries its answers", {
-          hint: "Connect again; if it happens often, look into the server's log and at proxies on the way.",
+          hint: "Connect again. If it happens often, check the server's log and the proxies between here and the server.",
         })
       );
     case "stdin-closed":
-      return new NexusError("CONNECTION_LOST", "The server closed its stdin and can no longer be asked", {
+      return new NexusError("CONNECTION_LOST", "The server closed its stdin and can no longer receive requests", {
         hint: STRAY_PIPE,
       });
     case "stdout-closed":
@@ -369,7 +370,7 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
       });
     case "exited": {
       const { exitCode, signal } = reason;
-      const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
+      const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
       const words = lastWords(stderr);
       return new NexusError("SERVER_EXITED", `The server ${how}${words ? `: ${words}` : ""}`, {
         exitCode,

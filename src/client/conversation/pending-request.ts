@@ -125,7 +125,7 @@ export function endedWithoutAnswer(method: string, last?: StreamEnd): NexusError
 
 function tooNested(method: string): NexusError {
   return new NexusError("PROTOCOL_VIOLATION", `The answer to ${method} is nested deeper than ${MAX_NESTING} levels`, {
-    hint: "Ask for less of it, if the server can; else tell its author.",
+    hint: "Request less data if the server supports it. Otherwise report it to the server's author.",
     mayHaveReached: true,
   });
 }

@@ -48,7 +48,7 @@ export class Questions {
       return this.#respond(peer, request, { error: { code: INVALID_PARAMS, message } });
     }
     if (this.#open.size >= MAX_OPEN) {
-      const message = `There are ${MAX_OPEN} open questions of this server already`;
+      const message = `This server already has ${MAX_OPEN} open questions (limit)`;
       return this.#respond(peer, request, { error: { code: INTERNAL_ERROR, message } });
     }
     const withdrawn = new AbortController();
@@ -134,7 +134,7 @@ export class Questions {
   /** The server no longer wants the answer. */
   withdraw(id: unknown): void {
     const open = this.#open.get(id as RequestId);
-    open?.abort(new NexusError("CANCELLED", "The server withdrew its question"));
+    open?.abort(new NexusError("CANCELLED", "The server cancelled its question"));
   }
 
   close(): void {
@@ -178,7 +178,8 @@ function refusal(method: string, error: unknown): ErrorObject {
 }
 
 function unclear(): NexusError {
-  const message = "Calls of several who share the connection are running, and it does not say whose question it is";
+  const message =
+    "Several callers share this connection, and the server does not say which call the question belongs to";
   return new NexusError("CAPABILITY_MISSING", message);
 }
 

@@ -84,7 +84,7 @@ function questionsIn(result: Result): Record<string, Question> {
   if (isFine && questions.every(([, question]) => isRecord(question) && typeof question["method"] === "string")) {
     return Object.fromEntries(questions) as Record<string, Question>;
   }
-  throw new NexusError("PROTOCOL_VIOLATION", "The server asks for input without saying what for", {
+  throw new NexusError("PROTOCOL_VIOLATION", "The server requests input but sent no questions", {
     raw: result,
     mayHaveReached: true,
   });
@@ -101,7 +101,7 @@ export async function answerAll(
   const stopped = new Promise<never>((_, reject) => {
     scope.handlerSignal.addEventListener(
       "abort",
-      () => reject(scope.stopped ?? new NexusError("CANCELLED", "The call is over")),
+      () => reject(scope.stopped ?? new NexusError("CANCELLED", "The call has ended")),
       {
         once: true,
       },

@@ -35,10 +35,14 @@ export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Sour
     return [[additionTo(contents, addition), ...questionsFor(contents, addition)]];
   }
   const [server, another] = contents.servers.filter((found) => idOf(found) === edit.id);
-  if (!server) throw refused(file, `There is no server "${edit.id}" in the file`);
+  if (!server) throw refused(file, `The file has no server "${edit.id}"`);
   if (another) {
     const lines = `lines ${server.place.line} and ${another.place.line}`;
-    throw refused(file, `The file has two servers "${edit.id}", in ${lines}`, "Rename or delete one of them by hand.");
+    throw refused(
+      file,
+      `The file has two servers "${edit.id}", in ${lines}`,
+      "Rename or delete one of them in an editor.",
+    );
   }
   if (edit.kind === "remove") return [[{ path: server.path, value: undefined }]];
   checkSwitches(server, file);
@@ -49,14 +53,14 @@ export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Sour
 /** What to do where a file cannot be edited here. */
 export function byHand(edit: ServerEdit, format: Format): string {
   if (edit.kind === "add") {
-    const others = "Add the server to another file, or write it into this one by hand.";
+    const others = "Add the server to another file, or edit this file in an editor.";
     return format === "toml" ? `For Codex, use "nexus mcp install codex". ${others}` : others;
   }
   const part = format === "toml" ? "table" : "entry";
-  if (edit.kind === "remove") return `Delete the ${part} of "${edit.id}" by hand.`;
+  if (edit.kind === "remove") return `Delete the ${part} of "${edit.id}" in an editor.`;
   const isOn = edit.kind === "enable";
   const setting = { json: `"enabled": ${isOn}`, yaml: `enabled: ${isOn}`, toml: `"enabled = ${isOn}"` }[format];
-  return `Write ${setting} into the ${part} of "${edit.id}" by hand.`;
+  return `Add ${setting} to the ${part} of "${edit.id}" in an editor.`;
 }
 
 function additionTo(contents: Contents, { name, entry, replace }: Addition): SourceChange {
@@ -65,8 +69,8 @@ function additionTo(contents: Contents, { name, entry, replace }: Addition): Sou
   const same = servers.find((found) => idOf(found) === id);
   if (same && replace) return replacement(same, name, entry);
   if (same) {
-    const hint = `Remove it first (nexus mcp remove ${id}), replace it with --force, or take another name.`;
-    throw refused(file, `There is a server "${id}" in the file already`, hint);
+    const hint = `Remove it first (nexus mcp remove ${id}), replace it with --force, or choose another name.`;
+    throw refused(file, `The file already has a server "${id}"`, hint);
   }
   const { path, node, value } = placeFor(contents, entry);
   if (node?.kind === "list") return { path: [...path, node.items.length], value: plain({ ...value, id: name }) };
@@ -118,15 +122,15 @@ function checkSwitches({ node }: FoundServer, file: string): void {
   for (const switchKey of ["enabled", "disabled"]) {
     const [first, another] = node.members.filter(({ key }) => key === switchKey);
     if (!first || !another) continue;
-    throw refused(file, `The entry has "${switchKey}" twice`, "Delete one of them by hand.", another.place);
+    throw refused(file, `The entry has "${switchKey}" twice`, "Delete one of them in an editor.", another.place);
   }
 }
 
 /** Switching the section on would start others, too. */
 function sectionOff({ section: { path }, node: { place } }: FoundServer, file: string): NexusError {
   const [section = "mcp"] = path;
-  const message = `"enabled" of "${section}" is false in the file, which switches off all its servers`;
-  const hint = `Set "enabled" of "${section}" to true by hand: that switches all of them on that are not off themselves.`;
+  const message = `"enabled" of "${section}" is false in the file, which disables all its servers`;
+  const hint = `Set "enabled" of "${section}" to true in an editor. This enables all its servers that are not disabled individually.`;
   return refused(file, message, hint, place);
 }
 

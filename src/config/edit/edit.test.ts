@@ -95,11 +95,11 @@ test("N12: lists that are not indented stay so", async () => {
 
 test("a server that is there is not added twice, one that is not is not removed, and nothing is added to TOML", async () => {
   const add = { kind: "add", name: "my db", entry: { command: "x" } } as const;
-  await expect(editText(JSON_TEXT, "a.json", add)).rejects.toThrow(`There is a server "my-db" in the file already`);
+  await expect(editText(JSON_TEXT, "a.json", add)).rejects.toThrow(`The file already has a server "my-db"`);
   await expect(editText(JSON_TEXT, "a.json", { kind: "remove", id: "no" })).rejects.toThrow(
-    `There is no server "no" in the file`,
+    `The file has no server "no"`,
   );
-  await expect(editText("", "a.toml", add)).rejects.toThrow("Servers are not added to TOML files in this way");
+  await expect(editText("", "a.toml", add)).rejects.toThrow("Nexus cannot add servers to this TOML file");
   await expect(editText("{", "a.json", add)).rejects.toThrow("Not valid JSON");
 });
 
@@ -119,7 +119,7 @@ test("several edits are one: where one cannot be made, none is", async () => {
     { kind: "remove", id: "web" },
     { kind: "remove", id: "no" },
   ] as const;
-  await expect(editFile(file, ...edits)).rejects.toThrow(`There is no server "no"`);
+  await expect(editFile(file, ...edits)).rejects.toThrow(`The file has no server "no"`);
   expect(await world.read("a.json")).toBe(JSON_TEXT);
 });
 
@@ -179,8 +179,8 @@ test.for([
 ] as const)("P1.9: a server that is %s is not changed by guess: %s says what to do by hand", async ([, kind, text]) => {
   await expect(editText(text, "a.yaml", { kind, id: "a" })).rejects.toMatchObject({
     code: "CONFIG_INVALID",
-    message: "The file cannot be edited without changing something else in it",
-    hint: expect.stringMatching(/^Parts of it refer to others \(&, \*, <<\)\. .* by hand\.$/) as string,
+    message: "Nexus cannot edit the file without changing other parts of it",
+    hint: expect.stringMatching(/^It uses YAML anchors or aliases \(&, \*, <<\)\. .* in an editor\.$/) as string,
   });
 });
 
@@ -265,7 +265,7 @@ test("a file that is not UTF-8 is not edited, since what cannot be decoded would
   await writeFile(file, bytes);
   await expect(editFile(file, NEW)).rejects.toMatchObject({
     code: "CONFIG_INVALID",
-    message: "The configuration file is not written in UTF-8: save it so in an editor, then change it",
+    message: "The configuration file is not UTF-8. Save it as UTF-8 in an editor first",
   });
   expect(await readFile(file)).toEqual(bytes);
 });
@@ -334,8 +334,8 @@ test("R8: questions of the same id that ask for something else get another one, 
 test("P1.9: a server of a section that is off is not said to be on, and an edit that cannot be says why", async () => {
   const off = "mcp:\n  enabled: false\n  servers:\n    - id: a\n      command: x\n      enabled: false\n";
   await expect(editText(off, "a.yaml", { kind: "enable", id: "a" })).rejects.toMatchObject({
-    message: `"enabled" of "mcp" is false in the file, which switches off all its servers`,
-    hint: expect.stringContaining(`Set "enabled" of "mcp" to true by hand`) as string,
+    message: `"enabled" of "mcp" is false in the file, which disables all its servers`,
+    hint: expect.stringContaining(`Set "enabled" of "mcp" to true in an editor`) as string,
   });
   const twice = `{"mcpServers":{"a":{"command":"x","enabled":true,\n"enabled":true}}}`;
   await expect(editText(twice, "a.json", { kind: "disable", id: "a" })).rejects.toMatchObject({
@@ -347,7 +347,7 @@ test("P1.9: a server of a section that is off is not said to be on, and an edit 
 test("P0: an edit that is refused leaves no folder behind", async () => {
   await using world = await ConfigWorld.open();
   const file = join(world.root, "a/b/mcp.json");
-  await expect(editFile(file, { kind: "remove", id: "x" })).rejects.toThrow(`There is no server "x" in the file`);
+  await expect(editFile(file, { kind: "remove", id: "x" })).rejects.toThrow(`The file has no server "x"`);
   expect(existsSync(join(world.root, "a"))).toBe(false);
 });
 

@@ -59,13 +59,13 @@ export async function editText(text: string, file: string, edit: ServerEdit): Pr
   const format = formatOf(file);
   // What Codex reads has other words than an entry of ours.
   if (format === "toml" && edit.kind === "add") {
-    throw refused(file, "Servers are not added to TOML files in this way", byHand(edit, format));
+    throw refused(file, "Nexus cannot add servers to this TOML file", byHand(edit, format));
   }
   const edited = await changeText(text, file, (root) => planEdit(edit, root, file));
   if (edited !== undefined) return edited;
   const refers = format === "yaml" && /(?:^|[\s[{,])(?:[&*][^\s,\]}]|<<\s*:)/m.test(text);
-  const parts = refers ? "Parts of it refer to others (&, *, <<). " : "";
-  throw refused(file, "The file cannot be edited without changing something else in it", parts + byHand(edit, format));
+  const parts = refers ? "It uses YAML anchors or aliases (&, *, <<). " : "";
+  throw refused(file, "Nexus cannot edit the file without changing other parts of it", parts + byHand(edit, format));
 }
 
 /**

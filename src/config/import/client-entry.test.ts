@@ -18,7 +18,7 @@ const SHAPES: Record<string, [local: object, remote: object | string]> = {
     { type: "stdio", command: "node", args, env },
     { type: "http", url, headers },
   ],
-  "claude-desktop": [{ command: "node", args, env }, "Claude Desktop cannot reach a server by its address"],
+  "claude-desktop": [{ command: "node", args, env }, "Claude Desktop does not support a server at a URL"],
   codex: [
     { command: "node", args, env },
     { url, http_headers: headers },
@@ -106,7 +106,7 @@ test("Codex gets names of variables where it has keys for them, and nothing that
   });
   for (const text of ["${OTHER}", "a-${KEY}"]) {
     expect(() => entryForClient("codex", { command: "x", env: { KEY: text } })).toThrow(
-      "Codex does not fill in variables",
+      "Codex does not support variables",
     );
   }
 });
@@ -118,19 +118,24 @@ test.for<[string, ClientId, object, string]>([
     { command: "x", env: { A: "${secret:gh}" } },
     `it uses the secret "gh", which only Nexus knows`,
   ],
-  ["a question", "vscode", { command: "x", args: ["${input:t}"] }, `it asks for "t" when it starts`],
-  ["a file", "opencode", { command: "x", args: ["${file:t}"] }, "it takes a value from the file t"],
-  ["a default", "cursor", { command: "x", args: ["${A:-b}"] }, "Cursor has no defaults of variables"],
-  ["a variable", "zed", { command: "x", args: ["${A}"] }, "Zed does not fill in variables"],
-  ["a folder", "gemini", { command: "x", args: ["${workspaceFolder}"] }, "Gemini CLI cannot fill in"],
-  ["a folder to run in", "cursor", { command: "x", cwd: "/srv" }, "Cursor cannot start it in a folder of its own"],
-  ["a file of variables", "codex", { command: "x", envFile: "/e" }, `Codex reads no "envFile"`],
-  ["HTTP+SSE", "codex", { url, type: "sse" }, "Codex cannot reach a server over HTTP+SSE"],
-  ["hidden tools", "cursor", { command: "x", tools: { deny: ["a"] } }, "Cursor has no list of tools to deny"],
-  ["a tool file", "cursor", { api: "a.nexus.yaml" }, "it is made of a tool file"],
-  ["text that looks like a variable", "gemini", { command: "x", args: ["$A"] }, "would fill in what is plain text"],
-  ["text that looks like a variable", "opencode", { command: "x", args: ["{env:A}"] }, "would fill in what is plain"],
-  ["an escaped variable", "cursor", { command: "x", args: ["$${A}"] }, "would fill in what is plain text here"],
+  ["a question", "vscode", { command: "x", args: ["${input:t}"] }, `it asks for "t" at the start`],
+  ["a file", "opencode", { command: "x", args: ["${file:t}"] }, "it reads a value from the file t"],
+  ["a default", "cursor", { command: "x", args: ["${A:-b}"] }, "Cursor does not support defaults of variables"],
+  ["a variable", "zed", { command: "x", args: ["${A}"] }, "Zed does not support variables"],
+  ["a folder", "gemini", { command: "x", args: ["${workspaceFolder}"] }, "Gemini CLI does not support"],
+  ["a folder to run in", "cursor", { command: "x", cwd: "/srv" }, "Cursor does not support a working folder"],
+  ["a file of variables", "codex", { command: "x", envFile: "/e" }, `Codex does not support "envFile"`],
+  ["HTTP+SSE", "codex", { url, type: "sse" }, "Codex does not support a server over HTTP+SSE"],
+  [
+    "hidden tools",
+    "cursor",
+    { command: "x", tools: { deny: ["a"] } },
+    "Cursor does not support a list of tools to deny",
+  ],
+  ["a tool file", "cursor", { api: "a.nexus.yaml" }, "it is a tool file"],
+  ["text that looks like a variable", "gemini", { command: "x", args: ["$A"] }, "would treat plain text"],
+  ["text that looks like a variable", "opencode", { command: "x", args: ["{env:A}"] }, "would treat plain"],
+  ["an escaped variable", "cursor", { command: "x", args: ["$${A}"] }, "would treat plain text as a variable"],
 ])("what a program could only have as something else is refused: %s, %s", ([, client, entry, reason]) => {
   expect(() => entryForClient(client, entry as ServerEntry)).toThrow(reason);
 });

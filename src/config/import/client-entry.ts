@@ -26,7 +26,7 @@ const SETTINGS = [
 /** Writes an entry for another program; throws the reason where that program would run another server than Nexus does. */
 export function entryForClient(client: ClientId, entry: ServerEntry): ClientEntry {
   const facts = CLIENTS[client];
-  if (!facts.shape) throw obstacle(`${facts.title} is not known well enough`);
+  if (!facts.shape) throw obstacle(`Nexus does not know the format of ${facts.title} well enough`);
   return new EntryWriter(facts, facts.shape, entry).write();
 }
 
@@ -46,8 +46,8 @@ class EntryWriter {
 
   write(): ClientEntry {
     const { api, command, oauth } = this.#entry;
-    if (api !== undefined) throw obstacle("it is made of a tool file, which only Nexus can serve");
-    if (oauth !== undefined) throw obstacle(`"oauth" of the entry means something to Nexus alone`);
+    if (api !== undefined) throw obstacle("it is a tool file, which only Nexus can serve");
+    if (oauth !== undefined) throw obstacle(`only Nexus supports "oauth" in the entry`);
     const reach = command === undefined ? this.#remote() : this.#local();
     const tools = this.#tools();
     this.#leftOut.push(...SETTINGS.filter((key) => this.#entry[key] !== undefined));
@@ -58,8 +58,8 @@ class EntryWriter {
   #local(): Record<string, unknown> {
     const { command, args, cwd = this.#entry["workdir"], envFile } = this.#entry;
     const { type, isList, hasCwd, hasEnvFile, env: envKey = "env" } = this.#shape;
-    if (cwd !== undefined && !hasCwd) throw obstacle(`${this.#title} cannot start it in a folder of its own`);
-    if (envFile !== undefined && !hasEnvFile) throw obstacle(`${this.#title} reads no "envFile"`);
+    if (cwd !== undefined && !hasCwd) throw obstacle(`${this.#title} does not support a working folder`);
+    if (envFile !== undefined && !hasEnvFile) throw obstacle(`${this.#title} does not support "envFile"`);
     const [program, ...rest] = texts(command, args).map((word) => this.#variables.text(word));
     const env = this.#env();
     return {
@@ -87,8 +87,8 @@ class EntryWriter {
     const { type: types, url: keys, headers: headersKey = "headers" } = this.#shape;
     const key = keys[kind];
     if (key === undefined) {
-      const what = kind === "sse" && keys.http !== undefined ? "over HTTP+SSE" : "by its address";
-      throw obstacle(`${this.#title} cannot reach a server ${what}`);
+      const what = kind === "sse" && keys.http !== undefined ? "over HTTP+SSE" : "at a URL";
+      throw obstacle(`${this.#title} does not support a server ${what}`);
     }
     const written = pairs(headers).map(([name, text]) => [name, this.#variables.inHeader(name, text)]);
     return {
@@ -110,7 +110,7 @@ class EntryWriter {
       ["deny", deny],
     ] as const) {
       if (tools[key] === undefined) continue;
-      if (theirs === undefined) throw obstacle(`${this.#title} has no list of tools to ${key}`);
+      if (theirs === undefined) throw obstacle(`${this.#title} does not support a list of tools to ${key}`);
       written[theirs] = tools[key];
     }
     return written;

@@ -53,9 +53,9 @@ export async function withClientEntries(
   const fresh = [...entries].filter(([, value]) => value !== undefined);
   const hint =
     fresh.length === 0
-      ? `Delete ${[...entries.keys()].map((name) => `"${name}"`).join(", ")} by hand.`
-      : `Write this into it by hand: ${JSON.stringify(asClientFile(client, Object.fromEntries(fresh)))}`;
-  throw invalid(file, `The file of ${title} cannot be edited without changing something else in it`, { hint });
+      ? `Delete ${[...entries.keys()].map((name) => `"${name}"`).join(", ")} in an editor.`
+      : `Add this in an editor: ${JSON.stringify(asClientFile(client, Object.fromEntries(fresh)))}`;
+  throw invalid(file, `Nexus cannot edit the file of ${title} without changing other parts of it`, { hint });
 }
 
 /** The part of the file that has the entries; undefined where there is none yet. */
@@ -64,7 +64,7 @@ function sectionIn(root: SourceNode, client: ClientId, file: string): SourceNode
   const node = section.reduce<SourceNode | undefined>((at, key) => findMember(at, key)?.node, root);
   if (root.kind === "object" && (!node || node.kind === "object" || plainValue(node) === null)) return node;
   const what = root.kind === "object" ? `"${section.join(".")}"` : "The file";
-  throw invalid(file, `${what} is not an object, as ${title} wants it`, { place: (node ?? root).place });
+  throw invalid(file, `${what} is not an object, which ${title} requires`, { place: (node ?? root).place });
 }
 
 function invalid(

@@ -26,7 +26,7 @@ export class ClientVariables {
     const { title, dialect } = this.#facts;
     const plain = text.replaceAll(/\$\{[^{}]*\}/g, "");
     if (this.#readsMore(plain) || (dialect?.variables && plain.search(dialect.variables) !== -1)) {
-      throw obstacle(`${title} would fill in what is plain text here`);
+      throw obstacle(`${title} would treat plain text as a variable`);
     }
     let written = "";
     let rest = text;
@@ -34,7 +34,7 @@ export class ClientVariables {
       const start = rest.indexOf("${");
       const end = start === -1 ? -1 : endOf(rest, start + 2);
       if (end === -1) return written + rest;
-      if (rest[start - 1] === "$") throw obstacle(`${title} would fill in what is plain text here`);
+      if (rest[start - 1] === "$") throw obstacle(`${title} would treat plain text as a variable`);
       written += rest.slice(0, start) + this.#reference(rest.slice(start + 2, end));
       rest = rest.slice(end + 1);
     }
@@ -72,16 +72,16 @@ export class ClientVariables {
     const { variable, hasDefaults, hasFolders } = this.#shape;
     const [, prefix, name = "", fallback] = /^(?:(env|secret|input|file):)?([^]+?)(?::-([^]*))?$/.exec(reference) ?? [];
     if (prefix === "secret") throw obstacle(`it uses the secret "${name}", which only Nexus knows`);
-    if (prefix === "input") throw obstacle(`it asks for "${name}" when it starts, as only Nexus can`);
-    if (prefix === "file") throw obstacle(`it takes a value from the file ${name}, as only Nexus can`);
-    if (!/^[A-Za-z_]\w*$/.test(name)) throw obstacle(`${title} cannot fill in \${${reference}}`);
+    if (prefix === "input") throw obstacle(`it asks for "${name}" at the start, which only Nexus supports`);
+    if (prefix === "file") throw obstacle(`it reads a value from the file ${name}, which only Nexus supports`);
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw obstacle(`${title} does not support \${${reference}}`);
     if (prefix === undefined && FOLDERS.includes(name)) {
       if (hasFolders && fallback === undefined) return `\${${name}}`;
-      throw obstacle(`${title} cannot fill in \${${reference}}`);
+      throw obstacle(`${title} does not support \${${reference}}`);
     }
-    if (!variable) throw obstacle(`${title} does not fill in variables`);
+    if (!variable) throw obstacle(`${title} does not support variables`);
     if (fallback === undefined) return variable(name);
-    if (!hasDefaults) throw obstacle(`${title} has no defaults of variables`);
+    if (!hasDefaults) throw obstacle(`${title} does not support defaults of variables`);
     return `\${${name}:-${this.text(fallback)}}`;
   }
 

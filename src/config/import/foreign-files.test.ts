@@ -26,7 +26,7 @@ test("R8: an untrusted folder gives no variables to a user's server that looks i
   expect(servers[0]?.entry).toBeUndefined();
   expect(servers[0]?.problem?.code).toBe("UNTRUSTED");
   expect(servers[0]?.problem?.message).toBe(
-    `Server "mine": its "envFile" \${workspaceFolder}/.env lies in a folder that is not trusted, and its variables could make the server run anything`,
+    `Server "mine": its "envFile" \${workspaceFolder}/.env is in a folder that is not trusted, and its variables could make the server run any program`,
   );
 
   const trusting = await world.load({ trust: TRUST_EVERYTHING });

@@ -47,7 +47,7 @@ test("P0: servers of other programs are found where these keep them, with their 
   expect(servers.find(({ name }) => name === "inner")?.project).toBe("/p");
   expect(servers.at(-1)).toMatchObject({ id: "in-project", source: { line: 1, column: 13 } });
   expect(problems.map((problem) => world.told(problem).split("\n")[0])).toEqual([
-    "Not valid JSON at line 1, column 3: this is no value; text stands in double quotes",
+    "Not valid JSON at line 1, column 3: this is not a value; text needs double quotes",
   ]);
 });
 
@@ -313,6 +313,6 @@ test("a file that is named is read, whatever it is called, and its paths mean th
   expect(plain.servers[0]?.entry.args).toEqual(["$A"]);
   expect(known.servers[0]?.entry.args).toEqual(["${A}"]);
   await expect(findImports(world.options(), { ...place, file: join(home, "none"), client: "file" })).rejects.toThrow(
-    "There is no file",
+    "does not exist",
   );
 });

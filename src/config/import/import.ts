@@ -55,10 +55,10 @@ export async function findImports(surroundings: Surroundings, only?: ImportPlace
 }
 
 function missing(file: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `There is no file ${file}`, {
+  return new NexusError("CONFIG_INVALID", `The file ${file} does not exist`, {
     phase: "config",
     source: { file },
-    hint: "Check the path, and that its folder may be read.",
+    hint: "Check the path, and that you may read its folder.",
     mayHaveReached: false,
   });
 }

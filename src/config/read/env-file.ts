@@ -26,17 +26,17 @@ export async function loadEnvFile(node: SourceNode, context: EnvFileContext): Pr
   const member = findMember(node, "envFile");
   if (!member || member.node.kind !== "scalar" || member.node.value === null) return {};
   const { value, place } = member.node;
-  if (typeof value !== "string") return { fault: { place, what: `"envFile" is no path`, hint: `Write ".env".` } };
+  if (typeof value !== "string") return { fault: { place, what: `"envFile" is not a path`, hint: `Write ".env".` } };
   const path = toAbsolutePath(value, context);
   // What was filled in may be secret.
   const given = findMember(context.written, "envFile");
   const written = given ? plainValue(given.node) : value;
   const hasVariables = written !== value;
   const shown = hasVariables ? String(written) : path;
-  const hint = `Write the file, with lines of NAME=value, or delete "envFile".`;
+  const hint = `Create the file with lines of NAME=value, or delete "envFile".`;
   try {
     const text = await (context.read?.(path) ?? loadText(path, { called: `The "envFile" ${shown}` }));
-    if (text === undefined) return { fault: { place, what: `there is no "envFile" ${shown}`, hint } };
+    if (text === undefined) return { fault: { place, what: `the "envFile" ${shown} does not exist`, hint } };
     // A path without variables is the same file everywhere: who wrote it meant that one.
     if (hasVariables && context.mayUse && !(await context.mayUse(path, text))) return { fault: foreign(shown, place) };
     return { env: Object.fromEntries(Object.entries(parseEnv(text)).map(([name, text]) => [name, text ?? ""])) };
@@ -49,7 +49,7 @@ function foreign(shown: string, place: Fault["place"]): Fault {
   return {
     place,
     code: "UNTRUSTED",
-    what: `its "envFile" ${shown} lies in a folder that is not trusted, and its variables could make the server run anything`,
-    hint: `Look at the file, then give --trust for this run. If the folder has servers of its own, "nexus mcp trust" trusts it for good.`,
+    what: `its "envFile" ${shown} is in a folder that is not trusted, and its variables could make the server run any program`,
+    hint: `Review the file, then use --trust for this run. If the folder has its own servers, "nexus mcp trust" trusts it permanently.`,
   };
 }

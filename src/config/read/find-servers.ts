@@ -55,7 +55,7 @@ const MAX_WARNINGS = 20;
 /** Finds the servers in a file, whichever program's file it is. */
 export function findServers(root: SourceNode, file: string, { maxEntries = MAX_ENTRIES } = {}): FoundServers {
   const finder = new Finder(file, maxEntries);
-  if (root.kind !== "object") throw finder.wrong("The file", root.place, `is no object`);
+  if (root.kind !== "object") throw finder.wrong("The file", root.place, `is not an object`);
   for (const key of PLAIN_SECTIONS) {
     const member = findMember(root, key);
     if (member) finder.section(member, section({ name: key, path: [key] }));
@@ -163,7 +163,7 @@ class Finder {
     if (this.found.warnings.length > before) return;
     const bare = root.members.find(({ node }) => findMember(node, "command") ?? findMember(node, "url"));
     if (bare) {
-      const message = `"${bare.key}" looks like a server, but stands outside "mcpServers": { "mcpServers": { "${bare.key}": … } }`;
+      const message = `"${bare.key}" looks like a server but is outside "mcpServers": { "mcpServers": { "${bare.key}": … } }`;
       this.#warn(message, bare.place);
     }
   }
@@ -183,10 +183,10 @@ class Finder {
   }
 
   #tooMany(what: string, place: Place): NexusError {
-    return new NexusError("CONFIG_INVALID", `The file has more than ${this.#maxEntries} ${what}, which is the limit`, {
+    return new NexusError("CONFIG_INVALID", `The file has more than ${this.#maxEntries} ${what} (limit)`, {
       phase: "config",
       source: { file: this.#file, ...place },
-      hint: "Remove those that are not used, or split the file.",
+      hint: "Remove unused entries, or split the file.",
       mayHaveReached: false,
     });
   }

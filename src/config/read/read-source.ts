@@ -12,7 +12,7 @@ const PARSERS: Record<Format, () => Promise<(text: string, file: string) => Sour
   toml: async () => (await import("../../source/toml-source.ts")).parseToml,
 };
 
-const SMALLER = "Remove from it what is not an entry of a server, or split it into several files.";
+const SMALLER = "Remove everything that is not a server entry, or split it into several files.";
 
 const TOO_MUCH =
   "The configuration file is nested too deeply, or has too many values: " +
@@ -53,17 +53,17 @@ export async function loadText(
         return undefined;
       case "not-a-file":
         throw unreadable(file, `${called} is a folder, a pipe or a device`, {
-          hint: "Put a regular file in its place.",
+          hint: "Replace it with a regular file.",
         });
       case "too-large":
         throw unreadable(file, `${called} is larger than the limit of ${maxBytes} bytes`, {
-          hint: maxBytes > MAX_BYTES ? "Change it by hand." : SMALLER,
+          hint: maxBytes > MAX_BYTES ? "Change it in an editor." : SMALLER,
         });
     }
   } catch (error) {
     if (error instanceof NexusError) throw error;
     if ((error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-      throw unreadable(file, `${called} is not written in UTF-8: save it so in an editor, then change it`, {
+      throw unreadable(file, `${called} is not UTF-8. Save it as UTF-8 in an editor first`, {
         cause: error,
       });
     }
@@ -82,7 +82,7 @@ export async function parseSource(text: string, file: string): Promise<SourceNod
     if (error instanceof NexusError) throw error;
     // A parser at its limits costs this file, not the others.
     if (error instanceof RangeError) throw unreadable(file, TOO_MUCH, { hint: SMALLER, cause: error });
-    throw unreadable(file, `The configuration file cannot be understood: ${messageOf(error)}`, { cause: error });
+    throw unreadable(file, `The configuration file cannot be parsed: ${messageOf(error)}`, { cause: error });
   }
 }
 

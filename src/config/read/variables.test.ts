@@ -50,7 +50,7 @@ test("P1.9: an unset variable names itself, the server and the line, and fails t
     `Server "a": the variable GITHUB_TOKN is not set
 a.json:3:10 (explicit)
 x
-Set it (export GITHUB_TOKN=value), or write a default: \${GITHUB_TOKN:-value}. GITHUB_TOKEN is set: did you mean that?`,
+Set it (export GITHUB_TOKN=value), or add a default: \${GITHUB_TOKN:-value}. Did you mean GITHUB_TOKEN? It is set.`,
   );
   const onWindows = await world.loadText("a.json", text, { platform: "win32" });
   expect(onWindows.servers[0]?.problem?.hint).toContain(`$env:GITHUB_TOKN = "value"`);
@@ -64,7 +64,7 @@ test("P1.9: all that is missing is named at once, and other programs' references
     servers: { a: { command: "x", args } },
   });
   expect(servers[0]?.problem?.message).toBe(
-    `Server "a": the variable A is not set, the variable constructor is not set, there is no secret "s", the input "i" (Your token) has no answer, \${command:pick} cannot be filled in`,
+    `Server "a": the variable A is not set, the variable constructor is not set, the secret "s" is not stored, the input "i" (Your token) has no answer, \${command:pick} is not a known variable`,
   );
 });
 
@@ -142,7 +142,7 @@ test("P0: ${file:path}, and opencode's {file:path}, are the text of a file besid
   });
   const headers = servers.map(({ entry }) => (entry?.reach.kind === "http" ? entry.reach.headers["A"] : undefined));
   expect(headers).toEqual(["Bearer from a file", "from home", undefined, undefined, "default"]);
-  expect(world.told(servers[2]?.problem)).toContain(`Server "c": there is no file none`);
+  expect(world.told(servers[2]?.problem)).toContain(`Server "c": the file none does not exist`);
   expect(servers[3]?.problem?.message).toContain(`file "home": It is a folder, a pipe or a device`);
 });
 
@@ -166,8 +166,8 @@ test("P0: an envFile gives variables below env; one that is not there is a probl
     undefined,
     undefined,
   ]);
-  expect(world.told(servers[2]?.problem)).toContain(`Server "c": there is no "envFile" none.env`);
-  expect(servers[3]?.problem?.message).toBe(`Server "d": "envFile" is no path`);
+  expect(world.told(servers[2]?.problem)).toContain(`Server "c": the "envFile" none.env does not exist`);
+  expect(servers[3]?.problem?.message).toBe(`Server "d": "envFile" is not a path`);
 });
 
 test("before trust neither files nor variables of files are read", async () => {
@@ -224,8 +224,8 @@ test("X9: secrets that an address is not allowed to get are not filled in for it
   expect(program?.secretsToBind).toBeUndefined();
   expect(others.map(({ entry }) => entry)).toEqual([undefined, undefined, undefined]);
   expect(others.map(({ problem }) => problem?.message)).toEqual([
-    "The secret bound may not be sent to https://b.one.example, so nothing was sent",
-    "The secret bound may not be sent to https://one.example:8443, so nothing was sent",
-    "The secret bound may not be sent to http://one.example, so nothing was sent",
+    "The secret bound may not be sent to https://b.one.example. Nothing was sent",
+    "The secret bound may not be sent to https://one.example:8443. Nothing was sent",
+    "The secret bound may not be sent to http://one.example. Nothing was sent",
   ]);
 });

@@ -90,7 +90,7 @@ export class VariableFiller {
     if (name === "" || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) return this.#foreign(reference, place);
     const value = await this.#lookUp(prefix, name).catch((error: unknown) => {
       // A secret that cannot be decrypted, a question that was declined: this server's problem only.
-      const hint = (error instanceof NexusError ? error.hint : undefined) ?? `It was asked for as \${${reference}}.`;
+      const hint = (error instanceof NexusError ? error.hint : undefined) ?? `It is used as \${${reference}}.`;
       this.unresolved.push({ place, what: `${prefix} "${name}": ${messageOf(error)}`, hint });
       return "";
     });
@@ -138,13 +138,13 @@ export class VariableFiller {
 
   #explain(prefix: string | undefined, name: string): Omit<Fault, "place"> {
     if (prefix === "secret") {
-      return { what: `there is no secret "${name}"`, hint: `Store it: nexus secrets set ${name}` };
+      return { what: `the secret "${name}" is not stored`, hint: `Store it: nexus secrets set ${name}` };
     }
     if (prefix === "file") {
       const path = toAbsolutePath(name, this.#paths);
       return {
-        what: `there is no file ${path}`,
-        hint: `It was asked for as \${file:${name}}: write it, or a default.`,
+        what: `the file ${path} does not exist`,
+        hint: `It is used as \${file:${name}}. Create the file, or add a default.`,
       };
     }
     if (prefix === "input") {
@@ -152,22 +152,22 @@ export class VariableFiller {
       const asked = description === undefined ? "" : ` (${description})`;
       return {
         what: `the input "${name}"${asked} has no answer`,
-        hint: `Give it a "default" in "inputs", or write \${env:NAME} or \${secret:${name}} in place of \${input:${name}}.`,
+        hint: `Add a "default" in "inputs", or use \${env:NAME} or \${secret:${name}} instead of \${input:${name}}.`,
       };
     }
     // The advice for the first is all that is shown: to search for each of very many would take long.
     const near = this.unresolved.length > 0 ? undefined : nearestName(name, Object.keys(this.#sources.variables));
     const set = this.#sources.platform === "win32" ? `$env:${name} = "value"` : `export ${name}=value`;
-    const meant = near === undefined ? "" : ` ${near} is set: did you mean that?`;
+    const meant = near === undefined ? "" : ` Did you mean ${near}? It is set.`;
     return {
       what: `the variable ${name} is not set`,
-      hint: `Set it (${set}), or write a default: \${${name}:-value}.${meant}`,
+      hint: `Set it (${set}), or add a default: \${${name}:-value}.${meant}`,
     };
   }
 
   #tooNested(place: Place): string {
     const what = `defaults of variables are nested deeper than ${MAX_NESTED} levels`;
-    this.unresolved.push({ place, what, hint: "Write fewer inside of each other: ${A:-${B:-value}} has two levels." });
+    this.unresolved.push({ place, what, hint: "Use fewer levels: ${A:-${B:-value}} has two." });
     return "";
   }
 
@@ -175,11 +175,11 @@ export class VariableFiller {
   #foreign(reference: string, place: Place): string {
     const [, prefix] = /^([A-Za-z]+):/.exec(reference) ?? [];
     if (prefix !== undefined) {
-      const what = `\${${reference}} cannot be filled in`;
+      const what = `\${${reference}} is not a known variable`;
       this.unresolved.push({
         place,
         what,
-        hint: "Known are ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${secret:name}, ${file:path}.",
+        hint: "Use ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${secret:name}, ${file:path}.",
       });
     }
     return `\${${reference}}`;

@@ -95,16 +95,12 @@ async function filesReadBy(
 
 function tooMuch(file: string): NexusError {
   const limit = `${MAX_FILES} files or ${MAX_TOTAL_LENGTH} characters`;
-  return new NexusError(
-    "CONFIG_INVALID",
-    `The files that its servers refer to are more than ${limit}, which is the limit`,
-    {
-      phase: "config",
-      source: { file },
-      hint: "Refer to fewer files with ${file:…}, envFile and api, or to smaller ones.",
-      mayHaveReached: false,
-    },
-  );
+  return new NexusError("CONFIG_INVALID", `The files that its servers refer to exceed the limit of ${limit}`, {
+    phase: "config",
+    source: { file },
+    hint: "Refer to fewer or smaller files with ${file:…}, envFile and api.",
+    mayHaveReached: false,
+  });
 }
 
 /** A tool file says where requests go, with which secrets; its lock says that somebody agreed. */

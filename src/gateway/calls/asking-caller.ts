@@ -38,7 +38,7 @@ export class AskingCaller implements InputProvider {
     const question = this.#forCaller(request);
     if (!caller.ask && question.params?.["mode"] === "url") throw await this.#sentTo(question.params);
     try {
-      if (!caller.ask) throw new Error("it has no stream to be asked on");
+      if (!caller.ask) throw new Error("it has no stream for questions");
       const answer = await caller.ask(question, AbortSignal.any([signal, AbortSignal.timeout(this.#answerMs)]));
       return answer as unknown as InputResult;
     } catch (error) {
@@ -52,7 +52,7 @@ export class AskingCaller implements InputProvider {
     }
   }
 
-  /** The call is over: nothing is asked any more. */
+  /** The call has ended: nothing is asked any more. */
   close(): void {
     this.#stopHearing?.();
   }
@@ -75,7 +75,7 @@ export class AskingCaller implements InputProvider {
   async #sentTo(page: Params): Promise<NexusError> {
     this.#pages.push(page);
     await Promise.resolve();
-    const message = "A page has to be visited first";
+    const message = "The user must open a page first";
     const rpc = { code: URL_ELICITATION_REQUIRED, message, data: { elicitations: this.#pages } };
     return new NexusError("SERVER_ERROR", message, { rpc, mayHaveReached: true });
   }

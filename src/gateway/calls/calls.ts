@@ -257,7 +257,7 @@ function calledOff(error: NexusError, reason: unknown): NexusError {
 }
 
 function tooMany(running: number, { server, method }: Call): Result {
-  const message = `${running} calls of this client are running already; wait until some of them are done`;
+  const message = `Call limit of this client reached (${running}). Wait until some calls have finished.`;
   if (method === "tools/call") return toolFailure(message);
   throw new NexusError("CLOSED", message, { server, method, mayHaveReached: false });
 }

@@ -53,7 +53,7 @@ export class ParkedCalls {
     this.#states = states;
     this.#budget = budget;
     this.#waiting = new ExpiringMap(limits.parkedMs, (parked) =>
-      this.#giveUp(parked, "Nobody came back with an answer"),
+      this.#giveUp(parked, "The client did not answer in time"),
     );
     this.#shares = new FairShares(limits.parked, limits.share);
     this.#finished = new FinishedCalls(limits);
@@ -82,13 +82,13 @@ export class ParkedCalls {
     const share = this.#shares.of(principal);
     // Those whose callers are back are calls like any other, and counted with them; they find their place again.
     if (!this.#shares.reclaim(share, (loser) => this.#giveUpOldest(loser))) {
-      call.giveUp("Too many calls wait for answers");
-      throw cannotWait(`${this.#shares.limitOf(share)} calls wait for answers already`);
+      call.giveUp("Limit of calls that wait for answers reached");
+      throw cannotWait(`the limit of waiting calls is reached (${this.#shares.limitOf(share)})`);
     }
     const claim = this.#budget.claim(principal);
     if (!claim.resize(weightOf(exchange.params))) {
-      call.giveUp("There is no room for what it was called with");
-      throw cannotWait("there is no room for what the call was made with");
+      call.giveUp("The memory limit for waiting calls is reached");
+      throw cannotWait("the memory limit for waiting calls is reached");
     }
     void call.over.then(() => claim.release());
     const id = randomUUID();
@@ -119,7 +119,7 @@ export class ParkedCalls {
   /** Whoever they waited for is gone. */
   release(owner: string): void {
     const isTheirs = (one: Parked) => one.owner === owner;
-    for (const parked of this.#waiting.takeAll(isTheirs)) this.#giveUp(parked, "The caller's session is over");
+    for (const parked of this.#waiting.takeAll(isTheirs)) this.#giveUp(parked, "The caller's session has ended");
     this.#finished.release(owner);
   }
 
@@ -137,10 +137,10 @@ export class ParkedCalls {
       const reply = await parked.call.answer(responses, exchange);
       const lacking = reply.kind === "asked" ? undeclared(reply.questions, exchange.caller.capabilities) : undefined;
       if (!lacking) return this.#tell(parked, reply);
-      parked.call.giveUp("The caller cannot be asked any more");
+      parked.call.giveUp("The caller can no longer be asked");
       throw capabilityMissing(
         lacking,
-        `The server asks for ${capabilityNames(lacking)}, which this request does not declare`,
+        `The server requires ${capabilityNames(lacking)}, which this request does not declare`,
       );
     } catch (error) {
       this.#finish(parked);
@@ -155,7 +155,7 @@ export class ParkedCalls {
       return reply.result;
     }
     if (++parked.rounds > this.#limits.rounds) {
-      parked.call.giveUp("The server asked too often");
+      parked.call.giveUp("The server asked too many times");
       throw new NexusError("INPUT_FAILED", `The server asked ${parked.rounds} times without finishing`, {
         mayHaveReached: true,
       });
@@ -193,7 +193,7 @@ export class ParkedCalls {
   }
 }
 
-const OTHERS_NEED_IT = "Other callers need its place";
+const OTHERS_NEED_IT = "Other callers need this slot";
 
 function cannotWait(why: string): NexusError {
   const message = `The server asked for input, but ${why}; try again later`;

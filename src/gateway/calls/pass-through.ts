@@ -86,7 +86,7 @@ function refuseUndeclared(
     if (isRecord(question) && desk.declares(question)) continue;
     throw new NexusError(
       "PROTOCOL_VIOLATION",
-      `Server "${lease.client.server}" asked what this client did not declare`,
+      `Server "${lease.client.server}" sent a question that this client does not support`,
       {
         server,
         raw: question,

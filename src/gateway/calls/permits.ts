@@ -66,9 +66,9 @@ export class Permits {
     if (decision.kind === "needs-consent" && (await this.#isConsented(call, target))) {
       return { ...call, isConsented: true };
     }
-    const reason = decision.kind === "denied" ? decision.reason : "consent was not given";
+    const reason = decision.kind === "denied" ? decision.reason : "consent was denied";
     const [what, who] = [target.name, call.exchange.principal.id].map((text) => JSON.stringify(text));
-    logger.debug(`the ${target.kind} ${what} of "${call.server}" was refused to ${who}: ${reason}`);
+    logger.debug(`the ${target.kind} ${what} of "${call.server}" was denied for ${who}: ${reason}`);
     return undefined;
   }
 

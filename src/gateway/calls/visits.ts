@@ -24,7 +24,7 @@ export function untilVisited({ server, method, params, capabilities, lease: { cl
           options.input.handle(visit as InputRequest, { server, key, signal }),
         );
         if ((await Promise.all(answers)).every((answer) => isRecord(answer) && answer["action"] === "accept")) continue;
-        throw new NexusError("INPUT_FAILED", `A page has to be visited first: ${(error as NexusError).message}`, {
+        throw new NexusError("INPUT_FAILED", `The user must open a page first: ${(error as NexusError).message}`, {
           cause: error,
           mayHaveReached: true,
         });

@@ -129,7 +129,7 @@ export class ServersListening implements Listening {
         tasks: (agreed.tasks ?? []).flatMap((id) => wanted.tasks.get(id) ?? []),
       };
     } catch (error) {
-      this.#parts.logger.debug(`"${server}" cannot be listened to: ${messageOf(error)}`);
+      this.#parts.logger.debug(`cannot subscribe to changes of "${server}": ${messageOf(error)}`);
       await this.#unwatch(server);
       return {};
     }

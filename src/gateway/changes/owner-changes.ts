@@ -107,7 +107,7 @@ export class OwnerChanges {
       return subscription;
     } catch (error) {
       owner.heard.delete(connection);
-      this.#logger.debug(`"${server}" cannot be heard: ${messageOf(error)}`);
+      this.#logger.debug(`cannot subscribe to changes of "${server}": ${messageOf(error)}`);
       return undefined;
     }
   }

@@ -77,7 +77,7 @@ export class ServerWatch {
     try {
       await open.subscription.close();
     } catch (error) {
-      this.#options.logger.debug(`ending to listen to "${this.#options.server}": ${messageOf(error)}`);
+      this.#options.logger.debug(`cannot end the subscription to "${this.#options.server}": ${messageOf(error)}`);
     } finally {
       open.lease.release();
     }
@@ -103,7 +103,7 @@ export class ServerWatch {
       await this.#connect();
     } catch (error) {
       const { server, logger } = this.#options;
-      logger.debug(`"${server}" cannot be listened to: ${messageOf(error)}`);
+      logger.debug(`cannot subscribe to changes of "${server}": ${messageOf(error)}`);
       if (!(error instanceof NexusError && needsReconfiguration(error.code))) this.#reopenLater();
       return;
     }

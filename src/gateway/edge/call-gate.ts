@@ -50,7 +50,7 @@ export class CallGate {
     const place = this.#queue.of(share.key);
     // One that has more than its part in the queue makes room: it was not begun, and can be called again.
     const hasRoom = this.#queue.reclaim(place, (loser) => this.#refuseNewest(loser));
-    if (!hasRoom) throw turnedAway("The gateway has too many calls to do");
+    if (!hasRoom) throw turnedAway("The gateway is overloaded. Retry later");
     return this.#wait(share, place, signal);
   }
 
@@ -99,7 +99,7 @@ export class CallGate {
   /** False where it has none in the queue. */
   #refuseNewest(loser: Share): boolean {
     const newest = [...this.#waiting].findLast(({ share }) => share === loser);
-    newest?.refuse(turnedAway("The gateway has too many calls to do, and other callers need the queue"));
+    newest?.refuse(turnedAway("The gateway is overloaded: its queue is full. Retry later"));
     return newest !== undefined;
   }
 
@@ -109,7 +109,7 @@ export class CallGate {
     const now = performance.now();
     for (const { until, refuse } of this.#waiting) {
       if (until > now) return this.#expireIn(Math.max(1, Math.ceil(until - now)));
-      refuse(turnedAway("The gateway has too many calls to do, and none ended in time"));
+      refuse(turnedAway("The gateway is overloaded: the call waited too long. Retry later"));
     }
   }
 

@@ -5,23 +5,23 @@ export function cannotListen(error: NodeJS.ErrnoException, port: number, address
   const details: ErrorDetails = { phase: "start", cause: error };
   const code = error.code ?? "";
   if (code === "EADDRINUSE") {
-    return new NexusError("CONFIG_INVALID", `Port ${port} of ${address} is taken`, {
+    return new NexusError("CONFIG_INVALID", `Port ${port} of ${address} is already in use`, {
       ...details,
-      likelyCause: "Another program listens there, perhaps another gateway.",
-      hint: `Choose another port with --port ${port < 65_535 ? port + 1 : port - 1}, or let --port 0 find a free one.`,
+      likelyCause: "Another program listens on this port, perhaps another gateway.",
+      hint: `Choose another port with --port ${port < 65_535 ? port + 1 : port - 1}, or use --port 0 for any free port.`,
     });
   }
   if (code === "EACCES") {
-    return new NexusError("PERMISSION_DENIED", `Port ${port} of ${address} may not be used by you`, {
+    return new NexusError("PERMISSION_DENIED", `No permission to listen on port ${port} of ${address}`, {
       ...details,
-      hint: "Ports below 1024 belong to the system; choose a higher one with --port.",
+      hint: "Ports below 1024 are reserved. Choose a higher port with --port.",
     });
   }
   if (["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL"].includes(code)) {
-    return new NexusError("CONFIG_INVALID", `${address} is no address of this machine`, {
+    return new NexusError("CONFIG_INVALID", `${address} is not an address of this machine`, {
       ...details,
-      hint: "Leave --host out to listen on 127.0.0.1.",
+      hint: "Remove --host to listen on 127.0.0.1.",
     });
   }
-  return new NexusError("CONFIG_INVALID", `Listening on ${address}, port ${port}, failed: ${error.message}`, details);
+  return new NexusError("CONFIG_INVALID", `Cannot listen on ${address}, port ${port}: ${error.message}`, details);
 }

@@ -33,19 +33,19 @@ function frontPage(origin: string, servers: readonly string[] | "hidden"): strin
   const rows = servers === "hidden" ? [] : servers.map((id) => `<li>${code(`${origin}/servers/${id}/mcp`)}</li>`);
   const list =
     rows.length === 0
-      ? `<p>${servers === "hidden" ? "Its servers are shown to callers with credentials only." : "It has no servers yet."}</p>`
-      : `<p>One server alone:</p><ul>${rows.join("")}</ul>`;
+      ? `<p>${servers === "hidden" ? "Credentials are required to see its servers." : "It has no servers."}</p>`
+      : `<p>Single servers:</p><ul>${rows.join("")}</ul>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Nexus gateway</title><style>${STYLE}</style></head>
 <body><h1>Nexus gateway</h1>
-<p>This is a gateway for the Model Context Protocol (Nexus ${escaped(VERSION)}). It is for MCP clients; there is nothing to use in a browser.</p>
+<p>This is a gateway for the Model Context Protocol (Nexus ${escaped(VERSION)}). It serves MCP clients and has no user interface for browsers.</p>
 <h2>Addresses</h2>
 <p>All servers: ${code(url)}</p>
 <p>Clients of 2024-11-05 (HTTP+SSE): ${code(`${origin}/sse`)}</p>
 ${list}
 <h2>To connect a client</h2>
 <pre>${escaped(`nexus mcp install claude-code --url ${url}`)}</pre>
-<p>The same for other clients; or write the address into the client's configuration:</p>
+<p>Use the name of another client, or add the address to the client's configuration:</p>
 <pre>${escaped(JSON.stringify({ mcpServers: { nexus: { type: "http", url } } }, undefined, 2))}</pre>
 <h2>To try it</h2>
 <pre>${escaped(`nexus mcp tools --url ${url}`)}</pre>

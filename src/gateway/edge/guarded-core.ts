@@ -108,7 +108,7 @@ export class GuardedCore implements Core<View> {
 
   /** The call was made all the same, and its caller gets what came of it. */
   readonly #onAuditError = (error: unknown) => {
-    this.#options.logger.error("a call could not be recorded: audit failed", { error });
+    this.#options.logger.error("a call could not be recorded in the audit log", { error });
   };
 
   /** Only servers that the caller may know of: it chooses names, and must neither choose what is counted nor learn from it. */

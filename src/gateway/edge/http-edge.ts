@@ -119,7 +119,7 @@ export class HttpEdge {
     if (route.kind === "sse") return this.#mcp.openSse(req, res, { core: endpoints.all, principal });
     if (route.kind === "messages") return this.#mcp.postSse(req, res, { core: endpoints.all, principal });
     if (route.kind !== "tools" && route.kind !== "metrics") {
-      return refuseUnread(req, res, invalidRequest(`There is nothing at ${req.url}; MCP is at /mcp`, 404));
+      return refuseUnread(req, res, invalidRequest(`Not found: ${req.url}. The MCP endpoint is /mcp`, 404));
     }
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
     if (route.kind === "tools") return this.#tellTools(res, route.server, principal);
@@ -159,11 +159,8 @@ export class HttpEdge {
   }
 }
 
-const CIRCLE = invalidRequest(
-  "This request has come through this gateway before: gateways are each other's servers",
-  508,
-);
+const CIRCLE = invalidRequest("Loop detected: this request already passed through this gateway", 508);
 
 function noServer(server: string): ReturnType<typeof invalidRequest> {
-  return invalidRequest(`There is no server "${server}" here`, 404);
+  return invalidRequest(`This gateway has no server "${server}"`, 404);
 }

@@ -63,7 +63,7 @@ export class DeclaredCapabilities {
   }
 }
 
-const unasked = () => Promise.reject(new NexusError("CLOSED", "The call is over"));
+const unasked = () => Promise.reject(new NexusError("CLOSED", "The call has ended"));
 
 function capabilitySet(declared: ClientCapabilities): CapabilitySet | undefined {
   if (Object.keys(declared).length === 0) return undefined;

@@ -26,7 +26,7 @@ export class Cursors {
 }
 
 export function invalidCursor(): NexusError {
-  return new NexusError("ARGUMENTS_INVALID", "The cursor is not valid for this list; begin again without one", {
+  return new NexusError("ARGUMENTS_INVALID", "The cursor is not valid for this list. Start again without a cursor", {
     mayHaveReached: false,
   });
 }

@@ -49,6 +49,6 @@ export async function readKnownList(
   return { items, outward: items.map((item) => outwardItem(kind, item, { server, prefix })), freshness, headers };
 
   function offered(tools: readonly Params[]): OfferedTools {
-    return offeredTools(tools, (name, reason) => logger.warn(`tool "${name}" of "${server}" is left out: ${reason}`));
+    return offeredTools(tools, (name, reason) => logger.warn(`tool "${name}" of "${server}" is skipped: ${reason}`));
   }
 }

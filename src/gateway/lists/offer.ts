@@ -66,5 +66,5 @@ function carriedExtensions(natures: readonly ServerNature[]): Record<string, unk
 function instructionsFor(servers: readonly ServerStatus[]): string | undefined {
   if (servers.length === 0) return undefined;
   const names = servers.map(({ id, definition: { name } }) => (name === undefined ? id : `${id} (${name})`));
-  return `Several servers in one place: ${names.join(", ")}. Names begin with the server they belong to: <server>__<tool or prompt>, <server>+<URI of a resource>.`;
+  return `This gateway combines several servers: ${names.join(", ")}. Names start with the server id: <server>__<tool or prompt>, <server>+<URI of a resource>.`;
 }

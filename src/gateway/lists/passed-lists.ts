@@ -74,7 +74,7 @@ export class PassedLists {
 
   #tools(listed: readonly Params[], server: string): readonly Params[] {
     const { tools } = offeredTools(listed, (name, reason) =>
-      this.#options.logger.debug(`tool "${name}" of "${server}" is left out: ${reason}`),
+      this.#options.logger.debug(`tool "${name}" of "${server}" is skipped: ${reason}`),
     );
     return tools;
   }

@@ -56,7 +56,7 @@ interface Place {
 function completed(params: Params, place: Place): NamedThing {
   const { ref } = params;
   const kind = isRecord(ref) ? REFERENCES.get(ref["type"]) : undefined;
-  if (!isRecord(ref) || !kind) throw invalid(`"ref" names neither a prompt nor a resource`);
+  if (!isRecord(ref) || !kind) throw invalid(`"ref" is not a prompt or a resource`);
   const target = found(kind, ref, kind === "prompt" ? "name" : "uri", place);
   return { ...target, params: target.params === ref ? params : { ...params, ref: target.params } };
 }
@@ -68,7 +68,7 @@ const REFERENCES = new Map<unknown, "prompt" | "resource">([
 
 function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, known }: Place): NamedThing {
   const given = params[member];
-  if (typeof given !== "string") throw invalid(`"${member}" is needed, as text`);
+  if (typeof given !== "string") throw invalid(`"${member}" must be a string`);
   if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
   const own = member === "name" ? resolveFullName(given, known.serverOf) : resolveFullUri(given, known.isServer);
   if (!own) throw unknownNameWithAdvice(kind, given, known.candidates(kind));
@@ -80,5 +80,5 @@ function invalid(message: string): NexusError {
 }
 
 export function unknownMethod(method: string): NexusError {
-  return new NexusError("CAPABILITY_MISSING", `There is no method "${method}" here`, { method, mayHaveReached: false });
+  return new NexusError("CAPABILITY_MISSING", `Method not found: ${method}`, { method, mayHaveReached: false });
 }

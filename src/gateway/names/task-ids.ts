@@ -34,7 +34,7 @@ export class TaskIds {
 }
 
 export function unknownTask(): NexusError {
-  const message = "There is no such task";
+  const message = "Unknown task";
   return new NexusError("NAME_UNKNOWN", message, { rpc: { code: INVALID_PARAMS, message }, mayHaveReached: false });
 }
 

@@ -78,7 +78,7 @@ export class LegacyTask {
   /** Nobody asks about it any more; the task itself goes on. */
   close(): void {
     this.#questions.refuse();
-    const error = new NexusError("CANCELLED", "Nobody asks about the task any more");
+    const error = new NexusError("CANCELLED", "The client no longer polls the task");
     // The refusals leave first.
     queueMicrotask(() => process.nextTick(() => this.#ending.abort(error)));
   }

@@ -37,7 +37,7 @@ export class TasksOfCallers {
     const { server, params, exchange } = call;
     const taskId = taskIdIn(result);
     if (taskId === undefined) {
-      throw new NexusError("PROTOCOL_VIOLATION", "The server's answer says it is a task, but holds none", {
+      throw new NexusError("PROTOCOL_VIOLATION", "The server's answer has the type of a task but contains no task", {
         raw: result,
         mayHaveReached: true,
       });
@@ -59,7 +59,7 @@ export class TasksOfCallers {
     if (!knowsTasks(exchange.caller.capabilities)) {
       throw capabilityMissing(
         { extensions: { [TASKS_EXTENSION]: {} } },
-        `${method} needs the extension ${TASKS_EXTENSION}`,
+        `${method} requires the extension ${TASKS_EXTENSION}`,
       );
     }
     const { endpoint: view, principal } = exchange;

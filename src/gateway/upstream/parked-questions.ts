@@ -33,7 +33,7 @@ export class ParkedQuestions {
     return new Promise<InputResult>((resolve, reject) => {
       const withdrawn = () => {
         this.#waiting.delete(key);
-        reject(new NexusError("CANCELLED", "The question was withdrawn"));
+        reject(new NexusError("CANCELLED", "The question was cancelled"));
       };
       if (signal.aborted) return withdrawn();
       signal.addEventListener("abort", withdrawn, { once: true });

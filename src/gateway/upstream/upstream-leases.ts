@@ -163,7 +163,7 @@ export function refusing(capabilities: ClientCapabilities): InputProvider {
     capabilities,
     handle({ method }) {
       const code = method === "sampling/createMessage" ? "INPUT_FAILED" : "CAPABILITY_MISSING";
-      throw new NexusError(code, `${method} was asked outside any call`);
+      throw new NexusError(code, `The server sent ${method} outside a call`);
     },
   };
 }

@@ -29,7 +29,7 @@ export class LegacyLogLevels {
       // One that refuses, or does not answer, would do so again, and every call would wait for it.
       const { code } = asNexusError(error);
       if (code !== "SERVER_ERROR" && code !== "TIMEOUT") this.#told.delete(client);
-      this.#logger.warn(`"${client.server}" did not take the log level ${level}: ${messageOf(error)}`);
+      this.#logger.warn(`"${client.server}" rejected the log level ${level}: ${messageOf(error)}`);
     });
     this.#told.set(client, { rank, done });
     return done;

@@ -27,7 +27,7 @@ export function declaring(capabilities: ClientCapabilities): InputProvider {
 }
 
 function refuse(): never {
-  throw new NexusError("CAPABILITY_MISSING", "Modern servers ask with their answers");
+  throw new NexusError("CAPABILITY_MISSING", "A modern server must ask with an input_required result");
 }
 
 const NOBODY: InputProvider = { capabilities: NO_CAPABILITIES, handle: refuse };

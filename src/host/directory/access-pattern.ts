@@ -48,9 +48,9 @@ export function matchesName(pattern: string, name: string): boolean {
 }
 
 function invalidPattern(text: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `${JSON.stringify(text)} is not a pattern of a policy`, {
+  return new NexusError("CONFIG_INVALID", `${JSON.stringify(text)} is not a valid policy pattern`, {
     phase: "config",
-    hint: `A pattern begins with the id of a server, or with "*" for every server: "github", "github.search*", "*.delete*", "github/resources", "github/prompts", "github/methods", "*".`,
+    hint: `A pattern starts with a server id, or with "*" for every server: "github", "github.search*", "*.delete*", "github/resources", "github/prompts", "github/methods", "*".`,
     mayHaveReached: false,
   });
 }

@@ -46,8 +46,8 @@ export function resolveName<T extends Named>(text: string, candidates: readonly 
   if (!only) throw notFound(plain, candidates, kind);
   if (others.length === 0) return only;
   const names = found.map(({ server, name }) => `"${name}" of server "${server}"`).join(" and ");
-  throw new NexusError("NAME_UNKNOWN", `"${text}" may mean ${names}`, {
-    hint: "Use the name with mcp__ instead.",
+  throw new NexusError("NAME_UNKNOWN", `"${text}" is ambiguous: ${names}`, {
+    hint: "Use the full name that starts with mcp__.",
     mayHaveReached: false,
   });
 }
@@ -60,7 +60,7 @@ function notFound(text: string, candidates: readonly Named[], kind: "tool" | "pr
   const hint = near
     ? `Did you mean "${near}"?`
     : candidates.length > 0
-      ? `There are ${candidates.length}; list them to see.`
+      ? `List all ${candidates.length} to see their names.`
       : undefined;
   return unknownName(kind, text, { hint });
 }

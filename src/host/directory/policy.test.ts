@@ -71,7 +71,7 @@ describe("allow and deny", () => {
         expect(() => new Policy(settings, () => undefined)).toThrow(
           expect.objectContaining({
             code: "CONFIG_INVALID",
-            message: `${JSON.stringify(pattern)} is not a pattern of a policy`,
+            message: `${JSON.stringify(pattern)} is not a valid policy pattern`,
           }),
         );
       }

@@ -136,7 +136,7 @@ export class Policy {
   }
 
   async #requireConsent(use: WantedUse): Promise<void> {
-    if (!(await this.askConsent(use))) throw notAllowed(use.target, "consent was not given");
+    if (!(await this.askConsent(use))) throw notAllowed(use.target, "consent was denied");
   }
 
   #decideTool({ server, name, annotations }: AccessTarget): Decision {
@@ -154,7 +154,7 @@ export class Policy {
     const { readOnly, consent } = this.#settings;
     if (readOnly) return denied("only read-only tools, resources and prompts are allowed");
     const isRuled = this.#hasEffectRules(server) || this.#deny.some((pattern) => concerns(pattern, server));
-    if (isRuled && !this.#allow) return denied("the rules for this server do not allow methods beside tools");
+    if (isRuled && !this.#allow) return denied("the rules for this server allow only tools");
     return consent ? NEEDS_CONSENT : ALLOWED;
   }
 

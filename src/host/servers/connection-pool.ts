@@ -177,7 +177,8 @@ export class ConnectionPool {
       return await unlessAborted(coming.held, signal);
     } catch (error) {
       if (coming.entered) this.giveBack(coming.entered);
-      else if (--coming.users === 0) coming.giveUp.abort(new NexusError("CANCELLED", "It is no longer wanted"));
+      else if (--coming.users === 0)
+        coming.giveUp.abort(new NexusError("CANCELLED", "The connection is no longer needed"));
       throw error;
     }
   }
@@ -270,7 +271,7 @@ export class ConnectionPool {
   }
 
   async #end(held: Held): Promise<void> {
-    held.giveUp.abort(new NexusError("CLOSED", "The connection is no longer wanted"));
+    held.giveUp.abort(new NexusError("CLOSED", "The connection is no longer needed"));
     try {
       await (await held.client).close();
     } catch (error) {
@@ -346,7 +347,7 @@ export class ConnectionPool {
     const { server } = this.#options;
     return new NexusError("CONNECTION_FAILED", `Connection limit of server "${server}" reached (${limit})`, {
       server,
-      hint: "Close what is not used, or raise maxConnections, maxOwnerConnections or connectionShare.",
+      hint: "Close unused connections, or raise maxConnections, maxOwnerConnections or connectionShare.",
       retryAfterMs: BUSY_MS,
       mayHaveReached: false,
     });

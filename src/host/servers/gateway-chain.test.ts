@@ -50,12 +50,12 @@ test("an entry is known again by what it starts and where that finds its configu
 test("a server that was started by an entry does not start it again, nor after sixteen others any more", () => {
   let variables: Record<string, string> = {};
   for (let count = 0; count < 16; count++) variables = markOf(reach({ cwd: `/${count}` }), variables, ["aaaaaaaaaaaa"]);
-  expect(() => markOf(reach({ cwd: "/0" }), variables, ["bbbbbbbbbbbb"])).toThrow(/would start it again/);
-  expect(() => markOf(reach(), variables, [])).toThrow("16 servers in a row have started one another");
+  expect(() => markOf(reach({ cwd: "/0" }), variables, ["bbbbbbbbbbbb"])).toThrow(/would start itself again/);
+  expect(() => markOf(reach(), variables, [])).toThrow("16 servers have started each other in a chain");
 });
 
 test("a command inside a server may use that server, though not without end", () => {
   let variables: Record<string, string> = {};
   for (let count = 0; count < 16; count++) variables = markOf(reach(), variables, []);
-  expect(() => markOf(reach(), variables, [])).toThrow("16 servers in a row have started one another");
+  expect(() => markOf(reach(), variables, [])).toThrow("16 servers have started each other in a chain");
 });

@@ -250,7 +250,7 @@ export class HostConnection {
     this.nature = client.era === "legacy" ? "legacy" : client.pid === undefined ? "stateless" : "modern";
     await lists.follow(client);
     const lack = definition().failIfNoTools ? lists.lackOfTools : undefined;
-    const reason = client.lost ?? (held.ending ? new NexusError("CLOSED", "The start was given up") : lack);
+    const reason = client.lost ?? (held.ending ? new NexusError("CLOSED", "The start was cancelled") : lack);
     if (reason) throw reason;
     const ready = (start.ready = { held, client, since });
     this.#backoff.succeeded();

@@ -7,7 +7,7 @@ import { HOST, ONCE } from "./connection-pool.ts";
 /** Declares nothing, so that nothing is asked. */
 export const NOBODY: InputProvider = {
   capabilities: {},
-  handle: () => Promise.reject(new NexusError("INPUT_FAILED", "There is nobody to ask")),
+  handle: () => Promise.reject(new NexusError("INPUT_FAILED", "This connection has no caller to ask")),
 };
 
 export interface KeyRequest {

@@ -132,7 +132,7 @@ export class ServerConnector {
     try {
       return await use(this.#options.eras);
     } catch (error) {
-      this.#options.logger.warn(`which eras servers speak could not be looked up or kept: ${messageOf(error)}`);
+      this.#options.logger.warn(`the remembered eras of servers could not be read or written: ${messageOf(error)}`);
       return undefined;
     }
   }

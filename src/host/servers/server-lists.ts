@@ -59,7 +59,7 @@ export class ServerLists {
     const { id } = this.definition;
     return new NexusError("CAPABILITY_MISSING", `Server "${id}" offers no tools`, {
       server: id,
-      hint: `"fail_if_no_tools" makes that a failure.`,
+      hint: `"fail_if_no_tools" in its entry makes this an error.`,
     });
   }
 
@@ -88,7 +88,7 @@ export class ServerLists {
       });
       return true;
     } catch (error) {
-      this.#options.logger.debug(`"${this.definition.id}" tells of no changes: ${messageOf(error)}`);
+      this.#options.logger.debug(`"${this.definition.id}" does not report changes: ${messageOf(error)}`);
       return false;
     }
   }

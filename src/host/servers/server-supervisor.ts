@@ -224,7 +224,7 @@ export class ServerSupervisor {
     const asking = isAnswering(client).then((answers) => {
       this.#suspects.delete(held);
       if (answers || this.#host.isOver) return;
-      this.#options.logger.warn(`a connection to "${this.definition.id}" does not answer any more, and is replaced`);
+      this.#options.logger.warn(`a connection to "${this.definition.id}" no longer answers and is replaced`);
       this.#pool.retire(held);
     });
     this.#suspects.set(held, asking);

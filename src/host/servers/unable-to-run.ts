@@ -5,10 +5,10 @@ import { NexusError } from "../../errors/nexus-error.ts";
 export function unableToRun(definition: ServerDefinition, enabled = definition.enabled): NexusError | undefined {
   const { id, problem, trusted, origin } = definition;
   if (!enabled) {
-    return new NexusError("DENIED", `Server "${id}" is switched off`, {
+    return new NexusError("DENIED", `Server "${id}" is disabled`, {
       server: id,
       source: origin,
-      hint: `Switch it on: nexus mcp enable ${id}`,
+      hint: `Enable it: nexus mcp enable ${id}`,
       mayHaveReached: false,
     });
   }
@@ -17,7 +17,7 @@ export function unableToRun(definition: ServerDefinition, enabled = definition.e
   return new NexusError("UNTRUSTED", `Server "${id}" is configured by a project that is not trusted`, {
     server: id,
     source: origin,
-    hint: "Look at the file; if you trust what it starts: nexus mcp trust (or --trust, for one run). It is asked for again when the file, or one it names, has changed.",
+    hint: "Review the file and trust it: nexus mcp trust (or --trust, for one run). A change of the file, or of a file it names, must be trusted again.",
     mayHaveReached: false,
   });
 }

@@ -8,6 +8,6 @@ const MAX_LENGTH = 16_384;
 export function declaredText(capabilities: ClientCapabilities): string {
   const text = JSON.stringify(capabilities);
   if (text.length <= MAX_LENGTH) return text;
-  const message = `The capabilities that this client declares have more than ${MAX_LENGTH} characters`;
+  const message = `The declared capabilities of this client are longer than ${MAX_LENGTH} characters`;
   throw new NexusError("ARGUMENTS_INVALID", message, { mayHaveReached: false });
 }

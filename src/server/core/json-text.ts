@@ -16,4 +16,4 @@ export function jsonText(message: Message): string | undefined {
 
 /** Far below the longest text there can be, so that what is put around it fits. */
 const MAX_LENGTH = 2 ** 27;
-const UNWRITABLE = { code: INTERNAL_ERROR, message: "The answer is nested too deeply or too long to be passed on" };
+const UNWRITABLE = { code: INTERNAL_ERROR, message: "The answer is nested too deeply or too large to forward" };

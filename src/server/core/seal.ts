@@ -21,7 +21,7 @@ export class Seal {
   /** Without a key: a random one, good for the life of this process. */
   constructor(key: Buffer = randomBytes(KEY_BYTES)) {
     if (key.length !== KEY_BYTES) {
-      throw new NexusError("CONFIG_INVALID", `A key for sealing has ${KEY_BYTES} bytes, not ${key.length}`);
+      throw new NexusError("CONFIG_INVALID", `A sealing key must have ${KEY_BYTES} bytes, not ${key.length}`);
     }
     this.#key = key;
     this.#keyId = createHash("sha256").update("nexus seal").update(key).digest("base64url").slice(0, 6);

@@ -18,10 +18,10 @@ export function refusalOf({ reason, value }: ForeignRequest, words = PLAIN): Htt
     case "repeated header":
       return invalidRequest(`The request has more than one ${value} header`);
     case "host":
-      return invalidRequest(`Host ${shown} is not a name of this ${self}; allow it with ${allowHost}`, 403);
+      return invalidRequest(`Host ${shown} is not an allowed name of this ${self}. Allow it with ${allowHost}`, 403);
     case "origin":
-      return invalidRequest(`Pages of ${shown} may not call this ${self}; allow them with ${allowOrigin}`, 403);
+      return invalidRequest(`Pages of ${shown} may not call this ${self}. Allow them with ${allowOrigin}`, 403);
     case "site":
-      return invalidRequest(`A page of another site may not call this ${self} (Sec-Fetch-Site: ${value})`, 403);
+      return invalidRequest(`Pages of other sites may not call this ${self} (Sec-Fetch-Site: ${value})`, 403);
   }
 }

@@ -47,7 +47,7 @@ function mismatch(
   const isAbsent = value === undefined || value === null;
   if (typeof given !== "string") return isAbsent ? undefined : `The header ${name} is missing`;
   const decoded = decodeHeaderValue(given);
-  if (decoded === undefined) return `The header ${name} is no valid Base64`;
+  if (decoded === undefined) return `The header ${name} is not valid Base64`;
   return !isAbsent && isSame(decoded, value, type) ? undefined : differs(name, decoded, value);
 }
 
@@ -59,5 +59,5 @@ function isSame(given: string, value: unknown, type: ParamHeader["type"]): boole
 
 function differs(header: string, given: string | string[], value: unknown): string {
   const said = value === undefined ? "has none" : `says ${JSON.stringify(value)}`;
-  return `The header ${header} says ${JSON.stringify(given)}, the body ${said}`;
+  return `The header ${header} does not match the body: the header says ${JSON.stringify(given)}, the body ${said}`;
 }

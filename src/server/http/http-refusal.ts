@@ -23,7 +23,7 @@ export function unreadable(message: string): HttpRefusal {
 }
 
 export function wrongMethod(allowed: string): HttpRefusal {
-  return { ...invalidRequest(`Only ${allowed} can be used here`, 405), headers: { allow: allowed } };
+  return { ...invalidRequest(`Method not allowed. Use ${allowed}`, 405), headers: { allow: allowed } };
 }
 
 /** The caller may come again. */

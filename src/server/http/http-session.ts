@@ -40,10 +40,10 @@ const MAX_ENDED_STREAMS = 8;
 
 /** Clients of the official SDK take any other answer as a reason to ask again, some of them every second without end. */
 const STREAM_IS_OVER: HttpRefusal = {
-  ...invalidRequest("This stream is over: nothing follows the event that Last-Event-ID names", 405),
+  ...invalidRequest("This stream has ended: there are no events after Last-Event-ID", 405),
   headers: { allow: "POST, DELETE" },
 };
-const UNKNOWN_EVENT = invalidRequest("Last-Event-ID names no event from which this session can go on");
+const UNKNOWN_EVENT = invalidRequest("Last-Event-ID is not an event that this session can resume from");
 
 /** A session over Streamable HTTP: the conversation, a stream for each POST that needs one, and its own by GET. */
 export class HttpSession implements Timed {

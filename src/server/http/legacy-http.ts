@@ -186,7 +186,8 @@ export class LegacyHttp implements LegacyEndpoint {
     { body, url, onDone, ...r }: Visitor & PostedBody & { url: URL },
   ): Promise<void> {
     const id = url.searchParams.get("sessionId");
-    if (id === null) return refuseBody(response, invalidRequest("sessionId is missing in the address"), { onDone });
+    if (id === null)
+      return refuseBody(response, invalidRequest("The query parameter sessionId is missing"), { onDone });
     const session = this.#sseSessions.get(id);
     if (!session || !isTheirs(session, r)) return refuseBody(response, UNKNOWN_SESSION, { onDone });
     const isBatch = Array.isArray(body);
@@ -264,7 +265,7 @@ export class LegacyHttp implements LegacyEndpoint {
       await session.conversation.takeUp(agreed, { isCertain: true });
     } catch (error) {
       void session.close();
-      return { ...overloaded("The session cannot be opened now"), error: rpcErrorOf(error) };
+      return { ...overloaded("The session cannot be opened"), error: rpcErrorOf(error) };
     }
     // It may have been ended meanwhile.
     if (!this.#findEarlier(id, r)) {
@@ -314,7 +315,7 @@ export class LegacyHttp implements LegacyEndpoint {
       if (!oldest || session.usedAt < oldest.usedAt) oldest = session;
     }
     if (!oldest) return false;
-    this.#logger.info("a session was ended to make room for another", { sessions: this.sessions });
+    this.#logger.info("a session was closed to make room for another", { sessions: this.sessions });
     this.#end(oldest);
     return true;
   }
@@ -333,7 +334,7 @@ export class LegacyHttp implements LegacyEndpoint {
   }
 
   readonly #onUnwritten = (error: unknown) => {
-    this.#logger.warn("the end of a session will not be remembered after a restart", { error });
+    this.#logger.warn("the end of a session could not be saved and is lost after a restart", { error });
   };
 
   #newSession(r: Visitor, start?: number): HttpSession {
@@ -355,9 +356,9 @@ export class LegacyHttp implements LegacyEndpoint {
 }
 
 const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
-const UNKNOWN_SESSION = invalidRequest("There is no such session: send initialize", 404);
-const NO_REQUEST_OF_ITS_OWN = invalidRequest("initialize is a request of its own, outside any batch");
-const NO_BATCHES = invalidRequest("Batches exist in sessions of 2025-03-26 alone");
+const UNKNOWN_SESSION = invalidRequest("Unknown session: send initialize", 404);
+const NO_REQUEST_OF_ITS_OWN = invalidRequest("initialize must not be part of a batch");
+const NO_BATCHES = invalidRequest("Batches are supported only in sessions of 2025-03-26");
 
 /** Nothing of the body is needed any more. */
 function refuseBody(

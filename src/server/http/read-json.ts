@@ -33,9 +33,9 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
   }
   const encoding = req.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
-    return unread(refusal(415, `Content-Encoding ${encoding} is not understood here; send the body as it is`));
+    return unread(refusal(415, `Content-Encoding ${encoding} is not supported. Send the body uncompressed`));
   }
-  const tooLarge = () => refusal(413, `The request is larger than ${bodyBytes} bytes, which is all that is taken`);
+  const tooLarge = () => refusal(413, `The request body exceeds the limit of ${bodyBytes} bytes`);
   const declared = Number(req.headers["content-length"] ?? Infinity);
   if (declared > bodyBytes && declared !== Infinity) return unread(tooLarge());
   return new Promise((resolve) => {
@@ -86,6 +86,6 @@ function parse(pieces: readonly Buffer[], jsonDepth: number): ReadJson {
   try {
     return { kind: "read", value: JSON.parse(text) };
   } catch {
-    return { kind: "refused", refusal: unreadable("The request is not JSON") };
+    return { kind: "refused", refusal: unreadable("The request is not valid JSON") };
   }
 }

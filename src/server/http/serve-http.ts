@@ -116,7 +116,7 @@ class McpSite {
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = /^[^?]*?(?=\/?(?:\?|$))/.exec(req.url ?? "")?.[0];
     if (path !== "/mcp" && path !== "/sse" && path !== "/messages") {
-      return refuseUnread(req, res, invalidRequest(`There is nothing at ${req.url}; MCP is at /mcp`, 404));
+      return refuseUnread(req, res, invalidRequest(`Not found: ${req.url}. The MCP endpoint is /mcp`, 404));
     }
     const principal = await this.listener.admit(req, res);
     if (!principal || res.destroyed) return;

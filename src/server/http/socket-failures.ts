@@ -25,8 +25,8 @@ function describe(code: string): [status: string, error: { code: number; message
     return ["408 Request Timeout", { code: INVALID_REQUEST, message: "The request did not arrive in time" }];
   }
   if (code === "HPE_HEADER_OVERFLOW") {
-    const message = "The headers are larger than is taken";
+    const message = "The request headers are too large";
     return ["431 Request Header Fields Too Large", { code: INVALID_REQUEST, message }];
   }
-  return ["400 Bad Request", { code: PARSE_ERROR, message: "This is no HTTP request" }];
+  return ["400 Bad Request", { code: PARSE_ERROR, message: "This is not a valid HTTP request" }];
 }

@@ -26,7 +26,7 @@ export class BatchAnswers {
       this.#texts.push(text);
       return;
     }
-    const message = isTooLarge ? `The answers of this batch take more than ${this.#maxBytes} bytes` : NO_ROOM;
+    const message = isTooLarge ? `The answers of this batch exceed the limit of ${this.#maxBytes} bytes` : NO_ROOM;
     const error = { code: INTERNAL_ERROR, message };
     this.#texts.push(JSON.stringify({ jsonrpc: "2.0", id: answer.id, error }));
   }

@@ -54,7 +54,7 @@ export class LegacyCall {
     };
   }
 
-  /** The client no longer wants the answer, or cannot be given it. */
+  /** The client cancelled the request, or cannot be given it. */
   cancel(reason: NexusError): void {
     this.isOver = true;
     this.#cancelled.abort(reason);
@@ -110,7 +110,8 @@ export class LegacyCall {
   }
 
   async #ask(question: Question, wanted: AbortSignal): Promise<Params> {
-    if (this.isOver) throw new NexusError("CANCELLED", `${this.exchange.method} is over: nobody can be asked`);
+    if (this.isOver)
+      throw new NexusError("CANCELLED", `${this.exchange.method} has ended: the client can no longer be asked`);
     const { questions } = this.#around;
     const { original, ...asked } = legacyQuestion(question, this.#around);
     const send = this.#channel.send.bind(this.#channel);

@@ -29,7 +29,7 @@ function linkText({ uri, name, title, description, mimeType }: Record<string, un
 function audioText({ mimeType, data }: Record<string, unknown>, version: LegacyRevision): string {
   const bytes = Math.floor(((textOf(data) ?? "").length * 3) / 4);
   const kind = textOf(mimeType) ?? "of unknown type";
-  return `[audio, ${kind}, about ${bytes} bytes: protocol revision ${version} cannot carry it]`;
+  return `[audio, ${kind}, about ${bytes} bytes: not supported in protocol revision ${version}]`;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -44,7 +44,7 @@ function internal({ code, message, data }: ErrorObject): ErrorObject {
 function lacking(error: ErrorObject, method: string): { error: ErrorObject } | { result: Result } {
   const required = isRecord(error.data) ? error.data["requiredCapabilities"] : undefined;
   const names = capabilityNames(required);
-  const message = names ? `This needs a client with ${names}: ${error.message}` : error.message;
+  const message = names ? `This requires a client with ${names}: ${error.message}` : error.message;
   // The model is better told than the program: it can go on without this tool.
   if (method === "tools/call") return { result: { content: [{ type: "text", text: message }], isError: true } };
   return { error: internal({ ...error, message }) };

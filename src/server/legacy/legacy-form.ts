@@ -112,7 +112,7 @@ function choicesOf(items: unknown): Choice[] {
 }
 
 function unknownField(name: string): NexusError {
-  const message = `The client cannot be asked for "${name}": its revision, 2025-06-18, has no such field in a form`;
+  const message = `The client cannot be asked for "${name}": its revision 2025-06-18 does not support this form field`;
   return new NexusError("CAPABILITY_MISSING", message, {
     hint: "Use a client of revision 2025-11-25 or newer.",
   });

@@ -61,7 +61,9 @@ test("a field that 2025-06-18 does not have is not asked for, and the error says
   for (const question of [form({ a: free }), form(taken)]) {
     const { code, message } = failureOf(() => legacyQuestion(question, client));
     expect(code).toBe("CAPABILITY_MISSING");
-    expect(message).toBe(`The client cannot be asked for "a": its revision, 2025-06-18, has no such field in a form`);
+    expect(message).toBe(
+      `The client cannot be asked for "a": its revision 2025-06-18 does not support this form field`,
+    );
   }
 });
 

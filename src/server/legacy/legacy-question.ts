@@ -73,5 +73,5 @@ function olderMessages(message: unknown, version: LegacyRevision): unknown[] {
 }
 
 function undeclared(what: string): NexusError {
-  return new NexusError("CAPABILITY_MISSING", `The client cannot be asked for ${what}: it did not declare it`);
+  return new NexusError("CAPABILITY_MISSING", `The client does not support ${what}`);
 }

@@ -56,7 +56,7 @@ test("content that a revision does not have becomes text", () => {
   expect(kinds("2025-03-26")).toEqual(["A (text/plain): file:///a\nFirst", "audio", "hologram"]);
   expect(kinds("2024-11-05")).toEqual([
     "A (text/plain): file:///a\nFirst",
-    "[audio, audio/wav, about 3 bytes: protocol revision 2024-11-05 cannot carry it]",
+    "[audio, audio/wav, about 3 bytes: not supported in protocol revision 2024-11-05]",
     "hologram",
   ]);
   const messages = [{ role: "user", content: link }];
@@ -146,10 +146,10 @@ test("failures have codes that the revision knows", () => {
   expect(fail(-32020, "tools/call")).toMatchObject({ error: { code: -32603, data: { code: -32020 } } });
   const required = { requiredCapabilities: { elicitation: { url: {} } } };
   expect(fail(-32021, "tools/call", "2025-06-18", required)).toEqual({
-    result: { content: [{ type: "text", text: "This needs a client with elicitation.url: No" }], isError: true },
+    result: { content: [{ type: "text", text: "This requires a client with elicitation.url: No" }], isError: true },
   });
   expect(fail(-32021, "prompts/get", "2025-06-18", required)).toMatchObject({
-    error: { code: -32603, message: "This needs a client with elicitation.url: No", data: required },
+    error: { code: -32603, message: "This requires a client with elicitation.url: No", data: required },
   });
   for (const version of LEGACY_REVISIONS) {
     const code = version === "2025-11-25" ? -32042 : -32603;

@@ -22,7 +22,7 @@ export function legacyResult(
   if (resultType !== undefined && resultType !== "complete") {
     throw new NexusError(
       "PROTOCOL_VIOLATION",
-      `The answer to ${method} is of the kind "${resultType}", which revision ${version} does not have`,
+      `The answer to ${method} has the result type "${resultType}", which revision ${version} does not support`,
       { raw: result, mayHaveReached: true },
     );
   }

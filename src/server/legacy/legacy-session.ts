@@ -137,7 +137,7 @@ export class LegacySession {
     if (!isRecord(params)) return channel.finish(refusal(id, `"params" must be an object`));
     if (method === "ping") return channel.finish({ jsonrpc: "2.0", id, result: {} });
     if (method === "initialize") {
-      if (this.#opening) return channel.finish(refusal(id, "The session is initialized already"));
+      if (this.#opening) return channel.finish(refusal(id, "The session is already initialized"));
       const opening = this.initialize(params);
       this.#opening = opening;
       answer(opening);
@@ -171,13 +171,13 @@ export class LegacySession {
   /** What the client answers to a question. One that nobody asked is dropped. */
   settle(response: Response): void {
     if (!this.#questions.settle(response)) {
-      this.#options.logger.debug("an answer that nobody waits for was dropped", { id: response.id });
+      this.#options.logger.debug("an answer without a waiting request was dropped", { id: response.id });
     }
   }
 
   /** The client can answer no more, though it may still read. */
   stopAsking(): void {
-    this.#questions.close(new NexusError("CLOSED", "The client is gone"));
+    this.#questions.close(new NexusError("CLOSED", "The client has disconnected"));
   }
 
   /** Ends everything that is kept for this client alone. Requests in flight are answered with `why`, or not at all. */
@@ -227,7 +227,7 @@ export class LegacySession {
     this.stopAsking();
     for (const { id } of this.#inFlight.values()) this.#cancel(id, why);
     await this.#agreement?.changes.close().catch((error: unknown) => {
-      this.#options.logger.debug("listening did not end in good order", { error });
+      this.#options.logger.debug("a subscription could not be closed", { error });
     });
     this.#options.core.release(this.owner);
   }
@@ -243,7 +243,7 @@ export class LegacySession {
 
   #call(request: Request, channel: RequestChannel, agreement: Agreement): void {
     const { id } = request;
-    if (this.#inFlight.get(id)) return channel.finish(refusal(id, "A request with this id is being worked on"));
+    if (this.#inFlight.get(id)) return channel.finish(refusal(id, "A request with this id is already running"));
     const call = new LegacyCall(request, channel, agreement);
     const running = { id, call, channel };
     this.#inFlight.set(id, running);
@@ -288,7 +288,7 @@ export class LegacySession {
 
   async #setLevel(level: unknown): Promise<Result> {
     const known = LOG_LEVELS.find((candidate) => candidate === level);
-    if (!known) throw new NexusError("ARGUMENTS_INVALID", `"level" is one of ${LOG_LEVELS.join(", ")}`);
+    if (!known) throw new NexusError("ARGUMENTS_INVALID", `"level" must be one of ${LOG_LEVELS.join(", ")}`);
     this.#logLevel = known;
     return {};
   }
@@ -296,7 +296,10 @@ export class LegacySession {
   async #subscribe(given: unknown, { changes }: Agreement): Promise<Result> {
     const uri = uriOf(given);
     if (await changes.subscribe(uri)) return {};
-    throw new NexusError("NAME_UNKNOWN", `Nothing will be told of ${uri}: no such resource, or no subscriptions to it`);
+    throw new NexusError(
+      "NAME_UNKNOWN",
+      `Cannot subscribe to ${uri}: the resource does not exist or does not support subscriptions`,
+    );
   }
 
   async #unsubscribe(given: unknown, { changes }: Agreement): Promise<Result> {
@@ -309,7 +312,7 @@ const NOT_INITIALIZED = "The session is not initialized: send initialize first";
 
 function uriOf(given: unknown): string {
   if (typeof given === "string") return given;
-  throw new NexusError("ARGUMENTS_INVALID", `"uri" must be a text`);
+  throw new NexusError("ARGUMENTS_INVALID", `"uri" must be a string`);
 }
 
 function refusal(id: RequestId, message: string): Response {

@@ -97,7 +97,7 @@ class OpenQuestion implements Timed {
       return this.fail(new NexusError("INPUT_FAILED", failure, { rpc: response.error }));
     }
     if (isRecord(response.result)) return this.#resolve(response.result);
-    this.fail(new NexusError("INPUT_FAILED", `The client answered ${this.#method} with something unreadable`));
+    this.fail(new NexusError("INPUT_FAILED", `The client's answer to ${this.#method} is not valid`));
   }
 
   fail(error: NexusError): void {
@@ -114,11 +114,11 @@ class OpenQuestion implements Timed {
 }
 
 function withdrawn(method: string, signal: AbortSignal): NexusError {
-  return new NexusError("CANCELLED", `${method} is no longer wanted`, { cause: signal.reason as unknown });
+  return new NexusError("CANCELLED", `${method} is no longer needed`, { cause: signal.reason as unknown });
 }
 
 function unreachable(method: string): NexusError {
-  return new NexusError("CONNECTION_LOST", `${method} cannot reach the client: it has left the stream of its request`);
+  return new NexusError("CONNECTION_LOST", `${method} cannot reach the client: it closed the stream of its request`);
 }
 
 function withdrawal(requestId: number, { message: reason }: NexusError): Message {

@@ -35,7 +35,7 @@ export class SessionChanges {
     void this.#turns
       .run(() => (this.#listening ? Promise.resolve() : this.#apply()))
       .catch((error: unknown) => {
-        this.#options.logger.warn(`changes of lists are not heard of: ${messageOf(error)}`);
+        this.#options.logger.warn(`cannot subscribe to changes of lists: ${messageOf(error)}`);
       });
   }
 
@@ -80,7 +80,7 @@ export class SessionChanges {
 }
 
 function tooMany(): NexusError {
-  const limit = `${MAX_RESOURCES} resources, whose URIs have ${MAX_URI_LENGTH} characters together`;
-  const message = `A session can subscribe to ${limit}: unsubscribe from some first`;
+  const limit = `${MAX_RESOURCES} resources and ${MAX_URI_LENGTH} characters of URIs`;
+  const message = `Subscription limit of this session reached (${limit}). Unsubscribe from other resources first.`;
   return new NexusError("DENIED", message, { mayHaveReached: false });
 }

@@ -92,6 +92,6 @@ class MemoryEndpoint {
   #cancel(id: RequestId): void {
     const running = this.#running.get(id);
     this.#running.delete(id);
-    running?.abort(new NexusError("CANCELLED", "The client no longer wants the answer"));
+    running?.abort(new NexusError("CANCELLED", "The client cancelled the request"));
   }
 }

@@ -76,7 +76,7 @@ function invalid(message: string): NexusError {
 }
 
 function lacksTasks(): NexusError {
-  const message = `Tasks can be followed by callers that declare the extension ${TASKS_EXTENSION}`;
+  const message = `Task notifications require the extension ${TASKS_EXTENSION}`;
   const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
   return new NexusError("CAPABILITY_MISSING", message, { rpc: { code: MISSING_CLIENT_CAPABILITY, message, data } });
 }

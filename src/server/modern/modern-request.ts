@@ -90,7 +90,7 @@ function discovery({ serverInfo, capabilities, instructions, ttlMs, cacheScope }
 }
 
 function unknownMethod(method: string): NexusError {
-  const message = `There is no method "${method}" in ${MODERN_REVISIONS[0]}`;
+  const message = `Method not found: ${method} does not exist in ${MODERN_REVISIONS[0]}`;
   return new NexusError("CAPABILITY_MISSING", message, {
     rpc: { code: METHOD_NOT_FOUND, message },
     mayHaveReached: false,

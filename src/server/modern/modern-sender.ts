@@ -57,7 +57,7 @@ export function versionProblem(claimed: unknown, supported: readonly ModernRevis
   const requested = typeof claimed === "string" ? claimed : JSON.stringify(claimed);
   return {
     code: UNSUPPORTED_VERSION,
-    message: `Protocol version ${requested} is not served here`,
+    message: `Unsupported protocol version: ${requested}`,
     data: { supported: [...supported], requested },
   };
 }

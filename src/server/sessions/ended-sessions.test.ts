@@ -87,5 +87,5 @@ test("revocation concerns what was opened until then, also after a restart", asy
 test.skipIf(process.platform === "win32")("a file that others can write is not used", async () => {
   const open = join(folder, "open.jsonl");
   await writeFile(open, "", { mode: 0o666 });
-  await expect(EndedSessions.open(open)).rejects.toThrow("can be read or changed by others");
+  await expect(EndedSessions.open(open)).rejects.toThrow("Other users can read or change");
 });

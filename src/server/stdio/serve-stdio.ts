@@ -151,7 +151,7 @@ class StdioEndpoint {
     try {
       value = JSON.parse(line);
     } catch {
-      if (line.trim() !== "") this.#refuse(undefined, PARSE_ERROR, "This line is not JSON");
+      if (line.trim() !== "") this.#refuse(undefined, PARSE_ERROR, "This line is not valid JSON");
       return;
     }
     const held = this.#hold(line.length);
@@ -181,7 +181,7 @@ class StdioEndpoint {
       onDone?.();
     };
     if (this.#session.version !== "2025-03-26") {
-      return refuse("Batches exist in sessions of 2025-03-26 only");
+      return refuse("Batches are supported only in sessions of 2025-03-26");
     }
     const { batchMessages, batchBytes } = this.#limits;
     const messages = receivedBatch(items, batchMessages);
@@ -218,7 +218,7 @@ class StdioEndpoint {
     const { core, principal } = this.#options;
     const { id, method } = request;
     if (this.#modern.has(id)) {
-      return channel.finish(refusal(id, INVALID_REQUEST, "A request with this id is being worked on"));
+      return channel.finish(refusal(id, INVALID_REQUEST, "A request with this id is already running"));
     }
     const controller = new AbortController();
     const { signal } = controller;
@@ -247,7 +247,7 @@ class StdioEndpoint {
 
   #abort(id: RequestId, controller: AbortController): void {
     this.#modern.delete(id);
-    controller.abort(new NexusError("CANCELLED", "The client no longer wants the answer"));
+    controller.abort(new NexusError("CANCELLED", "The client cancelled the request"));
   }
 
   #counted(channel: RequestChannel): RequestChannel {

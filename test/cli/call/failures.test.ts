@@ -22,13 +22,13 @@ const FAILURES: Record<string, Failure> = {
     exit: 3,
     code: "CONFIG_INVALID",
     message: /has both "command" and "url"/,
-    hint: /Give one: \{ "command": .* or \{ "url"/,
+    hint: /Use one of: \{ "command": .* or \{ "url"/,
   },
   "no-way": {
     exit: 3,
     code: "CONFIG_INVALID",
     message: /has neither "command" nor "url"/,
-    hint: /Give one: \{ "command": .* or \{ "url"/,
+    hint: /Use one of: \{ "command": .* or \{ "url"/,
   },
   "wrong-type": {
     exit: 3,
@@ -46,7 +46,7 @@ const FAILURES: Record<string, Failure> = {
     exit: 4,
     code: "COMMAND_NOT_FOUND",
     message: /^Command not found: mcp-no-such-server$/,
-    hint: /Install it, or give its full path/,
+    hint: /Install it, or use its full path/,
     also: /^ {2}command: +mcp-no-such-server$/m,
   },
   forbidden: {
@@ -60,34 +60,34 @@ const FAILURES: Record<string, Failure> = {
     exit: 4,
     code: "SERVER_EXITED",
     message: /^The server exited with code 3: everything: giving up$/,
-    hint: /Run its command by hand/,
+    hint: /Run the server's command in a terminal/,
     also: /^ {2}stderr: +everything: cannot open the database\n +everything: giving up$/m,
   },
   hangs: {
     exit: 7,
     code: "TIMEOUT",
     message: /^Not connected within 3 s\. No answer to initialize/,
-    hint: /starts no MCP server.*connection_timeout/,
+    hint: /does not start an MCP server.*connection_timeout/,
     also: /^ {2}sent: +server\/discover, initialize\n {2}received: +no message$/m,
   },
   noisy: {
     exit: 7,
     code: "TIMEOUT",
     message: /^Not connected within 3 s/,
-    hint: /wrote to stdout what is no MCP message: "Server running on stdio".*log to stderr/,
+    hint: /not an MCP message to stdout: "Server running on stdio".*log to stderr/,
     also: /^ {2}received: +no message, 1 line of other text$/m,
   },
   garbage: {
     exit: 7,
     code: "TIMEOUT",
     message: /^Not connected within 3 s/,
-    hint: /frames its messages as language servers do/,
+    hint: /frames messages like a language server/,
   },
   future: {
     exit: 4,
     code: "VERSION_UNSUPPORTED",
-    message: /wants protocol version 2099-01-01/,
-    hint: /Known are 2026-07-28/,
+    message: /requested protocol version 2099-01-01/,
+    hint: /Supported versions: 2026-07-28/,
   },
   refused: {
     exit: 4,
@@ -111,21 +111,21 @@ const FAILURES: Record<string, Failure> = {
   "wants-login": {
     exit: 8,
     code: "AUTH_REQUIRED",
-    message: /wants credentials \(HTTP 401\)/,
-    hint: /Give credentials in the entry's "headers"/,
+    message: /requires credentials \(HTTP 401\)/,
+    hint: /Add the credentials to the entry's "headers"/,
     also: /^ {2}requires: +Bearer realm="notes"$/m,
   },
   "not-here": {
     exit: 4,
     code: "HTTP_STATUS",
     message: /\(HTTP 404\)/,
-    hint: /often one that ends in \/mcp/,
+    hint: /It often ends in \/mcp/,
   },
   page: {
     exit: 4,
     code: "NOT_MCP",
-    message: /a web page titled "Welcome", no MCP message/,
-    hint: /a site or a login page.*often one that ends in \/mcp/,
+    message: /a web page titled "Welcome", not an MCP message/,
+    hint: /a website or a login page.*It often ends in \/mcp/,
   },
   hanging: {
     exit: 7,
@@ -137,7 +137,7 @@ const FAILURES: Record<string, Failure> = {
     exit: 4,
     code: "CONNECTION_LOST",
     message: /closed the connection before the answer was complete$/,
-    hint: /Look into the server's log/,
+    hint: /Check the server's log/,
   },
 };
 
@@ -236,7 +236,7 @@ describe("a file", () => {
   test("P1.9: that is not there", async () => {
     const { code, stderr } = await world.run(["mcp", "tools", "--config", "nowhere.json"]);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/There is no such configuration file\n {2}file: +.*nowhere\.json.*\n {2}fix: +\S/);
+    expect(stderr).toMatch(/The configuration file does not exist\n {2}file: +.*nowhere\.json.*\n {2}fix: +\S/);
   });
 
   test("P1.9: of a folder that is not trusted: nothing is started, exit code 8, and --trust for one run", async () => {
@@ -273,7 +273,7 @@ describe("a connection that was there", () => {
     ]);
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toMatch(/^nexus: The server exited with code 3/);
-    expect(stderr).toMatch(/^ {2}note: +The server may have acted on it/m);
+    expect(stderr).toMatch(/^ {2}note: +The server may have executed the call/m);
     expect(stderr).toMatch(/^ {2}fix: +\S/m);
   });
 
@@ -283,7 +283,7 @@ describe("a connection that was there", () => {
     const { code, stdout, stderr } = await world.run(args);
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toMatch(/closed the connection before the answer was complete/);
-    expect(stderr).toMatch(/^ {2}note: +The server may have acted on it/m);
+    expect(stderr).toMatch(/^ {2}note: +The server may have executed the call/m);
     const programs = await world.run([...args, "--json"]);
     expect(JSON.parse(programs.stderr)).toMatchObject({ error: { code: "CONNECTION_LOST", mayHaveReached: true } });
   });

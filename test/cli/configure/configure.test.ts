@@ -60,7 +60,7 @@ test("add keeps comments and order of a JSON file, refuses a name that is there,
   const add = ["mcp", "add", "two", "--no-check", "--url", "https://example.com/mcp"];
   const refused = await world.run(add);
   expect(refused.code).toBe(3);
-  expect(refused.stderr).toContain(`There is a server "two" in the file already`);
+  expect(refused.stderr).toContain(`The file already has a server "two"`);
   expect(refused.stderr).toContain("--force");
   expect(await world.read("home/.nexus/mcp.json")).toBe(USER_JSON);
 
@@ -209,13 +209,13 @@ test("P1.9: an unknown server is exit code 6 with what was meant; TOML that cann
   const toml = await world.write("home/config.toml", `mcp_servers = { codex = { command = "c" } }\n`);
   const refused = await world.run(["mcp", "disable", "codex", "--file", toml]);
   expect(refused.code).toBe(3);
-  expect(refused.stderr).toContain(`Write "enabled = false" into the table of "codex" by hand`);
+  expect(refused.stderr).toContain(`Add "enabled = false" to the table of "codex" in an editor`);
 });
 
 test("a server stays off where its file switches all off, and enable says so", async () => {
   await world.write("home/.nexus/mcp.yaml", `mcp:\n  enabled: false\n  servers:\n    - id: a\n      command: a\n`);
   const { stderr } = await world.run(["mcp", "enable", "a"]);
-  expect(stderr).toContain(`"enabled" of "mcp" is false in the file, which switches off all its servers`);
+  expect(stderr).toContain(`"enabled" of "mcp" is false in the file, which disables all its servers`);
 });
 
 test("a command that names files of this folder is added with the folder it runs in", async () => {

@@ -78,7 +78,7 @@ posix("the file of --config goes into the command that is written", async () => 
   expect(await toolsOf(entry)).toContain("other__echo");
 });
 
-test("a gateway is written by its address, and what nexus serve prints to run is what connects a client", async () => {
+test("a gateway is written at a URL, and what nexus serve prints to run is what connects a client", async () => {
   await world.configure({ every: SERVER });
   const { child, output } = world.start(["serve", "--port", "0"]);
   await expect.poll(() => output.stdout, { timeout: 60_000 }).toContain("Ctrl-C");
@@ -291,7 +291,7 @@ test.for([
   [["mcp", "install", "cursr"], 2, "Did you mean cursor?"],
   [["mcp", "install", "amp"], 2, "Known programs: claude-desktop, claude-code"],
   [["mcp", "install", "windsurf", "--project"], 2, "Windsurf has no project file"],
-  [["mcp", "install", "claude-desktop", "--url", "http://127.0.0.1:1/mcp"], 2, "cannot reach a server by its address"],
+  [["mcp", "install", "claude-desktop", "--url", "http://127.0.0.1:1/mcp"], 2, "does not support a server at a URL"],
   [["mcp", "install", "cursor", "--url", "http://u:p@127.0.0.1/mcp"], 2, "--url must not contain a user"],
   [["mcp", "install", "cursor", "--url", "127.0.0.1"], 2, "is not an http or https address"],
   [["mcp", "install", "cursor", "--stdio", "--url", "http://127.0.0.1/mcp"], 2, "cannot be used together"],
@@ -313,12 +313,12 @@ test("a file that cannot be read or edited safely is left alone, with what to wr
   await world.write("home/.gemini/settings.json", { mcpServers: ["x"] });
   const list = await world.run(["mcp", "install", "gemini"]);
   expect(list).toMatchObject({ code: 3 });
-  expect(list.stderr).toContain(`"mcpServers" is not an object, as Gemini CLI wants it`);
+  expect(list.stderr).toContain(`"mcpServers" is not an object, which Gemini CLI requires`);
   const inline = `mcp_servers = { docs = { command = "docs" } }\n`;
   await world.write("home/.codex/config.toml", inline);
   const refused = await world.run(["mcp", "install", "codex", "--url", "http://127.0.0.1:1/mcp"]);
   expect(refused.code).toBe(3);
-  expect(refused.stderr).toContain(`Write this into it by hand`);
+  expect(refused.stderr).toContain(`Add this in an editor`);
   expect(await world.read("home/.codex/config.toml")).toBe(inline);
 });
 

@@ -125,7 +125,7 @@ test("P1.9: of a server that fails it says why, in the server's own words where 
   const gateway = await serving();
   expect(gateway.output.stderr).toContain("\n  response: Your plan has no such server\n");
   expect(gateway.output.stderr).toContain(
-    "likely cause: The server's own dependency at 127.0.0.1:5432 is not running.\n",
+    "likely cause: A service that the server needs is not running at 127.0.0.1:5432.\n",
   );
   expect(await endOf(gateway, "SIGINT")).toBe(0);
   refusing.close();
@@ -224,7 +224,7 @@ describe("P1.9: what cannot be served is said with what to do", () => {
     taken.close();
     expect(code).toBe(3);
     expect(stdout).toBe("");
-    expect(stderr).toContain(`Port ${port} of 127.0.0.1 is taken`);
+    expect(stderr).toContain(`Port ${port} of 127.0.0.1 is already in use`);
     expect(stderr).toContain("--port 0");
   });
 

@@ -237,7 +237,7 @@ describe("methods of extensions", () => {
     await using world = await AccessWorld.open({ box }, options);
     const session = await world.session(asking);
     for (const answer of [await world.ask("acme/run", {}, asking), await session.answerTo("acme/run")]) {
-      expect(answer.error).toMatchObject({ code: -32601, message: `There is no method "acme/run" here` });
+      expect(answer.error).toMatchObject({ code: -32601, message: `Method not found: acme/run` });
     }
     expect(box.methods).not.toContain("acme/run");
   });
@@ -334,7 +334,7 @@ describe("completions, subscriptions and tasks", () => {
       ["tasks/get", "tasks/cancel"].map((method) => world.ask(method, { taskId: "never-was" })),
     );
     expect(hidden.map(({ error }) => error)).toEqual(unknown.map(({ error }) => error));
-    expect(hidden[0]?.error?.message).toBe("There is no such task");
+    expect(hidden[0]?.error?.message).toBe("Unknown task");
     expect(box.received.slice(before)).toEqual([]);
     isOpen = true;
     expect((await world.ask("tasks/cancel", { taskId })).result).toBeDefined();

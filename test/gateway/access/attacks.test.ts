@@ -137,7 +137,7 @@ describe("what callers carry", () => {
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
       const params = { taskId, inputResponses: {} };
       const { message: refused } = await thief.request(method, params, { capabilities: TASKS });
-      expect(refused.error).toMatchObject({ code: -32602, message: "There is no such task" });
+      expect(refused.error).toMatchObject({ code: -32602, message: "Unknown task" });
       for (const forged of tamperings(taskId)) {
         const { message: unknown } = await owner.request(
           method,

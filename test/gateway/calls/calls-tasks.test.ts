@@ -67,7 +67,7 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
       [{}, FOLLOWING],
     ] as const) {
       expect(await failure(ask(world, "tasks/get", params, caller))).toMatchObject({
-        details: { rpc: { code: -32602, message: "There is no such task" } },
+        details: { rpc: { code: -32602, message: "Unknown task" } },
       });
     }
     expect(await failure(ask(world, "tasks/get", { taskId }, ASKABLE))).toMatchObject({

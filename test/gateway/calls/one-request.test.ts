@@ -60,7 +60,7 @@ describe("A batch of 2025-03-26", () => {
     const [failed] = answers.flatMap(({ error }) => error ?? []);
     expect(failed).toMatchObject({
       code: -32603,
-      message: `The answers of this batch take more than ${BATCH_BYTES} bytes`,
+      message: `The answers of this batch exceed the limit of ${BATCH_BYTES} bytes`,
     });
     expect((await session.request("ping")).status).toBe(200);
   });

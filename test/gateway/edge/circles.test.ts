@@ -47,7 +47,7 @@ describe("gateways that start each other", () => {
     await world.write("self.json", { mcpServers: { self: starting("self.json"), plain: PLAIN } });
     const { url, output } = await gatewayOf("self.json");
     expect(await toolsAt(url)).toEqual(["plain__look"]);
-    await vi.waitFor(() => expect(output.stderr).toContain("would start it again"), { timeout: 60_000 });
+    await vi.waitFor(() => expect(output.stderr).toContain("would start itself again"), { timeout: 60_000 });
     expect(await depths()).toEqual(new Set([1]));
   });
 
@@ -95,7 +95,7 @@ describe("gateways that call each other", () => {
   const stateOf = ({ host }: Gateway, server: string) => host.servers().find(({ id }) => id === server)?.state;
   const leadsBack = {
     kind: "failed",
-    error: { code: "CONFIG_INVALID", message: "The server is a gateway that leads back to this one (HTTP 508)" },
+    error: { code: "CONFIG_INVALID", message: "The server is a gateway that forwards to this one: a loop (HTTP 508)" },
   };
 
   test("a gateway's own address is no server of its own, however it is spelt", async () => {

@@ -35,7 +35,7 @@ describe("paths", () => {
     ["GET", "/mcp//", 404, {}],
     ["GET", "/mcp/", 405, {}],
     ["GET", "/servers/everything/mcp/", 405, {}],
-    ["POST", "/servers/nope/mcp", 404, { error: { message: `There is no server "nope" here` } }],
+    ["POST", "/servers/nope/mcp", 404, { error: { message: `This gateway has no server "nope"` } }],
     ["GET", "/servers/nope/tools", 404, {}],
     ["POST", "/metrics", 405, {}],
     ["PUT", "/mcp", 405, {}],
@@ -79,7 +79,7 @@ describe("paths", () => {
     });
     const page = await send(`${locked.origin}/`, { method: "GET", headers: { accept: "text/html" } });
     expect(page.status).toBe(200);
-    expect(page.text).toContain("shown to callers with credentials only");
+    expect(page.text).toContain("Credentials are required to see its servers");
     expect(page.text).not.toContain("everything");
     expect((await send(`${locked.origin}/`, { method: "GET", headers: JSON_TYPE })).status).toBe(401);
   });

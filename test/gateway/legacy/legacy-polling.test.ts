@@ -95,7 +95,7 @@ test("a stream that is over answers 405 to whoever comes back for more, and the 
     expect((await cancelled.next()).done).toBe(true);
     const refused = await wire.get({ "last-event-id": last.id ?? "" });
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST, DELETE"]);
-    expect(((await refused.json()) as WireMessage).error?.message).toContain("is over");
+    expect(((await refused.json()) as WireMessage).error?.message).toContain("has ended");
 
     // The answer itself can be fetched as often as it is lost.
     const finished = eventsOf(await wire.post({ id: "b", method: "tools/call", params }));

@@ -149,5 +149,5 @@ function text(value: string): Result {
 }
 
 function cannotAsk(): Promise<Params> {
-  return Promise.reject(new NexusError("INPUT_FAILED", "There is nobody to ask"));
+  return Promise.reject(new NexusError("INPUT_FAILED", "This connection has no caller to ask"));
 }

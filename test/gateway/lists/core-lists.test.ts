@@ -120,7 +120,7 @@ describe("all servers together", () => {
     const error = await failure(small.core.handle(exchangeOf(ALL, "tools/list", { cursor: nextCursor })));
     expect(callerErrorOf(error)).toMatchObject({
       code: -32602,
-      message: expect.stringContaining("begin again") as string,
+      message: expect.stringContaining("Start again") as string,
     });
   });
 
@@ -340,14 +340,14 @@ describe("names", () => {
     for (const [method, params, message] of [
       ["tools/call", { name: "wb__echo" }, `There is no tool "wb__echo". Did you mean "web__echo"?`],
       ["tools/call", { name: "echo" }, `There is no tool "echo"`],
-      ["tools/call", {}, `"name" is needed, as text`],
+      ["tools/call", {}, `"name" must be a string`],
       ["prompts/get", { name: "nothing__like_it_at_all" }, `There is no prompt "nothing__like_it_at_all"`],
       [
         "resources/read",
         { uri: "weg+test://static-text" },
         `There is no resource "weg+test://static-text". Did you mean "web+test://static-text"?`,
       ],
-      ["completion/complete", { ref: { type: "ref/other" } }, `"ref" names neither a prompt nor a resource`],
+      ["completion/complete", { ref: { type: "ref/other" } }, `"ref" is not a prompt or a resource`],
     ] as const) {
       const error = callerErrorOf(await failure(ask(ALL, method, params)));
       expect(error).toMatchObject({ code: -32602, message });

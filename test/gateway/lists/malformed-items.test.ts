@@ -135,7 +135,7 @@ describe("A malformed item costs no client the other items, of whatever list", (
     "what is left out of %s is named in the log, with its server",
     (method) => {
       for (const server of ["old", "young"]) {
-        expect(warnings).toContainEqual(expect.stringMatching(`^left out of ${method} of "${server}": number`));
+        expect(warnings).toContainEqual(expect.stringMatching(`^skipped in ${method} of "${server}": number`));
       }
     },
   );
