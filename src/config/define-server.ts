@@ -8,7 +8,7 @@ import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
 import { resolveEntry, WAYS } from "../transport/server-entry.ts";
-import { OWN_KEYS } from "../source/entry-keys.ts";
+import { OWN_KEYS } from "./read/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
 import { loadEnvFile } from "./read/env-file.ts";
 import type { ConfigWarning, Fault } from "./read/problem.ts";

@@ -8,11 +8,12 @@ import {
 } from "jsonc-parser/lib/esm/main.js";
 import { JSON_MISTAKES } from "./json-mistakes.ts";
 import { MAX_SOURCE_DEPTH, MAX_SOURCE_VALUES, type Member, type SourceNode } from "./source-node.ts";
+import type { KnownWords } from "./masked-line.ts";
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
 /** JSON, also with comments and trailing commas. */
-export function parseJson(content: string, file: string): SourceNode {
+export function parseJson(content: string, file: string, words: KnownWords): SourceNode {
   checkLimits(content);
   const text = new SourceText(content);
   const errors: ParseError[] = [];
@@ -23,6 +24,7 @@ export function parseJson(content: string, file: string): SourceNode {
     throw syntaxError({
       file,
       text,
+      words,
       place: text.placeAt(offsetOf(error, content)),
       format: "JSON",
       ...(JSON_MISTAKES[name] ?? { what: name }),

@@ -1,8 +1,11 @@
-import { OWN_KEYS } from "./entry-keys.ts";
+/** What a kind of file has that is no secret. */
+export interface KnownWords {
+  /** Its own names and values, wherever they are. */
+  isName(word: string): boolean;
+  /** Names whose values are no secrets, and often the mistake. */
+  isShown(name: string): boolean;
+}
 
-/** What these say is no secret, and often the mistake. */
-const SHOWN = new Set(["command", "type", "transport", "id", "name"]);
-const WORDS = new Set([...OWN_KEYS, "mcpServers", "servers", "mcp_servers", "mcp", "inputs", "true", "false", "null"]);
 /** Enough to know whether a part of a very long line stands inside of a text. */
 const RUN_UP = 64 * 1024;
 
@@ -11,9 +14,9 @@ const TOKEN = /(["'])((?:\\.|(?!\1)[^\\])*)(\1|\\?$)|[^\s"'{}[\],:=]+(?:[:=][^\s
 
 /**
  * A part of a line for an excerpt, which may end in a bug report. Whatever is not a name or known to be harmless may be a
- * secret: it is hidden, at its full length. Of text that goes over several lines nothing is known, and it is hidden too.
+ * secret: it is hidden, at its full length. Of text that goes over several lines nothing is known, and it is also hidden.
  */
-export function masked(line: string, from: number, to: number): string {
+export function maskedLine(line: string, { from, to, words }: { from: number; to: number; words: KnownWords }): string {
   const first = Math.max(0, from - RUN_UP);
   const text = line.slice(first, to + RUN_UP);
   const end = to - first;
@@ -35,15 +38,11 @@ export function masked(line: string, from: number, to: number): string {
       else if (token !== ",") open.pop();
       // The first word of a list is the command itself.
       [name, mayBeName] = [token === "[" ? name : undefined, open.at(-1) !== "["];
-    } else if (
-      WORDS.has(word) ||
-      word.startsWith("mcp_servers.") ||
-      (mayBeName && isName(text, tokens.lastIndex, quote))
-    ) {
+    } else if (words.isName(word) || (mayBeName && isName(text, tokens.lastIndex, quote))) {
       shown += token;
       [name, mayBeName] = [open.at(-1) === "[" ? undefined : word, false];
     } else {
-      shown += name !== undefined && SHOWN.has(name) ? firstWord(token) : hidden(token);
+      shown += name !== undefined && words.isShown(name) ? firstWord(token) : hidden(token);
       [name, mayBeName] = [undefined, false];
     }
   }

@@ -16,7 +16,8 @@ export interface Member {
 export type SourceNode =
   | { kind: "object"; place: Place; members: readonly Member[] }
   | { kind: "list"; place: Place; items: readonly SourceNode[] }
-  | { kind: "scalar"; place: Place; value: unknown };
+  /** `source`: how it is written, where the format keeps that. */
+  | { kind: "scalar"; place: Place; value: unknown; source?: string | undefined };
 
 /** The value without its places. */
 export function plainValue(node: SourceNode): unknown {
@@ -40,6 +41,13 @@ export function isTooDeep(node: SourceNode, left = MAX_SOURCE_DEPTH): boolean {
 /** The member of that name; the last, where there are several. */
 export function findMember(node: SourceNode | undefined, key: string): Member | undefined {
   return node?.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
+}
+
+/** What is behind a key, or the item of that number, with the place of its key. */
+export function memberAt(node: SourceNode, step: string | number): { node: SourceNode; place: Place } | undefined {
+  if (node.kind === "object") return node.members.find(({ key }) => key === step);
+  const item = node.kind === "list" && typeof step === "number" ? node.items[step] : undefined;
+  return item && { node: item, place: item.place };
 }
 
 const NOWHERE: Place = { line: 1, column: 1 };

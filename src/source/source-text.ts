@@ -1,4 +1,4 @@
-import { masked } from "./masked-line.ts";
+import { maskedLine, type KnownWords } from "./masked-line.ts";
 import type { Place } from "./source-node.ts";
 
 const MAX_WIDTH = 120;
@@ -25,7 +25,7 @@ export class SourceText {
   }
 
   /** The line before, the line, and a caret under the column; of long lines what is near it. */
-  excerpt({ line, column }: Place): string {
+  excerpt({ line, column }: Place, words: KnownWords): string {
     const width = String(line).length;
     const start = column > MAX_WIDTH ? column - MAX_WIDTH / 2 : 0;
     const rows = [line - 1, line].filter((number) => number > 0);
@@ -35,7 +35,8 @@ export class SourceText {
       .replaceAll(/[^\t]/g, " ");
     return [
       ...rows.map(
-        (number) => `${String(number).padStart(width)} | ${masked(this.#line(number), start, start + MAX_WIDTH)}`,
+        (number) =>
+          `${String(number).padStart(width)} | ${maskedLine(this.#line(number), { from: start, to: start + MAX_WIDTH, words })}`,
       ),
       `${" ".repeat(width)} | ${indent}^`,
     ].join("\n");

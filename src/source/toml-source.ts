@@ -1,5 +1,6 @@
 import { parse, TomlError } from "smol-toml";
 import { allAt, MAX_SOURCE_DEPTH, nodeOf, type Place, type PlaceFinder, type SourceNode } from "./source-node.ts";
+import type { KnownWords } from "./masked-line.ts";
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
@@ -9,14 +10,22 @@ const TABLE_OR_KEY = new RegExp(String.raw`^(\s*)(?:\[{1,2}([^[\]]+)\]|(${KEY}(?
 
 const STEP = /[\w-]+|"([^"]*)"|'([^']*)'/g;
 
-export function parseToml(content: string, file: string): SourceNode {
+export function parseToml(content: string, file: string, words: KnownWords): SourceNode {
   const text = new SourceText(content);
   try {
     return nodeOf(parse(content, { maxDepth: MAX_SOURCE_DEPTH }), placesOf(content));
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const what = cause.message.split("\n")[0]?.replace("Invalid TOML document: ", "") ?? "";
-    throw syntaxError({ file, text, place: { line: cause.line, column: cause.column }, format: "TOML", what, cause });
+    throw syntaxError({
+      file,
+      text,
+      words,
+      place: { line: cause.line, column: cause.column },
+      format: "TOML",
+      what,
+      cause,
+    });
   }
 }
 

@@ -1,49 +1,95 @@
-import { isAlias, isMap, isScalar, isSeq, type Alias, type Document, type Node, type Pair } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type Alias, type Document, type ErrorCode, type Node, type Pair } from "yaml";
 import { aliasTargets, parseBoundedYaml } from "./bounded-yaml.ts";
+import type { KnownWords } from "./masked-line.ts";
 import { MAX_SOURCE_DEPTH, MAX_SOURCE_VALUES, type Member, type Place, type SourceNode } from "./source-node.ts";
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
-/** About half a megabyte of configuration. */
+/** About half a megabyte as people write it. */
 const MAX_LEXEMES = 150_000;
 const START: Place = { line: 1, column: 1 };
+const QUOTES = "Inside { } and [ ], write text that has brackets in quotes.";
 
-export function parseYaml(content: string, file: string): SourceNode {
+/** Something that is wrong with a text. */
+export interface YamlMistake {
+  place: Place;
+  what: string;
+  hint?: string | undefined;
+  cause?: unknown;
+}
+
+/** Reads a file, merged maps included. Throws at the first mistake; a RangeError where there is too much. */
+export function parseYaml(content: string, file: string, words: KnownWords): SourceNode {
   const text = new SourceText(content);
-  const refuse: Refuse = (place, what, { hint, cause } = {}) => {
-    throw syntaxError({ file, text, place, format: "YAML", what, hint, cause });
+  const report = (mistake: YamlMistake): never => {
+    throw syntaxError({ file, text, words, format: "YAML", ...mistake });
   };
   const document = parseBoundedYaml(content, { merge: true, maxLexemes: MAX_LEXEMES });
   const [error] = document.errors;
   if (error?.code === "RESOURCE_EXHAUSTION") throw new RangeError(error.message, { cause: error });
-  if (error) {
-    const hint = error.code === "TAB_AS_INDENT" ? "Indent with spaces." : undefined;
-    refuse(text.placeAt(error.pos[0]), error.message, { hint, cause: error });
-  }
+  const mistake = syntaxMistake(document, text);
+  if (mistake) return report(mistake);
   return document.contents === null
     ? { kind: "object", place: START, members: [] }
-    : new Reader(document, text, refuse).node(document.contents, START);
+    : new YamlReader(document, text, { report, isStrict: false }).node(document.contents, START);
 }
 
-type Refuse = (place: Place, what: string, more?: { hint?: string | undefined; cause?: unknown }) => never;
+/**
+ * Reads YAML 1.2, in which `no` and `on` are words, with all its mistakes. Tags and merged maps are refused: what is
+ * written is what is meant. Throws a RangeError where there is too much.
+ */
+export function readStrictYaml(content: string): { node: SourceNode | undefined; mistakes: YamlMistake[] } {
+  const text = new SourceText(content);
+  const document = parseBoundedYaml(content, { uniqueKeys: false, merge: false, schema: "core" });
+  const mistake = syntaxMistake(document, text);
+  if (mistake) return { node: undefined, mistakes: [mistake] };
+  const mistakes: YamlMistake[] = [];
+  const report = (found: YamlMistake): void => void mistakes.push(found);
+  const node = new YamlReader(document, text, { report, isStrict: true }).node(document.contents, START);
+  return { node, mistakes };
+}
 
-/** The key of a pair as it is written: 123 and true are names, too. The key of a merge is a symbol to the library. */
+/** The key of a pair as it is written: 123 and true are also names. The key of a merge is a symbol to the library. */
 export function keyOf({ key }: { key: unknown }): string {
   return isScalar(key) ? (key.source ?? String(key.value)) : String(key);
 }
 
-class Reader {
+/** The first alone: what follows is mostly the reader's confusion about it. */
+function syntaxMistake({ errors: [error] }: Document.Parsed, text: SourceText): YamlMistake | undefined {
+  if (!error) return undefined;
+  const { code, message, pos } = error;
+  return { place: text.placeAt(pos[0]), what: message, hint: syntaxHint(code, message), cause: error };
+}
+
+function syntaxHint(code: ErrorCode, message: string): string | undefined {
+  if (/flow-(?:seq|map)/.test(message)) return QUOTES;
+  if (message.startsWith("Flow ")) return "A bracket that was opened above is not closed.";
+  if (code === "TAB_AS_INDENT") return "Indent with spaces.";
+  if (code === "BAD_INDENT")
+    return "What belongs together begins in the same column: look at this line and those above.";
+  if (code === "BLOCK_AS_IMPLICIT_KEY") return "Text with a colon and a space in it needs quotes.";
+  return undefined;
+}
+
+interface YamlRules {
+  /** May throw. */
+  report: (mistake: YamlMistake) => void;
+  /** Tags, merged maps, repeated keys and keys that are no words are mistakes. */
+  isStrict: boolean;
+}
+
+class YamlReader {
   readonly #text: SourceText;
-  readonly #refuse: Refuse;
+  readonly #rules: YamlRules;
   readonly #targets: ReadonlyMap<Alias, Node | undefined>;
   /** Targets of aliases that are being read: one inside of itself would never end. */
   readonly #open = new Set<unknown>();
   #nodes = 0;
   #depth = 0;
 
-  constructor(document: Document, text: SourceText, refuse: Refuse) {
+  constructor(document: Document, text: SourceText, rules: YamlRules) {
     this.#text = text;
-    this.#refuse = refuse;
+    this.#rules = rules;
     this.#targets = aliasTargets(document);
   }
 
@@ -59,16 +105,28 @@ class Reader {
   }
 
   #content(given: unknown, place: Place): SourceNode {
+    const tag = (given as Partial<Node> | null | undefined)?.tag;
+    if (this.#rules.isStrict && tag !== undefined) {
+      this.#report(place, `tags are not supported: ${tag.replace("tag:yaml.org,2002:", "!!")}`, "Leave it out.");
+    }
     if (isAlias(given)) return this.#aliased(given, place);
     if (isSeq(given)) return { kind: "list", place, items: given.items.map((item) => this.node(item, place)) };
     if (isMap(given)) return { kind: "object", place, members: this.#members(given.items, place) };
-    return { kind: "scalar", place, value: isScalar(given) ? given.value : (given ?? null) };
+    if (!isScalar(given)) return { kind: "scalar", place, value: given ?? null };
+    return { kind: "scalar", place, value: given.value, source: given.source };
   }
 
   #aliased(alias: Alias, place: Place): SourceNode {
     const target = this.#targets.get(alias);
-    if (target === undefined) return this.#refuse(place, `no anchor &${alias.source} is set before this alias`);
-    if (this.#open.has(target)) return this.#refuse(place, `the alias *${alias.source} is part of its own anchor`);
+    const nothing: SourceNode = { kind: "scalar", place, value: null };
+    if (target === undefined) {
+      this.#report(place, `no anchor &${alias.source} is set before this alias`);
+      return nothing;
+    }
+    if (this.#open.has(target)) {
+      this.#report(place, `the alias *${alias.source} is part of its own anchor`);
+      return nothing;
+    }
     this.#open.add(target);
     const node = this.node(target, place);
     this.#open.delete(target);
@@ -79,22 +137,41 @@ class Reader {
     const merged = new Map<string, Member>();
     const own = new Map<string, Member>();
     for (const pair of pairs) {
-      const key = keyOf(pair);
       const place = this.#placeOf(pair.key) ?? fallback;
+      if (this.#rules.isStrict && this.#isRefused(pair, place, own)) continue;
+      const key = keyOf(pair);
       const node = this.node(pair.value, place);
       if (key !== "<<") own.set(key, { key, place, node });
-      else if (node.kind === "object") for (const member of node.members) merged.set(member.key, member);
-      else if (node.kind === "list") {
-        for (const item of node.items.toReversed())
-          if (item.kind === "object") for (const member of item.members) merged.set(member.key, member);
-      }
+      else for (const member of mergedFrom(node)) merged.set(member.key, member);
     }
     // What a merge brings is hidden by the map's own keys, and by what was merged before it.
     return [...[...merged.values()].filter(({ key }) => !own.has(key)), ...own.values()];
+  }
+
+  #isRefused(pair: Pair, place: Place, own: ReadonlyMap<string, Member>): boolean {
+    const key = keyOf(pair);
+    const first = own.get(key);
+    if (!isScalar(pair.key)) this.#report(place, "a key must be a word or a number", QUOTES);
+    else if (first) this.#report(place, `"${key}" is here twice; the first is in line ${first.place.line}`);
+    else if (key === "<<") this.#report(place, "merged maps (<<) are not supported", "Write the members out.");
+    else return false;
+    return true;
+  }
+
+  #report(place: Place, what: string, hint?: string): void {
+    this.#rules.report({ place, what, hint });
   }
 
   #placeOf(node: unknown): Place | undefined {
     const range = (node as Partial<Node> | null | undefined)?.range;
     return range ? this.#text.placeAt(range[0]) : undefined;
   }
+}
+
+/** The members that a merge brings, those that count last. */
+function mergedFrom(node: SourceNode): Member[] {
+  if (node.kind === "object") return [...node.members];
+  return node.kind === "list"
+    ? node.items.toReversed().flatMap((item) => (item.kind === "object" ? item.members : []))
+    : [];
 }

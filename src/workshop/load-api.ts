@@ -9,7 +9,7 @@ import { refusedExamples } from "./check/refused-examples.ts";
 import { Problems, type Problem } from "./file/model/problem.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
-import { readYaml } from "./file/model/yaml-tree.ts";
+import { readYaml } from "./file/model/read-yaml.ts";
 import { isApproved, readLock, type Lock } from "./review/lock.ts";
 
 /** Reading it says the same of what is a little smaller; what is far larger is not read at all. */

@@ -1,4 +1,4 @@
-import { OWN_KEYS } from "../../source/entry-keys.ts";
+import { OWN_KEYS } from "./entry-keys.ts";
 import type { Section } from "./find-servers.ts";
 import { allAt, nodeOf, plainValue, type Member, type Place, type SourceNode } from "../../source/source-node.ts";
 

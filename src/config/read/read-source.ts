@@ -1,12 +1,16 @@
 import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { CONFIG_WORDS } from "./entry-keys.ts";
 import { parseJson } from "../../source/json-source.ts";
+import type { KnownWords } from "../../source/masked-line.ts";
 import { isTooDeep, MAX_SOURCE_DEPTH, MAX_SOURCE_VALUES, type SourceNode } from "../../source/source-node.ts";
 
 export type Format = "json" | "yaml" | "toml";
 
+type Parser = (text: string, file: string, words: KnownWords) => SourceNode;
+
 /** Loaded when a file needs one: together they are most of what a start would cost. */
-const PARSERS: Record<Format, () => Promise<(text: string, file: string) => SourceNode>> = {
+const PARSERS: Record<Format, () => Promise<Parser>> = {
   json: async () => parseJson,
   yaml: async () => (await import("../../source/yaml-source.ts")).parseYaml,
   toml: async () => (await import("../../source/toml-source.ts")).parseToml,
@@ -75,7 +79,7 @@ export async function loadText(
 export async function parseSource(text: string, file: string): Promise<SourceNode> {
   const parse = await PARSERS[formatOf(file)]();
   try {
-    const root = parse(text, file);
+    const root = parse(text, file, CONFIG_WORDS);
     if (isTooDeep(root)) throw new RangeError("nested too deeply");
     return root;
   } catch (error) {

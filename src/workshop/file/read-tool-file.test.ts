@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readToolFile } from "./read-tool-file.ts";
-import { readYaml } from "./model/yaml-tree.ts";
+import { readYaml } from "./model/read-yaml.ts";
 import { examples } from "../../../test/fixtures/depth.ts";
 
 const SMALL = readFileSync("test/fixtures/tool-files/small.nexus.yaml", "utf8");
@@ -341,7 +341,7 @@ describe("types that hold themselves", () => {
 describe("what YAML itself can go wrong with", () => {
   test("a name that stands twice is named with its first place", () => {
     expect(problemsAfter("title: Small", "title: Small\ntitle: Again").join()).toContain(
-      '4:1 : "title" stands here twice, first in line 3',
+      '4:1 : "title" is here twice; the first is in line 3',
     );
   });
 
@@ -350,7 +350,7 @@ describe("what YAML itself can go wrong with", () => {
     const { tree, problems } = readYaml(
       `const: ${number}\nlist: [1, ${number}]\nmaximum: ${number}\ntext: "${number}"`,
     );
-    expect(tree?.kind).toBe("map");
+    expect(tree?.kind).toBe("object");
     expect(problems.map(({ line, message, hint }) => `${line} ${message}. ${hint}`)).toEqual(
       [1, 2].map((line) => `${line} ${number} is too large to be an exact number. As text it is exact: "${number}"`),
     );
@@ -362,33 +362,33 @@ describe("what YAML itself can go wrong with", () => {
   });
 
   test.each<[string, string]>([
-    ["a: [1", "is no YAML"],
-    ["a:\n\t- b", "is no YAML"],
-    ["a: 1\n---\nb: 2", "is no YAML"],
-    ["nexus: !!str 1", "the tag !!str is not read"],
-    ["nexus: !thing 1", "the tag !thing is not read"],
-    ["a: &x { b: 1 }\nc: { <<: *x }", "merged maps (<<) are not read"],
-    ["? [a]\n: b", "a key has to be a word or a number"],
+    ["a: [1", "not valid YAML"],
+    ["a:\n\t- b", "not valid YAML"],
+    ["a: 1\n---\nb: 2", "not valid YAML"],
+    ["nexus: !!str 1", "tags are not supported: !!str"],
+    ["nexus: !thing 1", "tags are not supported: !thing"],
+    ["a: &x { b: 1 }\nc: { <<: *x }", "merged maps (<<) are not supported"],
+    ["? [a]\n: b", "a key must be a word or a number"],
     [
       "{ wire: tags/tag[], type: string }",
-      "1:17 : is no YAML: Unexpected flow-seq-start at node end (Inside of { } and [ ], write text",
+      "1:17 : not valid YAML: Unexpected flow-seq-start at node end (Inside { } and [ ], write text",
     ],
-    ["a: { path: shops/{id} }", "Unexpected flow-map-start at node end (Inside of { } and [ ], write text"],
+    ["a: { path: shops/{id} }", "Unexpected flow-map-start at node end (Inside { } and [ ], write text"],
     ["a:\n  b: { c: 1\n  d: 2", "(A bracket that was opened above is not closed.)"],
     ["a:\n  b: 1\n c: 2", "(What belongs together begins in the same column"],
-    ["a: Look: a colon", "(Text with a colon and a blank in it needs quotes.)"],
+    ["a: Look: a colon", "(Text with a colon and a space in it needs quotes.)"],
     [
       "openapi: 3.1.0\ninfo: {}",
       "1:1 : small.nexus.yaml is an OpenAPI description, no tool file (A tool file is written",
     ],
-    ["a: &a [*a]", "too large or too deep"],
-    ["a: *nobody", "nothing is called *nobody"],
+    ["a: &a [*a]", "the alias *a is part of its own anchor"],
+    ["a: *nobody", "no anchor &nobody is set before this alias"],
     ["- a", "small.nexus.yaml is no tool file"],
     ["", "small.nexus.yaml is no tool file"],
     ["# nothing", "small.nexus.yaml is no tool file"],
     ["text", "small.nexus.yaml is no tool file"],
-    [`a: ${"[".repeat(100_000)}`, "is no YAML"],
-    [`a: ${"[".repeat(200)}${"]".repeat(200)}`, "too large or too deep"],
+    [`a: ${"[".repeat(100_000)}`, "cannot be read as YAML"],
+    [`a: ${"[".repeat(200)}${"]".repeat(200)}`, "nested too deeply"],
     [`a: ${"x".repeat(1024 * 1024)}`, "the file is larger than 1 MB"],
   ])("%#", (text, expected) => {
     expect(problemsOf(text).join("\n")).toContain(expected);
@@ -399,7 +399,7 @@ describe("what YAML itself can go wrong with", () => {
     for (let level = 1; level < 9; level++) {
       bomb.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => `*a${level - 1}`).join(", ")}]`);
     }
-    expect(problemsOf(bomb.join("\n")).join()).toContain("too large or too deep");
+    expect(problemsOf(bomb.join("\n")).join()).toContain("too many values");
     expect(problemsAfter("{ shop: a, size: on }", "&one { shop: a, size: on }").join()).toBe("");
   });
 

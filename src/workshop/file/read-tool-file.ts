@@ -16,7 +16,8 @@ import { readTypes } from "./read/read-types.ts";
 import { readUpstream } from "./read/read-upstream.ts";
 import type { ToolFile } from "./model/tool-file.ts";
 import { withWires } from "./wire-defaults.ts";
-import { readYaml, type Tree } from "./model/yaml-tree.ts";
+import type { SourceNode } from "../../source/source-node.ts";
+import { readYaml } from "./model/read-yaml.ts";
 
 const KEYS = [
   "nexus",
@@ -48,7 +49,7 @@ export function readToolFile(text: string, source: string): { file: ToolFile | u
   return { file: all.some(({ severity }) => severity === "error") ? undefined : file, problems: all };
 }
 
-function readWhole(tree: Tree, problems: Problems, source: string): ToolFile | undefined {
+function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFile | undefined {
   const part = new Part(tree, [], problems);
   if (!part.isMap) {
     part.error(`${source} is no tool file`, "It begins with nexus: 1.");

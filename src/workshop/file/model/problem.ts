@@ -1,5 +1,4 @@
-import type { Place } from "../../../source/source-node.ts";
-import { memberAt, type Tree } from "./yaml-tree.ts";
+import { memberAt, type Place, type SourceNode } from "../../../source/source-node.ts";
 
 /** Something about a tool file that its author should know. */
 export interface Problem extends Place {
@@ -15,10 +14,10 @@ export type Path = readonly (string | number)[];
 
 /** All that is wrong with one file, each with its place. */
 export class Problems {
-  readonly #root: Tree;
+  readonly #root: SourceNode;
   readonly #found: Problem[] = [];
 
-  constructor(root: Tree) {
+  constructor(root: SourceNode) {
     this.#root = root;
   }
 
@@ -34,7 +33,7 @@ export class Problems {
   keyError(path: Path, message: string, hint?: string): void {
     const [key] = path.slice(-1);
     const parent = this.#nearest(path.slice(0, -1));
-    const member = parent.node.kind === "map" && parent.node.members.find((candidate) => candidate.key === key);
+    const member = parent.node.kind === "object" && parent.node.members.find((candidate) => candidate.key === key);
     const place = member ? member.place : parent.place;
     this.#add({ ...place, path: written(path), message, ...(hint ? { hint } : {}), severity: "error" });
   }
@@ -60,7 +59,7 @@ export class Problems {
   }
 
   /** The node at a path, or what is there of the way to it; `place` is that of its key. */
-  #nearest(path: Path): { node: Tree; place: Place } {
+  #nearest(path: Path): { node: SourceNode; place: Place } {
     let node = this.#root;
     let place: Place = node.place;
     for (const step of path) {

@@ -1,14 +1,14 @@
 import { nearestName } from "../../../text/nearest-name.ts";
 import type { Path, Problems } from "../model/problem.ts";
-import { memberAt, plainTree, type Tree } from "../model/yaml-tree.ts";
+import { memberAt, plainValue, type SourceNode } from "../../../source/source-node.ts";
 
 /** One value of the file on its way into the model: says what it is, or reports that it is something else. */
 export class Part {
   readonly path: Path;
-  readonly node: Tree | undefined;
+  readonly node: SourceNode | undefined;
   readonly #problems: Problems;
 
-  constructor(node: Tree | undefined, path: Path, problems: Problems) {
+  constructor(node: SourceNode | undefined, path: Path, problems: Problems) {
     this.node = node;
     this.path = path;
     this.#problems = problems;
@@ -19,7 +19,7 @@ export class Part {
   }
 
   get isMap(): boolean {
-    return this.node?.kind === "map";
+    return this.node?.kind === "object";
   }
 
   get isText(): boolean {
@@ -69,7 +69,7 @@ export class Part {
 
   entries(): [string, Part][] {
     if (!this.isThere) return [];
-    if (this.node?.kind !== "map") {
+    if (this.node?.kind !== "object") {
       this.#wrongKind("a map of names and values");
       return [];
     }
@@ -122,7 +122,7 @@ export class Part {
 
   /** Whatever stands there, without its places. */
   value(): unknown {
-    return this.node && plainTree(this.node);
+    return this.node && plainValue(this.node);
   }
 
   /** A map of anything. */
@@ -132,7 +132,7 @@ export class Part {
 
   /** As it is written, where it is a single value. */
   source(): string | undefined {
-    return this.node?.kind === "scalar" ? this.node.source : undefined;
+    return this.node?.kind === "scalar" ? writtenAs(this.node) : undefined;
   }
 
   #scalar(wanted: "text" | "a number" | "true or false"): unknown {
@@ -157,12 +157,12 @@ export function oneOf(options: readonly string[]): string {
   return others.length === 0 ? last : `${others.toReversed().join(", ")} or ${last}`;
 }
 
-function kindOf(node: Tree | undefined): string {
-  if (node?.kind === "map") return "a map";
+function kindOf(node: SourceNode | undefined): string {
+  if (node?.kind === "object") return "a map";
   if (node?.kind === "list") return "a list";
   if (node?.value === null || node === undefined) return "nothing";
   if (typeof node.value === "string") return "text";
-  return typeof node.value === "number" ? "a number" : node.source;
+  return typeof node.value === "number" ? "a number" : writtenAs(node);
 }
 
 /** A status of HTTP; none where it is none. */
@@ -181,4 +181,9 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 /** Without the members that are undefined: in the model, what was not written is not there. */
 export function present<T extends object>(value: T): Present<T> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Present<T>;
+}
+
+/** Nothing is written where a value is absent. */
+function writtenAs({ source, value }: Extract<SourceNode, { kind: "scalar" }>): string {
+  return source === undefined || source === "" ? String(value) : source;
 }

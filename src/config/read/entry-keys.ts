@@ -1,3 +1,5 @@
+import type { KnownWords } from "../../source/masked-line.ts";
+
 /** Keys of an entry that mean something here. */
 export const OWN_KEYS = [
   "id",
@@ -30,3 +32,12 @@ export const OWN_KEYS = [
   "isolation",
   "prefix",
 ];
+
+const NAMES = new Set([...OWN_KEYS, "mcpServers", "servers", "mcp_servers", "mcp", "inputs", "true", "false", "null"]);
+const SHOWN = new Set(["command", "type", "transport", "id", "name"]);
+
+/** What an excerpt of a configuration file shows. */
+export const CONFIG_WORDS: KnownWords = {
+  isName: (word) => NAMES.has(word) || word.startsWith("mcp_servers."),
+  isShown: (name) => SHOWN.has(name),
+};

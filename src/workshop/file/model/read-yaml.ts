@@ -1,0 +1,47 @@
+import { messageOf } from "../../../errors/nexus-error.ts";
+import { survivesAsNumber } from "../../../json/exact-json.ts";
+import type { Place, SourceNode } from "../../../source/source-node.ts";
+import { readStrictYaml } from "../../../source/yaml-source.ts";
+import type { Problem } from "./problem.ts";
+
+const MAX_BYTES = 1024 * 1024;
+const START: Place = { line: 1, column: 1 };
+
+/** Not `.inf`, and not in the other ways that YAML writes numbers. */
+const DECIMAL = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i;
+
+/** Beyond exact numbers they limit nothing. */
+const LIMITS = new Set(["minimum", "maximum"]);
+
+/** Reads the text of a tool file, or of a lock, with all that is wrong with it as YAML. */
+export function readYaml(text: string): { tree: SourceNode | undefined; problems: Problem[] } {
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    return { tree: undefined, problems: [problemAt(START, "the file is larger than 1 MB")] };
+  }
+  try {
+    const { node, mistakes } = readStrictYaml(text);
+    const about = node ? "" : "not valid YAML: ";
+    const problems = mistakes.map(({ place, what, hint }) => problemAt(place, about + what, hint));
+    const all = [...problems, ...(node ? inexactNumbersIn(node) : [])];
+    return { tree: node, problems: all.toSorted((a, b) => a.line - b.line || a.column - b.column) };
+  } catch (error) {
+    // The library's own limits, and the depth of the stack.
+    return { tree: undefined, problems: [problemAt(START, `cannot be read as YAML: ${messageOf(error)}`)] };
+  }
+}
+
+/** What would be sent as another number is a mistake. */
+function inexactNumbersIn(node: SourceNode): Problem[] {
+  if (node.kind === "scalar") return [];
+  const inner = node.kind === "list" ? node.items.map((item) => ({ key: "", node: item })) : node.members;
+  return inner.flatMap(({ key, node: each }) => {
+    if (each.kind !== "scalar") return inexactNumbersIn(each);
+    const { value, source = "", place } = each;
+    if (typeof value !== "number" || LIMITS.has(key) || !DECIMAL.test(source) || survivesAsNumber(source)) return [];
+    return [problemAt(place, `${source} is too large to be an exact number`, `As text it is exact: "${source}"`)];
+  });
+}
+
+function problemAt(place: Place, message: string, hint?: string): Problem {
+  return { ...place, path: "", message, ...(hint === undefined ? {} : { hint }), severity: "error" };
+}
