@@ -13,9 +13,9 @@ export type {
 } from "./features/features.ts";
 export { structuredResult, textResult } from "./features/arguments.ts";
 export type { Core, Caller, Exchange, Listening, ListenRequest, Offer, Servable } from "./core/core.ts";
-export { serveHttp, type HttpServeOptions, type HttpServing } from "./http/serve-http.ts";
+export { serveHttp, type ServeHttpOptions, type HttpServing } from "./http/serve-http.ts";
 export type { ServerLimits } from "./core/limits.ts";
-export { serveMemory, type MemoryEnd, type MemoryServeOptions } from "./memory/serve-memory.ts";
+export { serveMemory, type MemoryEnd, type ServeMemoryOptions } from "./memory/serve-memory.ts";
 export type { Authenticate, Principal } from "./core/principal.ts";
 export { rpcError } from "./core/rpc-error.ts";
-export { serveStdio, type StdioOptions } from "./stdio/serve-stdio.ts";
+export { serveStdio, type ServeStdioOptions } from "./stdio/serve-stdio.ts";

@@ -27,7 +27,7 @@ export function ownerKey(principal: Principal, owner: string): string {
 /** Identifies the caller from the request headers; throws AUTH_REQUIRED or FORBIDDEN. */
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Principal> | Principal;
 
-/** Without authentication every caller is this one, and the gateway listens on loopback only. */
+/** Without authentication every caller is this one, and a server listens on loopback only. */
 export const ANYBODY: Principal = { id: "anybody", tenant: "default" };
 
 export const admitEverybody: Authenticate = () => ANYBODY;

@@ -3,7 +3,7 @@ import { asMessage, isRequestId, isResponse, type Message } from "../../protocol
 
 /**
  * What a client sent, as a message; undefined where it is none. What asks and answers at once is none either: each part of
- * the gateway could take it for something else, and nobody would answer it.
+ * the server could take it for something else, and nobody would answer it.
  */
 export function receivedMessage(value: unknown): Message | undefined {
   const message = asMessage(value);

@@ -10,7 +10,7 @@ const TAG_BYTES = 16;
 const MAX_LENGTH = 1024 * 1024;
 
 /**
- * What callers carry for the gateway (cursors, request states, ids of tasks): nobody can read it, change it, or use it
+ * What clients carry for a server (cursors, request states, ids of tasks): nobody can read it, change it, or use it
  * for anything but what it was bound to. How long it is good for is a matter of what is inside.
  */
 export class Seal {

@@ -116,13 +116,13 @@ export class HttpListener {
     }
   }
 
-  async #route(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  #route(req: IncomingMessage, res: ServerResponse): Promise<void> | void {
     const { words, serve } = this.#options;
     const problem = this.#guard?.problemOf(req);
     if (problem) return refuseUnread(req, res, refusalOf(problem, words));
     const { origin } = req.headers;
     if (this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
-    await serve(req, res);
+    return serve(req, res);
   }
 }
 

@@ -11,7 +11,7 @@ import { BatchAnswers } from "../legacy/batch-answers.ts";
 import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
 import { jsonText } from "../core/json-text.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
-import { PostAnswer, type PostOptions } from "./post-answer.ts";
+import { PostAnswer, type PostAnswerOptions } from "./post-answer.ts";
 
 export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
   streams: StreamSurroundings;
@@ -170,7 +170,7 @@ export class HttpSession implements Timed {
   #answerTo(
     request: IncomingMessage,
     response: ServerResponse,
-    { requests, batch, onDone }: Pick<PostOptions, "requests" | "batch"> & Pick<ReceivedMessages, "onDone">,
+    { requests, batch, onDone }: Pick<PostAnswerOptions, "requests" | "batch"> & Pick<ReceivedMessages, "onDone">,
   ): PostAnswer {
     const { deadlines, patienceMs } = this.#options;
     const newStream = () => this.#newStream(++this.#lastStream);

@@ -94,7 +94,7 @@ function allowedHost(text: string): HostName {
   if (host) return host;
   throw new NexusError("CONFIG_INVALID", `${JSON.stringify(text)} is not a host name`, {
     phase: "config",
-    hint: "Write an allowed host as clients send it in the Host header: gateway.example, or gateway.example:8443.",
+    hint: "Write an allowed host as clients send it in the Host header: mcp.example, or mcp.example:8443.",
     mayHaveReached: false,
   });
 }

@@ -11,7 +11,7 @@ import type { EventStream } from "./event-stream.ts";
 import { jsonText } from "../core/json-text.ts";
 import type { RequestChannel } from "../legacy/request-channel.ts";
 
-export interface PostOptions {
+export interface PostAnswerOptions {
   deadlines: Deadlines;
   /** The stream that is opened for it if it needs one. */
   newStream: () => EventStream;
@@ -42,7 +42,7 @@ export class PostAnswer implements RequestChannel, Timed {
   slot = -1;
   readonly canStream: boolean;
   readonly #response: ServerResponse;
-  readonly #options: PostOptions;
+  readonly #options: PostAnswerOptions;
   readonly #streamAt: number;
   /** To a message that is no batch. */
   #answer: Response | undefined;
@@ -50,7 +50,7 @@ export class PostAnswer implements RequestChannel, Timed {
   #stream: EventStream | undefined;
   #isOver = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, options: PostOptions) {
+  constructor(request: IncomingMessage, response: ServerResponse, options: PostAnswerOptions) {
     this.#response = response;
     this.#options = options;
     this.#waiting = options.requests;

@@ -3,12 +3,12 @@ import { afterEach, describe, expect, test } from "vitest";
 import { connect, NexusError } from "../../index.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { McpServer } from "../features/mcp-server.ts";
-import { serveHttp, type HttpServeOptions, type HttpServing } from "./serve-http.ts";
+import { serveHttp, type ServeHttpOptions, type HttpServing } from "./serve-http.ts";
 
 const open: HttpServing[] = [];
 afterEach(async () => void (await Promise.all(open.splice(0).map((serving) => serving.close()))));
 
-async function serve(options: HttpServeOptions = {}, revisions?: readonly Revision[]) {
+async function serve(options: ServeHttpOptions = {}, revisions?: readonly Revision[]) {
   const server = new McpServer({ name: "here", version: "1.0.0", revisions });
   server.tool({ name: "who" }, (_args, { principal, era }) => `${principal.id} ${era}`);
   const serving = await serveHttp(server, options);

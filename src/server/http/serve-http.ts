@@ -14,7 +14,7 @@ import { invalidRequest, refuseUnread } from "./http-refusal.ts";
 import { LegacyHttp } from "./legacy-http.ts";
 import { McpEndpoint } from "./mcp-endpoint.ts";
 
-export interface HttpServeOptions {
+export interface ServeHttpOptions {
   /** Any that is free, unless given. */
   port?: number | undefined;
   /** Where it listens: 127.0.0.1. Any other than this machine's own needs `authenticate`. */
@@ -26,7 +26,7 @@ export interface HttpServeOptions {
   /** Identifies the caller from the request headers; throws a NexusError AUTH_REQUIRED or FORBIDDEN. */
   authenticate?: Authenticate | undefined;
   limits?: Partial<ServerLimits> | undefined;
-  /** Where the key of session ids is kept, so that sessions of older clients survive a restart. Without it they do not. */
+  /** A folder of this server alone, for the key of session ids: sessions of older clients then survive a restart. */
   stateFolder?: string | undefined;
   logger?: Logger | undefined;
 }
@@ -41,7 +41,7 @@ export interface HttpServing extends AsyncDisposable {
 }
 
 /** Serves clients of every revision over Streamable HTTP at `/mcp`, and over HTTP+SSE at `/sse`. Resolves when it listens. */
-export async function serveHttp({ core }: Servable, options: HttpServeOptions = {}): Promise<HttpServing> {
+export async function serveHttp({ core }: Servable, options: ServeHttpOptions = {}): Promise<HttpServing> {
   const { port = 0, address = "127.0.0.1", authenticate, stateFolder } = options;
   if (!authenticate && !isLoopback(address)) throw needsAuthentication(address);
   const limits = { ...SERVER_LIMITS, ...options.limits };
@@ -68,7 +68,7 @@ class McpSite {
   readonly #legacy: LegacyHttp;
   #closing: Promise<void> | undefined;
 
-  constructor(core: Core, options: HttpServeOptions & { limits: ServerLimits; ids: SessionIds; logger: Logger }) {
+  constructor(core: Core, options: ServeHttpOptions & { limits: ServerLimits; ids: SessionIds; logger: Logger }) {
     const { limits, ids, logger, authenticate = admitEverybody, allowedHosts = [], allowedOrigins = [] } = options;
     const streams = new OpenStreams(limits);
     const budget = new ByteBudget(limits);

@@ -5,7 +5,7 @@ import type { Message, Params, Request, Response } from "../../protocol/json-rpc
 import type { Question } from "../../protocol/mcp.ts";
 
 /** Where a question goes, and until when its answer is wanted. */
-export interface Asking {
+export interface QuestionOptions {
   /** False where it cannot arrive. */
   send: (message: Message) => boolean;
   signal: AbortSignal;
@@ -26,7 +26,7 @@ export class OpenQuestions {
   }
 
   /** Resolves with what the client answered; rejects with INPUT_FAILED, CONNECTION_LOST, TIMEOUT, CANCELLED or CLOSED. */
-  async ask({ method, params }: Question, { send, signal }: Asking): Promise<Params> {
+  async ask({ method, params }: Question, { send, signal }: QuestionOptions): Promise<Params> {
     if (this.#over) throw this.#over;
     if (signal.aborted) throw withdrawn(method, signal);
     const id = ++this.#lastId;

@@ -19,14 +19,14 @@ export interface MemoryEnd {
   readonly closed: Promise<void>;
 }
 
-export interface MemoryServeOptions {
+export interface ServeMemoryOptions {
   /** Who calls; everybody is the same one unless given. */
   principal?: Principal | undefined;
   logger?: Logger | undefined;
 }
 
 /** Serves one client in the same process, in the era of each of its messages, until it leaves. */
-export function serveMemory({ core }: Servable, end: MemoryEnd, options: MemoryServeOptions = {}): void {
+export function serveMemory({ core }: Servable, end: MemoryEnd, options: ServeMemoryOptions = {}): void {
   const endpoint = new MemoryEndpoint(core, end, options);
   end.onMessage = (message) => endpoint.receive(message);
   void end.closed.then(() => endpoint.close());
@@ -40,7 +40,7 @@ class MemoryEndpoint {
   readonly #session: LegacySession;
   readonly #running = new Map<RequestId, Cancellation>();
 
-  constructor(core: Core, end: MemoryEnd, { principal = ANYBODY, logger = SILENT }: MemoryServeOptions) {
+  constructor(core: Core, end: MemoryEnd, { principal = ANYBODY, logger = SILENT }: ServeMemoryOptions) {
     this.#core = core;
     this.#end = end;
     this.#principal = principal;

@@ -33,7 +33,7 @@ import { BatchAnswers } from "../legacy/batch-answers.ts";
 import { LegacySession } from "../legacy/legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
 
-export interface StdioOptions {
+export interface ServeStdioOptions {
   /** Who calls; everybody is the same one unless given. */
   principal?: Principal | undefined;
   /** stdin, unless given. */
@@ -64,15 +64,15 @@ const SMALL_LENGTH = 16 * 1024;
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** Serves one client of either era on a pair of pipes, until its end or the signal. */
-export function serveStdio({ core }: Servable, options: StdioOptions = {}): Promise<void> {
+export function serveStdio({ core }: Servable, options: ServeStdioOptions = {}): Promise<void> {
   const { input = process.stdin, output = process.stdout, principal = ANYBODY, signal = NEVER, ...others } = options;
   return new StdioEndpoint({ core, principal, input, output, signal, ...others }).serve();
 }
 
 const NEVER = new AbortController().signal;
 
-type PipeOptions = StdioOptions & { core: Core } & {
-  [Option in "principal" | "input" | "output" | "signal"]: NonNullable<StdioOptions[Option]>;
+type PipeOptions = ServeStdioOptions & { core: Core } & {
+  [Option in "principal" | "input" | "output" | "signal"]: NonNullable<ServeStdioOptions[Option]>;
 };
 
 class StdioEndpoint {
