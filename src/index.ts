@@ -109,6 +109,6 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
 /** Many servers, kept running, as one set. */
 export type Host = RunningHost;
 export const Host = {
-  /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
+  /** Resolves after the configuration is read; `ready()` waits for the servers. */
   open: (options: HostOptions = {}): Promise<Host> => RunningHost.start({ openApi, ...options }, readEnvironment()),
 };

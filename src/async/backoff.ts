@@ -3,11 +3,11 @@ import { NexusError } from "../errors/nexus-error.ts";
 export interface BackoffSettings {
   firstMs: number;
   longestMs: number;
-  /** Failures in a row after which it is tried only every `restMs`. */
+  /** After this many consecutive failures, restarts wait `restMs`. */
   patience: number;
-  /** The pause after that many failures. */
+  /** The pause after this many failures. */
   restMs: number;
-  /** A connection that lived this long was a success. */
+  /** A connection that lasted this long counts as a success. */
   settledMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** The part of an AbortSignal that a call needs; any AbortSignal fits. */
+/** The part of an AbortSignal that a call needs; every AbortSignal implements it. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

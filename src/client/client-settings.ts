@@ -14,38 +14,38 @@ import type { CacheStore } from "./conversation/response-cache.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./conversation/retry.ts";
 
 export interface ClientOptions {
-  /** How errors and questions name the server. */
+  /** The server's name in errors and questions. */
   server?: string | undefined;
   /** Answers the server's questions. */
   input?: InputProvider | undefined;
-  /** Answered without asking the provider. */
+  /** Roots that are answered without the input provider. */
   roots?: readonly Root[] | undefined;
   clientInfo?: Implementation | undefined;
-  /** Use this revision and ask nothing. */
+  /** Use this revision without detection. */
   protocolVersion?: string | undefined;
-  /** The era as known from an earlier time. */
+  /** The era that is remembered from an earlier connection. */
   era?: Era | undefined;
-  /** Of a call: 30 seconds. */
+  /** Timeout of a call; default: 30 seconds. */
   timeoutMs?: number | undefined;
-  /** Of connecting: 30 seconds. */
+  /** Timeout of connecting; default: 30 seconds. */
   connectTimeoutMs?: number | undefined;
-  /** No later than this, on the clock of `performance.now()`: for who makes several tries in one time. */
+  /** Absolute deadline on the clock of `performance.now()`, for several attempts in one time limit. */
   connectBy?: number | undefined;
-  /** How long a child may be silent on the era probe: 2 seconds. */
+  /** How long to wait for a child process to answer the era detection; default: 2 seconds. */
   probeTimeoutMs?: number | undefined;
   retry?: { [K in keyof RetrySettings]?: RetrySettings[K] | undefined } | undefined;
-  /** Rounds of questions that one call may have: 50. */
+  /** Maximum number of question rounds in one call; default: 50. */
   maxRounds?: number | undefined;
   logger?: Logger | undefined;
-  /** What must not be seen in errors, in logs, and of what a child process writes to stderr. */
+  /** Values that are masked in errors, logs and the stderr of a child process. */
   hidden?: HiddenValues | undefined;
-  /** Abandons connecting. */
+  /** Cancels the connection attempt. */
   signal?: AbortSignal | undefined;
-  /** Keeps answers that the server says stay good; in memory unless given. */
+  /** Caches answers with a `ttlMs`; default: in memory. */
   cache?: CacheStore | undefined;
-  /** Who this client speaks for, where a cache is shared: private answers are kept apart by it. */
+  /** The principal of this client in a shared cache; private answers are separated by it. */
   principal?: string | undefined;
-  /** Hears notifications from the first one on. */
+  /** Called for every notification, including the first ones. */
   onNotification?: NotificationListener | undefined;
 }
 

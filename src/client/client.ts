@@ -37,23 +37,23 @@ import { Skills } from "./skills.ts";
 import { Tasks, type TaskOptions } from "./tasks.ts";
 
 export interface CallToolOptions extends CallOptions {
-  /** Wait for a task, if the server makes one of the call. */
+  /** Run the call as a task if the server supports it, and wait for its result. */
   task?: true | Pick<TaskOptions, "ttlMs" | "onStatus"> | undefined;
 }
 
-/** One conversation with one server, of whatever revision. */
+/** One conversation with one server of any revision. */
 export class Client implements AsyncDisposable {
   readonly verdict: Verdict;
   readonly server: string;
-  /** Work that goes on at the server, and is waited for or come back to. */
+  /** Tasks: work that continues at the server after the call has returned. */
   readonly tasks: Tasks;
-  /** Instructions for agents that the server offers, checked as they are read. */
+  /** Skills that the server offers: instructions for agents. Their files are checked when they are read. */
   readonly skills: Skills;
   readonly #live: LiveConversation;
   readonly #conversation: Conversation;
   readonly #requester: Requester;
 
-  /** Connects, finds the era, and is ready for calls when it resolves. */
+  /** Connects and detects the era. The client is ready for calls when this resolves. */
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
     const live = await LiveConversation.open(transport, options);
     return new Client(live, live.requester);
@@ -82,7 +82,7 @@ export class Client implements AsyncDisposable {
     return this.#conversation.agreement.serverInfo;
   }
 
-  /** Undefined where the server was never asked: a modern revision was pinned. */
+  /** Undefined if a modern revision was pinned, because the server was not asked. */
   get serverCapabilities(): ServerCapabilities | undefined {
     return this.#conversation.agreement.capabilities;
   }
@@ -91,12 +91,12 @@ export class Client implements AsyncDisposable {
     return this.#conversation.agreement.instructions;
   }
 
-  /** What the server's process wrote to stderr last. */
+  /** The last lines that the server's process wrote to stderr. */
   get stderr(): readonly string[] {
     return this.#conversation.peer.child?.stderr() ?? [];
   }
 
-  /** The server runs in this very process. */
+  /** Whether the server runs in the same process. */
   get isInProcess(): boolean {
     return this.#conversation.peer.kind === "memory";
   }
@@ -105,53 +105,53 @@ export class Client implements AsyncDisposable {
     return this.#conversation.peer.child?.pid;
   }
 
-  /** Settles when the connection is gone, whoever ended it. */
+  /** Settles when the connection has ended, for any reason. */
   get closed(): Promise<CloseReason> {
     return this.#conversation.peer.closed;
   }
 
-  /** Why the connection is gone; undefined while it is there. */
+  /** Why the connection has ended; undefined while it is open. */
   get lost(): NexusError | undefined {
     return this.#conversation.peer.gone;
   }
 
-  /** The lists as last read, until the server says that they changed. */
+  /** The lists as last read; cleared when the server reports a change. */
   get known(): Readonly<KnownLists> {
     return this.#live.inbox.known;
   }
 
-  /** Of the server's entry: what is answered without asking anybody. */
+  /** Roots from the server's entry; they are answered without the input provider. */
   get roots(): readonly Root[] | undefined {
     return this.#requester.desk.roots;
   }
 
-  /** Whether a server of 2025-11-25 refuses to run this tool except as a task. */
+  /** Whether a server of 2025-11-25 runs this tool only as a task. */
   async needsTask(tool: string): Promise<boolean> {
     return this.era === "legacy" && (await this.#taskFacts(tool)).needsTask;
   }
 
-  /** Whether a server of 2025-11-25 runs this tool as a task for whoever wants that. */
+  /** Whether a server of 2025-11-25 can run this tool as a task. */
   async takesTask(tool: string): Promise<boolean> {
     return this.era === "legacy" && (await this.#taskFacts(tool)).takesTasks;
   }
 
-  /** One exchange; the result as it came, `input_required` included. */
+  /** Sends one request and returns its result unchanged, including `input_required`. */
   request(method: string, params?: Params, options?: CallOptions): Promise<Result> {
     return this.#requester.request({ method, params, options });
   }
 
-  /** Any request during which the server may ask, until its answer is complete. */
+  /** Sends a request and answers the server's questions until the result is complete. */
   call(method: string, params: Params, options?: CallOptions): Promise<Result> {
     return this.#requester.rounds({ method, params, options });
   }
 
-  /** Rejects if the server did not take it. */
+  /** Rejects if the server did not accept it. */
   async notify(method: string, params?: Params, options?: CallOptions): Promise<void> {
     const { peer } = this.#conversation;
     await this.#requester.inScope({ method, params, options }, (scope) => peer.notify(method, params, { scope }));
   }
 
-  /** Every page. Tools that HTTP clients must not offer are left out, with a warning that says why. */
+  /** Reads all pages. Tools that HTTP clients must not offer are skipped with a warning. */
   listTools(options?: CallOptions): Promise<Tool[]> {
     return this.#requester.inScope({ method: "tools/list", options }, (scope) => this.#live.lists.readTools(scope));
   }
@@ -168,7 +168,10 @@ export class Client implements AsyncDisposable {
     return this.#list("prompts", options);
   }
 
-  /** A tool's own failure is a result with `isError`, not an exception. With `task`, waits for one if the server makes one. */
+  /**
+   * An error of the tool is a result with `isError`, not an exception. With `task`, waits for the task if the server
+   * creates one.
+   */
   async callTool<T = Record<string, unknown>>(
     name: string,
     args?: object,
@@ -228,7 +231,7 @@ export class Client implements AsyncDisposable {
     return (await this.request("completion/complete", params, rest)) as CompleteResult;
   }
 
-  /** Which log messages the server sends from now on. */
+  /** Sets the minimum level of the log messages that the server sends. */
   async setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
     this.#requester.require("logging", "logging/setLevel");
     const { sharedClient } = this.#requester;
@@ -240,12 +243,12 @@ export class Client implements AsyncDisposable {
     await this.#live.setLegacyLogLevel(level, { isShared: sharedClient !== undefined, send });
   }
 
-  /** Is the server there? Modern revisions have no `ping`; they are asked what they are. */
+  /** Checks that the server answers. Modern revisions have no `ping`; they receive `server/discover`. */
   async ping(options?: CallOptions): Promise<void> {
     await this.request(this.era === "modern" ? "server/discover" : "ping", undefined, options);
   }
 
-  /** Replaces the roots given at the start, and tells a legacy server. */
+  /** Replaces the roots and notifies a legacy server. */
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#requester.desk.roots = roots;
     // The others' are what they were.
@@ -254,14 +257,14 @@ export class Client implements AsyncDisposable {
     if (this.#live.announcesRoots) await this.notify("notifications/roots/list_changed");
   }
 
-  /** Hears of changes to lists, resources and tasks, in whichever way the server's era tells them. */
+  /** Reports changes of lists, resources and tasks, in both eras. */
   async subscribe(interests: Interests, listener: ChangeListener): Promise<Subscription> {
     const subscription = await this.#live.subscriptions.open(interests, listener);
     this.#requester.sharedClient?.undoLater(() => subscription.close());
     return subscription;
   }
 
-  /** Hears every notification of the server; call what it returns to stop. */
+  /** Calls the listener for every notification of the server; the returned function removes it. */
   onNotification(listener: NotificationListener): () => void {
     this.#live.inbox.listeners.add(listener);
     const stop = () => this.#live.inbox.listeners.delete(listener);
@@ -280,7 +283,7 @@ export class Client implements AsyncDisposable {
     return new Client(this.#live, this.#requester.answeredBy(input));
   }
 
-  /** Ends the conversation and what was started for it, within five seconds. */
+  /** Closes the connection and stops the server's process, within five seconds. */
   close(): Promise<void> {
     return this.#requester.sharedClient ? this.#requester.sharedClient.close() : this.#live.close();
   }

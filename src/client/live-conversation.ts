@@ -94,7 +94,7 @@ export class LiveConversation {
     this.#logLevel = level;
   }
 
-  /** Ends the conversation and what was started for it, within five seconds. */
+  /** Closes the connection and stops the server's process, within five seconds. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -6,12 +6,12 @@ import type { SchemaCheck, SchemaValidator } from "../schema/validator.ts";
 const VALID: SchemaCheck = { kind: "valid" };
 const MAX_VALUE_LENGTH = 10 * 1024 * 1024;
 
-/** Are these arguments what the tool's `inputSchema` asks for? Never throws; schemas are never fetched. */
+/** Checks arguments against the tool's `inputSchema`. Never throws; external schemas are not loaded. */
 export async function checkArguments(tool: Tool, args: unknown = {}): Promise<SchemaCheck> {
   return checkValue(tool.inputSchema, args);
 }
 
-/** Is `structuredContent` what the tool's `outputSchema` promises? A failure (`isError`) promises nothing. */
+/** Checks `structuredContent` against the tool's `outputSchema`. A result with `isError` is always valid. */
 export async function checkResult(tool: Tool, result: CallToolResult): Promise<SchemaCheck> {
   const isFinal = result.resultType === undefined || result.resultType === "complete";
   if (tool.outputSchema === undefined || result.isError === true || !isFinal) return VALID;

@@ -9,7 +9,7 @@ import type { CallOptions } from "./conversation/call-scope.ts";
 import type { Requester } from "./conversation/requester.ts";
 import { readPages } from "./conversation/lists.ts";
 
-/** A skill as its server lists it: what it is, and what its files must be. */
+/** A skill in the server's list, with the digests of its files. */
 export interface SkillEntry {
   /** Of its SKILL.md. */
   uri: string;
@@ -18,18 +18,18 @@ export interface SkillEntry {
   [member: string]: unknown;
 }
 
-/** A skill whose SKILL.md was read and found to be what the list promised. */
+/** A skill whose SKILL.md was read and matches the list. */
 export interface Skill {
   entry: SkillEntry;
   /** SKILL.md without its front matter. */
   body: string;
-  /** Reads another file of the skill, and checks it likewise. */
+  /** Reads and checks another file of the skill. */
   read(uri: string, options?: CallOptions): Promise<ResourceContents>;
 }
 
 const FRONT_MATTER = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
-/** The skills extension: listing fetches no file; what is fetched is checked before anybody sees it. */
+/** The skills extension: listing reads no file; files are checked before they are returned. */
 export class Skills {
   readonly #requester: Requester;
 
@@ -48,7 +48,7 @@ export class Skills {
     });
   }
 
-  /** Reads a skill's SKILL.md; throws if its size, digest or front matter are not those of the entry. */
+  /** Reads a skill's SKILL.md; throws if its size, digest or front matter differ from the entry. */
   async load(entry: SkillEntry, options?: CallOptions): Promise<Skill> {
     const contents = await this.#read(entry, entry.uri, options);
     const text = contents.text ?? Buffer.from(contents.blob ?? "", "base64").toString("utf8");

@@ -12,27 +12,27 @@ import { answerAll } from "./conversation/rounds.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** Work that goes on at the server. Members are those of the newest specification, whatever the server's revision. */
+/** A task at the server. Its members are those of the newest specification, for every revision of the server. */
 export interface Task {
   taskId: string;
   status: TaskStatus;
   statusMessage?: string;
   createdAt?: string;
   lastUpdatedAt?: string;
-  /** How long the server keeps it; null for as long as it likes. */
+  /** How long the server keeps the task; null for no limit. */
   ttlMs?: number | null;
   pollIntervalMs?: number;
   [member: string]: unknown;
 }
 
 export interface TaskOptions extends CallOptions {
-  /** How long the server shall keep the task; only legacy servers let the client say. */
+  /** How long the server should keep the task; only for legacy servers. */
   ttlMs?: number | undefined;
-  /** Hears each state of the task that is seen. */
+  /** Called with each observed state of the task. */
   onStatus?: ((task: Task) => void) | undefined;
 }
 
-/** What came of a call: its result, or a task that will have it. */
+/** The outcome of a call: its result, or a task. */
 export type Started = { kind: "result"; result: CallToolResult } | { kind: "task"; task: Task };
 
 const MAX_TOKENS = 1_000;
@@ -40,7 +40,7 @@ const MAX_TOKENS = 1_000;
 const MAX_QUESTIONS = 1_000;
 const POLL_MS = { default: 1_000, shortest: 20, longest: 60_000 };
 
-/** Tasks of 2025-11-25 (core) and of the 2026 extension, behind one interface. */
+/** Tasks of 2025-11-25 (core) and of the 2026 extension with one interface. */
 export class Tasks {
   readonly #requester: Requester;
   readonly #prepareTool: (name: string) => Promise<boolean>;
@@ -48,19 +48,19 @@ export class Tasks {
   /** Under which token a task reports its progress. */
   readonly #tokens = new Map<string, RequestId>();
 
-  /** `prepareTool` tells whether a legacy server takes this tool as a task. */
+  /** `prepareTool` tells whether a legacy server can run this tool as a task. */
   constructor(requester: Requester, prepareTool: (name: string) => Promise<boolean>, logger: Logger) {
     this.#requester = requester;
     this.#prepareTool = prepareTool;
     this.#logger = logger;
   }
 
-  /** Calls a tool, as a task if the server can and will; it alone decides in the modern era. */
+  /** Calls a tool as a task if the server supports it. A modern server decides itself whether to create a task. */
   start(name: string, args?: object, options: TaskOptions = {}): Promise<Started> {
     return this.startCall({ name, arguments: args ?? {} }, options);
   }
 
-  /** The same with parameters that are carried as they are. */
+  /** The same with raw parameters. */
   async startCall(call: Params & { name: string }, options: TaskOptions = {}): Promise<Started> {
     const params: Params = { ...call };
     if (!this.#requester.isModern && (await this.#prepareTool(call.name))) {
@@ -83,7 +83,7 @@ export class Tasks {
     return taskIn(await this.#request("tasks/get", taskId, options));
   }
 
-  /** Waits until the task is over, answering what it asks, and gives its result. Aborting stops the waiting only. */
+  /** Waits for the task, answers its questions and returns its result. Aborting only stops the waiting. */
   wait(taskId: string, options: TaskOptions = {}): Promise<CallToolResult> {
     const { totalTimeoutMs = Infinity } = options;
     const method = this.#requester.isModern ? "tasks/get" : "tasks/result";
@@ -101,12 +101,12 @@ export class Tasks {
     });
   }
 
-  /** Asks the server to give up; it may finish all the same. */
+  /** Asks the server to cancel the task; the task may still complete. */
   async cancel(taskId: string, options?: CallOptions): Promise<void> {
     await this.#request("tasks/cancel", taskId, options);
   }
 
-  /** The tasks of this session; the modern extension has no such list. */
+  /** Lists the tasks of this session. The modern extension has no such list. */
   async list(options?: CallOptions): Promise<Task[]> {
     if (this.#requester.isModern) throw this.#requester.missing("tasks/list", "Keep the ids of the tasks you start.");
     return this.#requester.inScope({ method: "tasks/list", options }, async (scope) => {
@@ -115,12 +115,12 @@ export class Tasks {
     });
   }
 
-  /** Starts and waits. Aborting cancels the task, too. */
+  /** Starts a task and waits for it. Aborting also cancels the task. */
   run(name: string, args: object | undefined, options: TaskOptions): Promise<CallToolResult> {
     return this.runCall({ name, arguments: args ?? {} }, options);
   }
 
-  /** The same with parameters that are carried as they are. */
+  /** The same with raw parameters. */
   async runCall(call: Params & { name: string }, options: TaskOptions): Promise<CallToolResult> {
     const started = await this.startCall(call, options);
     if (started.kind === "result") return started.result;

@@ -1,4 +1,4 @@
-/** What went wrong, for programs. Every edge maps each of these to its own exit code or status. */
+/** The kind of error, for programs. Each edge maps every code to its own exit code or status. */
 export type ErrorCode =
   | "CONFIG_INVALID"
   | "ARGUMENTS_INVALID"
@@ -27,7 +27,7 @@ export type ErrorCode =
   | "CLOSED"
   | "INTERNAL";
 
-/** Where in the life of a connection it happened. */
+/** The phase of the connection in which the error happened. */
 export type ErrorPhase = "config" | "start" | "connect" | "handshake" | "request" | "close";
 
 /** A JSON-RPC error object, exactly as the server sent it. */
@@ -42,11 +42,11 @@ export interface ErrorSource {
   file: string;
   line?: number | undefined;
   column?: number | undefined;
-  /** Which of the layered configuration files it is: "user", "project" … */
+  /** The layer of the configuration file: "user", "project", … */
   layer?: string | undefined;
 }
 
-/** A question of a server that waits for its answer: a form with its schema, or a page to visit. */
+/** An unanswered question of a server: a form with its schema, or a page to open. */
 export interface OpenQuestion {
   key: string;
   message: string;
@@ -56,16 +56,16 @@ export interface OpenQuestion {
 
 export interface ErrorDetails {
   cause?: unknown;
-  /** What probably lies behind it, for people: a guess, made from what the server wrote or how it answered. */
+  /** The likely cause, for people: a guess from the server's output or answer. */
   likelyCause?: string | undefined;
-  /** What to do about it, for people. */
+  /** How to fix it, for people. */
   hint?: string | undefined;
-  /** How to write it instead: a few lines of configuration. */
+  /** An example of the corrected configuration. */
   snippet?: string | undefined;
   phase?: ErrorPhase | undefined;
   server?: string | undefined;
   source?: ErrorSource | undefined;
-  /** The lines of the file around the mistake, with a caret under it. */
+  /** The lines of the file around the error, with a caret under it. */
   excerpt?: string | undefined;
   command?: string | undefined;
   url?: string | undefined;
@@ -74,32 +74,32 @@ export interface ErrorDetails {
   signal?: string | undefined;
   /** The last lines the server wrote to stderr. */
   stderr?: readonly string[] | undefined;
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status of the answer, if there was one. */
   status?: number | undefined;
-  /** Of an HTTP status that is an error: what the answer says, shortened, without what looks secret. */
+  /** For an HTTP error: the shortened body of the answer, with secrets masked. */
   answer?: string | undefined;
-  /** Of an answer 401 or 403: which credentials the server wants, as it said it. */
+  /** For HTTP 401 or 403: the server's `WWW-Authenticate` header. */
   wwwAuthenticate?: string | undefined;
-  /** The proxy on the way, without its password. */
+  /** The proxy that was used, without its password. */
   proxy?: string | undefined;
-  /** Of a handshake that came to nothing: the methods that were sent. */
+  /** For a failed handshake: the methods that were sent. */
   sent?: readonly string[] | undefined;
-  /** Of a handshake that came to nothing: what arrived meanwhile, in words. */
+  /** For a failed handshake: a description of what was received. */
   received?: string | undefined;
   retryAfterMs?: number | undefined;
-  /** The server's own error. */
+  /** The JSON-RPC error of the server. */
   rpc?: RpcErrorBody | undefined;
-  /** What the server asks, where nobody was there to answer; `continue` names the call that waits. */
+  /** The server's unanswered questions; `continue` is the id of the waiting call. */
   input?: { continue?: string | undefined; questions: readonly OpenQuestion[] } | undefined;
-  /** What the server sent, where it could not be used. */
+  /** The answer of the server if it could not be used. */
   raw?: unknown;
-  /** Under which the log of a gateway tells what its caller is not told. */
+  /** The id of the entry in the gateway's log that has the details. */
   correlationId?: string | undefined;
-  /** False: the request certainly never left. True: the server may have acted on it. */
+  /** False: the request was not sent. True: the server may have executed it. */
   mayHaveReached?: boolean | undefined;
 }
 
-/** The one error of Nexus: programs branch on `code`, people read `message`, then `details.hint`. */
+/** The only error class of Nexus: programs branch on `code`, people read `message` and `details.hint`. */
 export class NexusError extends Error {
   override readonly name = "NexusError";
   readonly code: ErrorCode;
@@ -115,12 +115,12 @@ export class NexusError extends Error {
     return this.details.hint;
   }
 
-  /** The same failure with more known about it; what was known already wins. */
+  /** The same error with additional details; existing details win. */
   with(more: ErrorDetails): NexusError {
     return this.#copy({ ...more, ...known(this.details) });
   }
 
-  /** The same failure, known better: what is given now wins. */
+  /** The same error with better details; the new details win. */
   amended(better: ErrorDetails): NexusError {
     return this.#copy({ ...this.details, ...known(better) });
   }

@@ -18,22 +18,24 @@ import { Metrics } from "./metrics.ts";
 
 export type GatewayOptions = GatewaySettings & GatewayHost;
 
-/** A host that runs, or what to open one with. It is the gateway's from then on, and closed with it. */
+/** A host, or options to open one. The gateway owns it and closes it. */
 export type GatewayHost =
   | { host: Host; surroundings?: undefined }
   | {
       host: HostOptions;
-      /** What the process was started in. */
+      /** The environment of the process. */
       surroundings: Surroundings;
     };
 
 export interface GatewaySettings {
   limits?: Partial<Limits & CallLimits> | undefined;
-  /** Narrows who may see and use what, beside the host's policy, for which a principal's id is the agent. */
+  /**
+   * Additional rules for who may see and use what. The host's policy also applies, with the principal's id as agent.
+   */
   decide?: Decide | undefined;
-  /** Hears of every call once. */
+  /** Called once for every call. */
   audit?: Audit | undefined;
-  /** 32 bytes that seal what callers carry for the gateway. Random unless given: then it does not survive a restart. */
+  /** 32 bytes for sealing state that callers carry. Default: random, which does not survive a restart. */
   sealKey?: Buffer | undefined;
   logger?: Logger | undefined;
 }

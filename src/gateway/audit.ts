@@ -5,20 +5,20 @@ import type { Principal } from "../server/core/principal.ts";
 export const OUTCOMES = ["ok", "tool_error", "input_required", "task", "error", "cancelled", "refused"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** One call: who, what, how long, how it ended. Never what was said in it. */
+/** The record of one call: who, what, duration, outcome. It never contains arguments or results. */
 export interface AuditRecord {
   /** Milliseconds since 1970. */
   at: number;
   principal: Principal;
   era: Era;
-  /** Empty where it concerns no single server. */
+  /** Empty if the call is not for a single server. */
   server: string;
   method: string;
-  /** The tool, prompt, resource or task, in the caller's own name. */
+  /** The tool, prompt, resource or task, with the name that the caller used. */
   target: string | undefined;
   outcome: Outcome;
   durationMs: number;
 }
 
-/** Hears of every call once, when it is over. */
+/** Called once for every finished call. */
 export type Audit = (record: AuditRecord) => void;

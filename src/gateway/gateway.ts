@@ -11,26 +11,26 @@ import { admitEverybody, type Authenticate, type Principal } from "../server/cor
 import { SessionIds } from "../server/sessions/session-ids.ts";
 
 export type ServeOptions = GatewayOptions & {
-  /** 3210; 0 is any that is free. */
+  /** Default: 3210; 0 selects any free port. */
   port?: number | undefined;
-  /** Where it listens: 127.0.0.1. Any other than this machine's own needs `authenticate`. */
+  /** The address to listen on; default: 127.0.0.1. Addresses other than loopback require `authenticate`. */
   address?: string | undefined;
-  /** Further names it is reached by, as clients write them in `Host`. */
+  /** Additional host names, as clients send them in the `Host` header. */
   allowedHosts?: readonly string[] | undefined;
   /** Origins of web pages that may call it. */
   allowedOrigins?: readonly string[] | undefined;
-  /** Tells who calls; without it everybody is the same one. */
+  /** Identifies the caller; without it, all callers are the same principal. */
   authenticate?: Authenticate | undefined;
-  /** Where the key of session ids is kept, so that sessions of older clients survive a restart. Without it they do not. */
+  /** Folder for the key of session ids, so that sessions of older clients survive a restart. */
   stateFolder?: string | undefined;
 };
 
 export const DEFAULT_PORT = 3210;
 const DEFAULT_ADDRESS = "127.0.0.1";
 
-/** A host served to many clients of every revision over HTTP. */
+/** Serves a host to many clients of every revision over HTTP. */
 export class Gateway implements AsyncDisposable {
-  /** Where all servers are: `http://127.0.0.1:3210/mcp`. */
+  /** The URL of the endpoint with all servers: `http://127.0.0.1:3210/mcp`. */
   readonly url: string;
   readonly port: number;
   readonly #assembly: Assembly;
@@ -38,7 +38,7 @@ export class Gateway implements AsyncDisposable {
   readonly #legacy: LegacyHttp;
   #closing: Promise<void> | undefined;
 
-  /** Resolves when it listens; `ready()` waits for the servers. Where it cannot listen, the host is closed. */
+  /** Resolves when the gateway listens; `ready()` waits for the servers. If it cannot listen, the host is closed. */
   static async open(options: ServeOptions): Promise<Gateway> {
     const { port = DEFAULT_PORT, address = DEFAULT_ADDRESS, authenticate } = options;
     if (!authenticate && !isLoopback(address)) {
@@ -71,7 +71,7 @@ export class Gateway implements AsyncDisposable {
     return this.#assembly.host;
   }
 
-  /** Every server that starts by itself is connected, or has failed. */
+  /** Resolves when every server with `auto_start` is connected or has failed. */
   ready(): Promise<void> {
     return this.host.ready();
   }
@@ -84,7 +84,7 @@ export class Gateway implements AsyncDisposable {
     return this.#legacy.endSessions(principal);
   }
 
-  /** Takes no more calls, lets those that run finish within a limit, calls off the rest, ends the servers. */
+  /** Rejects new calls, waits for running calls up to a limit, cancels the rest and stops the servers. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -14,7 +14,7 @@ export type { Authenticate, Principal } from "../server/core/principal.ts";
 export type { AccessTarget } from "../host/directory/access-target.ts";
 export type { Decision } from "../host/directory/policy.ts";
 
-/** Serves a host over HTTP to clients of every revision. Resolves when it listens. */
+/** Serves a host over HTTP to clients of every revision. Resolves when the gateway listens. */
 export function serve(options: ServeOptions): Promise<Gateway> {
   return Gateway.open(options);
 }
@@ -23,11 +23,11 @@ export type StdioServeOptions = GatewayOptions & {
   input: Readable;
   output: Writable;
   signal: AbortSignal;
-  /** This server alone, with its names as they are. */
+  /** Serve only this server, with its original names. */
   server?: string | undefined;
 };
 
-/** Serves a host to one client on a pair of pipes, until the client ends or the signal fires. */
+/** Serves a host to one client over stdio, until the client disconnects or the signal is aborted. */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { input, output, signal, server } = options;
   const view: View = server === undefined ? EVERYTHING : { kind: "one", server };

@@ -1,11 +1,11 @@
 import { SERVER_LIMITS, type ServerLimits } from "../server/core/limits.ts";
 
-/** What one gateway takes on, so that no client can make it take on everything. */
+/** Limits of the gateway. */
 export interface Limits extends ServerLimits {
-  /** Calls that are worked on at the same time; more wait in the queue. */
+  /** Maximum number of running calls; others wait in the queue. */
   calls: number;
   queue: number;
-  /** How long a call waits in the queue. */
+  /** Maximum time of a call in the queue. */
   queueMs: number;
 }
 

@@ -2,12 +2,12 @@ import type { CallToolResult, Content, ResourceContents } from "../protocol/mcp.
 import { repeatsStructure } from "../protocol/repeated-structure.ts";
 import type { AgentTool } from "./registry.ts";
 
-/** A tool in the shape of the Vercel AI SDK. */
+/** A tool in the format of the Vercel AI SDK. */
 export interface AiSdkTool<S> {
   description: string;
   inputSchema: S;
   execute(args: unknown, options: { abortSignal?: AbortSignal }): Promise<CallToolResult>;
-  /** What of a result the model is shown. */
+  /** Converts a result to what the model sees. */
   toModelOutput(given: { output: unknown }): AiSdkOutput;
 }
 
@@ -15,7 +15,7 @@ export type AiSdkOutput = { type: "text" | "error-text"; value: string } | { typ
 
 export type AiSdkPart = { type: "text"; text: string } | { type: "media"; data: string; mediaType: string };
 
-/** The tools in the shape of the Vercel AI SDK; `jsonSchema` is that package's own function. */
+/** The tools in the format of the Vercel AI SDK; `jsonSchema` is a function of that package. */
 export function aiSdkTools<S>(
   tools: readonly AgentTool[],
   { jsonSchema }: { jsonSchema: (schema: Record<string, unknown>) => S },

@@ -9,17 +9,17 @@ import type { EraCache } from "./servers/era-cache.ts";
 import type { PolicySettings } from "./directory/policy.ts";
 
 export interface HostOptions {
-  /** Servers by id, as in a configuration file, or transports of this process; then no file is read. */
+  /** Servers by id, as in a configuration file, or transports of this process. No file is read. */
   servers?: HostServers | undefined;
-  /** This file alone, which is trusted because it was named. Without it and `servers`, all layers are read. */
+  /** Only this file; it is trusted because it was named. Without `config` and `servers`, all layers are read. */
   config?: string | undefined;
-  /** Of the servers in the files, these alone, by id. */
+  /** Only these servers of the files, by id. */
   only?: readonly string[] | undefined;
-  /** Where the project is looked for; the working folder unless given. */
+  /** The project folder; default: the working folder. */
   cwd?: string | undefined;
-  /** Trust the project's files, and approvals of tool files by others, for this run: as they are when it begins. */
+  /** Trust the project's files, and approvals of tool files by other people, for this run, as they are at its start. */
   trust?: boolean | undefined;
-  /** Go on reading the files when they change. */
+  /** Reload the files when they change. */
   watch?: boolean | undefined;
   /** Answers `${input:id}` in entries. */
   askInput?: LoadOptions["askInput"];
@@ -27,33 +27,39 @@ export interface HostOptions {
   input?: InputProvider | undefined;
   policy?: PolicySettings | undefined;
   logger?: Logger | undefined;
-  /** Where logs and eras are kept; a place of the platform's unless given. */
+  /** Folder for logs and remembered eras; default: the platform's state folder. */
   stateFolder?: string | undefined;
-  /** Makes servers of tool files; without it an entry with "api" cannot run. */
+  /** Opens tool files as servers; entries with "api" require it. */
   openApi?: OpenApi | undefined;
   eraCache?: EraCache | undefined;
   backoff?: Partial<BackoffSettings> | undefined;
-  /** How long connecting to a server, and each of its answers, may take, in place of what the entries say. */
+  /** Timeout of connecting and of each answer, instead of the entries' timeouts. */
   timeoutMs?: number | undefined;
-  /** Servers that start at the same time: 8. */
+  /** Maximum number of servers that start at the same time; default: 8. */
   startAtOnce?: number | undefined;
-  /** How long an owner's connection is kept after its last use: 5 minutes. */
+  /** How long an owner's connection is kept after its last use; default: 5 minutes. */
   idleMs?: number | undefined;
-  /** Connections of one server: 32, of which one is the host's own. */
+  /** Maximum number of connections to one server, including the host's own; default: 32. */
   maxConnections?: number | undefined;
-  /** What one principal gets of them while others compete, from 0 to 1: a quarter. Alone it gets all. */
+  /**
+   * Share of the connections that one principal may use while others compete, from 0 to 1; default: 0.25. Without
+   * competition it may use all.
+   */
   connectionShare?: number | undefined;
-  /** How long a lease beyond that waits for another to end: 10 seconds. */
+  /** How long a lease waits for a free connection; default: 10 seconds. */
   connectionWaitMs?: number | undefined;
-  /** How often a legacy server over HTTP is asked whether it is still there: every 30 seconds. */
+  /** Interval of health checks for legacy servers over HTTP; default: 30 seconds. */
   healthCheckMs?: number | undefined;
-  /** Connections of one owner, who has one for each set of capabilities: 8. One that is one too many is refused. */
+  /**
+   * Maximum number of connections of one owner, one for each set of capabilities; default: 8. Further connections are
+   * rejected.
+   */
   maxOwnerConnections?: number | undefined;
 }
 
 export type HostServers = Readonly<Record<string, HostEntry | Transport>>;
 
-/** An entry with what only a host looks at. */
+/** An entry with the settings that only a host uses. */
 export interface HostEntry extends ServerEntry {
   enabled?: boolean | undefined;
   disabled?: boolean | undefined;
@@ -61,6 +67,6 @@ export interface HostEntry extends ServerEntry {
   fail_if_no_tools?: boolean | undefined;
   tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
   isolation?: "owner" | "call" | "shared" | undefined;
-  /** What names of its tools and prompts begin with, in place of the server's id. */
+  /** Prefix of its tool and prompt names, instead of the server's id. */
   prefix?: string | undefined;
 }

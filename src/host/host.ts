@@ -62,7 +62,7 @@ export class Host implements AsyncDisposable {
   readonly #setting = new Turns();
   #closing: Promise<void> | undefined;
 
-  /** Returns as soon as it is known what there is to run; `ready()` waits for it to run. */
+  /** Resolves after the configuration is read; `ready()` waits for the servers. */
   static async start(options: HostOptions, surroundings: Surroundings): Promise<Host> {
     const host = new Host(options, surroundings);
     await host.#connector.sweep();
@@ -111,7 +111,7 @@ export class Host implements AsyncDisposable {
     return this.directory.policy;
   }
 
-  /** Every server that starts by itself is connected, or has failed. */
+  /** Resolves when every server with `auto_start` is connected or has failed. */
   ready(): Promise<void> {
     return this.#supervisors.started();
   }

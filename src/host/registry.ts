@@ -6,7 +6,7 @@ import type { CallToolResult, GetPromptResult, ResourceContents, ToolAnnotations
 import type { Host } from "./host.ts";
 import type { ForAgent, HostTool } from "./visible-lists.ts";
 
-/** A tool as an agent has it: native, whatever server it comes from. */
+/** A tool for an agent, independent of its server. */
 export interface AgentTool {
   name: string;
   description: string;
@@ -24,7 +24,7 @@ export interface ExecuteOptions {
   input?: InputProvider | undefined;
 }
 
-/** Every tool the agent may use, and two with which it finds and reads resources. */
+/** All tools that the agent may use, and two tools that list and read resources. */
 export function agentTools(host: Host, { agent }: { agent?: string } = {}): AgentTool[] {
   const scope = agent === undefined ? {} : { agent };
   const tools = host.tools(scope).map((found) => agentTool(host, found, agent));
@@ -104,11 +104,11 @@ export interface PromptCommand {
   name: string;
   description: string;
   arguments: readonly { name: string; description?: string; required?: boolean }[];
-  /** The messages to go on with. Values are given by name, or in the order of the arguments. */
+  /** Returns the messages. Values are passed by name, or in the order of the arguments. */
   expand(values?: Record<string, string> | readonly string[], options?: ExecuteOptions): Promise<GetPromptResult>;
 }
 
-/** The prompts of all servers, for people to call, as far as this agent may use them. */
+/** The prompts of all servers that this agent may use, as commands for people. */
 export function promptCommands(host: Host, scope: ForAgent = {}): PromptCommand[] {
   return host.prompts(scope).map(({ server, prompt }) => {
     const parameters = prompt.arguments ?? [];
@@ -143,13 +143,13 @@ export interface ContextBlock {
 }
 
 export interface ContextOptions extends ForAgent {
-  /** Characters that all blocks together may have. */
+  /** Maximum number of characters of all blocks together. */
   budget: number;
-  /** Resources of at least this priority (`annotations.priority`) are taken, the most important first. */
+  /** Minimum priority (`annotations.priority`) of resources; the most important come first. */
   minPriority?: number;
 }
 
-/** The important resources as context, as many as fit. One that cannot be read is left out. */
+/** Important resources as context, up to the budget. Resources that cannot be read are skipped. */
 export async function contextBlocks(
   host: Host,
   { budget, minPriority = 0.8, agent }: ContextOptions,

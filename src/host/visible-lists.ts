@@ -4,7 +4,7 @@ import type { ServerDirectory } from "./directory/server-directory.ts";
 import type { ServerSupervisor } from "./servers/server-supervisor.ts";
 import type { ServerSupervisors } from "./servers/server-supervisors.ts";
 
-/** A tool of some server, named for a model. */
+/** A tool of a server with its name for models. */
 export interface HostTool {
   /** `mcp__server__tool`. */
   name: string;
@@ -12,7 +12,7 @@ export interface HostTool {
   tool: Tool;
 }
 
-/** For whom something is listed or done; servers that are shared with some agents are seen by no others. */
+/** The agent for which something is listed or done. Servers that are limited to some agents are hidden from others. */
 export interface ForAgent {
   agent?: string | undefined;
 }

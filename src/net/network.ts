@@ -11,7 +11,7 @@ export interface ProxySettings {
 
 export interface NetworkOptions {
   proxy?: ProxySettings | undefined;
-  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
   /** Guarded connections go straight to the checked address, never through a proxy. */
   guard?: AddressGuard | undefined;

@@ -1,6 +1,6 @@
 import type { ChangingList } from "./list-kinds.ts";
 
-/** What to hear about. */
+/** What to subscribe to. */
 export interface Interests {
   lists?: readonly ChangingList[];
   /** URIs of resources. */

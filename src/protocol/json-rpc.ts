@@ -1,6 +1,6 @@
 import { isRecord } from "../json/is-record.ts";
 
-/** JSON-RPC 2.0 as MCP uses it. Messages are carried, not re-modelled: unknown members stay where they are. */
+/** JSON-RPC 2.0 as MCP uses it. Messages are passed on unchanged, including unknown members. */
 export type RequestId = string | number;
 
 export type Params = Record<string, unknown>;
@@ -26,7 +26,7 @@ export interface SuccessResponse {
 
 export interface ErrorResponse {
   jsonrpc: "2.0";
-  /** Null or absent where the server could not read the id. */
+  /** Null or absent if the server could not read the id. */
   id?: RequestId | null;
   error: ErrorObject;
 }
@@ -37,7 +37,7 @@ export interface ErrorObject {
   data?: unknown;
 }
 
-/** A result as it came; `resultType` is absent before 2026-07-28. */
+/** A result as the server sent it; `resultType` is absent before 2026-07-28. */
 export interface Result {
   _meta?: Record<string, unknown>;
   resultType?: string;

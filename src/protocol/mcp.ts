@@ -79,7 +79,7 @@ export interface Prompt {
   [member: string]: unknown;
 }
 
-/** One block of content. Kinds a revision does not know arrive as they are. */
+/** One block of content. Unknown kinds are passed on unchanged. */
 export interface Content {
   type: string;
   text?: string;
@@ -137,19 +137,19 @@ export interface Progress {
   [member: string]: unknown;
 }
 
-/** A question of the server as it is carried: the inside of a request, whatever it asks for. */
+/** A question of the server: method and params of any kind. */
 export interface Question {
   method: string;
   params?: Params;
 }
 
-/** What a server asks of the user or the user's model while it works on a call. */
+/** A question of a server for the user or the user's model during a call. */
 export type InputRequest = ElicitRequest | CreateMessageRequest | ListRootsRequest;
 
-/** What answers it. */
+/** The answer to a question. */
 export type InputResult = ElicitResult | CreateMessageResult | ListRootsResult;
 
-/** A form to fill in, or a page to visit. Before 2025-11-25 there are only forms, and no `mode`. */
+/** A form to fill in, or a page to open. Before 2025-11-25 there are only forms, without `mode`. */
 export interface ElicitRequest {
   method: "elicitation/create";
   params: ElicitFormParams | ElicitUrlParams;
@@ -221,7 +221,7 @@ export interface ListRootsResult {
   _meta?: Record<string, unknown>;
 }
 
-/** A modern server's answer that asks first: the call is made again with the answers. */
+/** A modern server's request for input: the call is sent again with the answers. */
 export interface InputRequiredResult extends Result {
   resultType: "input_required";
   inputRequests?: Record<string, Question>;

@@ -7,11 +7,11 @@ const MOST_NAMES = 20;
 const MOST_CHOICES = 10;
 const LONGEST_VALUE = 60;
 
-/** One thing that is wrong with a value. */
+/** One problem of a value. */
 export interface SchemaProblem {
   /** A JSON pointer: `/options/limit`; empty for the whole value. */
   path: string;
-  /** For people: what was expected, what was found, and the nearest right name. */
+  /** For people: the expected type, the actual value, and the nearest valid name. */
   message: string;
 }
 

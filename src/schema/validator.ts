@@ -4,12 +4,12 @@ import { prepareSchema, UnusableSchema, type CleanSchema } from "./preparation.t
 import type { SchemaProblem } from "./explain.ts";
 import { problemsIn } from "./problems.ts";
 
-/** What came of checking a value against a schema. */
+/** The result of checking a value against a schema. */
 export type SchemaCheck =
   | { kind: "valid" }
   /** The first fifty problems. */
   | { kind: "invalid"; problems: SchemaProblem[] }
-  /** Nothing was checked: the dialect is unknown, the schema refers to the network, something is too large … */
+  /** Nothing was checked: the dialect is unknown, the schema refers to an external schema, something is too large, … */
   | { kind: "unusable"; reason: string };
 
 export type SchemaValidator = (value: unknown) => SchemaCheck;

@@ -6,26 +6,29 @@ import { META } from "../protocol/meta.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { MemoryPeer } from "../transport/memory.ts";
 
-/** A result; nothing at all leaves the request without an answer. */
+/** A result; undefined sends no answer. */
 export type Answer = Params | undefined | void;
 export type Handler = (params: Params, context: ScriptContext) => Answer | Promise<Answer>;
 
-/** What a handler knows of the request it answers. */
+/** The request that a handler answers. */
 export interface ScriptContext {
-  /** In which the request was written. */
+  /** The revision of the request. */
   readonly era: Era;
   readonly request: Request;
-  /** Fires when the client cancels, or is gone. */
+  /** Aborted when the client cancels or disconnects. */
   readonly signal: AbortSignal;
-  /** Sent only if the client gave a token. */
+  /** Sends progress if the client sent a progress token. */
   readonly progress: (progress: Progress) => void;
-  /** Asks the client. A modern one calls again with the answer: the handler runs anew, so ask first, act afterwards. */
+  /**
+   * Asks the client. A modern client sends the call again with the answer and the handler runs again, so ask before
+   * you act.
+   */
   readonly ask: (method: string, params?: Params) => Promise<Result>;
-  /** Keeps a `subscriptions/listen` open and tells on its stream what it wants to hear. */
+  /** Keeps a `subscriptions/listen` open and sends matching notifications on its stream. */
   readonly listen: () => void;
 }
 
-/** Thrown by a handler, it becomes the JSON-RPC error that the client gets. */
+/** A handler throws this to answer with a JSON-RPC error. */
 export class ScriptedError extends Error {
   override readonly name = "ScriptedError";
   readonly rpc: ErrorObject;

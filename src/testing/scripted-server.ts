@@ -4,7 +4,7 @@ import { MemoryTransport } from "../transport/memory.ts";
 import { ScriptedConnection, ScriptedError, type Handler } from "./scripted-connection.ts";
 import { handlersOf, type ServerScript } from "./server-script.ts";
 
-/** A server in this process that does as it is told: `await connect(server.transport)`. */
+/** A server in this process whose behaviour a test defines: `await connect(server.transport)`. */
 export class ScriptedServer {
   readonly transport = new MemoryTransport((peer) => {
     const connection = new ScriptedConnection(peer, (params, context) => {
@@ -26,18 +26,18 @@ export class ScriptedServer {
     this.#handlers = handlersOf(script);
   }
 
-  /** The methods of the requests and notifications that came. */
+  /** The methods of the received requests and notifications. */
   get methods(): string[] {
     return this.received.flatMap((message) => ("method" in message ? [message.method] : []));
   }
 
-  /** Answers a method from now on; a handler that returns nothing leaves the client without an answer. */
+  /** Sets the handler of a method. A handler that returns nothing sends no answer. */
   on(method: string, handler: Handler): this {
     this.#handlers.set(method, handler);
     return this;
   }
 
-  /** Answers the next request of this method only; called twice, the next two. */
+  /** Answers only the next request of this method; two calls answer the next two. */
   once(method: string, handler: Handler): this {
     this.#once.set(method, [...(this.#once.get(method) ?? []), handler]);
     return this;
@@ -47,12 +47,12 @@ export class ScriptedServer {
     return this.once(method, () => Promise.reject(error));
   }
 
-  /** The next request of this method ends the connection in place of an answer. */
+  /** The next request of this method closes the connection instead of answering. */
   disconnectNext(method: string): this {
     return this.once(method, () => this.disconnect());
   }
 
-  /** The next request of this method is answered only after the returned function was called. */
+  /** The answer to the next request of this method waits until the returned function is called. */
   holdNext(method: string): () => void {
     let release: () => void = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -60,7 +60,7 @@ export class ScriptedServer {
     return release;
   }
 
-  /** The first message of this method, or the `nth`; waits until it comes. */
+  /** Waits for the first (or `nth`) message of this method and returns it. */
   async receive(method: string, nth = 1): Promise<Request | Notification> {
     for (;;) {
       const found = this.received.filter((message) => "method" in message && message.method === method)[nth - 1];
@@ -69,24 +69,24 @@ export class ScriptedServer {
     }
   }
 
-  /** Tells every client; a modern one on the streams of the subscriptions that want to hear it. */
+  /** Sends a notification to every client; to a modern client on its matching subscription streams. */
   notify(method: string, params?: Params): void {
     for (const connection of this.#connections) connection.notify(method, params);
   }
 
-  /** Asks the client that came last, outside any call, as only legacy servers may. */
+  /** Sends a request to the newest client outside a call, which only legacy servers may do. */
   async request(method: string, params?: Params): Promise<Result> {
     const connection = [...this.#connections].at(-1);
     if (!connection) throw new Error("no client is connected");
     return connection.request(method, params);
   }
 
-  /** Sends a message as it is, right or wrong. */
+  /** Sends a raw message without checks. */
   send(message: Message): void {
     for (const connection of this.#connections) connection.send(message);
   }
 
-  /** Ends all connections; clients may connect again. */
+  /** Closes all connections; clients may connect again. */
   disconnect(): void {
     for (const connection of this.#connections) connection.close();
   }

@@ -5,21 +5,21 @@ import { META, RESOURCE_NOT_FOUND } from "../protocol/meta.ts";
 import { isLegacyRevision, LEGACY_REVISIONS, MODERN_REVISIONS, type Era } from "../protocol/revisions.ts";
 import { recordIn, ScriptedError, type Handler, type ScriptContext } from "./scripted-connection.ts";
 
-/** Text for the simplest of results, or a result as it shall go out. */
+/** A text, or a complete result. */
 export type TextOr<T> = string | T | Promise<string | T>;
 
 /** An `Error` that it throws becomes a result with `isError`; a `ScriptedError` fails the request. */
 export type ToolFunction = (args: Params, context: ScriptContext) => TextOr<CallToolResult>;
 
-/** What a scripted server is and offers. */
+/** The definition of a scripted server. */
 export interface ServerScript {
-  /** Both, unless told. */
+  /** Default: both eras. */
   era?: Era | "both";
   info?: Implementation;
   instructions?: string;
-  /** Beside those that follow from what is offered. */
+  /** Capabilities in addition to those that follow from its features. */
   capabilities?: ServerCapabilities;
-  /** By name: what a tool does, with or without what the list says of it. */
+  /** Tools by name: a handler, with or without the definition for the list. */
   tools?: Record<string, ToolFunction | (Partial<Tool> & { run: ToolFunction })>;
   /** By URI. */
   resources?: Record<string, string | ((uri: string, context: ScriptContext) => TextOr<ReadResourceResult>)>;

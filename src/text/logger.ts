@@ -1,4 +1,4 @@
-/** Where the library reports what it survived. It never prints by itself. */
+/** Receives log messages of the library. The library never prints. */
 export interface Logger {
   debug(message: string, data?: Record<string, unknown>): void;
   info(message: string, data?: Record<string, unknown>): void;

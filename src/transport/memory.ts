@@ -1,7 +1,7 @@
 import { isRequest, type Message } from "../protocol/json-rpc.ts";
 import { NOTHING_TO_ABANDON, type CloseReason, type Connection, type Receiver, type Transport } from "./transport.ts";
 
-/** The other end of a memory transport: what a server in this process holds. */
+/** The server's end of a memory transport. */
 export interface MemoryPeer {
   /** Called for each message the client sends. */
   onMessage: (message: Message) => void;
@@ -10,15 +10,18 @@ export interface MemoryPeer {
   readonly closed: Promise<void>;
 }
 
-/** A server in this process, joined by plain calls. Messages arrive in order, each in a turn of its own. */
+/**
+ * Connects to a server in this process by function calls. Messages arrive in order, each in its own turn of the event
+ * loop.
+ */
 export class MemoryTransport implements Transport {
   readonly kind = "memory";
   readonly target = {};
-  /** A server in memory is like no other. */
+  /** Every server in memory is unique. */
   readonly identity = { server: crypto.randomUUID(), principal: "" };
   readonly #accept: (peer: MemoryPeer) => void;
 
-  /** `accept` gets the server's end of every connection that is opened. */
+  /** `accept` receives the server's end of every new connection. */
   constructor(accept: (peer: MemoryPeer) => void) {
     this.#accept = accept;
   }

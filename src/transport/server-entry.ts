@@ -17,21 +17,24 @@ export interface ServerEntry {
   env_passthrough?: readonly string[] | undefined;
   url?: string | URL | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
-  /** A tool file: the server is made of it, in this process. */
+  /** A tool file; the server runs in this process. */
   api?: string | undefined;
-  /** With `api`: where its requests go instead, on this machine alone; "fake" starts what the file says its upstream is like. */
+  /**
+   * With `api`: an address on this machine instead of the real service; "fake" starts a fake that is generated from
+   * the file.
+   */
   upstream?: string | undefined;
   /** With `api`: values of the settings that its tool file declares. */
   settings?: Readonly<Record<string, string>> | undefined;
-  /** Normally inferred; "sse" is the HTTP transport of 2024-11-05, which "http" falls back to by itself. */
+  /** Normally inferred; "sse" is the HTTP transport of 2024-11-05, to which "http" falls back automatically. */
   type?: "stdio" | "http" | "sse" | undefined;
   transport?: "stdio" | "http" | "sse" | undefined;
-  /** Of a call: "30s" or milliseconds. */
+  /** Timeout of a call: "30s" or milliseconds. */
   timeout?: string | number | undefined;
   connection_timeout?: string | number | undefined;
   http_max_retries?: number | undefined;
   http_retry_backoff?: string | number | undefined;
-  /** Paths or `file:` URIs the server may know of. */
+  /** Roots of the server: paths or `file:` URIs. */
   roots?: readonly (string | Root)[] | undefined;
 }
 

@@ -5,25 +5,25 @@ import type { ErrorObject, Message, RequestId } from "../protocol/json-rpc.ts";
 /** Knows how to reach one server. It moves messages and never looks inside them. */
 export interface Transport {
   readonly kind: "stdio" | "http" | "sse" | "memory";
-  /** What tells this server, and who asks it, from others; not for people. Absent: like no other. */
+  /** Identifies this server and its user for caches; not for people. Absent: unique. */
   readonly identity?: { server: string; principal: string };
-  /** Another way to the same server, for when it turns out not to speak this one. */
+  /** Another transport to the same server, if the server does not support this one. */
   readonly fallback?: Transport;
-  /** How long its server may need for one call, where that is known: who names no timeout of his own waits that long. */
+  /** How long the server may need for one call, if known; it is the default timeout. */
   readonly longestCallMs?: number;
-  /** What error reports name. */
+  /** How error reports describe the server. */
   readonly target: { command?: string; url?: string };
   connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection>;
 }
 
-/** Where a connection puts what arrives. Called synchronously, in order, for each thing that came. */
+/** Receives everything that arrives on a connection. Called synchronously and in order. */
 export interface Receiver {
-  /** `streamOf` is the request whose stream the message came on, where the transport knows. */
+  /** `streamOf` is the request whose stream carried the message, if the transport knows it. */
   message(message: Message, streamOf?: RequestId): void;
   discarded(what: Discarded): void;
 }
 
-/** What arrived and could not be delivered. */
+/** A received message that could not be delivered. */
 export type Discarded =
   | { kind: "noise"; excerpt: string }
   | { kind: "too-large"; answered: Answered; error: NexusError };
@@ -32,25 +32,25 @@ export type Discarded =
 export const MAX_EXCERPT = 1_000;
 
 export interface Connection extends AsyncDisposable {
-  /** Hands one message to the wire; `delivery` hears what became of it. */
+  /** Sends one message; `delivery` receives the outcome. */
   send(message: Message, delivery?: Delivery): Sending;
-  /** Settles once, when nothing can be sent or received any more. */
+  /** Settles when the connection has ended. */
   readonly closed: Promise<CloseReason>;
-  /** Ends the connection gracefully, then by force; never longer than five seconds. */
+  /** Closes the connection gracefully, then by force, within five seconds. */
   close(): Promise<void>;
   /** Of a child process. */
   readonly child?: ChildView;
-  /** Of Streamable HTTP: the streams and ends of sessions that revisions before 2026-07-28 have. */
+  /** For Streamable HTTP: streams and session handling of revisions before 2026-07-28. */
   readonly http?: HttpSessionChannel;
 }
 
-/** What the sender of one message wants sent with it, and told about it. */
+/** Options and callbacks for sending one message. */
 export interface Delivery {
   /** HTTP only. */
   readonly headers?: Record<string, string> | undefined;
   /** HTTP only: the server accepted the message and answers with these headers. */
   readonly onHead?: ((headers: ResponseHeaders) => void) | undefined;
-  /** HTTP only: an event of another kind than "message" came on the stream. */
+  /** HTTP only: an event of another type than "message" arrived on the stream. */
   onOtherEvent?(type: string, data: string): void;
   /**
    * No more messages will come on this message's own stream. Of a message that expects no answer: it was taken, or
@@ -67,7 +67,7 @@ export type StreamEnd =
   /** The server answered with a status outside 2xx; `rpc` is the JSON-RPC error in the body, if there was one. */
   | { kind: "refused"; status: number; headers: ResponseHeaders; body: string; rpc?: ErrorObject };
 
-/** Where a stream of a legacy HTTP server can be taken up again. */
+/** The position from which the stream of a legacy HTTP server can be resumed. */
 export interface ResumePoint {
   lastEventId: string;
 }
@@ -75,16 +75,16 @@ export interface ResumePoint {
 export interface Sending {
   /** Stop listening to this message's stream. */
   abandon(): void;
-  /** The answer came: the stream may end by itself, but not leave its connection open for ever. */
+  /** The answer has arrived: the stream may end on its own, but it must not stay open forever. */
   finish?(): void;
-  /** False while nothing has been written yet; transports that cannot tell leave it out. */
+  /** False while nothing has been written; absent if the transport cannot tell. */
   readonly started?: boolean;
 }
 
 export interface HttpSessionChannel {
-  /** Opens the stream on which a legacy server speaks outside any request, or goes on with that of a request. */
+  /** Opens the stream for messages of a legacy server outside a request, or resumes the stream of a request. */
   listen(delivery: Delivery, streamOf?: RequestId): Sending;
-  /** Tells a legacy server that the session is over. */
+  /** Ends the session at a legacy server. */
   endSession(headers: Record<string, string>): Promise<void>;
 }
 

@@ -17,13 +17,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const MAX_DOCUMENTS_LENGTH = 64 * 1024 * 1024;
 
-/** A tool file as it lies on disk, with everything that belongs to it. */
+/** A tool file on disk with its documents and its lock. */
 export interface LoadedApi {
   path: string;
   text: string;
-  /** Everything that is wrong with it, in the order of the file; with an error it cannot be served. */
+  /** All problems in the order of the file; a file with an error cannot be served. */
   problems: Problem[];
-  /** Absent where it has an error so grave that there is nothing to compile. */
+  /** Absent if the file cannot be compiled. */
   file?: ToolFile;
   api?: CompiledApi;
   documents: Record<string, string>;
@@ -37,7 +37,7 @@ export interface ApprovedApi {
   documents: Record<string, string>;
 }
 
-/** Reads a tool file, its documents and its lock. Mistakes in it are told, not thrown. */
+/** Reads a tool file, its documents and its lock. Errors in the file are returned, not thrown. */
 export async function loadApi(path: string): Promise<LoadedApi> {
   const text = loadText(path);
   const { file, problems } = readToolFile(text, path);
@@ -82,7 +82,7 @@ export interface LoadApprovedOptions {
   trust?: TrustStore | undefined;
 }
 
-/** What may be served: without an error, exactly as it was approved, and accepted by this user. */
+/** Returns the API if it may be served: without errors, approved in this version, and accepted by this user. */
 export async function loadApproved(path: string, { trust }: LoadApprovedOptions = {}): Promise<ApprovedApi> {
   const { file, api, lock, documents, problems } = await loadApi(path);
   const mistakes = problems.filter(({ severity }) => severity === "error");

@@ -19,8 +19,8 @@ const BROKEN: Record<string, RegExp> = {
   hangs: /Not connected within 3 s.* – The command does not start an MCP server/,
   refused: /Nothing is listening at .* – Start the server/,
   "no-host": /could not be resolved – Check the spelling/,
-  "wants-login": /wants credentials \(HTTP 401\) – Give credentials/,
-  page: /a web page titled "Welcome", no MCP message/,
+  "wants-login": /requires credentials \(HTTP 401\) – Add the credentials/,
+  page: /a web page titled "Welcome", not an MCP message/,
 };
 
 const GOOD = Array.from({ length: 40 }, (_, index) => `good-${index}`);

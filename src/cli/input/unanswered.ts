@@ -7,7 +7,7 @@ import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 
 /** A question of a server that nobody was there to answer. */
 export type Unanswered = {
-  /** Names the question within its round. */
+  /** The key of the question in its round. */
   key: string;
   message: string;
   /** What was wrong with the answers that were given. */

@@ -8,24 +8,24 @@ export type Change =
   | { kind: "list-changed"; list: ChangingList; notification: Notification }
   | { kind: "resource-updated"; uri: string; notification: Notification }
   | { kind: "task-changed"; taskId: string; notification: Notification }
-  /** The stream of changes broke off, and is being opened again. */
+  /** The stream of changes was interrupted and is being reopened. */
   | { kind: "interrupted"; error: NexusError }
-  /** It is back; what changed in between was not told. */
+  /** The stream is open again; changes in between were not reported. */
   | { kind: "restored" }
-  /** It cannot be opened again. */
+  /** The stream cannot be reopened. */
   | { kind: "ended"; error: NexusError };
 
 export type ChangeListener = (change: Change) => void;
 
-/** How one era tells of changes. */
+/** Delivers changes in one era. */
 export interface Feed {
-  /** Hears about these from now on, and says which of them the server agreed to. */
+  /** Subscribes to these interests and returns those that the server accepted. */
   set(interests: Interests): Promise<Interests>;
-  /** A notification of the server, whoever it is for. */
+  /** Handles a notification of the server. */
   notified(notification: Notification): void;
-  /** The session was opened anew: the server knows nothing of this feed any more. */
+  /** The session was opened again: the server has lost the subscriptions of this feed. */
   renewed(shared: Map<string, { users: number; subscribed: Promise<boolean> }>): Promise<void>;
-  /** Stops by itself, without a word to the server; `error` is told to the listener. */
+  /** Stops without notifying the server; the listener receives `error`. */
   abandon(error?: NexusError): void;
   close(): Promise<void>;
 }

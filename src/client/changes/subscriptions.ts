@@ -8,7 +8,7 @@ import { guarded } from "../../async/guarded.ts";
 import type { Logger } from "../../text/logger.ts";
 import { ModernFeed } from "./modern-feed.ts";
 
-/** One set of interests. It can change while it runs, and no change is lost meanwhile. */
+/** A subscription to changes. Its interests can be updated without losing a change. */
 export class Subscription implements AsyncDisposable {
   readonly #feed: Feed;
   readonly #forget: () => void;
@@ -20,12 +20,12 @@ export class Subscription implements AsyncDisposable {
     this.#forget = forget;
   }
 
-  /** What the server agreed to tell. */
+  /** The interests that the server accepted. */
   get accepted(): Interests {
     return this.#accepted;
   }
 
-  /** Replaces the interests; one update at a time. */
+  /** Replaces the interests. Updates run one at a time. */
   async update(interests: Interests): Promise<void> {
     this.#accepted = await this.#feed.set(interests);
   }

@@ -11,23 +11,23 @@ import { Client } from "../client.ts";
 import type { ClientOptions } from "../client-settings.ts";
 
 export interface ConnectOptions extends ClientOptions {
-  /** The longest message taken from the server: 10 MB. */
+  /** Maximum size of a message from the server; default: 10 MB. */
   maxMessageBytes?: number | undefined;
-  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
-  /** Refuse to reach addresses inside: loopback, private networks, cloud metadata. `allow` names exceptions. */
+  /** Refuses internal addresses: loopback, private networks, cloud metadata. `allow` lists exceptions. */
   publicOnly?: boolean | { allow: readonly string[] } | undefined;
-  /** Hears what a child process writes to stderr, as it comes. */
+  /** Called with everything that a child process writes to stderr. */
   onStderr?: ((text: string) => void) | undefined;
-  /** Hears of a child process as soon as it runs. */
+  /** Called when a child process has started. */
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
-  /** Of a tool file: take the approval in its lock as it is, whoever gave it. */
+  /** For a tool file: accept the approval in its lock from any person. */
   trust?: boolean | undefined;
-  /** Makes a server of a tool file, in this process. */
+  /** Opens a tool file as a server in this process. */
   openApi?: ((reach: ApiReach) => Promise<Transport>) | undefined;
-  /** The gateways that what is sent comes from, outermost first. */
+  /** The gateways that forwarded this, outermost first. */
   via?: (() => readonly string[]) | undefined;
-  /** What errors name as command or address: an entry may have secrets filled in. */
+  /** The command or URL to show in errors, because the entry may contain resolved secrets. */
   target?: Transport["target"] | undefined;
 }
 

@@ -8,35 +8,35 @@ import type { InputProvider } from "./input.ts";
 import type { SharedClient } from "./shared-client.ts";
 import { targetKind } from "../../protocol/methods.ts";
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Cancels the call down to the server. */
+  /** Cancels the call, also at the server. */
   signal?: CancelSignal | undefined;
-  /** How long to wait without an answer or progress; 30 seconds unless the entry says otherwise. */
+  /** How long to wait without an answer or progress; default: the entry's timeout, or 30 seconds. */
   timeoutMs?: number | undefined;
-  /** How long progress and rounds may extend the call; ten minutes. */
+  /** Maximum duration of the call with progress and question rounds; default: ten minutes. */
   totalTimeoutMs?: number | undefined;
-  /** Asks the server to report progress, and extends the timeout with each report. */
+  /** Requests progress reports; each report extends the timeout. */
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Hears what else the server says about this call: log messages, as far as its transport can tell whose they are. */
+  /** Called for other notifications of this call, such as log messages, if the transport can assign them to it. */
   onNotification?: ((notification: Notification) => void) | undefined;
-  /** The server closed the call's stream, and is asked for the answer again after a pause (2025-11-25). */
+  /** Called when the server closed the stream of the call; the client resumes it after a pause (2025-11-25). */
   onStreamPaused?: ((retryMs: number | undefined) => void) | undefined;
-  /** Which log messages a modern server shall send for this call, in place of the client's own level. */
+  /** Log level of a modern server for this call, instead of the client's level. */
   logLevel?: LogLevel | undefined;
-  /** Answers the server's questions during this call, in place of the client's own provider. */
+  /** Answers the server's questions during this call, instead of the client's input provider. */
   input?: InputProvider | undefined;
-  /** What a modern server asked when the same call was made before: it is answered, and the call goes on from there. */
+  /** The questions of a modern server from an earlier try of this call: they are answered, and the call continues. */
   resume?: InputRequiredResult | undefined;
   /** W3C trace context, sent in `_meta`. */
   trace?: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
-  /** Further `_meta` of the request. */
+  /** Additional `_meta` of the request. */
   meta?: Record<string, unknown> | undefined;
-  /** Asks the server even if a cached answer is still good. */
+  /** Sends the request even if a cached answer is still valid. */
   fresh?: boolean | undefined;
 }
 
-/** What a question tells about the call it belongs to. */
+/** The call that a question belongs to. */
 export interface CallInfo {
   method: string;
   params?: Params | undefined;

@@ -9,7 +9,7 @@ import type { Logger } from "../../text/logger.ts";
 import type { Peer, PeerListener } from "./peer.ts";
 import { Questions } from "./questions.ts";
 
-/** Hears a notification exactly as the server sent it. */
+/** Receives a notification as the server sent it. */
 export type NotificationListener = (notification: Notification) => void;
 
 /** What the server says by itself, and where it goes: progress to its call, questions to the desk, the rest to listeners. */

@@ -5,22 +5,22 @@ import type { ClientCapabilities, InputRequest, InputResult, Question, Root } fr
 import type { Era } from "../../protocol/revisions.ts";
 import type { CallInfo } from "./call-scope.ts";
 
-/** Answers what a server asks of the user or the user's model: elicitation, sampling, roots. */
+/** Answers the questions of a server: elicitation, sampling, roots. */
 export interface InputProvider {
-  /** Declared to the server exactly as given. */
+  /** Declared to the server unchanged. */
   capabilities: ClientCapabilities;
-  /** One request at a time, each with its own invocation. Throwing refuses the question. */
+  /** Called once for each question. Throwing declines the question. */
   handle(request: InputRequest, context: InputContext): Promise<InputResult> | InputResult;
 }
 
 export interface InputContext {
   /** Who asks. */
   server: string;
-  /** The call the question belongs to; absent for one that came outside any call. */
+  /** The call that the question belongs to; absent for a question outside a call. */
   call?: CallInfo;
-  /** Names the question within its round. */
+  /** The key of the question in its round. */
   key: RequestId;
-  /** Fires when the answer is no longer wanted. */
+  /** Aborted when the answer is no longer needed. */
   signal: AbortSignal;
 }
 

@@ -10,7 +10,7 @@ import type { Conversation } from "./conversation.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
-/** The lists as last read, until the server says that they changed. */
+/** The lists as last read; cleared when the server reports a change. */
 export interface KnownLists {
   tools?: Tool[];
   resources?: Resource[];

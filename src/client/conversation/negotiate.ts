@@ -21,11 +21,11 @@ import type { Transport } from "../../transport/transport.ts";
 import type { Peer } from "./peer.ts";
 import { retryDelayMs, type RetrySettings } from "./retry.ts";
 
-/** How the era of the server was found, for reports and for whoever remembers it. */
+/** How the era of the server was detected, for reports and for remembering it. */
 export interface Verdict {
   era: Era;
   how: "pinned" | "given" | "probed";
-  /** What to assume the next time; absent where this time proves nothing. */
+  /** The era to remember; absent if this connection proves nothing. */
   remember?: Era;
 }
 

@@ -44,7 +44,7 @@ export interface PeerOptions {
   logger: Logger;
   /** What must not be seen of what the server writes. */
   hidden?: HiddenValues | undefined;
-  /** Abandons connecting. */
+  /** Cancels the connection attempt. */
   signal: AbortSignal;
 }
 

@@ -4,11 +4,11 @@ import { weightOf } from "../../json/weight.ts";
 import type { Logger } from "../../text/logger.ts";
 import { madeStaleBy } from "../../protocol/methods.ts";
 
-/** Where cached answers are kept. A shared one may serve several clients; keys keep apart what must not meet. */
+/** A store for cached answers. Several clients can share it; keys separate servers and principals. */
 export interface CacheStore {
   get(key: string): CachedAnswer | undefined | Promise<CachedAnswer | undefined>;
   set(key: string, answer: CachedAnswer): void | Promise<void>;
-  /** Forgets every answer whose key begins so. */
+  /** Removes every answer whose key starts with this prefix. */
   forget(prefix: string): void | Promise<void>;
 }
 
@@ -18,14 +18,14 @@ export interface CachedAnswer {
   expiresAt: number;
 }
 
-/** The default store: in memory, and bounded in number and weight; the least recently used goes first. */
+/** The default store: in memory, with limits for entries and bytes; the least recently used entry is removed first. */
 export class MemoryCache implements CacheStore {
   readonly #answers = new Map<string, { answer: CachedAnswer; bytes: number }>();
   readonly #maxAnswers: number;
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** `maxBytes` is of memory, about: 64 MiB. */
+  /** `maxBytes` is the approximate memory; default: 64 MiB. */
   constructor({ maxAnswers = 500, maxBytes = 64 * 1024 * 1024 } = {}) {
     this.#maxAnswers = maxAnswers;
     this.#maxBytes = maxBytes;

@@ -4,11 +4,14 @@ import { isRepeatable } from "../../protocol/methods.ts";
 import { isConnectionFailure } from "../../errors/error-traits.ts";
 
 export interface RetrySettings {
-  /** Tries after the first. */
+  /** Attempts after the first one. */
   maxRetries: number;
-  /** The first pause; it doubles, with jitter. */
+  /** The first pause; it doubles with each attempt, with jitter. */
   backoffMs: number;
-  /** Believe a tool that calls itself read-only or idempotent. Its word is the server's, so it can be switched off. */
+  /**
+   * Retry tools that are annotated as read-only or idempotent. The annotations come from the server, so this can be
+   * disabled.
+   */
   trustToolHints: boolean;
 }
 

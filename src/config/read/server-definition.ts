@@ -3,10 +3,10 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Transport } from "../../transport/transport.ts";
 
-/** Where in the order of configuration files something stands; later ones hide earlier ones. */
+/** The layer of a configuration file; later layers hide earlier ones. */
 export type Layer = "user" | "ancestor" | "project" | "explicit";
 
-/** The place a server was configured at. */
+/** Where a server is configured. */
 export interface Origin {
   file: string;
   line: number;
@@ -14,11 +14,11 @@ export interface Origin {
   layer: Layer;
 }
 
-/** A server as the host runs it: what was configured, checked, with its variables filled in. */
+/** A server as the host runs it: its validated entry with resolved variables. */
 export interface ServerDefinition {
   /** 1-32 of `[a-z0-9-]`, starting with a letter. */
   id: string;
-  /** What names of its tools and prompts begin with, in place of the id: as short as that may be. */
+  /** Prefix of its tool and prompt names, instead of the id. */
   prefix?: string | undefined;
   /** A title for people. */
   name?: string | undefined;
@@ -27,7 +27,7 @@ export interface ServerDefinition {
    * variables are not filled in, and it is absent too where it cannot be understood without them.
    */
   entry?: ResolvedEntry | undefined;
-  /** Given by a program in place of an entry: a server in the same process. */
+  /** A transport from the program instead of an entry: a server in the same process. */
   transport?: Transport | undefined;
   enabled: boolean;
   /** Connect when the host opens, not on first use. */
@@ -35,22 +35,22 @@ export interface ServerDefinition {
   failIfNoTools: boolean;
   tools: { allow?: readonly string[]; deny?: readonly string[] };
   isolation: "owner" | "call" | "shared";
-  /** Absent for servers given by a program. */
+  /** Absent for servers that a program passes in. */
   origin?: Origin | undefined;
-  /** Files with a server of the same id that this one hid. */
+  /** Files with a server of the same id, which this one hides. */
   hides: readonly string[];
-  /** False: it stands in a file of the project, and the folder, or this version of the file, is not trusted. */
+  /** False: it is configured in a project file, and the folder or this version of the file is not trusted. */
   trusted: boolean;
-  /** Why it cannot run: a mistake in its entry, a variable that is not set. The others are not concerned. */
+  /** Why it cannot run: an error in its entry, or a variable that is not set. Other servers are not affected. */
   problem?: NexusError | undefined;
-  /** How it is reached, as written, for errors: what was filled in may be secret. */
+  /** Command or URL for errors, with unresolved variables, because resolved values may be secret. */
   written?: { command?: string; url?: string } | undefined;
-  /** Secrets that were filled in: what the server writes must not show them again. */
+  /** Resolved secrets; they are masked in the server's output. */
   secrets?: HiddenValues | undefined;
-  /** Stored secrets for its address that were not sent anywhere yet: with the first connection they are limited to it. */
+  /** Stored secrets without an origin; the first connection limits them to the server's address. */
   secretsToBind?: { names: readonly string[]; origin: string } | undefined;
-  /** How to authorize, as written. */
+  /** The `oauth` settings of the entry, unchanged. */
   oauth?: Readonly<Record<string, unknown>> | undefined;
-  /** Keys of the entry that have no meaning here. */
+  /** Keys of the entry that Nexus does not use. */
   extra?: Readonly<Record<string, unknown>> | undefined;
 }

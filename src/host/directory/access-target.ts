@@ -3,22 +3,22 @@ import type { Params } from "../../protocol/json-rpc.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
 import { targetKind } from "../../protocol/methods.ts";
 
-/** Something that access rules are about, by the name its server gives it. */
+/** The target of access rules, with the name that its server uses. */
 export interface AccessTarget {
   kind: "server" | "tool" | "resource" | "prompt" | "method";
   server: string;
-  /** Of a tool, prompt or method; the URI, or URI template, of a resource; the id of a server. */
+  /** Name of a tool, prompt or method; URI or URI template of a resource; id of a server. */
   name: string;
-  /** Of a tool, as its server lists it. */
+  /** Annotations of a tool, as its server lists it. */
   annotations?: ToolAnnotations | undefined;
 }
 
-/** What a request can be about. Subscriptions, completions and tasks have no rules of their own: see `decidedAs`. */
+/** The target of a request. Subscriptions, completions and tasks use the rules of other kinds: see `decidedAs`. */
 export type RequestTarget =
   | AccessTarget
   | { kind: "subscription"; server: string; uri: string }
   | { kind: "completion"; of: AccessTarget }
-  /** `tool` made the task; undefined where that is not known. */
+  /** `tool` created the task; undefined if unknown. */
   | { kind: "task"; server: string; tool: AccessTarget | undefined };
 
 /** The thing whose rules decide about a request. */

@@ -6,7 +6,7 @@ import { concerns, covers, matchesName, parsePattern, type AccessPattern } from 
 import { decidedAs, type AccessTarget, type RequestTarget } from "./access-target.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 
-/** Who may see and use what. Everything here can only narrow what a server's own entry allows. */
+/** Rules for who may see and use what. They can only narrow what a server's entry allows. */
 export interface PolicySettings {
   /**
    * Patterns of what is allowed; where given, nothing else is. `server` or `server.*` is everything of a server,
@@ -14,35 +14,35 @@ export interface PolicySettings {
    * place of the server is every server, and alone everything.
    */
   allow?: readonly string[] | undefined;
-  /** The same for what is denied, which wins. */
+  /** Patterns of what is denied; `deny` wins over `allow`. */
   deny?: readonly string[] | undefined;
-  /** Only tools that are annotated as read-only, resources and prompts. */
+  /** Allow only tools that are annotated as read-only, resources and prompts. */
   readOnly?: boolean | undefined;
-  /** Which agents see a server, by the name of the server; one that is not named here is seen by all. */
+  /** The agents that see a server, by server id. A server that is not listed is visible to all. */
   visibleTo?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Asked before something that may have effects is used; false denies it. Without it such tools are called. */
+  /** Called before a tool that may have effects; false denies it. Without it, such tools are called. */
   consent?: ((request: ConsentRequest) => boolean | Promise<boolean>) | undefined;
 }
 
 export interface ConsentRequest {
   server: string;
-  /** A tool, or an extension method of the server's where the policy allows those. */
+  /** A tool, or an extension method of the server if the policy allows it. */
   kind: AccessTarget["kind"];
   /** Its name. */
   tool: string;
   arguments: unknown;
   annotations: ToolAnnotations | undefined;
   agent: string | undefined;
-  /** Fires when the call is no longer wanted: there is nothing to consent to then. */
+  /** Aborted when the call is cancelled and consent is no longer needed. */
   signal: AbortSignal | undefined;
 }
 
 export type Decision = { kind: "allowed" } | { kind: "needs-consent" } | { kind: "denied"; reason: string };
 
-/** What a server's own entry says about its tools. */
+/** The rules for tools in a server's entry. */
 export type ToolRules = { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
 
-/** A use that somebody wants to make of something. */
+/** The use for which consent is requested. */
 export interface WantedUse {
   agent: string | undefined;
   target: RequestTarget;
@@ -53,7 +53,7 @@ export interface WantedUse {
 const ALLOWED: Decision = { kind: "allowed" };
 const NEEDS_CONSENT: Decision = { kind: "needs-consent" };
 
-/** The one decision on who may see and use what: the settings of a host and its servers' own entries together. */
+/** Decides who may see and use what: combines the host's settings and the servers' entries. */
 export class Policy {
   readonly #settings: PolicySettings;
   readonly #allow: readonly AccessPattern[] | undefined;
@@ -61,7 +61,7 @@ export class Policy {
   readonly #agents: ReadonlyMap<string, readonly string[]>;
   readonly #rulesOf: (server: string) => ToolRules | undefined;
 
-  /** `rulesOf` finds what the entry of a server says about its tools. */
+  /** `rulesOf` returns the tool rules of a server's entry. */
   constructor(settings: PolicySettings, rulesOf: (server: string) => ToolRules | undefined) {
     this.#settings = settings;
     this.#allow = settings.allow?.map(parsePattern);
@@ -80,14 +80,14 @@ export class Policy {
     return this.isSameForAll && !this.#allow && this.#deny.length === 0;
   }
 
-  /** Whether nothing of this kind has to be decided one by one. Asked with every call: it makes nothing. */
+  /** Whether nothing of this kind needs an individual decision. Called for every call; allocates nothing. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
     if (this.#allow || this.#agents.has(server)) return false;
     for (const pattern of this.#deny) if (concerns(pattern, server)) return false;
     return (kind !== "tool" && kind !== "method") || !this.#hasEffectRules(server);
   }
 
-  /** Listing and using are decided alike, so that nothing is hidden that can be used. */
+  /** Listing and using have the same decision, so a hidden item cannot be used. */
   decide(agent: string | undefined, requested: RequestTarget): Decision {
     const target = decidedAs(requested);
     const { kind, server } = target;
@@ -106,18 +106,18 @@ export class Policy {
     return this.decide(agent, target).kind !== "denied";
   }
 
-  /** Throws where it is denied; a promise only where consent has to be asked for. */
+  /** Throws if it is denied; returns a promise only if consent is needed. */
   permit(use: WantedUse): Promise<void> | undefined {
     return this.enforce(this.decide(use.agent, use.target), use);
   }
 
-  /** The same for a decision that was made before. */
+  /** The same for an existing decision. */
   enforce(decision: Decision, use: WantedUse): Promise<void> | undefined {
     if (decision.kind === "denied") throw notAllowed(use.target, decision.reason);
     return decision.kind === "needs-consent" ? this.#requireConsent(use) : undefined;
   }
 
-  /** False where consent is not given, or there is no function that could give it. */
+  /** False if consent is denied or there is no consent function. */
   async askConsent({ agent, target, arguments: args, signal }: WantedUse): Promise<boolean> {
     const { consent } = this.#settings;
     if (!consent) return false;

@@ -5,7 +5,7 @@ import type { Era } from "../../protocol/revisions.ts";
 import { shortName } from "../../text/digest.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 
-/** Remembers which era a server speaks, to save the question the next time. */
+/** Remembers the era of servers, so that the next connection needs no detection. */
 export interface EraCache {
   find(key: string): Promise<Era | undefined>;
   /** Undefined forgets. */

@@ -11,11 +11,14 @@ export interface Lease extends Disposable {
   report(error: unknown): void;
 }
 
-/** Who wants a connection. Owners never share one that keeps state. */
+/** The owner of a lease. Owners never share a connection that keeps state. */
 export interface LeaseRequest {
-  /** The host's own where absent. */
+  /** Default: the host itself. */
   owner?: string;
-  /** On whose behalf: owners of one principal have one share of a server's connections. Each owner its own where absent. */
+  /**
+   * The principal of the owner. All owners of one principal have one share of a server's connections. Default: each
+   * owner is its own principal.
+   */
   principal?: string;
   /**
    * Answers the server's questions, in place of the host's own provider. The same object is the same person: a

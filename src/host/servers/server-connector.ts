@@ -18,19 +18,19 @@ import { ServerLog } from "./server-log.ts";
 import { StartGate, type Urgency } from "./start-gate.ts";
 import { saysNothingAboutEra } from "../../errors/error-traits.ts";
 
-/** Makes servers of tool files; the workshop brings it. */
+/** Opens tool files as servers; the workshop implements it. */
 export type OpenApi = (reach: ApiReach, surroundings: ApiSurroundings) => Promise<Transport>;
 
 export interface ApiSurroundings {
   surroundings: Surroundings;
-  /** Where secrets are, and what must be remembered of writes. */
+  /** The store of secrets and of recorded writes. */
   stateFolder: string;
   logger: Logger;
-  /** The server's id, under which all that is kept; the name of the API unless given. */
+  /** The server's id, which identifies stored data; default: the name of the API. */
   server?: string | undefined;
-  /** Which tool files may be opened; what this user has accepted unless given. */
+  /** Which tool files may be opened; default: those that this user has accepted. */
   trust?: TrustStore | undefined;
-  /** What all connections to servers have in common, by whatever names the workshop gives it. */
+  /** Options that all connections to servers share. */
   shared?: Map<string, object> | undefined;
 }
 

@@ -1,9 +1,9 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Era } from "../../protocol/revisions.ts";
 
-/** What a configured server is doing. */
+/** The state of a configured server. */
 export type ServerState =
-  /** Switched off: its tools are gone, a connection it had stays. */
+  /** Disabled: its tools are removed; an open connection stays open. */
   | { kind: "disabled" }
   /** Configured by a project that is not trusted. */
   | { kind: "waiting-for-trust" }
@@ -11,8 +11,8 @@ export type ServerState =
   | { kind: "idle" }
   | { kind: "starting" }
   | { kind: "ready"; era: Era; protocolVersion: string }
-  /** Connected, but a list of it could not be read; what was known of it before is kept. */
+  /** Connected, but one of its lists could not be read; the last known list is kept. */
   | { kind: "degraded"; era: Era; protocolVersion: string; error: NexusError }
-  /** Not connected. `retryAt`, in milliseconds since 1970, is when it is tried again by itself. */
+  /** Not connected. `retryAt` is the time of the next attempt, in milliseconds since 1970. */
   | { kind: "failed"; error: NexusError; retryAt?: number }
   | { kind: "stopped" };

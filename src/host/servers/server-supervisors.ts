@@ -5,7 +5,7 @@ import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export type HostEvent =
   | { kind: "state"; server: string; state: ServerState }
-  /** What a server offers changed. `told`: the lists of which the server itself said so. */
+  /** The lists of a server changed. `told`: the lists for which the server sent a notification. */
   | { kind: "lists"; server: string; told?: readonly ChangingList[] };
 
 export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | "onLists"> {

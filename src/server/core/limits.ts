@@ -1,42 +1,45 @@
 import { DEFAULT_SHARE } from "../../async/fair-shares.ts";
 
-/** What one server takes on, so that no client can make it take on everything. */
+/** Limits of the server side. */
 export interface ServerLimits {
-  /** What one principal gets of everything here while another one competes, from 0 to 1. Alone it gets all of it. */
+  /**
+   * Share of all limits that one principal may use while others compete, from 0 to 1. Without competition it may use
+   * all.
+   */
   share: number;
-  /** Bytes of all request bodies and unread answers together, those of calls that run included. */
+  /** Maximum bytes of all request bodies and unread answers, including running calls. */
   totalBytes: number;
-  /** Bytes of a request's body. */
+  /** Maximum bytes of a request's body. */
   bodyBytes: number;
-  /** Bytes of a request's headers. */
+  /** Maximum bytes of a request's headers. */
   headerBytes: number;
-  /** How deep objects and arrays of a request may be nested. */
+  /** Maximum nesting depth of a request. */
   jsonDepth: number;
-  /** Messages of one batch, which clients of 2025-03-26 may send. */
+  /** Maximum number of messages in one batch of a 2025-03-26 client. */
   batchMessages: number;
-  /** Bytes of all answers to one batch together; what does not fit is answered with an error. */
+  /** Maximum bytes of all answers to one batch; further answers are errors. */
   batchBytes: number;
-  /** How long a request may take to arrive. */
+  /** Maximum time for receiving a request. */
   bodyMs: number;
   connections: number;
-  /** Streams that stay open without a call: subscriptions, and those of older clients. */
+  /** Maximum number of open streams without a call: subscriptions, and streams of older clients. */
   streams: number;
-  /** Bytes that wait for a caller who reads slowly; then its stream is closed. */
+  /** Maximum unread bytes of a slow caller; then its stream is closed. */
   bufferedBytes: number;
-  /** Sessions of older clients. */
+  /** Maximum number of sessions of older clients. */
   sessions: number;
-  /** How long a session is kept without a sign of life. Its client can still come back later. */
+  /** How long an idle session is kept. Its client can still resume it later. */
   sessionIdleMs: number;
-  /** How long the id of a session is good. Until then a session that is no longer kept is opened again for its client. */
+  /** How long a session id is valid. Until then, a dropped session is reopened for its client. */
   sessionLifeMs: number;
-  /** How often an open stream shows that it is alive. */
+  /** Interval of keep-alive messages on open streams. */
   keepAliveMs: number;
   /**
    * How long one response lasts where its client comes back for the rest, as those of 2025-11-25 do; for proxies that end
    * every response after a fixed time.
    */
   streamMs: number;
-  /** How long calls may go on after `close`. */
+  /** How long running calls may continue after `close`. */
   drainMs: number;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Who calls. Everything that is kept for a caller is bound to this. */
+/** The identity of a caller. All stored data of a caller is bound to it. */
 export interface Principal {
   id: string;
   tenant: string;

@@ -17,9 +17,9 @@ import { McpEndpoint } from "./mcp-endpoint.ts";
 export interface ServeHttpOptions {
   /** Any that is free, unless given. */
   port?: number | undefined;
-  /** Where it listens: 127.0.0.1. Any other than this machine's own needs `authenticate`. */
+  /** The address to listen on; default: 127.0.0.1. Addresses other than loopback require `authenticate`. */
   address?: string | undefined;
-  /** Further names it is reached by, as clients write them in `Host`. */
+  /** Additional host names, as clients send them in the `Host` header. */
   allowedHosts?: readonly string[] | undefined;
   /** Origins of web pages that may call it. */
   allowedOrigins?: readonly string[] | undefined;

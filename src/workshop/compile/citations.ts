@@ -1,7 +1,7 @@
 import { sha256 } from "../../text/digest.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 
-/** A part of a document that the file leans on. */
+/** A part of a document that is cited as evidence. */
 export interface Citation {
   document: string;
   /** The first and the last line, counted from 1. */
@@ -9,7 +9,7 @@ export interface Citation {
   to: number;
   /** The nearest heading above it, or the document's title. */
   heading: string;
-  /** Of the quoted lines: tells whether they still say the same. */
+  /** Hash of the cited lines, to detect changes. */
   sha256: string;
 }
 

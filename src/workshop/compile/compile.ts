@@ -4,10 +4,10 @@ import type { ToolFile } from "../file/model/tool-file.ts";
 import { citationsOf, type Citation, type Outside } from "./citations.ts";
 import { toolDefinition } from "./tool-definition.ts";
 
-/** All that a served API is made of. Plain JSON, always in the same order: what is approved is its hash. */
+/** The complete definition of a served API. Plain JSON in a stable order; an approval covers its hash. */
 export interface CompiledApi {
   format: 1;
-  /** Without the fake and the checks, which are for trying it out. */
+  /** Without the fake and the checks. */
   file: ToolFile;
   /** As clients see them, by name. */
   tools: Record<string, Tool>;
@@ -15,7 +15,7 @@ export interface CompiledApi {
   hash: string;
 }
 
-/** Something about the file that only shows when it is compiled. */
+/** A problem that is found during compilation. */
 export interface CompileProblem {
   /** Where in the file: members joined with dots. */
   path: string;

@@ -13,16 +13,19 @@ import { bodyOf, refuse, send } from "./reply.ts";
 import { Responder, type SeenRequest } from "./responder.ts";
 
 export interface FakeOptions {
-  /** Any free one unless given. */
+  /** Default: any free port. */
   port?: number | undefined;
-  /** A loopback address; 127.0.0.1 unless given. */
+  /** A loopback address; default: 127.0.0.1. */
   host?: string | undefined;
 }
 
 /** Requests that are remembered; older ones are forgotten. */
 const MAX_REQUESTS = 1_000;
 
-/** An upstream made of a tool file: it takes what the file says, and nothing else. Only for this machine. */
+/**
+ * Starts a fake upstream that is generated from a tool file. It accepts only what the file declares, and only from
+ * this machine.
+ */
 export async function startFake(file: ToolFile, { port = 0, host = "127.0.0.1" }: FakeOptions = {}): Promise<Fake> {
   if (!isLoopback(host)) {
     throw new NexusError("ARGUMENTS_INVALID", `The fake listens on loopback addresses only, not on ${host}`, {
@@ -34,7 +37,7 @@ export async function startFake(file: ToolFile, { port = 0, host = "127.0.0.1" }
   return fake;
 }
 
-/** A fake that listens; made by startFake(). */
+/** A running fake; created by startFake(). */
 export class Fake implements AsyncDisposable {
   /** The newest last. */
   readonly requests: SeenRequest[] = [];
@@ -54,7 +57,7 @@ export class Fake implements AsyncDisposable {
     this.#server.keepAliveTimeout = 0;
   }
 
-  /** Stands in for `upstream.base`. */
+  /** The address that replaces `upstream.base`. */
   get url(): string {
     return `http://${asHost(this.#host)}:${this.port}${new URL(this.#file.upstream.base).pathname}`;
   }
@@ -63,22 +66,22 @@ export class Fake implements AsyncDisposable {
     return (this.#server.address() as AddressInfo | null)?.port ?? 0;
   }
 
-  /** The credentials it takes, by name as in the file. */
+  /** The credentials that it accepts, by their names in the file. */
   get secrets(): Record<string, string> {
     return placeholderSecrets(this.#file);
   }
 
-  /** Lets the next `times` requests fail; only those of `tool`, where one is given. */
+  /** Makes the next `times` requests fail; with `tool`, only requests of that tool. */
   fail(failure: FakeFailure, times = 1, tool?: string): void {
     this.#failures.add(failure, times, tool);
   }
 
-  /** Nothing fails any more. */
+  /** Removes all failures. */
   recover(): void {
     this.#failures.clear();
   }
 
-  /** As if it was just started. */
+  /** Resets the fake to its initial state. */
   reset(): void {
     this.recover();
     this.#responder.forget();

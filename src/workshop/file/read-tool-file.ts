@@ -39,7 +39,7 @@ const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tool
 /** What only shows when all of the file is known. */
 const CHECKS = [checkRequests, checkRecursion, checkWires, checkTakenNames, checkExpressions, checkGiven, checkAdvice];
 
-/** A tool file as it is written, and everything that is wrong with it; `file` is there when nothing but warnings is. */
+/** Reads a tool file and returns it with all problems; `file` is present if there are no errors. */
 export function readToolFile(text: string, source: string): { file: ToolFile | undefined; problems: Problem[] } {
   const { tree, problems: mistakes } = readYaml(text);
   if (!tree) return { file: undefined, problems: mistakes };

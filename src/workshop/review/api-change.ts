@@ -1,4 +1,4 @@
-/** What kind of difference it is, for somebody who has to agree with it. */
+/** The kind of a change, for the reviewer. */
 export type ApiChangeKind =
   | "tool added"
   | "tool removed"

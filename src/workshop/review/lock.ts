@@ -10,7 +10,7 @@ import { isDeeperThan } from "../../json/nesting.ts";
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
 
-/** Who agreed with what, and when. */
+/** An approval: who, what and when. */
 export interface Approval {
   hash: string;
   by: string;
@@ -18,7 +18,7 @@ export interface Approval {
   version: string;
 }
 
-/** What stands in `<api>.nexus.lock`: all approvals, the newest last, and what the newest one is about. */
+/** The content of `<api>.nexus.lock`: all approvals, the newest last, and the compiled API of the newest one. */
 export interface Lock {
   nexus: 1;
   api: string;
@@ -26,7 +26,7 @@ export interface Lock {
   compiled: CompiledApi;
 }
 
-/** Undefined where nothing was approved yet. */
+/** Undefined if there is no approval yet. */
 export async function readLock(toolFile: string): Promise<Lock | undefined> {
   const path = lockPath(toolFile);
   const text = textOf(path);
@@ -60,7 +60,7 @@ export function isApproved(lock: Lock | undefined, api: CompiledApi): boolean {
   return lock?.approvals.at(-1)?.hash === api.hash;
 }
 
-/** Writes down that somebody agreed. What was approved before stays in the list; only the newest is served. */
+/** Records an approval. Earlier approvals stay in the list; only the newest is served. */
 export async function approve(
   toolFile: string,
   api: CompiledApi,

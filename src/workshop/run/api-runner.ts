@@ -26,19 +26,19 @@ import { WriteOnce } from "./writes/write-once.ts";
 export interface ApiRunnerOptions {
   /** By full name, `<server>.<name>`. */
   secrets: FindSecret;
-  /** Whose secrets and writes these are; a server that is called like the API unless given. */
+  /** The server that owns the secrets and writes; default: the name of the API. */
   instance?: ServerInstance | undefined;
   /** By name, as the file declares them. */
   settings?: SettingValues | undefined;
-  /** A place on this machine that stands in for the real upstream. */
+  /** An address on this machine that replaces the real upstream. */
   upstream?: string | undefined;
-  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
-  /** Where writes are remembered; without it as long as this runner lives. */
+  /** The ledger of writes; default: in memory. */
   ledger?: WriteLedger | undefined;
-  /** Where results that are too large are kept. */
+  /** The store for results that are too large. */
   results?: ResultStore | undefined;
-  /** By the names that tool files use for them. */
+  /** Signers by their names in tool files. */
   signers?: Readonly<Record<string, Signer>> | undefined;
   logger?: Logger | undefined;
   now?: (() => number) | undefined;
@@ -47,14 +47,14 @@ export interface ApiRunnerOptions {
   maxAnswerBytes?: number | undefined;
 }
 
-/** Who calls, and how to reach him while the call runs. */
+/** The caller, and how to ask it during the call. */
 export interface RunOptions {
-  /** What is one caller's is not another's: writes are told apart by it, and kept results are for him alone. */
+  /** Identifies the caller: writes and kept results are separated by it. */
   caller?: string | undefined;
   signal?: AbortSignal | undefined;
   progress?: ((progress: Progress) => void) | undefined;
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
-  /** Absent where the caller cannot be asked. */
+  /** Absent if the caller cannot be asked. */
   asking?: CallerPrompt | undefined;
 }
 
@@ -98,7 +98,7 @@ export class ApiRunner implements AsyncDisposable {
     this.#needSigners();
   }
 
-  /** Failures are results. Only a tool that there is not, a cancelled call and a question to the client are thrown. */
+  /** Failures are results. It throws only for an unknown tool, a cancelled call or a question to the client. */
   async call(tool: string, args: unknown, options: RunOptions = {}): Promise<CallToolResult> {
     const plan = this.#parts.plans.get(tool);
     if (!plan) throw new NexusError("NAME_UNKNOWN", `${this.api.file.api} has no tool ${tool}`);
@@ -124,24 +124,24 @@ export class ApiRunner implements AsyncDisposable {
     }
   }
 
-  /** Its tools as they are offered, in the order of the compiled file, which never changes by itself. */
+  /** The tools as clients see them, in the order of the compiled file. */
   tools(): [name: string, tool: Tool][] {
     return [...this.#parts.plans.values()].map(({ name, check }) => [name, servedTool(this.api, name, check)]);
   }
 
-  /** A text of this API, without any of its secrets. */
+  /** Masks the secrets of this API in a text. */
   async redacted(text: string): Promise<string> {
     const { redaction, findSecret: find, api, instance } = this.#parts;
     await hideSecrets(Object.values(api.file.secrets), { server: instance.server, find, redaction });
     return redaction.in(text);
   }
 
-  /** The whole of a result that came as an excerpt, for the caller that it was for. */
+  /** The complete result of an excerpt, for the caller of that result. */
   findResult(caller: string, id: string): string | undefined {
     return this.results.find(instanceKey(this.#parts.instance, caller), id);
   }
 
-  /** What is being sent is given up; writes among it count as unknown. */
+  /** Cancels running requests; the outcome of writes among them is unknown. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#parts.writes.idle();

@@ -21,7 +21,7 @@ export interface UpstreamResponse {
 export interface UpstreamOptions {
   /** Another place on this machine that stands in for the real one: a fake. */
   binding?: string | undefined;
-  /** Certificate authorities (PEM) trusted beside the well-known ones. */
+  /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
   maxBytes?: number | undefined;
 }

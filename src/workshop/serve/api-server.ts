@@ -12,14 +12,14 @@ import { DocumentResources } from "./document-resources.ts";
 const REVISIONS: readonly Revision[] = ["2026-07-28"];
 
 export interface ApiServerOptions {
-  /** The texts that the file names, by its names for them. */
+  /** The texts of the file's documents, by name. */
   documents: Readonly<Record<string, string>>;
   revisions?: readonly Revision[];
-  /** Seals what clients carry between the rounds of a call; random unless given. */
+  /** Key for sealing state that clients carry between the rounds of a call; default: random. */
   stateKey?: Uint8Array | undefined;
 }
 
-/** A compiled API as an MCP server: its tools, and the documents that they were made from. */
+/** A compiled API as an MCP server: its tools and its source documents. */
 export function apiServer(
   runner: ApiRunner,
   { documents, revisions = REVISIONS, stateKey }: ApiServerOptions,
@@ -46,7 +46,7 @@ export function apiServer(
   return server;
 }
 
-/** Reaches the server from within this process. */
+/** A transport to the server in this process. */
 export function transportTo(server: McpServer): MemoryTransport {
   return new MemoryTransport((end) => serveMemory(server, end));
 }

@@ -1,12 +1,12 @@
 import { memberAt, type Place, type SourceNode } from "../../../source/source-node.ts";
 
-/** Something about a tool file that its author should know. */
+/** A problem of a tool file. */
 export interface Problem extends Place {
   /** Where in the file: `types.Room.rules[0].that`. */
   path: string;
   message: string;
   hint?: string;
-  /** A file with errors is not used; warnings are for whoever reviews it. */
+  /** A file with errors is not used; warnings are for the reviewer. */
   severity: "error" | "warning";
 }
 

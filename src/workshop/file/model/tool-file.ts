@@ -1,4 +1,4 @@
-/** What a call does to the world: it decides the annotations, whether a call may be repeated, and who must agree. */
+/** The effect of a call: it determines annotations, retries and consent. */
 export type Effect = "read" | "write" | "destructive";
 
 /**

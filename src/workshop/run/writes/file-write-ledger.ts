@@ -87,7 +87,7 @@ export class FileWriteLedger implements WriteLedger {
     });
   }
 
-  /** Every write of which nobody knows what became of it, the oldest first. */
+  /** All writes with unknown outcome, the oldest first. */
   async unknown(): Promise<UnknownWrite[]> {
     await this.#catchUp();
     const found: UnknownWrite[] = [];
@@ -98,7 +98,7 @@ export class FileWriteLedger implements WriteLedger {
     return found.toSorted((a, b) => a.at - b.at);
   }
 
-  /** Says what became of a write of which nobody knew it; what is known of it otherwise stays, and is told. */
+  /** Records the outcome of a write with unknown outcome; a known outcome is kept and returned. */
   async resolve(key: string, outcome: WriteOutcome): Promise<EarlierWrite | undefined> {
     return withLock(this.#path, async ({ check }) => {
       const earlier = inTheWay(await this.#load(key), this.#now());

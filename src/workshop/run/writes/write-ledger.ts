@@ -19,14 +19,14 @@ export type WriteOutcome =
 /** What stands in the way of sending. */
 export type EarlierWrite = Extract<WriteRecord, { kind: "done" | "unknown" | "pending" }>;
 
-/** Remembers which writes were sent, so that none is sent twice: by whoever asks again, here or in another process. */
+/** Records sent writes, so that no write is sent twice, in this or another process. */
 export interface WriteLedger {
-  /** What is known of an earlier write with this key, if it stands in the way. */
+  /** The state of an earlier write with this key, if it prevents sending. */
   find(key: string): Promise<EarlierWrite | undefined>;
-  /** Takes the right to send, which nobody else has until `settle`; or tells why there is none. */
+  /** Acquires the exclusive right to send until `settle`, or returns why it cannot. */
   begin(key: string, until: number, tool?: string): Promise<EarlierWrite | undefined>;
   settle(key: string, outcome: WriteOutcome): Promise<void>;
-  /** It outlives the process, so that a person can say later what became of a write: `nexus api settle`. */
+  /** Whether it survives the process, so that a person can record an outcome later: `nexus api settle`. */
   readonly isLasting?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function inTheWay(record: WriteRecord | undefined, now: number): EarlierW
     : record;
 }
 
-/** Remembers as long as the process lives. */
+/** Remembers writes in memory, until the process ends. */
 export class MemoryWriteLedger implements WriteLedger {
   readonly #records = new Map<string, WriteRecord>();
   readonly #now: () => number;
