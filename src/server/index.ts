@@ -1,6 +1,6 @@
 /** To write MCP servers that clients of every revision can use, over HTTP, stdio, or in the same process. */
 export { McpServer, type CompleteOptions, type McpServerOptions } from "./features/mcp-server.ts";
-export type { AskOptions, CallContext, InputAnswers, InputRequests } from "./features/call-context.ts";
+export type { InputOptions, CallContext, InputAnswers, InputRequests } from "./features/call-context.ts";
 export { oneOf } from "./features/completion.ts";
 export type {
   Completer,

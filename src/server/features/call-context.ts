@@ -24,7 +24,7 @@ export type InputRequests = Record<string, Question>;
 /** What the client answered, by the same keys. */
 export type InputAnswers = Record<string, Record<string, unknown>>;
 
-export interface AskOptions {
+export interface InputOptions {
   /** Accept only answers to exactly these questions, asked in this call: for what a client must not answer in advance. */
   sealed?: boolean;
 }
@@ -45,7 +45,7 @@ export interface CallContext {
    * Asks the client. A legacy client is asked while the call waits. A modern one gets `input_required` and calls again, so
    * everything before `ask` runs once more for each round: ask first, act afterwards.
    */
-  readonly ask: (requests: InputRequests, options?: AskOptions) => Promise<InputAnswers>;
+  readonly ask: (requests: InputRequests, options?: InputOptions) => Promise<InputAnswers>;
   /** Sent only if the client wants it. */
   readonly progress: (progress: Progress) => void;
   /** Sent only if the client wants this level. */
@@ -74,7 +74,7 @@ export function contextOf(exchange: Exchange, rounds: SealedRounds): CallContext
 
 async function ask(
   requests: InputRequests,
-  { sealed = false }: AskOptions,
+  { sealed = false }: InputOptions,
   { exchange, rounds }: { exchange: Exchange; rounds: SealedRounds },
 ): Promise<InputAnswers> {
   const { caller, method, params } = exchange;

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { failure } from "../../../test/fixtures/failure.ts";
+import { connect, MemoryTransport, type Client } from "../../index.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import { serveMemory } from "../memory/serve-memory.ts";
+import { rpcError } from "../core/rpc-error.ts";
+import { oneOf } from "./completion.ts";
+import { McpServer, type McpServerOptions } from "./mcp-server.ts";
+
+const newServer = (options: Partial<McpServerOptions> = {}) =>
+  new McpServer({ name: "own", version: "1.0.0", ...options });
+
+const clientOf = (server: McpServer): Promise<Client> =>
+  connect(new MemoryTransport((end) => serveMemory(server, end)));
+
+describe.each<[string, Revision]>([
+  ["modern", "2026-07-28"],
+  ["legacy", "2025-11-25"],
+])("a server of one's own and a %s client", (era, revision) => {
+  const revisions = [revision];
+
+  test("says what it is, and has the capabilities that follow from what is declared", async () => {
+    const server = newServer({ title: "Own", instructions: "Be brief.", revisions });
+    server.tool({ name: "a" }, () => "a");
+    await using client = await clientOf(server);
+    expect(client).toMatchObject({ era, instructions: "Be brief.", serverInfo: { name: "own", title: "Own" } });
+    expect(client.serverCapabilities).toEqual({ tools: { listChanged: true }, logging: {} });
+    server.prompt({ name: "p" }, () => "p", { complete: { day: oneOf("monday") } });
+    server.template({ uriTemplate: "a://{b}", name: "ab" }, () => "b");
+    await using later = await clientOf(server);
+    expect(Object.keys(later.serverCapabilities ?? {})).toEqual(
+      expect.arrayContaining(["tools", "resources", "prompts", "completions", "logging"]),
+    );
+  });
+
+  test("text is a result, contents and a message", async () => {
+    const server = newServer({ revisions });
+    server.tool({ name: "say" }, ({ text }) => String(text));
+    server.resource({ uri: "a://b", name: "b", mimeType: "text/markdown" }, (uri) => `# ${uri}`);
+    server.prompt({ name: "ask", arguments: [{ name: "what", required: true }] }, ({ what }) => `Ask ${what}`);
+    await using client = await clientOf(server);
+    expect(await client.callTool("say", { text: "hi" })).toMatchObject({ content: [{ type: "text", text: "hi" }] });
+    expect(await client.readResource("a://b")).toMatchObject({
+      contents: [{ uri: "a://b", mimeType: "text/markdown", text: "# a://b" }],
+    });
+    expect(await client.getPrompt("ask", { what: "me" })).toMatchObject({
+      messages: [{ role: "user", content: { type: "text", text: "Ask me" } }],
+    });
+    expect((await failure(client.getPrompt("ask"))).details.rpc).toMatchObject({
+      code: -32602,
+      message: "Missing argument: what",
+    });
+  });
+
+  test("what a tool throws is a result, and an rpcError fails the request", async () => {
+    const server = newServer({ revisions });
+    server.tool({ name: "throw" }, () => {
+      throw new Error("not today");
+    });
+    server.tool({ name: "refuse" }, () => {
+      throw rpcError(-32050, "no", { why: "because" });
+    });
+    server.resource({ uri: "a://broken", name: "broken" }, () => {
+      throw new Error("disk full");
+    });
+    await using client = await clientOf(server);
+    expect(await client.callTool("throw")).toMatchObject({ isError: true, content: [{ text: "not today" }] });
+    expect((await failure(client.callTool("refuse"))).details.rpc).toEqual({
+      code: -32050,
+      message: "no",
+      data: { why: "because" },
+    });
+    expect((await failure(client.readResource("a://broken"))).details.rpc).toMatchObject({
+      code: -32603,
+      message: "disk full",
+    });
+    expect((await failure(client.callTool("nothing"))).details.rpc?.code).toBe(-32602);
+    expect((await failure(client.readResource("a://nothing"))).details.rpc?.code).toBe(
+      era === "legacy" ? -32002 : -32602,
+    );
+    expect((await failure(client.request("no/such/method"))).details.rpc?.code).toBe(-32601);
+  });
+
+  test("lists come in pages, and a cursor of somebody else is refused", async () => {
+    const server = newServer({ revisions, pageSize: 2 });
+    const names = ["a", "b", "c", "d", "e"];
+    for (const name of names) server.tool({ name }, () => name);
+    await using client = await clientOf(server);
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(names);
+    expect(await client.request("tools/list")).toMatchObject({ tools: [{ name: "a" }, { name: "b" }], nextCursor: "" });
+    for (const cursor of ["7", "x", 1]) {
+      expect((await failure(client.request("tools/list", { cursor }))).details.rpc?.code).toBe(-32602);
+    }
+  });
+
+  test("completes arguments of prompts and templates, at most a hundred at a time", async () => {
+    const server = newServer({ revisions });
+    const many = Array.from({ length: 150 }, (_, index) => `item ${index}`);
+    server.prompt({ name: "pick", arguments: [{ name: "item" }] }, () => "", { complete: { item: oneOf(...many) } });
+    server.template({ uriTemplate: "a://{day}", name: "day" }, (_uri, { day }) => day, {
+      complete: { day: oneOf("monday", "tuesday") },
+    });
+    await using client = await clientOf(server);
+    const { completion } = await client.complete({ type: "ref/prompt", name: "pick" }, { name: "item", value: "IT" });
+    expect([completion.values.length, completion.total, completion.hasMore]).toEqual([100, 150, true]);
+    const days = await client.complete({ type: "ref/resource", uri: "a://{day}" }, { name: "day", value: "m" });
+    expect(days.completion.values).toEqual(["monday"]);
+    const unknown = client.complete({ type: "ref/prompt", name: "none" }, { name: "a", value: "" });
+    expect((await failure(unknown)).details.rpc?.code).toBe(-32602);
+    expect(await client.readResource("a://b%20c")).toMatchObject({ contents: [{ text: "b c" }] });
+    expect(await client.readResource("a://100%")).toMatchObject({ contents: [{ text: "100%" }] });
+  });
+
+  test("reports progress and logs what the client wants to hear", async () => {
+    const server = newServer({ revisions });
+    server.tool({ name: "work" }, (_args, { progress, log }) => {
+      progress({ progress: 1, total: 2 });
+      log("debug", "details");
+      log("warning", "trouble", "worker");
+      return "done";
+    });
+    await using client = await clientOf(server);
+    const logs: unknown[] = [];
+    const steps: number[] = [];
+    await client.setLogLevel("info");
+    await client.callTool(
+      "work",
+      {},
+      {
+        onProgress: ({ progress }) => steps.push(progress),
+        onNotification: ({ method, params }) => method === "notifications/message" && logs.push(params),
+      },
+    );
+    expect(steps).toEqual([1]);
+    expect(logs).toMatchObject([{ level: "warning", data: "trouble", logger: "worker" }]);
+  });
+});
