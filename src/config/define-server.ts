@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { toAbsolutePath } from "../files/paths.ts";
 import { notAllowed } from "../auth/secret-origins.ts";
 import type { StoredSecret } from "../auth/secrets.ts";
-import { maskedUrl, maskedWords } from "../text/masked-secrets.ts";
+import { maskUrl, maskedWords } from "../text/masked-secrets.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
@@ -267,7 +267,7 @@ function asWritten(node: SourceNode): NonNullable<ServerDefinition["written"]> {
   const words = [command, args].flat().filter((word) => typeof word === "string");
   return {
     ...(typeof command === "string" || Array.isArray(command) ? { command: maskedWords(words).join(" ") } : {}),
-    ...(typeof url === "string" ? { url: maskedUrl(url) } : {}),
+    ...(typeof url === "string" ? { url: maskUrl(url) } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { maskedCommand, maskedUrl } from "../text/masked-secrets.ts";
+import { maskCommand, maskUrl } from "../text/masked-secrets.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
 import { visible } from "../text/visible.ts";
@@ -72,8 +72,8 @@ function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
 /** The command and the address that an error names: people write passwords into both. */
 export function reachOf({ command, url }: ErrorDetails): Pick<ErrorDetails, "command" | "url"> {
   return {
-    command: command === undefined ? undefined : maskedCommand(command),
-    url: url === undefined ? undefined : maskedUrl(url),
+    command: command === undefined ? undefined : maskCommand(command),
+    url: url === undefined ? undefined : maskUrl(url),
   };
 }
 

@@ -1,5 +1,5 @@
 import { quoteUrl } from "../text/shell-words.ts";
-import { maskedUrl } from "../text/masked-secrets.ts";
+import { maskUrl } from "../text/masked-secrets.ts";
 import type { NexusError } from "./nexus-error.ts";
 
 /** Lines to type into a terminal, or an address to use, in the manner of the reader's system. */
@@ -15,7 +15,7 @@ export function thingsToTry({ code, details, cause }: NexusError, platform: Node
     return [isWindows ? "set NODE_EXTRA_CA_CERTS=C:\\certs\\ca.pem" : "export NODE_EXTRA_CA_CERTS=~/certs/ca.pem"];
   }
   if (code === "CONNECTION_FAILED" && url !== undefined) {
-    return [`${isWindows ? "curl.exe" : "curl"} -v ${quoteUrl(maskedUrl(url), platform)}`];
+    return [`${isWindows ? "curl.exe" : "curl"} -v ${quoteUrl(maskUrl(url), platform)}`];
   }
   const isElsewhere = code === "HTTP_STATUS" && (details.status === 404 || details.status === 405);
   return isElsewhere || code === "NOT_MCP" ? usualEndpoint(url) : [];
@@ -35,5 +35,5 @@ function isAboutTrust(cause: unknown): boolean {
 function usualEndpoint(url: string | undefined): string[] {
   if (url === undefined || !URL.canParse(url)) return [];
   const usual = new URL("/mcp", url).href;
-  return usual === url ? [] : [`"url": "${maskedUrl(usual)}"`];
+  return usual === url ? [] : [`"url": "${maskUrl(usual)}"`];
 }

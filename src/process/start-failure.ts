@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { maskedCommand, maskedWords } from "../text/masked-secrets.ts";
+import { maskCommand, maskedWords } from "../text/masked-secrets.ts";
 import { nearNames } from "../text/nearest-name.ts";
 import { messageOf, NexusError, type ErrorCode, type ErrorDetails } from "../errors/nexus-error.ts";
 import { howToInstall, otherNames } from "./known-programs.ts";
@@ -28,7 +28,7 @@ const INTERPRETERS: Record<string, string> = {
 /** Why a process could not be started, with what is found on the disk about it. */
 export function startFailure(error: unknown, start: Start): NexusError {
   const { cwd } = start;
-  const command = maskedCommand(start.command);
+  const command = maskCommand(start.command);
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const failure = (kind: ErrorCode, message: string, details: ErrorDetails) =>
     new NexusError(kind, message, { cause: error, phase: "start", mayHaveReached: false, ...details });

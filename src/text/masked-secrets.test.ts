@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maskedCommand, maskedUrl, maskedProse } from "./masked-secrets.ts";
+import { maskCommand, maskUrl, maskedProse } from "./masked-secrets.ts";
 
 test.each([
   ["node server.js --port 80", "node server.js --port 80"],
@@ -15,12 +15,12 @@ test.each([
   ["npx mcp-remote https://u:abc@a.example/?key=abc", "npx mcp-remote https://•••@a.example/?key=•••"],
   ["it's unclosed  --token abc", "it's unclosed  --token •••"],
 ])("%s is shown as %s (X9)", (line, shown) => {
-  expect(maskedCommand(line)).toBe(shown);
+  expect(maskCommand(line)).toBe(shown);
 });
 
 test("of an address, user, password and values of the query are masked", () => {
-  expect(maskedUrl("https://user:abc@a.example/mcp?key=abc#x")).toBe("https://•••@a.example/mcp?key=•••#x");
-  expect(maskedUrl("https://a.example/mcp?…")).toBe("https://a.example/mcp?…");
+  expect(maskUrl("https://user:abc@a.example/mcp?key=abc#x")).toBe("https://•••@a.example/mcp?key=•••#x");
+  expect(maskUrl("https://a.example/mcp?…")).toBe("https://a.example/mcp?…");
 });
 
 test.each([

@@ -34,11 +34,11 @@ function leftOut(text: string, shown: string): string[] {
 }
 
 /** The same for a command in one line, quotes and all. */
-export function maskedCommand(line: string): string {
+export function maskCommand(line: string): string {
   const words = wordsIn(line);
   const written = words.map(({ start, end }) => line.slice(start, end));
   // Nothing to take apart, as in a text with quotes around all of it.
-  if (written.length === 1 && written[0] === line && unquoted(line) === line) return withoutDefaults(maskedUrl(line));
+  if (written.length === 1 && written[0] === line && unquoted(line) === line) return withoutDefaults(maskUrl(line));
   const shown = maskedWords(written.map(unquoted));
   let masked = "";
   let at = 0;
@@ -50,7 +50,7 @@ export function maskedCommand(line: string): string {
 }
 
 /** Without user, password and what stands in the query: people put keys there. */
-export function maskedUrl(text: string): string {
+export function maskUrl(text: string): string {
   if (!/^(?:https?|wss?):\/\//i.test(text)) return text;
   return withoutDefaults(text)
     .replace(/^(\w+:\/\/)[^/?#]*@/, `$1${MASK}@`)
@@ -68,7 +68,7 @@ const NAMED = new RegExp(
 /** What somebody else wrote, without what looks like a credential in it. */
 export function maskedProse(text: string): string {
   return text
-    .replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskedUrl)
+    .replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskUrl)
     .replaceAll(NAMED, (_all, name: string) => `${name}${MASK}`)
     .replaceAll(CREDENTIAL, (found) => found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`));
 }
@@ -91,7 +91,7 @@ function maskedPair(word: string): string {
   const [, name = "", sign = "", value = ""] = PAIR.exec(word) ?? [];
   if (SECRET.test(name)) return `${name}${sign}${masked(value)}`;
   // A command may hold another one: sh -c "server --token abc".
-  return /\s/.test(word) ? maskedCommand(word) : withoutDefaults(maskedUrl(word));
+  return /\s/.test(word) ? maskCommand(word) : withoutDefaults(maskUrl(word));
 }
 
 function isSecret(form: RegExp, word: string): boolean {

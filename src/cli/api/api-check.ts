@@ -2,7 +2,7 @@ import { problemText, loadNamed, ownLock } from "./loaded.ts";
 import { approvalText } from "./approval-text.ts";
 import { trustFor } from "../../host/servers/load-options.ts";
 import { defineCommand } from "../command/command.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 
 /** nexus api check capcorn */
 export const apiCheck = defineCommand({
@@ -32,9 +32,11 @@ and statements without evidence. Nothing is sent over the network.
     }
     for (const problem of problems) out.line(problemText(shown, problem));
     if (problems.length > 0) out.line();
-    const found = [counted(errors, "error"), counted(warnings, "warning")].join(", ");
+    const found = [pluralize(errors, "error"), pluralize(warnings, "warning")].join(", ");
     const tools = Object.keys(api?.tools ?? {});
-    out.line(`${shown}: ${found}; ${counted(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`);
+    out.line(
+      `${shown}: ${found}; ${pluralize(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`,
+    );
     if (api && errors === 0) out.line(approvalText(api, lock, { name: again, isMine }));
     return exit;
   },

@@ -5,7 +5,7 @@ import { showChanges } from "./change-rows.ts";
 import { loadSound, ownLock } from "./loaded.ts";
 import { trustFor } from "../../host/servers/load-options.ts";
 import { defineCommand } from "../command/command.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 
 /** nexus api diff capcorn */
 export const apiDiff = defineCommand({
@@ -35,7 +35,7 @@ Exit code 0: no changes; 8: approval needed.`,
       return exit;
     }
     if (changes.length > 0) {
-      out.line(lock ? `${counted(changes.length, "change")} since the approval` : "New:");
+      out.line(lock ? `${pluralize(changes.length, "change")} since the approval` : "New:");
       showChanges(out, changes);
       out.line();
     }

@@ -6,7 +6,7 @@ import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { loadSound } from "./loaded.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 
 /** As where a server answers with an error. */
 const FAILED = 5;
@@ -38,7 +38,7 @@ needed. Exit code 5 if a check fails.`,
     if (out.json) out.value({ passed, failed, checks: outcomes });
     else if (outcomes.length === 0)
       out.note(`${given} has no checks${tool === undefined ? "" : ` for ${tool}`}. Add them under "checks" of a tool.`);
-    else out.line(`\n${counted(passed, "check")} passed${failed === 0 ? "" : `, ${failed} failed`}`);
+    else out.line(`\n${pluralize(passed, "check")} passed${failed === 0 ? "" : `, ${failed} failed`}`);
     return failed === 0 ? 0 : FAILED;
   },
 });

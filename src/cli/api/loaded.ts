@@ -9,7 +9,7 @@ import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
 import type { Lock } from "../../workshop/review/lock.ts";
 import type { Problem } from "../../workshop/file/model/problem.ts";
 import type { Output } from "../output/output.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 import { nearPath, shortPath } from "../output/short-path.ts";
 import { findToolFile } from "./find-tool-file.ts";
 
@@ -40,7 +40,7 @@ export async function loadSound(given: string, out: Output, home: string): Promi
   if (api && errors.length === 0) return { ...loaded, api };
   for (const problem of errors) out.note(problemText(loaded.shown, problem));
   const [first] = errors;
-  throw new NexusError("CONFIG_INVALID", `${loaded.shown} has ${counted(errors.length, "error")}`, {
+  throw new NexusError("CONFIG_INVALID", `${loaded.shown} has ${pluralize(errors.length, "error")}`, {
     phase: "config",
     source: { file: loaded.path, line: first?.line, column: first?.column },
     hint: `Correct ${errors.length === 1 ? "it" : "them"}. "nexus api check ${loaded.again}" also shows warnings.`,

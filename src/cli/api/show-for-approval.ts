@@ -3,7 +3,7 @@ import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import type { ApiChange } from "../../workshop/review/api-change.ts";
 import type { Lock } from "../../workshop/review/lock.ts";
 import type { Output } from "../output/output.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 import { showChanges } from "./change-rows.ts";
 import { neededSecrets } from "./needed-secrets.ts";
 
@@ -21,7 +21,7 @@ export function showForApproval(out: Output, { api, lock, changes }: ForApproval
   out.line(lock ? "Changes since the last approval" : visible(`${title} ${version}, new`));
   showChanges(out, changes);
   out.line();
-  out.line(`${counted(changes.length, "change")}: ${countsOf(changes)}`);
+  out.line(`${pluralize(changes.length, "change")}: ${countsOf(changes)}`);
   for (const { kind, path, message } of changes) {
     if (kind === "tool added") out.line(`  ${kind}  ${visible(`${path}: ${message}`)}`);
   }

@@ -19,7 +19,7 @@ import { ParkedCalls, type ParkedCall } from "./parked-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
-import { misspeltAnswers, unansweredError, type Fate } from "../input/unanswered.ts";
+import { misspeltAnswers, unansweredError, type UnansweredOutcome } from "../input/unanswered.ts";
 import { visible } from "../../text/visible.ts";
 
 /** What commands take during whose calls a server may ask. */
@@ -70,7 +70,7 @@ export class AttendedCall {
   readonly #answers: GivenAnswers;
   readonly #interview: Interview;
   readonly #calls: ParkedCalls;
-  readonly #stage: Stage;
+  readonly #display: ProgressDisplay;
 
   static async open(attendance: Attendance): Promise<AttendedCall> {
     const { context, servers, definition } = attendance;
@@ -83,8 +83,8 @@ export class AttendedCall {
       line === undefined
         ? undefined
         : new (await import("../input/sampling-program.ts")).SamplingProgram(line, surroundings);
-    const stage: Stage = {};
-    const aside: InterviewOptions["aside"] = (run) => (stage.progress ? stage.progress.aside(run) : run());
+    const display: ProgressDisplay = {};
+    const aside: InterviewOptions["aside"] = (run) => (display.progress ? display.progress.aside(run) : run());
     const interview = new Interview({ out, answers, sampler, aside });
     const client = await servers.connect(definition, {
       signal,
@@ -92,24 +92,24 @@ export class AttendedCall {
       input: interview,
       onNotification: (notification) => {
         const message = flags.verbose ? logLine(notification) : undefined;
-        if (message !== undefined) noteBeside(stage, out, out.onStderr("dim", message));
+        if (message !== undefined) noteBeside(display, out, out.onStderr("dim", message));
       },
     });
     interview.era = client.era;
     // A server made of a tool file writes into the program's own log what it tells its client.
     const isLogged = definition.entry?.reach.kind === "api";
     if (flags.verbose && !isLogged) await wantEveryMessage(client, signal);
-    return new AttendedCall({ attendance, client, answers, interview, calls, parked, stage });
+    return new AttendedCall({ attendance, client, answers, interview, calls, parked, display });
   }
 
-  private constructor({ attendance, client, answers, interview, calls, parked, stage }: Parts) {
+  private constructor({ attendance, client, answers, interview, calls, parked, display }: Parts) {
     this.#attendance = attendance;
     this.client = client;
     this.#answers = answers;
     this.#interview = interview;
     this.#calls = calls;
     this.parked = parked;
-    this.#stage = stage;
+    this.#display = display;
   }
 
   /** Makes the call, or goes on with the one that waits. */
@@ -117,7 +117,7 @@ export class AttendedCall {
     const { out, signal } = this.#attendance.context;
     this.#answers.renew();
     using progress = new ProgressLine(out);
-    this.#stage.progress = progress;
+    this.#display.progress = progress;
     try {
       const result = await send({ signal, onProgress: progress.report, resume: this.parked?.request });
       if (this.parked) await this.#calls.remove(this.parked.id);
@@ -125,7 +125,7 @@ export class AttendedCall {
     } catch (error) {
       throw error instanceof NexusError ? await this.#ended(call, error) : error;
     } finally {
-      this.#stage.progress = undefined;
+      this.#display.progress = undefined;
     }
   }
 
@@ -205,11 +205,11 @@ export class AttendedCall {
     return this.#again(fit, ["answer"]);
   }
 
-  #unanswered(fate: Fate): NexusError {
+  #unanswered(outcome: UnansweredOutcome): NexusError {
     const { unanswered } = this.#interview;
     return unansweredError(unanswered, {
       server: this.#attendance.definition.id,
-      fate,
+      outcome,
       unused: this.#answers.unused(),
       isTerminalThere: this.#attendance.context.out.isAtTerminal,
     });
@@ -222,17 +222,17 @@ export class AttendedCall {
 }
 
 /** What is drawn while a call goes on; everything else that is written has to make room for it. */
-interface Stage {
+interface ProgressDisplay {
   progress?: ProgressLine | undefined;
 }
 
-function noteBeside({ progress }: Stage, out: Output, text: string): void {
+function noteBeside({ progress }: ProgressDisplay, out: Output, text: string): void {
   if (progress) progress.note(text);
   else out.note(text);
 }
 
 interface Parts {
-  stage: Stage;
+  display: ProgressDisplay;
   attendance: Attendance;
   client: Client;
   answers: GivenAnswers;

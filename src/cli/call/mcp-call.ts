@@ -98,13 +98,13 @@ export const call = defineCommand({
 /** For files that are saved beside JSON output. */
 const QUIET: Printing = { columns: undefined, line() {}, note() {}, style: (_style, text) => text };
 
-interface Showing {
+interface ResultOptions {
   out: Output;
   server: string;
   options: { save?: string | undefined; "no-validate"?: boolean | undefined };
 }
 
-async function show(result: CallToolResult, tool: Tool, { out, server, options }: Showing): Promise<void> {
+async function show(result: CallToolResult, tool: Tool, { out, server, options }: ResultOptions): Promise<void> {
   const files = new SavedFiles(options.save, tool.name);
   if (out.json) {
     out.value(result);

@@ -1,5 +1,5 @@
 import { INSTALL_CLIENTS, type ClientId } from "../../config/import/clients.ts";
-import { maskedUrl } from "../../text/masked-secrets.ts";
+import { maskUrl } from "../../text/masked-secrets.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -54,10 +54,7 @@ export function wayGiven({
 function gatewayUrl(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw wrongUsage(
-      `--url ${maskedUrl(given)} is not an http or https address`,
-      "Use --url http://127.0.0.1:3210/mcp.",
-    );
+    throw wrongUsage(`--url ${maskUrl(given)} is not an http or https address`, "Use --url http://127.0.0.1:3210/mcp.");
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw wrongUsage(

@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { maskedUrl, maskedWords } from "../../text/masked-secrets.ts";
+import { maskUrl, maskedWords } from "../../text/masked-secrets.ts";
 import { literalSecrets } from "../configure/literal-secrets.ts";
 
 /**
@@ -15,7 +15,7 @@ export function secretIn(entry: unknown): string | undefined {
   if (maskedWords(words).some((word, index) => word !== words[index] || hasPassword(word))) {
     return "an argument looks like a secret";
   }
-  if (typeof url === "string" && maskedUrl(url) !== url) return "its URL may contain a key or a password";
+  if (typeof url === "string" && maskUrl(url) !== url) return "its URL may contain a key or a password";
   for (const [where, members] of Object.entries({ env, header: headers })) {
     for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {
       if (typeof value === "string" && mayBeSecret(value)) return `${where} ${name} looks like a secret`;
@@ -26,7 +26,7 @@ export function secretIn(entry: unknown): string | undefined {
 
 /** An address with a password, a default of a variable, or letters and digits that nobody would type. */
 function mayBeSecret(value: string): boolean {
-  if (maskedUrl(value) !== value || hasPassword(value)) return true;
+  if (maskUrl(value) !== value || hasPassword(value)) return true;
   const words = withoutVariables(value).split(/[\s,;]+/);
   return words.some((word) => /^[\w+=.~-]{20,}$/.test(word) && /\d/.test(word) && /[A-Za-z]/.test(word));
 }

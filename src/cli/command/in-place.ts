@@ -2,7 +2,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { defineServers, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { splitWords, wrongUsage } from "./command-line.ts";
-import { maskedCommand, maskedUrl } from "../../text/masked-secrets.ts";
+import { maskCommand, maskUrl } from "../../text/masked-secrets.ts";
 
 /** The server that stands on the command line (`--stdio`, `--url`), if one does. */
 export async function inPlaceServer(
@@ -41,8 +41,8 @@ export function inPlaceEntry(values: Readonly<Record<string, unknown>>): Record<
 const SHOWN: Readonly<Record<string, (value: string) => string>> = {
   header: (value) => `${/^[^:]*:/.exec(value)?.[0] ?? ""}…`,
   env: (value) => `${/^[^=]*=/.exec(value)?.[0] ?? ""}…`,
-  url: maskedUrl,
-  stdio: maskedCommand,
+  url: maskUrl,
+  stdio: maskCommand,
 };
 
 /** An option's value as it may be shown. */
@@ -65,7 +65,7 @@ export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string 
 /** A mistake on the command line is none of a configuration file. */
 export function requireAddress(url: string): void {
   if (url.includes("${") || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
-  const shown = maskedUrl(url);
+  const shown = maskUrl(url);
   const isHost = /^[\w.-]+(?::\d+)?(?:\/|$)/.test(url);
   const scheme = /^(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(url) ? "http" : "https";
   throw wrongUsage(

@@ -11,7 +11,7 @@ export interface KnownNames {
   secrets(): Promise<readonly string[]>;
 }
 
-export interface Whereabouts {
+export interface NameSources {
   places: Surroundings;
   stateFolder: string;
   /** The file of --config. */
@@ -19,7 +19,7 @@ export interface Whereabouts {
   listSecrets: () => Promise<readonly string[]>;
 }
 
-export function knownNames({ places, stateFolder, explicit, listSecrets }: Whereabouts): KnownNames {
+export function knownNames({ places, stateFolder, explicit, listSecrets }: NameSources): KnownNames {
   const sightings = new Sightings(join(stateFolder, "seen"));
   return {
     servers: () => serverNames(places, explicit),

@@ -3,7 +3,7 @@ import type { ApiReach } from "../../transport/server-entry.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { neededSecrets, setCommand } from "../api/needed-secrets.ts";
-import { few, ok, type CheckId, type Finding } from "./check.ts";
+import { joinFirst, ok, type CheckId, type Finding } from "./check.ts";
 
 /**
  * What calls of an API's tools need beyond its file: where they go, and their secrets. Nothing where the file cannot be
@@ -47,12 +47,12 @@ async function secretsFinding({ file, server, origin, store }: SecretsNeeded): P
   const missing = needed.filter((name) => !secrets.some((stored) => filledPlaces(name, stored.name) !== undefined));
   const used = secrets.filter((stored) => needed.some((name) => filledPlaces(name, stored.name) !== undefined));
   const refused = used.filter(({ origins }) => origins?.includes(origin) === false).map(({ name }) => name);
-  if (missing.length === 0 && refused.length === 0) return ok(few(needed, 10));
+  if (missing.length === 0 && refused.length === 0) return ok(joinFirst(needed, 10));
   return {
     verdict: "warning",
     evidence: [
-      ...(missing.length > 0 ? [`not stored: ${few(missing, 10)}`] : []),
-      ...(refused.length > 0 ? [`not allowed for ${origin}: ${few(refused, 10)}`] : []),
+      ...(missing.length > 0 ? [`not stored: ${joinFirst(missing, 10)}`] : []),
+      ...(refused.length > 0 ? [`not allowed for ${origin}: ${joinFirst(refused, 10)}`] : []),
     ],
     advice: [
       ...missing.map((name) => setCommand(name, file)),

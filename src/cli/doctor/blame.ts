@@ -10,7 +10,7 @@ export function wayOf({ kind }: ResolvedEntry["reach"]): Way {
 }
 
 /** What was seen on the way to a connection that failed. */
-export interface Circumstances {
+export interface FailureEvidence {
   kind: Way;
   /** Something other than messages came on stdout. */
   isNoisy: boolean;
@@ -48,7 +48,10 @@ const OF_NETWORK: Partial<Record<ErrorCode, CheckId>> = {
 const STOPPED_ON_THE_WAY: readonly ErrorCode[] = ["CONFIG_INVALID", "CONNECTION_FAILED", "ADDRESS_REFUSED", "TIMEOUT"];
 
 /** Which check an error of connecting is the failure of. */
-export function blame({ code }: NexusError, { kind, isNoisy, hasAnswered, brokenStep }: Circumstances): CheckId {
+export function findFailedCheck(
+  { code }: NexusError,
+  { kind, isNoisy, hasAnswered, brokenStep }: FailureEvidence,
+): CheckId {
   if (kind === "stdio") return OF_PROCESS[code] ?? (code === "TIMEOUT" && isNoisy ? "stdout" : "protocol");
   if (kind === "api") return code === "CONFIG_INVALID" || code === "UNTRUSTED" ? "configuration" : "protocol";
   if (brokenStep !== undefined && STOPPED_ON_THE_WAY.includes(code)) return brokenStep;

@@ -85,7 +85,7 @@ export function skipped(reason: string): Finding {
 }
 
 /** A failure with the cause, the server's words and the advice of its error; `seen` is what the check itself saw. */
-export function failedBy(error: NexusError, seen: readonly string[] = [], platform = process.platform): Finding {
+export function toFailedFinding(error: NexusError, seen: readonly string[] = [], platform = process.platform): Finding {
   const { details } = error;
   const { command, url } = reachOf(details);
   const labelled = (label: string, text: string | undefined) => (text === undefined ? [] : [`${label}: ${text}`]);
@@ -132,7 +132,7 @@ export class FindingDraft {
 }
 
 /** "a, b, c and 4 more" */
-export function few(names: readonly string[], most = 5): string {
+export function joinFirst(names: readonly string[], most = 5): string {
   const rest = names.length - most;
   return rest > 0 ? `${names.slice(0, most).join(", ")} and ${rest} more` : names.join(", ");
 }

@@ -1,6 +1,6 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import {
-  failedBy,
+  toFailedFinding,
   ORDER,
   skipped,
   TITLES,
@@ -44,7 +44,7 @@ export class Checkup {
   /** Something went wrong that no check expected: it is put to the first that is still open. */
   fail(error: NexusError): void {
     const open = this.#order.find((id) => !this.#findings.has(id));
-    this.set(open ?? "protocol", failedBy(error));
+    this.set(open ?? "protocol", toFailedFinding(error));
   }
 
   /** Everything in order; what was not looked at was skipped, for this reason or because of the first failure. */

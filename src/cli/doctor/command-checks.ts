@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { maskedCommand, withoutDefaults } from "../../text/masked-secrets.ts";
+import { maskCommand, withoutDefaults } from "../../text/masked-secrets.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { childEnvironment } from "../../process/child-environment.ts";
 import { findProgram } from "../../process/find-program.ts";
@@ -11,7 +11,7 @@ import { ok, type Finding } from "./check.ts";
 export function commandFinding(reach: StdioReach, { variables, platform }: Surroundings, written: unknown): Finding {
   const { cwd, env, passthrough } = reach;
   const filled = variableText(written, ["command"]);
-  const command = filled ?? maskedCommand(reach.command);
+  const command = filled ?? maskCommand(reach.command);
   const file = findProgram(reach.command, {
     env: childEnvironment({ variables, platform, env, passthrough }),
     platform,

@@ -3,14 +3,14 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { parseUrl } from "../../transport/http-endpoint.ts";
-import { failedBy, FindingDraft, ok, type Finding } from "./check.ts";
+import { toFailedFinding, FindingDraft, ok, type Finding } from "./check.ts";
 
 /** Where the entry stands, what it hides, and what is wrong or odd about it. */
 export function configurationFinding(definition: ServerDefinition, { warnings }: Configuration): Finding {
   const { id, origin, hides } = definition;
   const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : "from the command line";
   const problem = definition.problem ?? urlProblem(definition);
-  if (problem) return failedBy(problem, [`at ${placeOf(problem.details.source) ?? place}`]);
+  if (problem) return toFailedFinding(problem, [`at ${placeOf(problem.details.source) ?? place}`]);
   const draft = new FindingDraft().add("ok", place);
   if (hides.length > 0) {
     const advice = `The entries of "${id}" in these files have no effect; "nexus mcp explain ${id}" shows them.`;
@@ -26,7 +26,7 @@ export function configurationFinding(definition: ServerDefinition, { warnings }:
 export function enabledFinding(definition: ServerDefinition, { named }: { named: boolean }): Finding {
   if (definition.enabled) return ok("yes");
   const refusal = unableToRun(definition);
-  if (named && refusal) return failedBy(refusal);
+  if (named && refusal) return toFailedFinding(refusal);
   return { verdict: "note", evidence: ["disabled"], advice: refusal?.hint === undefined ? [] : [refusal.hint] };
 }
 
@@ -34,7 +34,7 @@ export function trustedFinding(definition: ServerDefinition): Finding {
   const { trusted, origin } = definition;
   if (!trusted) {
     const refusal = unableToRun({ ...definition, enabled: true, problem: undefined });
-    if (refusal) return failedBy(refusal, origin ? [`in ${origin.file}:${origin.line} (${origin.layer})`] : []);
+    if (refusal) return toFailedFinding(refusal, origin ? [`in ${origin.file}:${origin.line} (${origin.layer})`] : []);
   }
   if (origin?.layer === "user") return ok("your own file");
   return ok(origin && origin.layer !== "explicit" ? "the project's file is trusted" : "named on the command line");

@@ -4,10 +4,10 @@ import { secretStore } from "../../host/servers/load-options.ts";
 import { wayOf } from "./blame.ts";
 import { Checkup, type Examined } from "./checkup.ts";
 import { configurationFinding, enabledFinding, trustedFinding } from "./configuration-checks.ts";
-import { ServerExamination, type Practice } from "./server-examination.ts";
+import { ServerExamination, type ExaminationContext } from "./server-examination.ts";
 import { lacksVariables, referencesIn, variablesFinding, writtenEntry, type KnownNames } from "./variables-check.ts";
 
-export interface EntryPractice extends Practice {
+export interface EntryExaminationContext extends ExaminationContext {
   /** The entry as it stands on the command line, if it does. */
   inPlaceEntry: unknown;
   /** This one server was asked about. */
@@ -15,18 +15,18 @@ export interface EntryPractice extends Practice {
 }
 
 /** Checks one server from its entry to its end. Rejects only when it is called off. */
-export async function examine(definition: ServerDefinition, practice: EntryPractice): Promise<Examined> {
+export async function examine(definition: ServerDefinition, context: EntryExaminationContext): Promise<Examined> {
   const checkup = new Checkup();
   const { id, entry } = definition;
-  const { servers, inPlaceEntry } = practice;
+  const { servers, inPlaceEntry } = context;
   const written = servers.inPlace ? inPlaceEntry : await writtenEntry(definition).catch(() => undefined);
-  const obstacle = await examineEntry(checkup, definition, { ...practice, written });
+  const obstacle = await examineEntry(checkup, definition, { ...context, written });
   if (entry) checkup.kind = wayOf(entry.reach);
   if (obstacle !== undefined || !entry) return checkup.result(id, obstacle);
   try {
-    await new ServerExamination(checkup, definition, entry, { ...practice, written }).run();
+    await new ServerExamination(checkup, definition, entry, { ...context, written }).run();
   } catch (error) {
-    if (practice.signal.aborted) throw error;
+    if (context.signal.aborted) throw error;
     // What one server does to us must not cost the report about the others.
     checkup.fail(asNexusError(error));
   }
@@ -37,7 +37,7 @@ export async function examine(definition: ServerDefinition, practice: EntryPract
 async function examineEntry(
   checkup: Checkup,
   definition: ServerDefinition,
-  { servers, surroundings, stateFolder, written, named }: EntryPractice & { written: unknown },
+  { servers, surroundings, stateFolder, written, named }: EntryExaminationContext & { written: unknown },
 ): Promise<string | undefined> {
   const { variables, platform } = surroundings;
   const references = referencesIn(written);

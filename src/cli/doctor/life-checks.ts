@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { counted } from "../output/amounts.ts";
-import { failedBy, ok, type Finding } from "./check.ts";
+import { pluralize } from "../output/amounts.ts";
+import { toFailedFinding, ok, type Finding } from "./check.ts";
 
 const PINGS = 5;
 const SLOW_MS = 1_000;
@@ -18,7 +18,7 @@ export async function latencyFinding(client: Client, signal: AbortSignal): Promi
     }
   } catch (error) {
     if (signal.aborted) throw error;
-    return failedBy(asNexusError(error), [`ping ${times.length + 1} of ${PINGS}`]);
+    return toFailedFinding(asNexusError(error), [`ping ${times.length + 1} of ${PINGS}`]);
   }
   const [min = 0, , median = 0, , max = 0] = times.sort((a, b) => a - b).map((ms) => Math.round(ms * 10) / 10);
   const evidence = [`${PINGS} pings: min ${min} ms, median ${median} ms, max ${max} ms`];
@@ -47,7 +47,7 @@ export function stdoutFinding(noise: readonly string[]): Finding {
 export function stderrFinding(lines: readonly string[]): Finding {
   const written = lines.filter((line) => line.trim() !== "");
   if (written.length === 0) return ok("nothing");
-  return { verdict: "note", evidence: [`${counted(written.length, "line")}, the last:`, ...written.slice(-3)] };
+  return { verdict: "note", evidence: [`${pluralize(written.length, "line")}, the last:`, ...written.slice(-3)] };
 }
 
 /** After that long without having ended by itself, a child is told to (SIGTERM). */

@@ -4,7 +4,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { longNames } from "./long-names.ts";
-import { failedBy, few, type Finding, FindingDraft, ok } from "./check.ts";
+import { toFailedFinding, joinFirst, type Finding, FindingDraft, ok } from "./check.ts";
 
 export interface ServerOffer {
   tools: Tool[];
@@ -46,7 +46,7 @@ export function listFinding(offer: ServerOffer, definition: ServerDefinition, wa
   const { tools, resources, templates, prompts, failures, ms } = offer;
   const counts = `tools ${tools.length}, resources ${resources.length}, templates ${templates.length}, prompts ${prompts.length}; ${ms} ms`;
   const failure = failures[0] ?? missingTools(offer, definition);
-  if (failure) return failedBy(failure, [counts, ...failures.slice(1).map(({ message }) => message)]);
+  if (failure) return toFailedFinding(failure, [counts, ...failures.slice(1).map(({ message }) => message)]);
   const draft = new FindingDraft().add("ok", counts);
   const groups: [string, string[]][] = [
     ["tool", tools.map(({ name }) => name)],
@@ -74,7 +74,7 @@ function nameFaults(draft: FindingDraft, kind: string, names: readonly unknown[]
   if (twice.size > 0) {
     draft.add(
       "warning",
-      `the same ${kind} twice: ${few([...twice])}`,
+      `the same ${kind} twice: ${joinFirst([...twice])}`,
       "The server's author must rename one of them. Only one can be used.",
     );
   }
@@ -82,7 +82,7 @@ function nameFaults(draft: FindingDraft, kind: string, names: readonly unknown[]
   if (long.length > 0) {
     draft.add(
       "warning",
-      `longer than ${MAX_NAME} characters (${kind}s): ${few(long.map((name) => shorten(name, 20)))}`,
+      `longer than ${MAX_NAME} characters (${kind}s): ${joinFirst(long.map((name) => shorten(name, 20)))}`,
     );
   }
 }
@@ -107,7 +107,7 @@ export function toolHintFinding(tools: readonly Tool[]): Finding {
   if (silent.length === 0) return ok(counts);
   return {
     verdict: "note",
-    evidence: [counts, `without readOnlyHint and destructiveHint: ${few(silent.map(({ name }) => name))}`],
+    evidence: [counts, `without readOnlyHint and destructiveHint: ${joinFirst(silent.map(({ name }) => name))}`],
     advice: ["Such tools are treated as destructive. The server's author should add annotations."],
   };
 }

@@ -1,6 +1,6 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { fullName } from "../../gateway/names/names.ts";
-import { few } from "./check.ts";
+import { joinFirst } from "./check.ts";
 
 /** The longest name of a tool that every large provider of models takes. */
 const MAX_NAME = 64;
@@ -15,7 +15,7 @@ export function longNames(
   const shown = long.map((name) => `${fullName(prefix, name)} (${fullName(prefix, name).length})`);
   const room = MAX_NAME - Math.max(...long.map((name) => fullName("", name).length));
   return {
-    evidence: `names over ${MAX_NAME} characters at the gateway, which some model providers reject: ${few(shown, 3)}`,
+    evidence: `names over ${MAX_NAME} characters at the gateway, which some model providers reject: ${joinFirst(shown, 3)}`,
     advice:
       room < 1
         ? `The server's author must shorten them. Until then, hide them with "tools": { "deny": […] }.`

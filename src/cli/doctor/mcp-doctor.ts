@@ -2,12 +2,12 @@ import { SILENT } from "../../text/logger.ts";
 import type { ConfigFile } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { maskedCommand } from "../../text/masked-secrets.ts";
+import { maskCommand } from "../../text/masked-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { SERVERS_AT_ONCE } from "../command/ask-servers.ts";
 import { defineCommand, IN_PLACE } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { failedBy, TITLES, type Check } from "./check.ts";
+import { toFailedFinding, TITLES, type Check } from "./check.ts";
 import type { Examined } from "./checkup.ts";
 import { examine } from "./examine.ts";
 import { briefLine, reportLines, summaryLine, type Sheet } from "./report.ts";
@@ -73,10 +73,10 @@ shows only servers with a warning or a failure.`,
 
     const logger = flags.verbose ? verboseLogger(out) : SILENT;
     const { timeoutMs } = flags;
-    const practice = { servers, surroundings, stateFolder, named, timeoutMs, signal, logger };
+    const context = { servers, surroundings, stateFolder, named, timeoutMs, signal, logger };
     const written = inPlaceEntry(options);
     const check = async (definition: ServerDefinition) => {
-      const result = await examine(definition, { ...practice, inPlaceEntry: written });
+      const result = await examine(definition, { ...context, inPlaceEntry: written });
       return { result, title: titleOf(definition) };
     };
     const onResult = ({ result, title }: Awaited<ReturnType<typeof check>>) => show(result, title);
@@ -98,7 +98,7 @@ function exitCodeOfAll(failures: readonly NexusError[]): number {
 }
 
 function brokenFile({ file, problem }: ConfigFile): Examined {
-  const finding = problem ? failedBy(problem) : { verdict: "ok" as const, evidence: [] };
+  const finding = problem ? toFailedFinding(problem) : { verdict: "ok" as const, evidence: [] };
   const { line, column } = problem?.details.source ?? {};
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
   const advice = [...(finding.advice ?? []), `Correct it at ${place}. Until then, none of its servers is available.`];
@@ -110,7 +110,7 @@ function titleOf({ name, entry, written }: ServerDefinition): string {
   if (name !== undefined) return name;
   if (!entry) return "";
   // Not the arguments, and nothing that was filled in: that may be secret.
-  if (entry.reach.kind === "stdio") return maskedCommand(written?.command?.split(" ")[0] ?? entry.reach.command);
+  if (entry.reach.kind === "stdio") return maskCommand(written?.command?.split(" ")[0] ?? entry.reach.command);
   if (entry.reach.kind === "api") return entry.reach.file;
   return /^https?:/.test(entry.reach.url) && URL.canParse(entry.reach.url) ? new URL(entry.reach.url).origin : "";
 }

@@ -4,7 +4,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import { proxyFor } from "../../net/proxy-choice.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import { ok, skipped, worst, type CheckId, type Finding } from "./check.ts";
-import { since, socketTo, type Target } from "./socket.ts";
+import { elapsedSince, socketTo, type Target } from "./socket.ts";
 import { tlsFinding } from "./tls-check.ts";
 
 export interface Way {
@@ -70,7 +70,7 @@ async function dnsFinding({ host, signal }: Target): Promise<Finding> {
   const startedAt = performance.now();
   try {
     const addresses = await withSignal(lookup(host, { all: true }), signal);
-    return ok(`${host} is ${addresses.map(({ address }) => address).join(", ")}, ${since(startedAt)}`);
+    return ok(`${host} is ${addresses.map(({ address }) => address).join(", ")}, ${elapsedSince(startedAt)}`);
   } catch (error) {
     return { verdict: "warning", evidence: [`${host}: ${messageOf(error)}`] };
   }
@@ -82,7 +82,7 @@ async function tcpFinding({ host, port, signal }: Target): Promise<Finding> {
     const socket = await socketTo(() => connectSocket({ host, port }), "connect", signal);
     const { remoteAddress = host } = socket;
     socket.destroy();
-    return ok(`${remoteAddress} port ${port} accepts connections, ${since(startedAt)}`);
+    return ok(`${remoteAddress} port ${port} accepts connections, ${elapsedSince(startedAt)}`);
   } catch (error) {
     // Where several addresses were tried, Node's own message is empty.
     const codes = error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : messageOf(error);

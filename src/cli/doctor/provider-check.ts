@@ -1,7 +1,7 @@
 import { modelName } from "../../host/directory/names.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import { few, FindingDraft, ok, type Finding } from "./check.ts";
+import { joinFirst, FindingDraft, ok, type Finding } from "./check.ts";
 
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const TYPES = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
@@ -20,20 +20,20 @@ export function providerFinding(prefix: string, tools: readonly Tool[]): Finding
   for (const [problem, names] of problemsOf(tools)) {
     draft.add(
       "warning",
-      `${problem}: ${few(names)}`,
+      `${problem}: ${joinFirst(names)}`,
       "Some providers reject such tools. The server's author should change the schema.",
     );
   }
   const shortened = tools.filter(({ name }) => modelName(prefix, name) !== `mcp__${prefix}__${name}`);
   if (shortened.length > 0) {
     const names = shortened.map(({ name }) => `${name} → ${modelName(prefix, name)}`);
-    draft.add("note", `models see these under a changed name: ${few(names, 3)}`);
+    draft.add("note", `models see these under a changed name: ${joinFirst(names, 3)}`);
   }
   const silent = tools.filter(({ description }) => typeof description !== "string" || description.trim() === "");
   if (silent.length > 0) {
     draft.add(
       "note",
-      `without a description: ${few(silent.map(({ name }) => name))}`,
+      `without a description: ${joinFirst(silent.map(({ name }) => name))}`,
       "Models choose tools by their descriptions. The server's author should add them.",
     );
   }
@@ -57,7 +57,7 @@ function cost(draft: FindingDraft, tools: readonly Tool[]): void {
     `${tools.length} definitions, about ${total} tokens in every request`,
     total >= MANY_TOKENS ? advice : undefined,
   );
-  if (heavy.length > 0) draft.add("note", `largest (tokens): ${few(heavy, 3)}`, advice);
+  if (heavy.length > 0) draft.add("note", `largest (tokens): ${joinFirst(heavy, 3)}`, advice);
 }
 
 /** What is wrong, and with which tools. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { failedBy, ok } from "./check.ts";
+import { toFailedFinding, ok } from "./check.ts";
 import { Checkup } from "./checkup.ts";
 import { reportLines, summaryLine, wrapped, type Sheet } from "./report.ts";
 
@@ -13,7 +13,7 @@ function examined() {
     checkup.set(id, ok("yes"));
   }
   const error = new NexusError("SERVER_EXITED", "It ended", { hint: "Read what it says.", stderr: ["\u001b[2Jbye"] });
-  checkup.set("starts", failedBy(error));
+  checkup.set("starts", toFailedFinding(error));
   return checkup.result("notes");
 }
 

@@ -9,9 +9,9 @@ import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { apiFindings } from "./api-checks.ts";
-import { blame, wayOf } from "./blame.ts";
+import { findFailedCheck, wayOf } from "./blame.ts";
 import { capabilityFinding } from "./capability-check.ts";
-import { failedBy, ok, type CheckId } from "./check.ts";
+import { toFailedFinding, ok, type CheckId } from "./check.ts";
 import type { Checkup } from "./checkup.ts";
 import { commandFinding, folderFinding } from "./command-checks.ts";
 import { authenticationFinding, httpFinding, readHead, type HttpHead } from "./http-check.ts";
@@ -23,7 +23,7 @@ import { providerFinding } from "./provider-check.ts";
 import { schemaFinding } from "./schema-check.ts";
 
 /** What an examination works with. */
-export interface Practice {
+export interface ExaminationContext {
   /** The entry as it was written, for what is shown: what was filled in may be secret. */
   written?: unknown;
   servers: ServerSet;
@@ -42,23 +42,23 @@ export class ServerExamination {
   readonly #checkup: Checkup;
   readonly #definition: ServerDefinition;
   readonly #entry: ResolvedEntry;
-  readonly #practice: Practice;
+  readonly #context: ExaminationContext;
   readonly #noise: string[] = [];
   readonly #warnings: string[] = [];
   #starts = 0;
   #startedAt = performance.now();
 
-  constructor(checkup: Checkup, definition: ServerDefinition, entry: ResolvedEntry, practice: Practice) {
+  constructor(checkup: Checkup, definition: ServerDefinition, entry: ResolvedEntry, context: ExaminationContext) {
     this.#checkup = checkup;
     this.#definition = definition;
     this.#entry = entry;
-    this.#practice = practice;
+    this.#context = context;
   }
 
   async run(): Promise<void> {
     const { reach, connectTimeoutMs } = this.#entry;
-    const { surroundings, signal, stateFolder, servers, written } = this.#practice;
-    const timeoutMs = Math.min(this.#practice.timeoutMs ?? connectTimeoutMs ?? STEP_MS, STEP_MS);
+    const { surroundings, signal, stateFolder, servers, written } = this.#context;
+    const timeoutMs = Math.min(this.#context.timeoutMs ?? connectTimeoutMs ?? STEP_MS, STEP_MS);
     if (reach.kind === "stdio") {
       this.#checkup.set("command", commandFinding(reach, surroundings, written));
       this.#checkup.set("folder", folderFinding(reach, written));
@@ -86,7 +86,7 @@ export class ServerExamination {
   }
 
   async #examineOffer(client: Client): Promise<void> {
-    const { servers, signal } = this.#practice;
+    const { servers, signal } = this.#context;
     const offer = await readOffer(client, signal);
     const { tools, prompts, failures } = offer;
     this.#checkup.set("lists", listFinding(offer, this.#definition, this.#warnings));
@@ -103,7 +103,7 @@ export class ServerExamination {
   }
 
   async #connect(): Promise<Client | undefined> {
-    const { servers, signal, surroundings } = this.#practice;
+    const { servers, signal, surroundings } = this.#context;
     const { reach } = this.#entry;
     const enough = new AbortController();
     // At the same time: a server that never answers would be waited for twice.
@@ -145,7 +145,12 @@ export class ServerExamination {
     const checkup = this.#checkup;
     const kind = wayOf(reach);
     const isNoisy = this.#noise.length > 0;
-    const culprit = blame(error, { kind, isNoisy, hasAnswered: head !== undefined, brokenStep: this.#brokenStep });
+    const culprit = findFailedCheck(error, {
+      kind,
+      isNoisy,
+      hasAnswered: head !== undefined,
+      brokenStep: this.#brokenStep,
+    });
     if (kind === "stdio") {
       if (checkup.isBefore("starts", culprit)) checkup.set("starts", ok("the process is running"));
       if (checkup.isBefore("stdout", culprit) || isNoisy) checkup.set("stdout", stdoutFinding(this.#noise));
@@ -156,7 +161,7 @@ export class ServerExamination {
       }
     }
     const seen = checkup.find(culprit);
-    checkup.set(culprit, failedBy(error, seen?.evidence));
+    checkup.set(culprit, toFailedFinding(error, seen?.evidence));
   }
 
   /** The first step of the way to the server that did not work. */
@@ -166,7 +171,7 @@ export class ServerExamination {
   }
 
   get #logger(): Logger {
-    const { logger } = this.#practice;
+    const { logger } = this.#context;
     return {
       ...logger,
       info: (message, data) => {

@@ -25,6 +25,6 @@ export function socketTo<S extends Socket>(open: () => S, event: string, signal:
 }
 
 /** How long something took, for people. */
-export function since(startedAt: number): string {
+export function elapsedSince(startedAt: number): string {
   return `${Math.round((performance.now() - startedAt) * 10) / 10} ms`;
 }

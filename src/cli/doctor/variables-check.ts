@@ -4,7 +4,7 @@ import { loadText, parseSource } from "../../config/read/read-source.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { plainValue } from "../../source/source-node.ts";
 import { endOf } from "../../config/read/variables.ts";
-import { failedBy, few, ok, type Finding } from "./check.ts";
+import { toFailedFinding, joinFirst, ok, type Finding } from "./check.ts";
 
 /** A `${…}` of an entry: what it names, never what it stands for. */
 export interface Reference {
@@ -32,12 +32,12 @@ export function variablesFinding(
   if (references.length === 0) return ok("no variables are used");
   const unset = references.filter((reference) => !isKnown(reference, known));
   const evidence = references.map((reference) => `${spelled(reference)} ${stateOf(reference, known)}`);
-  if (unset.length > 0 && problem && trusted) return failedBy(problem, evidence);
-  if (unset.length === 0 || trusted) return ok(few(evidence, 10));
+  if (unset.length > 0 && problem && trusted) return toFailedFinding(problem, evidence);
+  if (unset.length === 0 || trusted) return ok(joinFirst(evidence, 10));
   // Before trust nothing is filled in, so nothing has failed yet.
   return {
     verdict: "warning",
-    evidence: [few(evidence, 10)],
+    evidence: [joinFirst(evidence, 10)],
     advice: ["They are needed after the folder is trusted."],
   };
 }

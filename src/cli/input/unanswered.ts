@@ -18,7 +18,7 @@ export type Unanswered = {
 );
 
 /** What became of the call. */
-export type Fate =
+export type UnansweredOutcome =
   /** `isOurs`: the server is made of a tool file, and waits as long as the call is kept. */
   | { kind: "parked"; id: string; again: string; isOurs: boolean }
   /** It could have waited, but could not be written down. */
@@ -26,9 +26,9 @@ export type Fate =
   /** A legacy server waits for no one: it was told that the user declines, and went on. */
   | { kind: "declined"; again: string };
 
-interface Circumstances {
+interface UnansweredContext {
   server: string;
-  fate: Fate;
+  outcome: UnansweredOutcome;
   /** Answers that nobody has taken. */
   unused: readonly string[];
   /** Then it is `--json` that keeps it from being used. */
@@ -38,10 +38,10 @@ interface Circumstances {
 /** INPUT_FAILED with what was asked, and the command that answers it. */
 export function unansweredError(
   asked: readonly Unanswered[],
-  { server, fate, unused, isTerminalThere }: Circumstances,
+  { server, outcome, unused, isTerminalThere }: UnansweredContext,
 ): NexusError {
   // Questions of one round that are alike want an answer each; a call that is made anew is asked anew.
-  const questions = fate.kind === "declined" ? distinct(asked) : asked;
+  const questions = outcome.kind === "declined" ? distinct(asked) : asked;
   const why = isTerminalThere ? "--json does not ask at the terminal" : "there is no terminal";
   const lines = [
     `Server "${server}" asks a question, but ${why}`,
@@ -50,18 +50,18 @@ export function unansweredError(
   ];
   return new NexusError("INPUT_FAILED", lines.join("\n"), {
     server,
-    hint: `${adviceFor(fate)}\n${fate.again} ${answersWanted(questions, fate.kind !== "declined")}`,
-    input: { continue: fate.kind === "parked" ? fate.id : undefined, questions: questions.map(forPrograms) },
+    hint: `${adviceFor(outcome)}\n${outcome.again} ${answersWanted(questions, outcome.kind !== "declined")}`,
+    input: { continue: outcome.kind === "parked" ? outcome.id : undefined, questions: questions.map(forPrograms) },
     mayHaveReached: true,
   });
 }
 
-function adviceFor(fate: Fate): string {
-  switch (fate.kind) {
+function adviceFor(outcome: UnansweredOutcome): string {
+  switch (outcome.kind) {
     case "parked":
-      return `Add the answers to continue the call. It is kept for ${keptFor(fate.isOurs)}:`;
+      return `Add the answers to continue the call. It is kept for ${keptFor(outcome.isOurs)}:`;
     case "lost":
-      return `The call could not be kept (${fate.reason}). Repeat it with the answers:`;
+      return `The call could not be kept (${outcome.reason}). Repeat it with the answers:`;
     case "declined":
       return "The question was declined. Repeat the call with the answers:";
   }

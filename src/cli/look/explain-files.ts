@@ -1,7 +1,7 @@
 import type { ConfigFile, Configuration } from "../../config/load.ts";
 import type { Candidate } from "../../config/read/places.ts";
 import { visible } from "../../text/visible.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
 import { nothingToAsk } from "./no-servers.ts";
 import type { Output } from "../output/output.ts";
@@ -42,7 +42,7 @@ export function explainFiles(out: Output, explained: Explained): void {
   if (held.length === 0) out.note(nothingToAsk(configuration));
   else if (held.length > 1) out.note("A file hides servers with the same name in the files below it.");
   if (!isVerbose && absent.length > 0) {
-    out.note(`${counted(absent.length, "other location")} had no file; --verbose shows them.`);
+    out.note(`${pluralize(absent.length, "other location")} had no file; --verbose shows them.`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { durationText } from "../../text/duration.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
-import { maskedUrl, withoutDefaults } from "../../text/masked-secrets.ts";
+import { maskUrl, withoutDefaults } from "../../text/masked-secrets.ts";
 import { visible } from "../../text/visible.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { factLines, type Fact } from "../output/facts.ts";
@@ -87,7 +87,7 @@ function folderText({ entry }: ServerDefinition, written: WrittenEntry, home: st
 function rootsIn(roots: unknown): string[] {
   if (!Array.isArray(roots)) return [];
   const places = roots.map((root: unknown) => (isRecord(root) ? root["uri"] : root));
-  return places.filter((place) => typeof place === "string").map((place) => withoutDefaults(maskedUrl(place)));
+  return places.filter((place) => typeof place === "string").map((place) => withoutDefaults(maskUrl(place)));
 }
 
 function present(text: string | undefined): string[] {

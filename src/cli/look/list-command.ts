@@ -2,7 +2,7 @@ import { durationText } from "../../text/duration.ts";
 import type { Client } from "../../client/client.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import { visible } from "../../text/visible.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 import {
   askServers,
   exitCodeFor,
@@ -127,7 +127,7 @@ export async function collect<T>(
 function block<T>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, out: Output): string[] {
   // Where something was searched for, servers without it are in the way.
   if (shown.length === 0 && unmatched > 0) return [];
-  const count = out.style("dim", shown.length === 0 ? `no ${listing.one}s` : counted(shown.length, listing.one));
+  const count = out.style("dim", shown.length === 0 ? `no ${listing.one}s` : pluralize(shown.length, listing.one));
   const width = out.columns === undefined ? undefined : out.columns - 2;
   const lines = shown.flatMap((item) => listing.lines(item, out, width)).map((line) => `  ${line}`);
   return [`${out.style("bold", visible(title))}  ${count}`, ...lines, ""];
@@ -138,7 +138,7 @@ function briefLine<T>(
   { one }: Listing<T>,
   { out, width }: { out: Output; width: number },
 ): string {
-  const count = shown.length === 0 ? `no ${one}s` : counted(shown.length, one);
+  const count = shown.length === 0 ? `no ${one}s` : pluralize(shown.length, one);
   return `${out.style("bold", padded(visible(title), width))}  ${count.padEnd(12)}  ${out.style("dim", durationText(ms))}`;
 }
 
@@ -162,15 +162,15 @@ interface Summary<T> {
 function footer<T>({ answers, failures, servers, context, listing, startedAt }: Summary<T>): string {
   const sum = (count: (listed: Listed<T>) => number) => answers.reduce((total, { value }) => total + count(value), 0);
   const [shown, unmatched, denied] = [sum((l) => l.shown.length), sum((l) => l.unmatched), sum((l) => l.denied)];
-  const of = unmatched > 0 ? `${shown} of ${counted(shown + unmatched, listing.one)}` : counted(shown, listing.one);
+  const of = unmatched > 0 ? `${shown} of ${pluralize(shown + unmatched, listing.one)}` : pluralize(shown, listing.one);
   const [only] = answers;
-  const from = answers.length === 1 && only ? visible(only.value.title) : counted(answers.length, "server");
+  const from = answers.length === 1 && only ? visible(only.value.title) : pluralize(answers.length, "server");
   const isNamed = namedServer(context) !== undefined || servers.inPlace !== undefined;
   const off = isNamed ? 0 : servers.configuration.servers.filter(({ enabled }) => !enabled).length;
   const besides = [
-    denied > 0 ? `${counted(denied, listing.one)} hidden by "tools" of the entry` : "",
+    denied > 0 ? `${pluralize(denied, listing.one)} hidden by "tools" of the entry` : "",
     failures.length > 0 ? `${failures.length} failed` : "",
-    off > 0 ? `${counted(off, "server")} disabled` : "",
+    off > 0 ? `${pluralize(off, "server")} disabled` : "",
   ].filter((part) => part !== "");
   const time = durationText(performance.now() - startedAt);
   return [`${of} from ${from} in ${time}`, ...besides].join("; ");

@@ -3,7 +3,7 @@ import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
 import { capabilityWords } from "./capability-words.ts";
 import { asksAnyone, defineCommand, IN_PLACE, type CommandContext } from "../command/command.ts";
@@ -96,7 +96,7 @@ function factsForPeople({ client, definition, counts, ms }: Seen, { out, flags }
   const kind = definition.entry?.reach.kind ?? "stdio";
   const offered = (["tools", "resources", "templates", "prompts"] as const).flatMap((list) => {
     const number = counts[list];
-    return number === undefined ? [] : [counted(number, list.slice(0, -1))];
+    return number === undefined ? [] : [pluralize(number, list.slice(0, -1))];
   });
   const width = out.columns === undefined ? undefined : out.columns - 18;
   const prose = instructions === undefined ? [] : wrapped(instructions.trim(), width);

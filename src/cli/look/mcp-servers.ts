@@ -3,7 +3,7 @@ import type { Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
-import { counted } from "../output/amounts.ts";
+import { pluralize } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms } from "../command/ask-servers.ts";
 import { defineCommand } from "../command/command.ts";
 import { nothingToAsk } from "./no-servers.ts";
@@ -123,7 +123,7 @@ function withoutName(message: string, id: string): string {
 
 function footer({ servers: all, files }: Configuration): string {
   const off = all.filter(({ enabled }) => !enabled).length;
-  return `${counted(all.length, "server")} in ${counted(files.length, "file")}${off > 0 ? `, ${off} disabled` : ""}`;
+  return `${pluralize(all.length, "server")} in ${pluralize(files.length, "file")}${off > 0 ? `, ${off} disabled` : ""}`;
 }
 
 function forPrograms({ definition, entry, sighting }: Known): Record<string, unknown> {

@@ -1,12 +1,12 @@
 import { quoteWord } from "../../text/shell-words.ts";
-import { masked, MASK, maskedUrl, maskedWords } from "../../text/masked-secrets.ts";
+import { masked, MASK, maskUrl, maskedWords } from "../../text/masked-secrets.ts";
 import type { WrittenEntry } from "./written-entries.ts";
 
 /** How a server is started or reached, as its entry says it: variables by their names, what looks secret masked. */
 export function reachText(entry: WrittenEntry): string | undefined {
   const { command, args, url, api } = entry;
   if (typeof api === "string") return api;
-  if (typeof url === "string") return maskedUrl(url);
+  if (typeof url === "string") return maskUrl(url);
   const words = [command, args].flat().filter((word) => typeof word === "string");
   if (words.length === 0) return undefined;
   return maskedWords(words)

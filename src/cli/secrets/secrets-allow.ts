@@ -1,4 +1,4 @@
-import { maskedUrl } from "../../text/masked-secrets.ts";
+import { maskUrl } from "../../text/masked-secrets.ts";
 import { unknownSecret } from "./unknown-secret.ts";
 import { defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -23,7 +23,7 @@ Origins do not apply to programs that receive secrets in "env" or "args".`,
     const origin = parseWebOrigin(given);
     if (origin === undefined) {
       throw wrongUsage(
-        `${JSON.stringify(maskedUrl(given))} is not an origin`,
+        `${JSON.stringify(maskUrl(given))} is not an origin`,
         "Use scheme, host and optional port: https://api.example or http://127.0.0.1:8080.",
       );
     }
