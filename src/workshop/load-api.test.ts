@@ -85,7 +85,7 @@ test("P1.9: a path that leads to no file says what to write", async () => {
   const hint = `Give the path of the file itself, such as "api/shop/shop.nexus.yaml".`;
   await expect(loadApi(join(folder, "shop"))).rejects.toMatchObject({
     code: "CONFIG_INVALID",
-    message: `There is no tool file ${join(folder, "shop")}`,
+    message: `There is not a tool file ${join(folder, "shop")}`,
     details: { hint },
   });
   await expect(loadApi(folder)).rejects.toMatchObject({

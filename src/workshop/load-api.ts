@@ -56,7 +56,7 @@ function loadText(path: string): string {
       case "read":
         return found.bytes.toString("utf8");
       case "missing":
-        throw unreadable(`There is no tool file ${path}`);
+        throw unreadable(`There is not a tool file ${path}`);
       case "not-a-file":
         throw unreadable(`${path} is a folder, a pipe or a device, not a tool file`);
       case "too-large":
@@ -78,7 +78,7 @@ function unreadable(message: string, error?: unknown): NexusError {
 }
 
 export interface LoadApprovedOptions {
-  /** What this user has accepted; without it, that is what comes with the package. */
+  /** What this user has accepted; by default what comes with the package. */
   trust?: TrustStore | undefined;
 }
 

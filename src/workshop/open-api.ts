@@ -19,8 +19,8 @@ import { apiServer } from "./serve/api-server.ts";
 const TELLING_MS = 5_000;
 
 /**
- * A server made of an approved tool file, in this process. What it holds, a fake that listens included, begins and ends
- * with each connection: one that is called off before it is made leaves nothing behind.
+ * A server made from an approved tool file, in this process. Each connection opens and closes what it needs, a listening
+ * fake included; a connection that is cancelled while it opens leaves nothing behind.
  */
 export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<Transport> {
   const trust = given.trust ?? trustStore(given.surroundings, given.stateFolder);

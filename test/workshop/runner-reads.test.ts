@@ -49,7 +49,7 @@ test("a name that is wrong inside of an argument is told with the names of its l
       .replace("  Found:\n", "  Box:\n    fields:\n      width: { type: integer }\n  Found:\n");
   await using shop = await openShop({}, nested);
   const result = await shop.runner.call("find_items", { text: "tea", box: { width: 1, colour: "red" } });
-  expect(textOf(result)).toContain("- unknown property box.colour; box takes width");
+  expect(textOf(result)).toContain("- unknown property box.colour; box accepts width");
   expect(textOf(result)).not.toContain("It takes");
 });
 
@@ -124,7 +124,7 @@ test("an answer that does not come is given up when the time is over (X11)", asy
   );
   shop.replies["find"] = [silence];
   const result = await shop.runner.call("find_items", { text: "tea" });
-  expect(textOf(result)).toBe("Corner shop did not answer in time.\nTry again later.");
+  expect(textOf(result)).toBe("Corner shop did not respond in time.\nTry again later.");
   expect(shop.asked).toHaveLength(1);
 });
 
@@ -135,7 +135,7 @@ test.each(["<found", "not XML at all", `<!DOCTYPE a [<!ENTITY b "c">]><found>&b;
     shop.replies["find"] = [xml(body)];
     const result = await shop.runner.call("find_items", { text: "tea" });
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/^Corner shop sent an answer that cannot be read: /);
+    expect(textOf(result)).toMatch(/^The response of Corner shop cannot be read: /);
   },
 );
 

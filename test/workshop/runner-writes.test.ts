@@ -105,7 +105,7 @@ describe("a write", () => {
     await started;
     const second = await other.call("order_item", ORDER);
     expect(second.isError).toBe(true);
-    expect(textOf(second)).toContain("is being carried out");
+    expect(textOf(second)).toContain("has been running");
     finish();
     expect(await first).toMatchObject({ structuredContent: { total: 3 } });
     expect(textOf(await other.call("order_item", ORDER))).toContain("already done");
@@ -208,7 +208,7 @@ describe("a write", () => {
     };
     await using shop = await openShop({ ledger: slow, now: () => now });
     expect(textOf(await shop.runner.call("order_item", ORDER))).toMatch(
-      /was stopped .* so it was not sent\.\nCall again/,
+      /was paused .* so it was not sent\.\nCall again/,
     );
     expect(shop.askedFor("orders")).toEqual([]);
     const again = shop.open({ ledger, now: () => now });

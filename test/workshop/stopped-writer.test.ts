@@ -61,7 +61,7 @@ test.runIf(process.platform !== "win32")(
     });
     expect(world.sent("create_reservation")).toBe(before + 1);
     expect(first.child.exitCode).toBe(0);
-    expect(second.output.stdout).toMatch(/already done|is being carried out/);
+    expect(second.output.stdout).toMatch(/already done|has been running/);
   },
 );
 

@@ -18,14 +18,14 @@ async function textFor(reply: Reply, secrets = SECRETS): Promise<string> {
 test.each([
   [400, "It cannot use these values: check the arguments."],
   [401, "has to set them again (nexus secrets set): user, password."],
-  [403, "does not allow this. Whoever runs this server has to get the permission"],
+  [403, "does not allow this. The operator of this server has to get the permission"],
   [404, "It has nothing of that name: check the ids and names in the arguments."],
   [409, "It conflicts with what is already there: look at the present state before you call again."],
-  [418, "It does not take this request as it is: check the arguments."],
+  [418, "It rejected this request: check the arguments."],
   [422, "It cannot use these values: check the arguments."],
-  [429, "It allows no more requests for now: try again in 90 seconds."],
-  [500, "It has a problem of its own or too much to do: try again in 90 seconds."],
-  [503, "It has a problem of its own or too much to do: try again in 90 seconds."],
+  [429, "Its request limit is reached: try again in 90 seconds."],
+  [500, "It failed or is overloaded: try again in 90 seconds."],
+  [503, "It failed or is overloaded: try again in 90 seconds."],
 ])("X3: HTTP %i that the file does not mention says what to do, and what the API said", async (status, hint) => {
   const text = await textFor(answer(status, `{"message": "No tea in   \\"stock\\""}`, { "retry-after": "90" }));
   expect(text).toContain(`Corner shop answered with HTTP ${status}.\nIt said: {"message":"No tea in \\"stock\\""}\n`);
@@ -40,7 +40,7 @@ test("X3: a tool without credentials is told that the file names none", async ()
   const { content } = await shop.runner.call("find_items", { text: "tea" });
   expect(content).toMatchObject([
     {
-      text: "Corner shop answered with HTTP 401.\nIt wants credentials, and the tool file names none for this tool (request.secrets).",
+      text: "Corner shop answered with HTTP 401.\nIt requires credentials, but the tool file names none for this tool (request.secrets).",
     },
   ]);
 });
@@ -77,6 +77,6 @@ test("X3, X9: what the API said is without secrets, also where it is cut", async
 
 test("X3: an answer that cannot be read is shown, too", async () => {
   expect(await textFor(answer(200, "<html><title>Please log in</title>"))).toMatch(
-    /^Corner shop sent an answer that cannot be read: .*\nIt said: Please log in\nTry again later/,
+    /^The response of Corner shop cannot be read: .*\nIt said: Please log in\nTry again later/,
   );
 });

@@ -111,7 +111,7 @@ describe("arguments (X3)", () => {
     [{ at: "2025-02-29T10:00:00" }, "at: there is no such date and time"],
     [{ breakfast: "yes" }, `breakfast: expected boolean, got string "yes"`],
     [{ hotelId: 9100 }, "unknown property hotelId"],
-    [{ rooms: [{ adults: 2, dogs: 1 }] }, "unknown property rooms[0].dogs; rooms[0] takes adults, childAges"],
+    [{ rooms: [{ adults: 2, dogs: 1 }] }, "unknown property rooms[0].dogs; rooms[0] accepts adults, childAges"],
     [{ brekfast: true }, "unknown property brekfast: did you mean breakfast?"],
     [{ partner: "OTHER" }, "unknown property partner"],
     [{ key: "mine" }, "unknown property key"],

@@ -9,7 +9,7 @@ export interface CompiledApi {
   format: 1;
   /** Without the fake and the checks. */
   file: ToolFile;
-  /** As clients see them, by name. */
+  /** The tools as clients see them, by name. */
   tools: Record<string, Tool>;
   citations: Record<string, Citation>;
   hash: string;

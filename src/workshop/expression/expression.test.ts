@@ -158,7 +158,7 @@ describe("the small language of rules and values", () => {
     ["a = 1", 'column 3: "=" has no meaning here'],
     ["a && b", 'column 3: "&" has no meaning here'],
     ["'open", "column 1: the text that begins here has no closing '"],
-    ["a[x]", "column 3: between [ and ] stands the number"],
+    ["a[x]", "column 3: between [ and ] write the number"],
     ["a.", "column 3: the name of a member is missing"],
     ["(a", "column 3: ) is missing before the end"],
     ["", "column 1: a value is missing before the end"],

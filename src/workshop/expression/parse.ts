@@ -85,7 +85,7 @@ class Parser {
     if (this.#take("]")) return { kind: "spread", of };
     const { text, kind } = this.#next;
     if (kind !== "number" || !/^\d{1,6}$/.test(text)) {
-      throw this.#mistake(this.#next, "between [ and ] stands the number of an item, or nothing for all of them");
+      throw this.#mistake(this.#next, "between [ and ] write the number of an item, or nothing for all of them");
     }
     this.#at += 1;
     this.#expect("]");

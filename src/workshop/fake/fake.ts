@@ -132,7 +132,7 @@ export class Fake implements AsyncDisposable {
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, port: number): NexusError {
-  const why = cause.code === "EADDRINUSE" ? "somebody else listens there" : cause.message;
+  const why = cause.code === "EADDRINUSE" ? "another program listens there" : cause.message;
   return new NexusError("CONFIG_INVALID", `The fake cannot listen on port ${port}: ${why}`, {
     phase: "start",
     hint: "Take another port, or 0 for any that is free.",

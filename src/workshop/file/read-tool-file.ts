@@ -52,12 +52,12 @@ export function readToolFile(text: string, source: string): { file: ToolFile | u
 function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFile | undefined {
   const part = new Part(tree, [], problems);
   if (!part.isMap) {
-    part.error(`${source} is no tool file`, "It begins with nexus: 1.");
+    part.error(`${source} is not a tool file`, "It begins with nexus: 1.");
     return undefined;
   }
   if (!part.has("nexus") && (part.has("openapi") || part.has("swagger"))) {
     const hint = "A tool file is written beside it, and says which of its operations become tools.";
-    part.error(`${source} is an OpenAPI description, no tool file`, hint);
+    part.error(`${source} is an OpenAPI description, not a tool file`, hint);
     return undefined;
   }
   part.members(KEYS, REQUIRED);

@@ -40,7 +40,7 @@ export async function readLock(toolFile: string): Promise<Lock | undefined> {
   throw unusable(path, "its approval and what it is about do not belong together");
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 function textOf(path: string): string | undefined {
   let found: FileRead;
   try {
@@ -89,7 +89,7 @@ function parse(path: string, text: string): Lock {
     const { approvals } = value;
     if (Array.isArray(approvals) && approvals.every(isApproval)) return value as unknown as Lock;
   }
-  throw unusable(path, "it is no lock file of this version");
+  throw unusable(path, "it is not a lock file of this version");
 }
 
 function isApproval(value: unknown): boolean {
@@ -99,7 +99,7 @@ function isApproval(value: unknown): boolean {
 function unusable(path: string, why: string, cause?: unknown): NexusError {
   return new NexusError("CONFIG_INVALID", `The lock file ${path} cannot be used: ${why}`, {
     phase: "config",
-    hint: `Restore it from your version control, or remove it and approve anew: nexus api approve ${path.replace(/\.lock$/, ".yaml")}`,
+    hint: `Restore it from your version control, or remove it and approve again: nexus api approve ${path.replace(/\.lock$/, ".yaml")}`,
     cause,
     mayHaveReached: false,
   });

@@ -24,11 +24,11 @@ import { MemoryWriteLedger, type WriteLedger } from "./writes/write-ledger.ts";
 import { WriteOnce } from "./writes/write-once.ts";
 
 export interface ApiRunnerOptions {
-  /** By full name, `<server>.<name>`. */
+  /** Looks up a secret by its full name, `<server>.<name>`. */
   secrets: FindSecret;
   /** The server that owns the secrets and writes; default: the name of the API. */
   instance?: ServerInstance | undefined;
-  /** By name, as the file declares them. */
+  /** Values by name, as the file declares them. */
   settings?: SettingValues | undefined;
   /** An address on this machine that replaces the real upstream. */
   upstream?: string | undefined;
@@ -43,7 +43,7 @@ export interface ApiRunnerOptions {
   logger?: Logger | undefined;
   now?: (() => number) | undefined;
   pause?: Pause | undefined;
-  /** Of one answer. */
+  /** The size limit of one response. */
   maxAnswerBytes?: number | undefined;
 }
 

@@ -34,23 +34,23 @@ type Words = Pick<Failure, "text"> & Omit<FailureOptions, "outcome">;
 
 const LATER = "Try again later.";
 const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
-  TIMEOUT: (title) => ({ text: `${title} did not answer in time.`, again: LATER }),
+  TIMEOUT: (title) => ({ text: `${title} did not respond in time.`, again: LATER }),
   CONNECTION_FAILED: (title) => ({ text: `${title} could not be reached; the request was not sent.`, again: LATER }),
   CONNECTION_LOST: (title) => ({
-    text: `${title} broke off the connection before its answer was complete.`,
+    text: `${title} closed the connection before its response was complete.`,
     again: LATER,
   }),
   MESSAGE_TOO_LARGE: (title) => ({
-    text: `${title} sent a larger answer than is read here.`,
+    text: `${title} sent a response that is larger than the limit.`,
     again: "Ask for less at once.",
   }),
   ADDRESS_REFUSED: (title) => ({
     text: `${title} has an address that may not be reached; the request was not sent.`,
-    hint: "Whoever maintains the tool file has to check its address.",
+    hint: "The author of the tool file has to check its address.",
   }),
   REDIRECT_REFUSED: (title) => ({
-    text: `${title} answered with a redirect, which is not followed.`,
-    hint: "Whoever maintains the tool file has to check its address.",
+    text: `${title} responded with a redirect, which is not followed.`,
+    hint: "The author of the tool file has to check its address.",
   }),
 };
 

@@ -99,8 +99,8 @@ function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean, show: S
 }
 
 function unreadable(file: ToolFile, why: string, answer: UpstreamResponse): Failure {
-  return new Failure(`${file.title} sent an answer that cannot be read: ${why}.`, {
-    again: "Try again later, or tell whoever runs this server.",
+  return new Failure(`The response of ${file.title} cannot be read: ${why}.`, {
+    again: "Try again later, or tell the operator of this server.",
     said: wordsIn(answer),
     outcome: "unknown",
   });

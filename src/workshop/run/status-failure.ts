@@ -35,7 +35,7 @@ function adviceFor(
       return { hint: credentialsAdvice(file, request.secrets) };
     case 403:
       return {
-        hint: "It knows the credentials and does not allow this. Whoever runs this server has to get the permission, or set other credentials.",
+        hint: "It accepted the credentials, but does not allow this. The operator of this server has to get the permission, or set other credentials.",
       };
     case 404:
     case 410:
@@ -46,21 +46,22 @@ function adviceFor(
     case 422:
       return { hint: "It cannot use these values: check the arguments." };
     case 429:
-      return { again: `It allows no more requests for now: try again ${waitFrom(headers["retry-after"])}.` };
+      return { again: `Its request limit is reached: try again ${waitFrom(headers["retry-after"])}.` };
     default:
       if (status >= 500 || status === 408) {
         return {
-          again: `It has a problem of its own or too much to do: try again ${waitFrom(headers["retry-after"])}.`,
+          again: `It failed or is overloaded: try again ${waitFrom(headers["retry-after"])}.`,
         };
       }
-      return { hint: "It does not take this request as it is: check the arguments." };
+      return { hint: "It rejected this request: check the arguments." };
   }
 }
 
 function credentialsAdvice({ secrets }: ToolFile, name: string | undefined): string {
   const names = name === undefined ? [] : secretNames(secrets[name] ?? NO_SECRETS);
-  if (names.length === 0) return "It wants credentials, and the tool file names none for this tool (request.secrets).";
-  return `It did not accept the credentials. Whoever runs this server has to set them again (nexus secrets set): ${names.join(", ")}.`;
+  if (names.length === 0)
+    return "It requires credentials, but the tool file names none for this tool (request.secrets).";
+  return `It did not accept the credentials. The operator of this server has to set them again (nexus secrets set): ${names.join(", ")}.`;
 }
 
 const NO_SECRETS = { query: {}, headers: {}, public: [] };

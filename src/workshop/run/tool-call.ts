@@ -146,7 +146,7 @@ export class ToolCall {
 
   /** Others were told by now that its outcome is not known: a person may be acting on that. */
   #tooLate(): SentWrite {
-    const text = "This process was stopped before it could send the write, so it was not sent.";
+    const text = "This process was paused for too long before it sent the write, so it was not sent.";
     const result = this.#failed(new Failure(text, { hint: "Call again.", outcome: "refused" }));
     return { result, lasting: result, outcome: "refused" };
   }
@@ -160,8 +160,8 @@ export class ToolCall {
         return repeatedResult(record.result, record.at);
       case "pending":
         return this.#failed(
-          new Failure(`The same call is being carried out since ${at}; it is not sent a second time.`, {
-            hint: "Wait a little, then make the same call again: it answers with what became of the first.",
+          new Failure(`The same call has been running since ${at}; it is not sent a second time.`, {
+            hint: "Wait a little, then make the same call again: its result is that of the first call.",
             outcome: "refused",
           }),
         );
@@ -178,7 +178,7 @@ export class ToolCall {
   /** How the same call can be made again, or is done with, once somebody has found out. */
   #settling(id: string): string[] {
     if (!this.#parts.writes.isLasting) return [];
-    return [`Once that is known, whoever runs this server can run: nexus api settle ${id} --happened yes|no`];
+    return [`Once that is known, the operator of this server can run: nexus api settle ${id} --happened yes|no`];
   }
 
   #reported(input: Value, reading: Success | Failure): CallToolResult {
@@ -241,7 +241,7 @@ export class ToolCall {
     const names = isOnlyInside ? [] : [`It takes: ${Object.keys(properties as Value).join(", ")}.`];
     const advice = [...names, ...(example === undefined ? [] : [`For example: ${JSON.stringify(example)}`])];
     const lines = problems.map((problem) => `- ${problem}`).join("\n");
-    return new Failure(`These arguments of ${this.#plan.name} cannot be used, so nothing was sent:\n${lines}`, {
+    return new Failure(`Invalid arguments for ${this.#plan.name}; nothing was sent:\n${lines}`, {
       hint: advice.length === 0 ? undefined : advice.join("\n"),
       outcome: "refused",
     });

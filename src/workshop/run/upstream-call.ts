@@ -75,7 +75,7 @@ export async function callUpstream(
   } catch (error) {
     // It was sent all the same: whoever asks what became of it must not hear that it was not.
     trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });
-    const text = `${parts.api.file.title} answered, and the answer could not be understood.`;
+    const text = `${parts.api.file.title} responded, but the response could not be understood.`;
     return { reading: new Failure(text, { outcome: "unknown" }), answer };
   }
 }

@@ -81,7 +81,7 @@ function onThisMachine(binding: string): URL {
     url.search !== "" ||
     url.hash !== ""
   ) {
-    throw new NexusError("CONFIG_INVALID", "An upstream that stands in for the real one must be on this machine", {
+    throw new NexusError("CONFIG_INVALID", "An upstream that replaces the real one must be on this machine", {
       phase: "config",
       hint: `Write "fake", or an address like "http://127.0.0.1:8080/path/".`,
       mayHaveReached: false,

@@ -83,7 +83,7 @@ test("P1.9: a port that is taken is said as the gateway says it, with exit code 
   const { code, stderr } = await world.run(["api", "fake", "museum", "--port", String(port)]);
   taken.close();
   expect(code).toBe(3);
-  expect(stderr).toContain(`The fake cannot listen on port ${port}: somebody else listens there`);
+  expect(stderr).toContain(`The fake cannot listen on port ${port}: another program listens there`);
   expect(stderr).toContain("Take another port");
 });
 

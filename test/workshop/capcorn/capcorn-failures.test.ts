@@ -38,7 +38,7 @@ describe("a search that fails", () => {
 
   test.each([
     ["a hotel system that is away", { status: 503 }, /hotel system cannot be reached[^]*Search again in a minute/],
-    ["an answer that breaks off", { cut: true as const }, /broke off the connection/],
+    ["an answer that breaks off", { cut: true as const }, /closed the connection/],
     ["XML that is none", { broken: true as const }, /cannot be read/],
     ["a status nobody documented", { status: 418 }, /HTTP 418/],
   ])("X3: with %s says what happened and what to try", async (_, failure, words) => {

@@ -30,7 +30,7 @@ function requireFlat(node: NodePlan, type: string): void {
     if (child.nested || !isSingle || child.name === ".") {
       throw new NexusError(
         "CONFIG_INVALID",
-        `The type ${type} cannot be sent as a form: ${child.path} is no list of single values`,
+        `The type ${type} cannot be sent as a form: ${child.path} is not a list of single values`,
       );
     }
     requireFlat(child, type);
@@ -79,7 +79,7 @@ function visit(node: NodePlan, name: string, values: Map<string, string[]>, read
   } else if (given[0] !== undefined) {
     for (const leaf of node.text) reading.take(leaf, leaf.scalar.read(given[0]), given[0]);
     for (const leaf of node.presence) reading.take(leaf, leaf.scalar.read(given[0]), given[0]);
-    if (given[1] !== undefined) reading.tell(name, "stands here more than once", given[1]);
+    if (given[1] !== undefined) reading.tell(name, "is here more than once", given[1]);
   }
   let isThere = given.length > 0;
   for (const child of node.children) if (visit(child, nameOf(name, child), values, reading)) isThere = true;

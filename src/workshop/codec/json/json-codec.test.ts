@@ -104,7 +104,7 @@ describe("JSON", () => {
   test.each([
     ["", "The JSON cannot be read"],
     ["<html>", "The JSON cannot be read"],
-    [Buffer.from([0x22, 0xff, 0x22]), "its bytes are no UTF-8"],
+    [Buffer.from([0x22, 0xff, 0x22]), "its bytes are not UTF-8"],
     [`{"unknown":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "it is nested too deep"],
   ])("what is no JSON is not read: %s", (body, message) => {
     expect(() => codec.decode(body)).toThrow(
@@ -228,7 +228,7 @@ describe("forms", () => {
 
   test("what is not as declared is told", () => {
     expect(form.decode("name=a&name=b&tags=x&other=1").deviations).toEqual([
-      { path: "name", problem: "stands here more than once", received: "b" },
+      { path: "name", problem: "is here more than once", received: "b" },
       { path: "tags[0]", problem: "expected a whole number", received: "x" },
       { path: "other", problem: "unknown member", received: "1" },
     ]);

@@ -28,11 +28,11 @@ export function jsonCodec(file: ToolFile, type: string, unknown?: Unknown): Code
 
 function parsed(body: Uint8Array | string): unknown {
   const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : utf8Text(body);
-  if (text === undefined) throw unreadable("its bytes are no UTF-8");
+  if (text === undefined) throw unreadable("its bytes are not UTF-8");
   try {
     return parseExactJson(text);
   } catch (error) {
-    throw unreadable(error instanceof SyntaxError ? `it is no JSON${placeIn(error)}` : "it is nested too deep");
+    throw unreadable(error instanceof SyntaxError ? `it is not JSON${placeIn(error)}` : "it is nested too deep");
   }
 }
 

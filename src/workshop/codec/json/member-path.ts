@@ -16,7 +16,7 @@ function memberSteps(wire: string, { kind }: FieldSpec["shape"]): WireStep[] {
   return names.map((name, index) => {
     const bare = name.replace(/\[\]$/, "");
     if (bare === "" || /[[\]]/.test(bare)) {
-      throw new NexusError("CONFIG_INVALID", `The wire path "${wire}" is no path of names with dots`);
+      throw new NexusError("CONFIG_INVALID", `The wire path "${wire}" is not a path of names with dots`);
     }
     return step(bare, saysWhich ? bare !== name : kind === "list" && index === names.length - 1);
   });

@@ -38,8 +38,8 @@ test.each([
   ["@a[]", "column 3: an attribute neither repeats"],
   ["a[]/b[]", "column 6: only one step of a path can repeat"],
   ["a[][@b=1]", "column 4: [] comes after all conditions"],
-  ["a[1]", "column 2: between [ and ] stands nothing, or a condition"],
-  ["a[@b", "column 2: between [ and ] stands nothing, or a condition"],
+  ["a[1]", "column 2: between [ and ] write nothing, or a condition"],
+  ["a[@b", "column 2: between [ and ] write nothing, or a condition"],
 ])("%j is refused with the column", (path, message) => {
   expect(() => parseWirePath(path)).toThrow(message);
 });

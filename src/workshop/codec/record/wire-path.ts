@@ -74,7 +74,7 @@ function predicateAt(text: string, start: number): { predicate: WirePredicate; e
   PREDICATE.lastIndex = start;
   const [whole, prefix, attribute, single, double, bare] = PREDICATE.exec(text) ?? [];
   if (whole === undefined || attribute === undefined) {
-    throw mistake(text, start, "between [ and ] stands nothing, or a condition like @Code=8");
+    throw mistake(text, start, "between [ and ] write nothing, or a condition like @Code=8");
   }
   const value = single ?? double ?? bare ?? "";
   return { predicate: { attribute, ...(prefix === undefined ? {} : { prefix }), value }, end: start + whole.length };

@@ -52,7 +52,7 @@ function readChildren(plan: NodePlan, { children }: XmlElement, reading: RecordR
     if (known) next = known.list ? known : plan.children[known.index + 1];
     if (!known) tellUnknown(plan, child, reading);
     else if (known.list) readItem(known.list, child, reading);
-    else if (seen[known.index]) reading.tell(known.path, "stands here more than once", described(child));
+    else if (seen[known.index]) reading.tell(known.path, "is here more than once", described(child));
     else {
       seen[known.index] = true;
       if (child.attributes.length > 0 && isNil(child)) continue;

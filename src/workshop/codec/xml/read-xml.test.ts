@@ -70,7 +70,7 @@ describe("encodings", () => {
   });
 
   test.each([
-    ["bytes that are no UTF-8", bytes("<a>", [0xfc], "</a>"), "its bytes are no UTF-8"],
+    ["bytes that are no UTF-8", bytes("<a>", [0xfc], "</a>"), "its bytes are not UTF-8"],
     ["US-ASCII with more", bytes(`<?xml version="1.0" encoding="ascii"?><a>ü</a>`), "US-ASCII"],
     ["another encoding", bytes(`<?xml version="1.0" encoding="UTF-7"?><a/>`), `encoding "utf-7" is not supported`],
     ["a contradiction", bytes([0xef, 0xbb, 0xbf], `<?xml version="1.0" encoding="iso-8859-1"?><a/>`), "contradict"],

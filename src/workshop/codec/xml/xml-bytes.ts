@@ -34,13 +34,13 @@ export function unreadable(problem: string, cause?: unknown): NexusError {
 function decode(bytes: Uint8Array, encoding: keyof typeof DECODERS | "utf-8"): string {
   if (encoding === "utf-8") {
     const text = utf8Text(bytes);
-    if (text === undefined) throw unreadable("its bytes are no UTF-8");
+    if (text === undefined) throw unreadable("its bytes are not UTF-8");
     return text;
   }
   try {
     return DECODERS[encoding].decode(bytes);
   } catch {
-    throw unreadable("its bytes are no UTF-16");
+    throw unreadable("its bytes are not UTF-16");
   }
 }
 

@@ -210,7 +210,7 @@ describe("reading (X6)", () => {
     [rest, "hotels[0].options[0].price", "missing", undefined],
     [OPTION.replace(">1</board>", ">9</board>"), "hotels[0].options[0].board", "expected one of the codes 1, 4", "9"],
     [`${OPTION}<extra a="1">x</extra>`, "hotels[0].options[0]/extra", "unknown element", `<extra a="1">x`],
-    [`${OPTION}<price>2</price>`, "hotels[0].options[0]/price", "stands here more than once", "<price>2"],
+    [`${OPTION}<price>2</price>`, "hotels[0].options[0]/price", "is here more than once", "<price>2"],
     [`${OPTION}words`, "hotels[0].options[0]", "text where none belongs", "words"],
     [OPTION.replace("<price>", `<price unit="x">`), "hotels[0].options[0]/price/@unit", "unknown attribute", "x"],
     [OPTION.replace("1</price>", "1<b/></price>"), "hotels[0].options[0]/price/b", "unknown element", "<b>"],

@@ -46,7 +46,7 @@ function checkXml(file: ToolFile, { shape }: FieldSpec, wire: string, at: Path, 
     problems.error(at, "says not which element repeats", `Write [] behind it, as in ${wire}[]`);
   }
   if (shape.kind !== "list" && repeats)
-    problems.error(at, "repeats, but the field is no list", "Write list: instead of type:.");
+    problems.error(at, "repeats, but the field is not a list", "Write list: instead of type:.");
   const inner = shape.kind === "list" ? shape.of : shape;
   if (inner.kind === "object" && (last.attribute || last.text)) {
     problems.error(at, `a ${inner.type} is an element, not an attribute or a text`);
@@ -74,11 +74,11 @@ function checkMember({ shape }: FieldSpec, wire: string, at: Path, problems: Pro
   const names = wire.split(".");
   const repeats = names.filter((name) => name.endsWith("[]")).length;
   if (names.some((name) => /^$|[[\]]/.test(name.replace(/\[\]$/, "")))) {
-    problems.error(at, `"${wire}" is no path of names with dots`, "Write member, or outer.member.");
+    problems.error(at, `"${wire}" is not a path of names with dots`, "Write member, or outer.member.");
   } else if (repeats > 1) {
     problems.error(at, "only one step of a path can repeat", "Give the inner list a type of its own.");
   } else if (repeats === 1 && shape.kind !== "list") {
-    problems.error(at, "repeats, but the field is no list", "Write list: instead of type:.");
+    problems.error(at, "repeats, but the field is not a list", "Write list: instead of type:.");
   } else if (wire.includes("/")) {
     problems.warning(at, `"${wire}" looks like a path of XML, but is one member of JSON or a form`);
   }

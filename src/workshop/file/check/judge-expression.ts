@@ -95,7 +95,7 @@ class Judge {
   #itemsOf(of: Expression, items: readonly KnownValue[], sign: string): KnownValue {
     const value = this.valueOf(of, items);
     if (value.kind === "list") return value.of;
-    if (value.kind !== "anything") this.#add(`${sign} stands behind something that is no list`);
+    if (value.kind !== "anything") this.#add(`${sign} follows something that is not a list`);
     return ANYTHING;
   }
 
@@ -111,7 +111,7 @@ class Judge {
       return SINGLE;
     }
     const value = this.valueOf(list, items);
-    if (value.kind === "single" || value.kind === "object") this.#add(`${name}() is given something that is no list`);
+    if (value.kind === "single" || value.kind === "object") this.#add(`${name}() needs a list`);
     const item = value.kind === "list" ? value.of : ANYTHING;
     if (each) this.valueOf(each, [item, ...items]);
     return name === "first" ? item : SINGLE;

@@ -169,7 +169,7 @@ function kindOf(node: SourceNode | undefined): string {
 export function readStatus(part: Part): number[] {
   const status = part.number();
   if (status !== undefined && !(Number.isInteger(status) && status >= 100 && status <= 599)) {
-    part.error(`${status} is no status of HTTP`);
+    part.error(`${status} is not an HTTP status`);
   }
   return status === undefined ? [] : [status];
 }

@@ -6,7 +6,8 @@ const NAME = /^[A-Za-z][\w-]*$/;
 export function readDocuments(part: Part): Record<string, DocumentSpec> {
   return Object.fromEntries(
     part.entries().map(([name, document]) => {
-      if (!NAME.test(name)) document.keyError(`"${name}" is no name for a document`, "Letters, digits, - and _.");
+      if (!NAME.test(name))
+        document.keyError(`"${name}" is not a valid name of a document`, "Letters, digits, - and _.");
       document.members(["file", "sha256", "title"], ["file", "sha256"]);
       const file = document.part("file").text() ?? "";
       if (!isBeside(file)) {
@@ -28,7 +29,7 @@ function readSha256(part: Part): string {
   const text = part.text();
   if (text === undefined || /^[0-9a-f]{64}$/.test(text)) return text ?? "";
   const hint = /^(sha256[:-])?[0-9a-f]{64}$/i.test(text) ? "Lower case, and nothing before it." : FIND_OUT;
-  part.error("is no SHA-256: 64 digits from 0 to f", hint);
+  part.error("is not a SHA-256: 64 digits from 0 to f", hint);
   return text;
 }
 

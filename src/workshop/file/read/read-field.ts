@@ -102,7 +102,7 @@ function namedShape(part: Part, name: string | undefined, { types }: Known): Sca
   const hint = hintForType(name) ?? (meant && `Did you mean "${meant}"?`);
   place.error(
     `there is no type "${name}"`,
-    hint ?? `Types of values are ${SCALARS.join(", ")}; others stand below types.`,
+    hint ?? `Types of values are ${SCALARS.join(", ")}; others are defined under types.`,
   );
   return { kind: "scalar", type: "string", whitespace: "keep" };
 }
@@ -121,7 +121,7 @@ function readConstant(part: Part, shape: FieldSpec["shape"]): string | number | 
     part.error("must be text, a number, true or false");
     return undefined;
   }
-  const wrong = shape.kind === "scalar" ? misfit(shape, value) : { what: "cannot stand for a type or a list" };
+  const wrong = shape.kind === "scalar" ? misfit(shape, value) : { what: "cannot be used for a type or a list" };
   if (wrong) part.error(wrong.what, wrong.hint);
   return value;
 }
@@ -130,7 +130,7 @@ function checkTogether(part: Part): void {
   if (part.has("type") && part.has("list")) return;
   if (part.has("const") && part.has("value")) part.part("value").keyError("const already says what it is");
   if (part.has("default") && (part.has("const") || part.has("value"))) {
-    part.part("default").keyError("nobody gives this field, so nothing stands in for it");
+    part.part("default").keyError("callers do not give this field, so it cannot have a default");
   }
 }
 

@@ -61,7 +61,7 @@ function readPath(part: Part): string {
   if (plain.startsWith("/") || /^[a-z][a-z0-9+.-]*:/i.test(plain)) {
     part.error("begins at the base address, so not with a slash or a scheme", `Write ${path.replace(/^.*?\/+/, "")}`);
   } else if (/[?#]/.test(plain)) {
-    part.error("must end before ? and #", "Parameters stand in query.");
+    part.error("must end before ? and #", "Put parameters into query.");
   } else if (/[{}]/.test(plain)) {
     part.error("has braces that name no field", "Write {field}.");
   } else if (/(^|\/)\.{1,2}(\/|$)|\\|%2f|%5c|\s/i.test(plain)) {

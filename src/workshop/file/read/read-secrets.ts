@@ -49,7 +49,7 @@ function readName(part: Part): string | undefined {
   const name = part.text();
   if (name === undefined || NAME.test(name)) return name;
   part.error(
-    `"${name}" is no name of a secret`,
+    `"${name}" is not a valid name of a secret`,
     "Names only: letters, digits, . _ - and {field}. Values are in the store.",
   );
   return name;

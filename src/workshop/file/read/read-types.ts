@@ -23,7 +23,7 @@ function readType(part: Part, known: Known): TypeSpec {
   xml.members(["element", "namespace"]);
   const element = xml.part("element").text();
   if (element !== undefined && !/^[\p{L}_][\p{L}\p{N}._-]*$/u.test(element)) {
-    xml.part("element").error(`"${element}" cannot be the name of an element`, "Its namespace stands beside it.");
+    xml.part("element").error(`"${element}" cannot be the name of an element`, "Write its namespace beside it.");
   }
   const fields = part.part("fields").entries();
   return present({

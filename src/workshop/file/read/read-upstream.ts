@@ -40,7 +40,7 @@ function readAddress(part: Part): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    part.error(`"${text}" is no http or https address`);
+    part.error(`"${text}" is not an http or https address`);
     return undefined;
   }
   if (url.username || url.password) part.error("must not hold credentials", "Name them in secrets.");

@@ -90,7 +90,7 @@ function unfit(name: string): NexusError {
   return new NexusError(
     "AUTH_REQUIRED",
     `The secret ${name} holds a line break or another character that a header cannot hold, so nothing was sent`,
-    { hint: `Whoever runs this server has to run: nexus secrets set ${name}`, mayHaveReached: false },
+    { hint: `The operator of this server has to run: nexus secrets set ${name}`, mayHaveReached: false },
   );
 }
 
@@ -100,7 +100,7 @@ function notSet(names: string[]): NexusError {
       ? `The secret ${names[0]} is not set, so nothing was sent`
       : `The secrets ${names.join(", ")} are not set, so nothing was sent`;
   return new NexusError("AUTH_REQUIRED", message, {
-    hint: `Whoever runs this server has to run: ${names.map((name) => `nexus secrets set ${name}`).join(", ")}`,
+    hint: `The operator of this server has to run: ${names.map((name) => `nexus secrets set ${name}`).join(", ")}`,
     mayHaveReached: false,
   });
 }

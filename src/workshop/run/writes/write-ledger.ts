@@ -10,13 +10,13 @@ export type WriteRecord =
   | { kind: "unknown"; at: number; tool?: string | undefined }
   | { kind: "refused"; at: number };
 
-/** How a write ended: done, surely not done, or nobody knows. */
+/** The outcome of a write: done, certainly not done, or unknown. */
 export type WriteOutcome =
   | { kind: "done"; result: CallToolResult }
   | { kind: "refused" }
   | { kind: "unknown"; tool?: string };
 
-/** What stands in the way of sending. */
+/** An earlier write that forbids sending. */
 export type EarlierWrite = Extract<WriteRecord, { kind: "done" | "unknown" | "pending" }>;
 
 /** Records sent writes, so that no write is sent twice, in this or another process. */
@@ -30,7 +30,7 @@ export interface WriteLedger {
   readonly isLasting?: boolean;
 }
 
-/** Refused writes may be sent again; of pending ones nobody knows what became of them once their time is over. */
+/** Refused writes may be sent again; the outcome of pending ones is unknown after their deadline. */
 export function inTheWay(record: WriteRecord | undefined, now: number): EarlierWrite | undefined {
   if (!record || record.kind === "refused") return undefined;
   return record.kind === "pending" && record.until <= now
