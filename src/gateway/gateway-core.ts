@@ -5,14 +5,13 @@ import type { Result } from "../protocol/json-rpc.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import { FailureLog } from "./failure-log.ts";
-import type { Core, Listening, Offer } from "../server/core/core.ts";
+import type { Listening, Offer } from "../server/core/core.ts";
 import { EVERYTHING, type GatewayExchange, type GatewayListenRequest, type View, type Views } from "./view.ts";
 import { ANYBODY, ownerKey, type Principal } from "../server/core/principal.ts";
 import { AggregateLists, type AggregateOptions } from "./lists/aggregate-lists.ts";
 import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
 import { Catalogs } from "./lists/catalogs.ts";
 import { Cursors } from "./lists/cursors.ts";
-import type { KnownList } from "./lists/known-list.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
 import { isOneHop, listRequestedBy } from "../protocol/methods.ts";
 import { ListedThings } from "./lists/listed-things.ts";
@@ -159,16 +158,15 @@ export class GatewayCore implements Views {
     return listening;
   }
 
-  paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
+  async paramHeaders(view: View, principal: Principal, tool: string): Promise<readonly ParamHeader[]> {
     const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, this.#names.serverOf);
     if (!own || !this.sees(principal, own.server)) return NO_HEADERS;
     const { server, own: name } = own;
     // Where they cannot be read the call is refused: a header that was not compared must not pass for one that was.
     const catalog = this.#catalogs.of(server);
-    const tools = catalog.common.current("tools");
-    if (!this.#access.isOpen("tool", server)) return this.#headersSeen(name, { server, principal, tools });
-    const headersIn = ({ headers }: KnownList) => headers.get(name) ?? catalog.declaredHeaders(name) ?? NO_HEADERS;
-    return tools instanceof Promise ? tools.then(headersIn) : headersIn(tools);
+    const { headers } = await catalog.common.current("tools");
+    if (!this.#access.isOpen("tool", server)) return this.#headersSeen(name, server, principal);
+    return headers.get(name) ?? catalog.declaredHeaders(name) ?? NO_HEADERS;
   }
 
   release(owner: string): void {
@@ -200,11 +198,7 @@ export class GatewayCore implements Views {
   }
 
   /** A header that is compared shows that there is such a tool: none of one that the principal may not see is. */
-  async #headersSeen(
-    name: string,
-    { server, principal, tools }: { server: string; principal: Principal; tools: KnownList | Promise<KnownList> },
-  ): Promise<readonly ParamHeader[]> {
-    await tools;
+  #headersSeen(name: string, server: string, principal: Principal): readonly ParamHeader[] {
     for (const { items, headers } of this.#catalogs.of(server).known("tools")) {
       const item = items.find((tool) => nameOf("tools", tool) === name);
       if (!item) continue;

@@ -27,8 +27,7 @@ export async function runForLegacyCaller(call: PreparedCall, answerMs: number): 
 async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
   const { method, params, lease } = call;
   const { client } = lease;
-  const asTask = mayBecomeTask(call);
-  if (asTask instanceof Promise ? await asTask : asTask) {
+  if (await mayBecomeTask(call)) {
     return canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options));
   }
   // A legacy server's error that names pages is passed on as it is: callers of its revision know it.

@@ -169,8 +169,7 @@ export class Calls implements CallRunner {
     const state = this.#stateOf(call);
     if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
     const common = capabilitiesFor(caller);
-    const taking = this.#leases.take(server, { principal, owner: caller.owner, capabilities: common, signal });
-    const lease = taking instanceof Promise ? await taking : taking;
+    const lease = await this.#leases.take(server, { principal, owner: caller.owner, capabilities: common, signal });
     try {
       const isLegacy = lease.client.era === "legacy";
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
@@ -204,8 +203,7 @@ export class Calls implements CallRunner {
     const { client } = lease;
     // Answers to questions that nobody here asked: made anew, the call might run a second time.
     if (state || (isInteractive(method) && params["inputResponses"] !== undefined)) throw invalidState();
-    const asTask = mayBecomeTask(call);
-    if (asTask instanceof Promise ? await asTask : asTask) {
+    if (await mayBecomeTask(call)) {
       if (!knowsTasks(capabilities))
         return this.#park(call, async (options) =>
           canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options)),

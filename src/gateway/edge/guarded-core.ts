@@ -76,9 +76,11 @@ export class GuardedCore implements Core<View> {
       .catch((error: unknown) => this.#fail(error, "subscriptions/listen"));
   }
 
-  paramHeaders(principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    const headers = this.#options.views.paramHeaders(this.endpoint, principal, tool);
-    return headers instanceof Promise ? headers.catch((error: unknown) => this.#fail(error, "tools/call")) : headers;
+  async paramHeaders(principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
+    const { views } = this.#options;
+    return views
+      .paramHeaders(this.endpoint, principal, tool)
+      .catch((error: unknown) => this.#fail(error, "tools/call"));
   }
 
   release(owner: string): void {

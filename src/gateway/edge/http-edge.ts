@@ -100,8 +100,7 @@ export class HttpEdge {
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
-    const admitted = this.#listener.admit(req, res);
-    const principal = admitted instanceof Promise ? await admitted : admitted;
+    const principal = await this.#listener.admit(req, res);
     if (!principal || res.destroyed) return;
     // Only those who may call are believed about where their requests come from.
     if (!this.#options.chain.admit(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);

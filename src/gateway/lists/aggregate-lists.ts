@@ -162,8 +162,9 @@ export class AggregateLists {
     const list = (set ?? common).find(kind);
     if (!list?.freshness.isFresh) return undefined;
     if (!set) return { server, list, missing: undefined };
-    const current = access.isOpen(thingOf(kind), server) ? undefined : common.current(kind);
-    return current instanceof Promise ? undefined : partOfSet(server, list, current?.items);
+    if (access.isOpen(thingOf(kind), server)) return partOfSet(server, list, undefined);
+    const current = common.findCurrent(kind);
+    return current && partOfSet(server, list, current.items);
   }
 
   async #part(status: ServerStatus, asked: AskedList): Promise<Part> {
@@ -246,7 +247,7 @@ export class AggregateLists {
   async #commonItems(server: string, kind: ListKind): Promise<readonly Params[] | undefined> {
     const { access, catalogs, waitMs } = this.#options;
     if (access.isOpen(thingOf(kind), server)) return undefined;
-    const current = Promise.resolve(catalogs.of(server).common.current(kind));
+    const current = catalogs.of(server).common.current(kind);
     return (await within(current, waitMs).catch(() => undefined))?.items;
   }
 

@@ -31,8 +31,9 @@ export class ListSet {
   }
 
   /** What is being read, or was last; undefined where nobody has asked. */
-  latest(kind: ListKind): KnownList | Promise<KnownList> | undefined {
-    return this.#readings.get(kind)?.list ?? this.#known.get(kind);
+  latest(kind: ListKind): Promise<KnownList> | undefined {
+    const known = this.#known.get(kind);
+    return this.#readings.get(kind)?.list ?? (known && Promise.resolve(known));
   }
 
   /** As last read, however long ago. */
@@ -69,14 +70,21 @@ export class ListSet {
    * Good enough to judge a call by: read once, and again when the server says that it changed; while that cannot be read,
    * what was known before counts.
    */
-  current(kind: ListKind): KnownList | Promise<KnownList> {
+  async current(kind: ListKind): Promise<KnownList> {
+    const current = this.findCurrent(kind);
+    if (current) return current;
     const known = this.#known.get(kind);
-    if (known && !known.freshness.isOutdated) return known;
     this.#options.hurry();
     return this.read(kind).list.catch((error: unknown) => {
       if (!known) throw error;
       return known;
     });
+  }
+
+  /** The same where nothing has to be read for it. */
+  findCurrent(kind: ListKind): KnownList | undefined {
+    const known = this.#known.get(kind);
+    return known?.freshness.isOutdated ? undefined : known;
   }
 
   /** It may have changed: what is known is old, and what is being read may be. */

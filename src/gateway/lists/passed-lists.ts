@@ -67,7 +67,7 @@ export class PassedLists {
     const { access, catalogs, listed } = this.#options;
     const { items } = page;
     listed.note(kind, server, page, exchange);
-    const reading = kind === "tools" ? Promise.resolve(catalogs.of(server).common.current(kind)) : undefined;
+    const reading = kind === "tools" ? catalogs.of(server).common.current(kind) : undefined;
     const common = (await reading?.catch(() => undefined))?.items;
     return narrowed(kind, { items, outward: items }, { access, principal: exchange.principal, server, common });
   }

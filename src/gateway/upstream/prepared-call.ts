@@ -59,7 +59,7 @@ export function toolCall({ params }: Call): Params & { name: string } {
  * Whether this call is made as a task: a modern server decides by itself as soon as it may, one of 2025-11-25 leaves it to
  * the caller where it does not insist, and a caller that declares that it follows tasks wants one.
  */
-export function mayBecomeTask(call: PreparedCall): boolean | Promise<boolean> {
+export async function mayBecomeTask(call: PreparedCall): Promise<boolean> {
   const { method, params, capabilities, lease } = call;
   const { client } = lease;
   if (!canBecomeTask(method)) return false;

@@ -75,8 +75,7 @@ export class UpstreamLeases {
     this.#shares = new FairShares(MAX_PROVIDERS, share);
   }
 
-  /** A promise only where the connection has to be waited for. */
-  take(server: string, wanted: LeaseFor): UpstreamLease | Promise<UpstreamLease> {
+  async take(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
     const era = this.#eras.get(server);
     const lease = era && this.#host.findLease(server, this.#requestFor(wanted, era));
     if (lease && lease.client.era === era) return new UpstreamLease(lease);

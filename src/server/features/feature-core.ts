@@ -70,7 +70,7 @@ export class FeatureCore implements Core {
     return this.changes.listen((wanted) => this.#accepted(wanted), interests, onChange);
   }
 
-  paramHeaders(_principal: Principal, name: string): readonly ParamHeader[] {
+  async paramHeaders(_principal: Principal, name: string): Promise<readonly ParamHeader[]> {
     const found = paramHeadersOf(this.#options.features.tools.get(name)?.tool.inputSchema);
     return found.ok ? found.headers : [];
   }

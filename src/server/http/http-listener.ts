@@ -89,19 +89,15 @@ export class HttpListener {
    * Who calls; undefined where the caller was refused. Nothing of MCP can be told from that answer. A client that left
    * meanwhile is not to be served: what is opened for it would not hear that it is gone.
    */
-  admit(req: IncomingMessage, res: ServerResponse): Principal | undefined | Promise<Principal | undefined> {
-    const turnAway = (thrown: unknown) => {
+  async admit(req: IncomingMessage, res: ServerResponse): Promise<Principal | undefined> {
+    try {
+      return await this.#options.authenticate(req.headers);
+    } catch (thrown) {
       const { code, message } = asNexusError(thrown);
       if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
       const refusal = invalidRequest(message, code === "FORBIDDEN" ? 403 : 401);
       refuseUnread(req, res, { ...refusal, ...(code === "FORBIDDEN" ? {} : { headers: CHALLENGE }) });
       return undefined;
-    };
-    try {
-      const principal = this.#options.authenticate(req.headers);
-      return principal instanceof Promise ? principal.catch(turnAway) : principal;
-    } catch (thrown) {
-      return turnAway(thrown);
     }
   }
 

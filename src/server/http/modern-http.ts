@@ -13,7 +13,6 @@ import type { Core } from "../core/core.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
-import type { ParamHeader } from "../../protocol/param-headers.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
@@ -66,8 +65,7 @@ export class ModernHttp {
     if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
     const answer = this.#answer(res, principal, message.method === "subscriptions/listen");
     const { signal } = answer;
-    const checked = this.#targetProblem(req, { core, principal, message });
-    const mismatched = checked instanceof Promise ? await checked : checked;
+    const mismatched = await this.#targetProblem(req, { core, principal, message });
     const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
     const response = error
       ? failed(message, error)
@@ -123,23 +121,17 @@ export class ModernHttp {
   }
 
   /** Why the headers do not go with what the request is about, or why it cannot be told. */
-  #targetProblem(
-    req: IncomingMessage,
-    posted: Posted & { message: Request },
-  ): ErrorObject | undefined | Promise<ErrorObject | undefined> {
+  async #targetProblem(req: IncomingMessage, posted: Posted & { message: Request }): Promise<ErrorObject | undefined> {
     const { core, principal, message } = posted;
     const { method, params } = message;
     const differs = targetMismatch(req.headers, message);
     if (differs !== undefined) return mismatch(differs);
     const name = params?.["name"];
     if (method !== "tools/call" || typeof name !== "string") return undefined;
-    const compare = (wanted: readonly ParamHeader[]) => {
+    try {
+      const wanted = await core.paramHeaders(principal, name);
       const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
       return lacks === undefined ? undefined : mismatch(lacks);
-    };
-    try {
-      const wanted = core.paramHeaders(principal, name);
-      return wanted instanceof Promise ? wanted.then(compare, rpcErrorOf) : compare(wanted);
     } catch (error) {
       return rpcErrorOf(error);
     }
