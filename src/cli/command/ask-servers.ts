@@ -16,7 +16,7 @@ export interface ServerAnswers<T> {
   failures: NexusError[];
 }
 
-export interface AskOptions<T> {
+export interface ServerQuestion<T> {
   /** Also gets how long connecting took. */
   ask: (client: Client, definition: ServerDefinition, connectMs: number) => Promise<T>;
   /** Receives the answers in the order of the configuration, each as soon as it is known. */
@@ -31,7 +31,7 @@ export const SERVERS_AT_ONCE = 8;
 export async function askServers<T>(
   servers: ServerSet,
   definitions: readonly ServerDefinition[],
-  { ask, onAnswer, signal }: AskOptions<T>,
+  { ask, onAnswer, signal }: ServerQuestion<T>,
 ): Promise<ServerAnswers<T>> {
   const askOne = async (definition: ServerDefinition): Promise<{ server: string; value: T } | NexusError> => {
     const server = definition.id;

@@ -5,7 +5,7 @@ import type { Change } from "../../client/changes/feed.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import type { Lease } from "../upstream/call-runner.ts";
+import type { Lease } from "../../host/servers/lease.ts";
 import { needsReconfiguration } from "../../errors/error-traits.ts";
 
 export interface ServerWatchOptions {

@@ -1,16 +1,10 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import type { Client } from "../../client/client.ts";
+import type { Lease } from "../../host/servers/lease.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Caller } from "../../server/core/core.ts";
 import type { GatewayExchange } from "../view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
-
-/** A connection that somebody uses, until it is given back. */
-export interface Lease extends Disposable {
-  readonly client: Client;
-  release(): void;
-}
 
 /** Whose connections are meant: those its calls go over. */
 export interface ConnectionOwner {
