@@ -194,7 +194,9 @@ describe("dialects", () => {
     expect(await reason({ properties: { name: { pattern: "(?P<first>x)" } } }, { name: "ab" })).toContain(
       "/properties/name/pattern is not a valid JavaScript regular expression",
     );
-    expect(await reason({ patternProperties: { "(": {} } }, {})).toContain("/patternProperties is no regular");
+    expect(await reason({ patternProperties: { "(": {} } }, {})).toContain(
+      "/patternProperties is not a valid JavaScript regular",
+    );
     expect(await reason({ properties: { name: { type: "text" } } }, { name: "ab" })).toContain(
       `/properties/name/type names a type "text"`,
     );
