@@ -87,7 +87,7 @@ describe.each(documents)("%s", (document) => {
 
 test("N14: every file and folder that ARCHITECTURE.md names exists", async () => {
   const text = await readFile(join(root, "ARCHITECTURE.md"), "utf8");
-  const files = [...text.matchAll(/`([a-z][\w/-]+\/[\w-]+\.ts)`/g)].map(([, path = ""]) => path);
+  const files = [...text.matchAll(/`([a-z][\w/-]+\/[\w-]+\.ts)`/g)].map(([, path = ""]) => path.replace(/^src\//, ""));
   const steps = [...text.matchAll(/^ {0,2}([a-z]+\/[\w/-]+) {2,}/gm)].map(([, path = ""]) => path);
   expect(files.length + steps.length).toBeGreaterThan(50);
   for (const file of files)
