@@ -8,7 +8,7 @@ import { understand } from "./read/dialect.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./read/find-servers.ts";
 import { fingerprintOfFile } from "./trust/fingerprint.ts";
 import { ForeignFolders } from "./trust/foreign-folders.ts";
-import { candidates, type Candidate, type Surroundings } from "./read/places.ts";
+import { candidates, type Candidate, type ConfigContext } from "./read/places.ts";
 import { servesItself } from "./nexus-entry.ts";
 import { loadText, parseSource } from "./read/read-source.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
@@ -17,7 +17,7 @@ import type { TrustStore } from "./trust/trust-store.ts";
 import { requireUniquePrefixes } from "./unique-prefixes.ts";
 import type { ConfigWarning } from "./read/problem.ts";
 
-export interface LoadOptions extends Surroundings {
+export interface LoadOptions extends ConfigContext {
   /** Use this file alone. It was named by the user, so it is trusted. */
   explicit?: string | undefined;
   trust: TrustStore;
@@ -237,7 +237,7 @@ function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, fou
   };
 }
 
-function explicitly(path: string, { cwd }: Surroundings): Candidate {
+function explicitly(path: string, { cwd }: ConfigContext): Candidate {
   const file = resolve(cwd, path);
   return { file, layer: "explicit", folder: dirname(file) };
 }

@@ -1,6 +1,6 @@
 import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
 
-export interface Attempt {
+export interface FailedRequest {
   origin: string;
   /** The proxy on the way, if there is one. */
   proxy: string | undefined;
@@ -11,7 +11,7 @@ export interface Attempt {
 type Account = Pick<ErrorDetails, "likelyCause" | "hint" | "snippet"> & { message: string };
 
 /** What undici, a socket or TLS reported, as an error that says what it means for this address. */
-export function networkFailure(error: unknown, attempt: Attempt): NexusError {
+export function networkFailure(error: unknown, request: FailedRequest): NexusError {
   if (error instanceof NexusError) return error;
   const code = codeOf(error);
   if (code === "UND_ERR_INVALID_ARG") {
@@ -20,8 +20,8 @@ export function networkFailure(error: unknown, attempt: Attempt): NexusError {
       mayHaveReached: false,
     });
   }
-  const { proxy, started } = attempt;
-  const { message, ...account } = accountOf(code, error, attempt);
+  const { proxy, started } = request;
+  const { message, ...account } = accountOf(code, error, request);
   return new NexusError(started ? "CONNECTION_LOST" : "CONNECTION_FAILED", message, {
     cause: error,
     phase: started ? "request" : "connect",
@@ -31,8 +31,8 @@ export function networkFailure(error: unknown, attempt: Attempt): NexusError {
   });
 }
 
-function accountOf(code: string, error: unknown, attempt: Attempt): Account {
-  const { origin, proxy, started } = attempt;
+function accountOf(code: string, error: unknown, request: FailedRequest): Account {
+  const { origin, proxy, started } = request;
   // Until the tunnel stands, the proxy is what did not answer.
   if (proxy !== undefined && !started) {
     const account = accountOfProxy(code, error, proxy, origin);

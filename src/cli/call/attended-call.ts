@@ -15,7 +15,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import { GivenAnswers } from "../input/given-answers.ts";
 import { Interview, type InterviewOptions } from "../input/interview.ts";
 import type { Output } from "../output/output.ts";
-import { ParkedCalls, type ParkedCall } from "./parked-calls.ts";
+import { SavedCalls, type SavedCall } from "./saved-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
@@ -65,19 +65,19 @@ const STATE_LOST =
 export class AttendedCall {
   readonly client: Client;
   /** The call that is gone on with, of `--continue`. */
-  readonly parked: ParkedCall | undefined;
+  readonly saved: SavedCall | undefined;
   readonly #attendance: Attendance;
   readonly #answers: GivenAnswers;
   readonly #interview: Interview;
-  readonly #calls: ParkedCalls;
+  readonly #calls: SavedCalls;
   readonly #display: ProgressDisplay;
 
   static async open(attendance: Attendance): Promise<AttendedCall> {
     const { context, servers, definition } = attendance;
     const { out, flags, options, signal, stateFolder, surroundings } = context;
-    const calls = new ParkedCalls(join(stateFolder, "parked"), surroundings.platform);
-    const parked = options.continue === undefined ? undefined : await calls.get(options.continue);
-    const answers = new GivenAnswers([...(options.answer ?? []), ...(parked?.given ?? [])]);
+    const calls = new SavedCalls(join(stateFolder, "parked"), surroundings.platform);
+    const saved = options.continue === undefined ? undefined : await calls.get(options.continue);
+    const answers = new GivenAnswers([...(options.answer ?? []), ...(saved?.given ?? [])]);
     const line = options["sample-with"];
     const sampler =
       line === undefined
@@ -99,16 +99,16 @@ export class AttendedCall {
     // A server made of a tool file writes into the program's own log what it tells its client.
     const isLogged = definition.entry?.reach.kind === "api";
     if (flags.verbose && !isLogged) await wantEveryMessage(client, signal);
-    return new AttendedCall({ attendance, client, answers, interview, calls, parked, display });
+    return new AttendedCall({ attendance, client, answers, interview, calls, saved, display });
   }
 
-  private constructor({ attendance, client, answers, interview, calls, parked, display }: Parts) {
+  private constructor({ attendance, client, answers, interview, calls, saved, display }: Parts) {
     this.#attendance = attendance;
     this.client = client;
     this.#answers = answers;
     this.#interview = interview;
     this.#calls = calls;
-    this.parked = parked;
+    this.saved = saved;
     this.#display = display;
   }
 
@@ -119,8 +119,8 @@ export class AttendedCall {
     using progress = new ProgressLine(out);
     this.#display.progress = progress;
     try {
-      const result = await send({ signal, onProgress: progress.report, resume: this.parked?.request });
-      if (this.parked) await this.#calls.remove(this.parked.id);
+      const result = await send({ signal, onProgress: progress.report, resume: this.saved?.request });
+      if (this.saved) await this.#calls.remove(this.saved.id);
       return result;
     } catch (error) {
       throw error instanceof NexusError ? await this.#ended(call, error) : error;
@@ -143,18 +143,18 @@ export class AttendedCall {
 
   /** Throws where `--continue` names another call than the one that waits. */
   requireSame(method: string, params: Params): void {
-    const { parked } = this;
+    const { saved } = this;
     const { definition, context } = this.#attendance;
-    if (!parked) return;
+    if (!saved) return;
     const isSame =
-      parked.server === definition.id &&
-      parked.key === keyOf(definition) &&
-      parked.method === method &&
-      (parked.params["name"] ?? parked.params["uri"]) === (params["name"] ?? params["uri"]);
+      saved.server === definition.id &&
+      saved.key === keyOf(definition) &&
+      saved.method === method &&
+      (saved.params["name"] ?? saved.params["uri"]) === (params["name"] ?? params["uri"]);
     if (!isSame) {
-      const what = String(parked.params["name"] ?? parked.params["uri"]);
+      const what = String(saved.params["name"] ?? saved.params["uri"]);
       throw wrongUsage(
-        `Call "${parked.id}" is a different call: ${parked.method} of "${what}" on server "${parked.server}"`,
+        `Call "${saved.id}" is a different call: ${saved.method} of "${what}" on server "${saved.server}"`,
         "Use the command that was printed with the question.",
       );
     }
@@ -173,20 +173,20 @@ export class AttendedCall {
     }
     if (error.code !== "SERVER_ERROR") return error;
     if (unanswered.length > 0) return this.#declined();
-    if (!this.parked) return withCapabilityAdvice(error);
-    await this.#calls.remove(this.parked.id);
+    if (!this.saved) return withCapabilityAdvice(error);
+    await this.#calls.remove(this.saved.id);
     return error.with({ hint: STATE_LOST });
   }
 
   async #park({ method, params }: { method: string; params: Params }, request: InputRequiredResult) {
     const { definition } = this.#attendance;
-    const id = this.parked?.id ?? ParkedCalls.newId();
+    const id = this.saved?.id ?? SavedCalls.newId();
     const keys = Object.keys(request.inputRequests ?? {});
     const misspelt = misspeltAnswers(this.#answers.unused(), this.#interview.unanswered);
     const given = this.#answers.goodFor(keys).filter((text) => !misspelt.includes(text));
     const [server, key] = [definition.id, keyOf(definition)];
     try {
-      await this.#calls.keep({ id, server, key, method, params: this.parked?.params ?? params, request, given });
+      await this.#calls.keep({ id, server, key, method, params: this.saved?.params ?? params, request, given });
     } catch (error) {
       // The question is what matters; that the call cannot wait for its answer is said with it.
       return this.#unanswered({ kind: "lost", again: this.#withFitAnswers(), reason: messageOf(error) });
@@ -237,8 +237,8 @@ interface Parts {
   client: Client;
   answers: GivenAnswers;
   interview: Interview;
-  calls: ParkedCalls;
-  parked: ParkedCall | undefined;
+  calls: SavedCalls;
+  saved: SavedCall | undefined;
 }
 
 function keyOf({ entry }: ServerDefinition): string | undefined {

@@ -66,14 +66,14 @@ export const call = defineCommand({
     await using servers = await openServers(asksAnyone);
     const definition = await servers.getOwner(name);
     const attended = await AttendedCall.open({ command: "mcp call", context, servers, definition });
-    const { client, parked } = attended;
+    const { client, saved } = attended;
     const tools = await client.listTools({ signal });
     servers.saw(definition, { tools: tools.map((each) => each.name) });
     const { item: tool, target } = getNamed(name, tools, { servers, definition, kind: "tool" });
     await requireAllowed(servers, target);
     attended.requireSame("tools/call", { name: tool.name });
-    const args = parked ? parked.params["arguments"] : await toolArguments(given, tool.inputSchema);
-    if (!parked && !options["no-validate"]) {
+    const args = saved ? saved.params["arguments"] : await toolArguments(given, tool.inputSchema);
+    if (!saved && !options["no-validate"]) {
       const place = `${servers.inPlace ? "" : ` ${definition.id}`}${servers.optionsAgain}`;
       const look = `nexus mcp tools${place} --name ${quoteWord(tool.name)}`;
       await requireFitting(tool, args as Record<string, unknown>, { out, look });

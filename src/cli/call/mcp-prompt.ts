@@ -47,14 +47,14 @@ Shows the messages of a prompt with their roles. Arguments are text; key=@file u
     await using servers = await openServers(asksAnyone);
     const definition = await servers.getOwner(name, "prompt");
     const attended = await AttendedCall.open({ command: "mcp prompt", context, servers, definition });
-    const { client, parked } = attended;
+    const { client, saved } = attended;
     const prompts = await client.listPrompts({ signal });
     servers.saw(definition, { prompts: prompts.map((each) => each.name) });
     const { item: found, target } = getNamed(name, prompts, { servers, definition, kind: "prompt" });
     await requireAllowed(servers, target);
     attended.requireSame("prompts/get", { name: found.name });
-    const args = parked
-      ? (parked.params["arguments"] as Record<string, string> | undefined)
+    const args = saved
+      ? (saved.params["arguments"] as Record<string, string> | undefined)
       : await promptArguments(found, given);
     const params = { name: found.name, ...(args ? { arguments: args } : {}) };
     const result = await attended.run({ method: "prompts/get", params }, (call) =>

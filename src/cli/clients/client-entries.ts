@@ -5,7 +5,7 @@ import { obstacle } from "../../config/import/client-variables.ts";
 import type { ClientId } from "../../config/import/clients.ts";
 import { entryBoundTo } from "../../config/import/import-paths.ts";
 import { NEXUS } from "../../config/nexus-entry.ts";
-import { pathOf, projectFolderOf, type Surroundings } from "../../config/read/places.ts";
+import { pathOf, projectFolderOf, type ConfigContext } from "../../config/read/places.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
@@ -27,7 +27,7 @@ interface Situation {
   program: ServerEntry;
   /** The file of --config. */
   config: string | undefined;
-  places: Surroundings;
+  places: ConfigContext;
   /** The entry goes to a file of the project in the working folder. */
   isOfProject: boolean;
 }

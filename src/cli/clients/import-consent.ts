@@ -1,6 +1,6 @@
 import { isInside, realPath } from "../../files/paths.ts";
 import type { ImportedServer } from "../../config/import/import.ts";
-import type { Surroundings } from "../../config/read/places.ts";
+import type { ConfigContext } from "../../config/read/places.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { CommandContext } from "../command/command.ts";
@@ -8,7 +8,7 @@ import type { Output } from "../output/output.ts";
 import { circumstancesAsWritten, reachAsWritten } from "../configure/entry-words.ts";
 
 /** Whether other people may have written the entry: it is in a file of the folder that the command is given in. */
-export function isOfOthers({ scope, source }: ImportedServer, { cwd, home }: Surroundings): boolean {
+export function isOfOthers({ scope, source }: ImportedServer, { cwd, home }: ConfigContext): boolean {
   if (scope === "project") return true;
   const folder = realPath(cwd);
   return isInside(realPath(source.file), folder) && !isInside(realPath(home), folder);

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { candidates, type Surroundings } from "../../config/read/places.ts";
+import { candidates, type ConfigContext } from "../../config/read/places.ts";
 import { Sightings } from "../command/sightings.ts";
 
 /** Names that completion can offer. All come from disk: nothing is started, asked, or filled in. */
-export interface KnownNames {
+export interface CompletionNames {
   /** Servers, with the layer each is configured in. */
   servers(): Promise<ReadonlyMap<string, string>>;
   /** What a server was last seen to have; undefined where nobody looked. */
@@ -12,14 +12,14 @@ export interface KnownNames {
 }
 
 export interface NameSources {
-  places: Surroundings;
+  places: ConfigContext;
   stateFolder: string;
   /** The file of --config. */
   explicit: string | undefined;
   listSecrets: () => Promise<readonly string[]>;
 }
 
-export function knownNames({ places, stateFolder, explicit, listSecrets }: NameSources): KnownNames {
+export function knownNames({ places, stateFolder, explicit, listSecrets }: NameSources): CompletionNames {
   const sightings = new Sightings(join(stateFolder, "seen"));
   return {
     servers: () => serverNames(places, explicit),
@@ -31,7 +31,7 @@ export function knownNames({ places, stateFolder, explicit, listSecrets }: NameS
   };
 }
 
-async function serverNames(places: Surroundings, explicit: string | undefined): Promise<Map<string, string>> {
+async function serverNames(places: ConfigContext, explicit: string | undefined): Promise<Map<string, string>> {
   const { loadWrittenIds } = await import("./written-ids.ts");
   const files = explicit === undefined ? candidates(places) : [{ file: explicit, layer: "explicit" }];
   const names = new Map<string, string>();

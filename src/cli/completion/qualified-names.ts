@@ -1,4 +1,4 @@
-import type { KnownNames } from "./known-names.ts";
+import type { CompletionNames } from "./known-names.ts";
 import type { Suggestion } from "./suggestions.ts";
 
 /** More are no help to anybody: then the server comes first. */
@@ -15,7 +15,7 @@ const SPELLINGS = [
 export async function qualifiedNames(
   current: string,
   kind: "tools" | "prompts",
-  names: Pick<KnownNames, "servers" | "seen">,
+  names: Pick<CompletionNames, "servers" | "seen">,
 ): Promise<Suggestion[]> {
   const spelling = SPELLINGS.find(({ start }) => current.startsWith(start));
   const { before = "", between = "." } = spelling ?? {};

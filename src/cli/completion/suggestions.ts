@@ -3,7 +3,7 @@ import { CATALOG, findCommand, listedCommands } from "../catalog.ts";
 import { commandWords } from "../command/command-line.ts";
 import type { Command, Option, Options } from "../command/command.ts";
 import { expectedWord } from "./expected-word.ts";
-import type { KnownNames } from "./known-names.ts";
+import type { CompletionNames } from "./known-names.ts";
 import { qualifiedNames } from "./qualified-names.ts";
 import { SHELLS } from "./completion.ts";
 
@@ -67,7 +67,10 @@ interface Line {
 }
 
 /** What could stand where the cursor is. `namesFor` gets the file of --config, where one is given. */
-export async function suggest(line: Line, namesFor: (config: string | undefined) => KnownNames): Promise<Suggestions> {
+export async function suggest(
+  line: Line,
+  namesFor: (config: string | undefined) => CompletionNames,
+): Promise<Suggestions> {
   const words = line.words[0] === "help" ? line.words.slice(1) : line.words;
   const { current } = line;
   const spoken = commandWords(words);
@@ -122,7 +125,7 @@ interface Search {
   sought: string;
   /** Which one the names without a server are of. */
   server: string | undefined;
-  names: KnownNames;
+  names: CompletionNames;
 }
 
 async function namesOf(kind: Exclude<Kind, "files" | "folders">, search: Search): Promise<Suggestion[]> {

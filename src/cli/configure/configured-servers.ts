@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Surroundings } from "../../config/read/places.ts";
+import type { ConfigContext } from "../../config/read/places.ts";
 import type { CommandContext } from "../command/command.ts";
 import { ServerSet, type ServerSetOptions } from "../command/server-set.ts";
 
@@ -14,7 +14,7 @@ export async function openConfigured(
 }
 
 /** Where the command was started, for finding configuration files. */
-export function placesOf({ surroundings }: Pick<CommandContext, "surroundings">, folder = "."): Surroundings {
+export function placesOf({ surroundings }: Pick<CommandContext, "surroundings">, folder = "."): ConfigContext {
   const { home, platform, variables } = surroundings;
   return { cwd: resolve(folder), home, platform, variables };
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { candidates, type Candidate, type Surroundings } from "../../config/read/places.ts";
+import { candidates, type Candidate, type ConfigContext } from "../../config/read/places.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
 
@@ -18,7 +18,7 @@ interface Wish {
 }
 
 /** The file that a new server goes to: a named one, the project's, else the user's; one that is there before a new one. */
-export async function targetFile({ project, file, config }: Wish, surroundings: Surroundings): Promise<Candidate> {
+export async function targetFile({ project, file, config }: Wish, surroundings: ConfigContext): Promise<Candidate> {
   const named = file ?? config;
   if (named !== undefined && project)
     throw wrongUsage("--project and --file cannot be used together", "Use one of them.");

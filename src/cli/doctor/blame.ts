@@ -3,15 +3,15 @@ import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { CheckId } from "./check.ts";
 
 /** What lies between us and a server: a process, a network, or nothing. */
-export type Way = "stdio" | "http" | "api";
+export type ReachKind = "stdio" | "http" | "api";
 
-export function wayOf({ kind }: ResolvedEntry["reach"]): Way {
+export function wayOf({ kind }: ResolvedEntry["reach"]): ReachKind {
   return kind === "sse" ? "http" : kind;
 }
 
 /** What was seen on the way to a connection that failed. */
 export interface FailureEvidence {
-  kind: Way;
+  kind: ReachKind;
   /** Something other than messages came on stdout. */
   isNoisy: boolean;
   /** An answer began, whatever it was. */

@@ -5,7 +5,7 @@ import { wayOf } from "./blame.ts";
 import { Checkup, type Examined } from "./checkup.ts";
 import { configurationFinding, enabledFinding, trustedFinding } from "./configuration-checks.ts";
 import { ServerExamination, type ExaminationContext } from "./server-examination.ts";
-import { lacksVariables, referencesIn, variablesFinding, writtenEntry, type KnownNames } from "./variables-check.ts";
+import { lacksVariables, referencesIn, variablesFinding, writtenEntry, type AvailableVariables } from "./variables-check.ts";
 
 export interface EntryExaminationContext extends ExaminationContext {
   /** The entry as it stands on the command line, if it does. */
@@ -42,7 +42,7 @@ async function examineEntry(
   const { variables, platform } = surroundings;
   const references = referencesIn(written);
   const names = new Set(Object.keys(variables).map((name) => (platform === "win32" ? name.toUpperCase() : name)));
-  const known: KnownNames = {
+  const known: AvailableVariables = {
     isSet: (name) => names.has(platform === "win32" ? name.toUpperCase() : name),
     secrets: references.some(({ kind }) => kind === "secret")
       ? await secretStore(surroundings, stateFolder)

@@ -7,7 +7,7 @@ import { ok, skipped, worst, type CheckId, type Finding } from "./check.ts";
 import { elapsedSince, socketTo, type Target } from "./socket.ts";
 import { tlsFinding } from "./tls-check.ts";
 
-export interface Way {
+export interface NetworkTarget {
   url: URL;
   surroundings: Surroundings;
   timeoutMs: number;
@@ -17,7 +17,12 @@ export interface Way {
 const DEFAULT_PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
 
 /** Walks the way to a server step by step: what does not work is a warning until connecting proves that it matters. */
-export async function networkFindings({ url, surroundings, timeoutMs, signal }: Way): Promise<Map<CheckId, Finding>> {
+export async function networkFindings({
+  url,
+  surroundings,
+  timeoutMs,
+  signal,
+}: NetworkTarget): Promise<Map<CheckId, Finding>> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const { proxy, finding } = proxyFinding(url, surroundings);
   const steps = await reachFindings({ host: hostOf(proxy ?? url), port: portOf(proxy ?? url), signal: bounded });

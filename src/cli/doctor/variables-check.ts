@@ -15,7 +15,7 @@ export interface Reference {
   insteadOf?: Reference;
 }
 
-export interface KnownNames {
+export interface AvailableVariables {
   isSet: (variable: string) => boolean;
   secrets: readonly string[];
 }
@@ -26,7 +26,7 @@ const PLACES = ["workspaceFolder", "userHome"];
 /** Which variables an entry uses, and whether there is something to fill in. */
 export function variablesFinding(
   references: readonly Reference[],
-  known: KnownNames,
+  known: AvailableVariables,
   { problem, trusted }: ServerDefinition,
 ): Finding {
   if (references.length === 0) return ok("no variables are used");
@@ -43,7 +43,7 @@ export function variablesFinding(
 }
 
 /** Whether a problem of this entry comes from its variables. */
-export function lacksVariables(references: readonly Reference[], known: KnownNames): boolean {
+export function lacksVariables(references: readonly Reference[], known: AvailableVariables): boolean {
   return references.some((reference) => !isKnown(reference, known));
 }
 
@@ -92,7 +92,7 @@ export async function writtenEntry({ id, origin }: ServerDefinition): Promise<un
   return found && plainValue(found.node);
 }
 
-function isKnown({ kind, name, hasDefault, insteadOf }: Reference, known: KnownNames): boolean {
+function isKnown({ kind, name, hasDefault, insteadOf }: Reference, known: AvailableVariables): boolean {
   const { isSet, secrets } = known;
   if (hasDefault || (insteadOf && isKnown({ ...insteadOf, hasDefault: false }, known))) return true;
   if (kind === "variable") return isSet(name) || PLACES.includes(name);
@@ -101,7 +101,7 @@ function isKnown({ kind, name, hasDefault, insteadOf }: Reference, known: KnownN
   return false;
 }
 
-function stateOf({ kind, name, hasDefault }: Reference, known: KnownNames): string {
+function stateOf({ kind, name, hasDefault }: Reference, known: AvailableVariables): string {
   if (kind === "variable" && PLACES.includes(name)) return "is a folder";
   const has = isKnown({ kind, name, hasDefault: false }, known);
   if (kind === "variable") return has ? "is set" : hasDefault ? "is not set, has a default" : "is not set";

@@ -3,7 +3,7 @@ import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "
 import type { Output } from "../output/output.ts";
 import { askFor } from "../output/terminal-questions.ts";
 
-export interface Asking {
+export interface FormOptions {
   out: Output;
   /** Who asks. */
   server: string;
@@ -16,7 +16,7 @@ const DECLINE = "!";
 export async function fillForm(
   message: string,
   fields: readonly FormField[],
-  { out, server, signal }: Asking,
+  { out, server, signal }: FormOptions,
 ): Promise<Record<string, unknown> | undefined> {
   out.note(`\n${out.onStderr("bold", `${server} asks:`)} ${visibleLines(message)}`);
   out.note(out.onStderr("dim", `Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`));
@@ -31,7 +31,7 @@ export async function fillForm(
 }
 
 /** Shows where a server wants the user to go; nothing is opened. True once the user says that it is done. */
-export async function visitPage(message: string, url: string, { out, server, signal }: Asking): Promise<boolean> {
+export async function visitPage(message: string, url: string, { out, server, signal }: FormOptions): Promise<boolean> {
   const page = URL.canParse(url) ? new URL(url) : undefined;
   out.note(`\n${out.onStderr("bold", `${server} asks you to open a web page:`)} ${visibleLines(message)}`);
   if (page?.protocol !== "https:" && page?.protocol !== "http:") {
@@ -55,7 +55,7 @@ export async function visitPage(message: string, url: string, { out, server, sig
 
 type FieldAnswer = { kind: "answered"; value: unknown } | { kind: "empty" } | { kind: "declined" };
 
-async function askField(field: FormField, { out, signal }: Asking): Promise<FieldAnswer> {
+async function askField(field: FormField, { out, signal }: FormOptions): Promise<FieldAnswer> {
   describe(field, out);
   const fallback = defaultOf(field);
   for (;;) {
@@ -95,7 +95,7 @@ function promptOf({ name, kind, choices }: FormField): string {
   return kind === "boolean" ? `${name}, y/n` : name;
 }
 
-async function confirm(what: string, { out, signal }: Asking): Promise<boolean> {
+async function confirm(what: string, { out, signal }: FormOptions): Promise<boolean> {
   for (;;) {
     const typed = (await askFor(out, { text: `${what}? y/n`, signal })).trim().toLowerCase();
     if (typed === "y" || typed === "yes") return true;

@@ -1,6 +1,6 @@
 import type { ConfigFile } from "../../config/load.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import type { Surroundings } from "../../config/read/places.ts";
+import type { ConfigContext } from "../../config/read/places.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { loadWritten, type WrittenServers } from "../../config/edit/written-servers.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -14,7 +14,7 @@ export interface ProjectFile extends Pick<ConfigFile, "file" | "layer" | "trustK
 }
 
 /** Every file that somebody other than the user may have written, with what it would start. */
-export async function loadProjectFiles(surroundings: Surroundings, trust: TrustStore): Promise<ProjectFile[]> {
+export async function loadProjectFiles(surroundings: ConfigContext, trust: TrustStore): Promise<ProjectFile[]> {
   const { files } = await loadConfiguration({ ...surroundings, trust });
   const theirs = files.filter(({ layer }) => layer === "project" || layer === "ancestor");
   return Promise.all(

@@ -1,5 +1,5 @@
 import { toAbsolutePath } from "../../files/paths.ts";
-import { pathOf, projectFolderOf, type Surroundings } from "../../config/read/places.ts";
+import { pathOf, projectFolderOf, type ConfigContext } from "../../config/read/places.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { visible } from "../../text/visible.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -28,7 +28,7 @@ export interface ProjectToolFile {
 /** The tool files of a project's entries. One whose path has variables in it is left to `nexus api approve`. */
 export async function loadToolFiles(
   files: readonly ProjectFile[],
-  { platform, home }: Surroundings,
+  { platform, home }: ConfigContext,
   trust: TrustStore,
 ): Promise<ProjectToolFile[]> {
   const named = files.flatMap(({ file, written }) => {

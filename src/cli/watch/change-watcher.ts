@@ -14,7 +14,7 @@ export type SeenChange = { time: string } & (
   | { kind: "restored" }
 );
 
-export interface WatchOptions {
+export interface ChangeWatcherOptions {
   /** Resources to hear about. */
   uris: readonly string[];
   /** Read resources that were updated. */
@@ -29,7 +29,7 @@ const PULSE_MS = 15_000;
 /** Follows one server's changes, and finds out what they are. */
 export class ChangeWatcher implements AsyncDisposable {
   readonly #client: Client;
-  readonly #options: WatchOptions;
+  readonly #options: ChangeWatcherOptions;
   readonly #known = new Map<ChangingList, ReadonlySet<string>>();
   /** What has come and was not looked at yet. */
   readonly #queue: (Change & { time: string })[] = [];
@@ -38,7 +38,7 @@ export class ChangeWatcher implements AsyncDisposable {
   #subscription: Subscription | undefined;
   #pulse: NodeJS.Timeout | undefined;
 
-  constructor(client: Client, options: WatchOptions) {
+  constructor(client: Client, options: ChangeWatcherOptions) {
     this.#client = client;
     this.#options = options;
   }

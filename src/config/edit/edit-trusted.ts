@@ -3,7 +3,7 @@ import { editFileThen, type ServerEdit, type TextEdit } from "./edit.ts";
 import { findServers, type FoundServers } from "../read/find-servers.ts";
 import { fingerprintOfFile } from "../trust/fingerprint.ts";
 import { trustKeyOf } from "../load.ts";
-import { candidates, pathOf, projectFolderOf, type Candidate, type Surroundings } from "../read/places.ts";
+import { candidates, pathOf, projectFolderOf, type Candidate, type ConfigContext } from "../read/places.ts";
 import { parseSource } from "../read/read-source.ts";
 import type { TrustStore } from "../trust/trust-store.ts";
 
@@ -14,7 +14,7 @@ import type { TrustStore } from "../trust/trust-store.ts";
 export async function editTrusted(
   given: string,
   edits: readonly ServerEdit[] | TextEdit,
-  { trust, surroundings }: { trust: TrustStore; surroundings: Surroundings },
+  { trust, surroundings }: { trust: TrustStore; surroundings: ConfigContext },
 ): Promise<void> {
   const file = resolve(surroundings.cwd, given);
   const place = placeOf(file, surroundings);
@@ -38,7 +38,7 @@ async function found(text: string, file: string): Promise<FoundServers> {
 }
 
 /** Which of the places of its own folder a file is; undefined where Nexus would not look for it by itself. */
-function placeOf(file: string, surroundings: Surroundings): Candidate | undefined {
+function placeOf(file: string, surroundings: ConfigContext): Candidate | undefined {
   const cwd = projectFolderOf(file, pathOf(surroundings.platform));
   return candidates({ ...surroundings, cwd }).find((candidate) => candidate.file === file);
 }

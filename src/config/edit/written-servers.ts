@@ -3,7 +3,7 @@ import { understand } from "../read/dialect.ts";
 import { idOf } from "../define-server.ts";
 import { findServers, type InputDefinition } from "../read/find-servers.ts";
 import { trustedContent, type ProjectText } from "../trust/fingerprint.ts";
-import { pathOf, projectFolderOf, type Surroundings } from "../read/places.ts";
+import { pathOf, projectFolderOf, type ConfigContext } from "../read/places.ts";
 import { loadText, parseSource } from "../read/read-source.ts";
 import { plainValue } from "../../source/source-node.ts";
 
@@ -19,7 +19,7 @@ export interface WrittenServers {
 }
 
 /** Reads a file's servers as they are written; undefined where there is no such file. */
-export async function loadWritten(file: string, surroundings: Surroundings): Promise<WrittenServers | undefined> {
+export async function loadWritten(file: string, surroundings: ConfigContext): Promise<WrittenServers | undefined> {
   const text = await loadText(file);
   if (text === undefined) return undefined;
   const found = findServers(await parseSource(text, file), file);

@@ -4,7 +4,7 @@ import type { SourceChange } from "../../source/source-change.ts";
 import { clientFolders, CLIENTS, type ClientId } from "./clients.ts";
 import { understand } from "../read/dialect.ts";
 import { changeText } from "../edit/edit.ts";
-import { pathOf, type Surroundings } from "../read/places.ts";
+import { pathOf, type ConfigContext } from "../read/places.ts";
 import { formatOf, loadText, MAX_CLIENT_BYTES, parseSource } from "../read/read-source.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 
@@ -16,7 +16,7 @@ export interface PresentEntry {
 }
 
 /** The files of a program, of the user or of the project in the working folder; the one to write comes first. */
-export function clientFiles(client: ClientId, scope: "user" | "project", surroundings: Surroundings): string[] {
+export function clientFiles(client: ClientId, scope: "user" | "project", surroundings: ConfigContext): string[] {
   const { user, project } = CLIENTS[client];
   const path = pathOf(surroundings.platform);
   const files =

@@ -1,6 +1,6 @@
 import { isAbsolutePath } from "../../files/paths.ts";
 import { userFolders } from "../../files/user-folders.ts";
-import { pathOf, type Surroundings } from "../read/places.ts";
+import { pathOf, type ConfigContext } from "../read/places.ts";
 
 /** What is known of another program that uses MCP servers: where its files are, and how it writes an entry. */
 export interface ClientFacts {
@@ -295,7 +295,7 @@ export const CLIENT_IDS = Object.keys(FACTS) as ClientId[];
 export const INSTALL_CLIENTS = CLIENT_IDS.filter((id) => CLIENTS[id].shape !== undefined);
 
 /** Where the programs keep their files on this platform. */
-export function clientFolders(surroundings: Surroundings): ClientFolders {
+export function clientFolders(surroundings: ConfigContext): ClientFolders {
   const { home, platform, variables } = surroundings;
   const path = pathOf(platform);
   const { config } = userFolders(surroundings);

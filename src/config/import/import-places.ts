@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { CLIENT_IDS, clientFolders, CLIENTS, type ClientId } from "./clients.ts";
-import { candidates, pathOf, type Surroundings } from "../read/places.ts";
+import { candidates, pathOf, type ConfigContext } from "../read/places.ts";
 
 /** A file in which a program keeps its servers. */
 export interface ImportPlace {
@@ -12,7 +12,7 @@ export interface ImportPlace {
 }
 
 /** Where other programs keep their servers on this platform: the user's files first, then those of the project. */
-export function importPlaces(surroundings: Surroundings): ImportPlace[] {
+export function importPlaces(surroundings: ConfigContext): ImportPlace[] {
   const { cwd, platform } = surroundings;
   const path = pathOf(platform);
   const folders = clientFolders(surroundings);

@@ -9,7 +9,7 @@ import { idOf } from "../define-server.ts";
 import { findServers, type FoundServer, type InputDefinition } from "../read/find-servers.ts";
 import { inOwnDialect } from "./import-dialect.ts";
 import { importPlaces, type ImportPlace } from "./import-places.ts";
-import type { Surroundings } from "../read/places.ts";
+import type { ConfigContext } from "../read/places.ts";
 import { loadText, MAX_CLIENT_BYTES, parseSource } from "../read/read-source.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "../../source/source-node.ts";
 
@@ -38,7 +38,7 @@ export interface Import {
 /**
  * All servers that other programs have configured here, or those of one file. Nothing is started, no variable looked up.
  */
-export async function findImports(surroundings: Surroundings, only?: ImportPlace): Promise<Import> {
+export async function findImports(surroundings: ConfigContext, only?: ImportPlace): Promise<Import> {
   const result: Import = { servers: [], problems: [] };
   if (only && !existsSync(only.file)) throw missing(only.file);
   for (const place of only ? [only] : importPlaces(surroundings)) {

@@ -2,8 +2,8 @@ import { posix, win32 } from "node:path";
 import { userFolders } from "../../files/user-folders.ts";
 import type { Layer } from "./server-definition.ts";
 
-/** What the places of configuration files depend on. */
-export interface Surroundings {
+/** What the locations of configuration files depend on. */
+export interface ConfigContext {
   cwd: string;
   home: string;
   platform: NodeJS.Platform;
@@ -21,7 +21,7 @@ export interface Candidate {
 const NAMES = ["mcp.json", "mcp.yaml", "mcp.yml"];
 
 /** All files that may configure servers, the strongest first. */
-export function candidates(surroundings: Surroundings): Candidate[] {
+export function candidates(surroundings: ConfigContext): Candidate[] {
   const { cwd, home, platform } = surroundings;
   const path = pathOf(platform);
   const users = [path.join(home, ".nexus"), path.join(userFolders(surroundings).config, "nexus")].flatMap((folder) => {

@@ -4,7 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { understand } from "../read/dialect.ts";
 import { loadEnvFile } from "../read/env-file.ts";
 import type { FoundServers } from "../read/find-servers.ts";
-import type { Candidate, Surroundings } from "../read/places.ts";
+import type { Candidate, ConfigContext } from "../read/places.ts";
 import { lockPath } from "../read/lock-path.ts";
 import { loadText } from "../read/read-source.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
@@ -25,7 +25,7 @@ type ProjectPlace = Pick<Candidate, "file" | "folder">;
 export async function fingerprintOfFile(
   found: FoundServers,
   place: ProjectPlace,
-  surroundings: Surroundings,
+  surroundings: ConfigContext,
 ): Promise<string> {
   return (await trustedContent(found, place, surroundings)).fingerprint;
 }
@@ -44,7 +44,7 @@ export interface ProjectText {
 export async function trustedContent(
   found: FoundServers,
   place: ProjectPlace,
-  surroundings: Surroundings,
+  surroundings: ConfigContext,
 ): Promise<{ fingerprint: string; files: ProjectText[] }> {
   const meant = found.servers.map(({ name, node, section: { dialect, enabled, autoStart } }) => {
     const understood = understand(node, dialect);
@@ -61,7 +61,7 @@ export async function trustedContent(
 async function filesReadBy(
   { servers, inputs }: FoundServers,
   { file, folder, environments }: ProjectPlace & { environments: Set<string> },
-  { home, platform, variables }: Surroundings,
+  { home, platform, variables }: ConfigContext,
 ): Promise<Map<string, string | null>> {
   const texts = new Map<string, string | null>();
   const project = realPath(folder);

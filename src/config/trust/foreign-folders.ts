@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside, realPath } from "../../files/paths.ts";
-import type { Surroundings } from "../read/places.ts";
+import type { ConfigContext } from "../read/places.ts";
 import { fingerprintOf, type TrustStore } from "./trust-store.ts";
 
 /**
@@ -15,7 +15,7 @@ export class ForeignFolders {
   /** Real paths of folders with configuration, and whether all of it is trusted. */
   readonly #known = new Map<string, boolean>();
 
-  constructor({ cwd, home, trust }: Pick<Surroundings, "cwd" | "home"> & { trust: TrustStore }) {
+  constructor({ cwd, home, trust }: Pick<ConfigContext, "cwd" | "home"> & { trust: TrustStore }) {
     this.#cwd = realPath(cwd);
     this.#home = realPath(home);
     this.#trust = trust;

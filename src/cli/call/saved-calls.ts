@@ -10,7 +10,7 @@ import type { InputRequiredResult } from "../../protocol/mcp.ts";
 import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 
 /** A call to a modern server that waits for answers: everything it takes to go on with it. */
-export interface ParkedCall {
+export interface SavedCall {
   id: string;
   server: string;
   /** Which server it was: one that is started or reached in another way is another one. */
@@ -27,8 +27,8 @@ const LIFE_MS = REQUEST_STATE_HOURS * 3_600_000;
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const ID = /^[a-z0-9]{4,16}$/;
 
-/** Parked calls, a file for each that only its owner can read: states may hold anything. */
-export class ParkedCalls {
+/** Calls that wait for answers, a file for each that only its owner can read: states may hold anything. */
+export class SavedCalls {
   readonly #folder: string;
   readonly #platform: NodeJS.Platform;
 
@@ -41,17 +41,17 @@ export class ParkedCalls {
     return Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join("");
   }
 
-  async keep(call: ParkedCall): Promise<void> {
+  async keep(call: SavedCall): Promise<void> {
     await this.#removeOld();
     await writeOwnerOnly(this.#file(call.id), JSON.stringify(call));
   }
 
-  async get(id: string): Promise<ParkedCall> {
+  async get(id: string): Promise<SavedCall> {
     await this.#removeOld();
     const data = ID.test(id) ? await readOwnerOnly(this.#file(id), this.#platform) : undefined;
-    // A file that somebody spoilt is as good as none.
+    // A file that was damaged is ignored.
     const call = data && parseJson(data.toString("utf8"));
-    if (isRecord(call) && isRecord(call["request"])) return call as unknown as ParkedCall;
+    if (isRecord(call) && isRecord(call["request"])) return call as unknown as SavedCall;
     throw new NexusError("NAME_UNKNOWN", `There is no waiting call "${id}"`, {
       hint: `Waiting calls are kept for ${REQUEST_STATE_HOURS} hours. Make the call again without --continue.`,
       mayHaveReached: false,
