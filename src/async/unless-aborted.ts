@@ -17,3 +17,9 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: CancelSignal
     signal.removeEventListener("abort", leave);
   }
 }
+
+/** Resolves when the signal is aborted. */
+export function untilAborted(signal: CancelSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

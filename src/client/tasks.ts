@@ -5,7 +5,7 @@ import type { CallToolResult, Question } from "../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../protocol/meta.ts";
 import type { CallOptions, CallScope } from "./conversation/call-scope.ts";
 import type { Requester } from "./conversation/requester.ts";
-import { guarded } from "../async/guarded.ts";
+import { callListener } from "../async/call-listener.ts";
 import { readPages } from "./conversation/lists.ts";
 import type { Logger } from "../text/logger.ts";
 import { answerAll } from "./conversation/rounds.ts";
@@ -151,7 +151,7 @@ export class Tasks {
     for (;;) {
       const task = taskIn(await conversation.exchange("tasks/get", { taskId }, scope));
       scope.touch();
-      if (onStatus) guarded(() => onStatus(task), this.#logger);
+      if (onStatus) callListener(() => onStatus(task), this.#logger);
       if (task.status === "cancelled") throw cancelled(task);
       if (isModern && task.status === "completed") return resultOf(task);
       if (isModern && task.status === "failed") throw failureOf(task);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { toAbsolutePath } from "../files/paths.ts";
 import { notAllowed } from "../auth/secret-origins.ts";
 import type { StoredSecret } from "../auth/secrets.ts";
-import { maskUrl, maskedWords } from "../text/masked-secrets.ts";
+import { maskUrl, maskWords } from "../text/mask-secrets.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
@@ -266,7 +266,7 @@ function asWritten(node: SourceNode): NonNullable<ServerDefinition["written"]> {
   const { command, args, url } = value;
   const words = [command, args].flat().filter((word) => typeof word === "string");
   return {
-    ...(typeof command === "string" || Array.isArray(command) ? { command: maskedWords(words).join(" ") } : {}),
+    ...(typeof command === "string" || Array.isArray(command) ? { command: maskWords(words).join(" ") } : {}),
     ...(typeof url === "string" ? { url: maskUrl(url) } : {}),
   };
 }
@@ -293,7 +293,7 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
   const words = command?.node.kind === "scalar" ? shellWords(command.node.value) : undefined;
   if (!command || !words) return warnings;
   const [program, ...args] = words;
-  const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(maskedWords(args))}`;
+  const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(maskWords(args))}`;
   warn(`"command" contains arguments, but it is not split by a shell; write ${better}`, command.place);
   return warnings;
 }

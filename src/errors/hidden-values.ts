@@ -1,5 +1,5 @@
-import { decoded, decodedWithPlaces, withoutHalfEncoded } from "../text/decoded-text.ts";
-import { MASK, SHORT_SECRET } from "../text/masked-secrets.ts";
+import { decodeText, decodeWithPositions, withoutHalfEncoded } from "../text/decoded-text.ts";
+import { MASK, SHORT_SECRET } from "../text/mask-secrets.ts";
 import { NexusError } from "./nexus-error.ts";
 
 /** Shorter ones are no secrets, and hiding them would hide what is wrong. */
@@ -31,7 +31,7 @@ export class HiddenValues {
   /** Without the values: as they are, and as addresses, forms, JSON and Base64 write them, also broken into lines. */
   in(text: string): string {
     if (this.#values.size === 0) return text;
-    const plain = decoded(text);
+    const plain = decodeText(text);
     const found = this.#forms.filter((form) => plain.includes(form));
     return found.length === 0 ? text : without(text, found);
   }
@@ -83,7 +83,7 @@ export class HiddenValues {
     if (this.#values.size === 0) return text.length;
     // What is encoded is at most so many times as long.
     const from = Math.max(0, text.length - 6 * (this.#forms[0]?.length ?? 0));
-    const { text: plain, startOf } = decodedWithPlaces(withoutHalfEncoded(text.slice(from)));
+    const { text: plain, startOf } = decodeWithPositions(withoutHalfEncoded(text.slice(from)));
     let earliest = text.length;
     for (const form of this.#forms) {
       const first = form[0] ?? "";
@@ -118,7 +118,7 @@ export class HiddenValues {
 }
 
 function without(text: string, forms: readonly string[]): string {
-  const { text: plain, startOf, endOf } = decodedWithPlaces(text);
+  const { text: plain, startOf, endOf } = decodeWithPositions(text);
   const spans: { start: number; end: number }[] = [];
   for (const form of forms) {
     for (let at = plain.indexOf(form); at !== -1; at = plain.indexOf(form, at + form.length)) {
@@ -142,7 +142,7 @@ function standsAlone(text: string, start: number, end: number): boolean {
 
 /** As a value reads in decoded text. JSON inside of JSON has its own, for values that look encoded themselves. */
 function formsOf(value: string): string[] {
-  const asText = [value, inJson(value), inJson(inJson(value)), inAddress(value)].map(decoded);
+  const asText = [value, inJson(value), inJson(inJson(value)), inAddress(value)].map(decodeText);
   return [...asText, ...insideBase64(value)].filter(({ length }) => length >= MIN_LENGTH);
 }
 
@@ -166,6 +166,6 @@ function insideBase64(value: string): string[] {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
     const own = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
     if (own.length < MIN_IN_BASE64) return [];
-    return [own, own.replaceAll("-", "+").replaceAll("_", "/")].map(decoded);
+    return [own, own.replaceAll("-", "+").replaceAll("_", "/")].map(decodeText);
   });
 }

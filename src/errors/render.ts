@@ -1,4 +1,4 @@
-import { maskCommand, maskUrl } from "../text/masked-secrets.ts";
+import { maskCommand, maskUrl } from "../text/mask-secrets.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
 import { visible } from "../text/visible.ts";

@@ -1,5 +1,5 @@
 import { quoteUrl } from "../text/shell-words.ts";
-import { maskUrl } from "../text/masked-secrets.ts";
+import { maskUrl } from "../text/mask-secrets.ts";
 import type { NexusError } from "./nexus-error.ts";
 
 /** Lines to type into a terminal, or an address to use, in the manner of the reader's system. */

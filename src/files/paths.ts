@@ -1,4 +1,4 @@
-import { readlinkSync, realpathSync } from "node:fs";
+import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
 
 /** Whether a path means the same in every working folder. On Windows `\folder` and `C:folder` do not. */
@@ -31,6 +31,14 @@ export function realPath(path: string, steps = 40): string {
   } catch {
     const next = linkAt(path);
     return next === undefined || steps === 0 ? path : realPath(next, steps - 1);
+  }
+}
+
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
   }
 }
 

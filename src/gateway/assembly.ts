@@ -1,4 +1,4 @@
-import { guardedLogger, SILENT, type Logger } from "../text/logger.ts";
+import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { NexusError } from "../errors/nexus-error.ts";
@@ -76,7 +76,7 @@ export class Assembly {
   private constructor(host: Host, { limits, decide, audit, sealKey, logger = SILENT }: GatewaySettings) {
     const seal = new Seal(sealKey);
     this.host = host;
-    this.logger = guardedLogger(logger);
+    this.logger = safeLogger(logger);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.budget = new ByteBudget(this.limits);
     this.calls = new Calls({ host, seal, limits, budget: this.budget, logger: this.logger });

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { within } from "../async/within.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
@@ -96,10 +96,7 @@ export class Gateway implements AsyncDisposable {
   async #close(): Promise<void> {
     const { gate, limits } = this.#assembly;
     this.#edge.drain();
-    const giveUp = new AbortController();
-    const patience = pause(limits.drainMs, undefined, { signal: giveUp.signal }).catch(() => {});
-    await Promise.race([gate.close(), patience]);
-    giveUp.abort();
+    await within(gate.close(), limits.drainMs);
     await Promise.all([this.#legacy.close(), this.#edge.close()]);
     await this.#assembly.close();
   }

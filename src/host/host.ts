@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Turns } from "../async/turns.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
 import type { CallToolOptions } from "../client/client.ts";
-import { guardedLogger, SILENT, type Logger } from "../text/logger.ts";
+import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { serverId } from "../config/read/server-id.ts";
@@ -72,7 +72,7 @@ export class Host implements AsyncDisposable {
 
   private constructor(options: HostOptions, surroundings: Surroundings) {
     const { cwd, askInput, stateFolder = userFolders(surroundings).state, timeoutMs } = options;
-    const logger = guardedLogger(options.logger ?? SILENT);
+    const logger = safeLogger(options.logger ?? SILENT);
     const patience = timeoutMs === undefined ? {} : { timeoutMs, connectTimeoutMs: timeoutMs };
     this.#options = options;
     this.#logger = logger;

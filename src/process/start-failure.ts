@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { maskCommand, maskedWords } from "../text/masked-secrets.ts";
+import { isFolder } from "../files/paths.ts";
+import { maskCommand, maskWords } from "../text/mask-secrets.ts";
 import { nearNames } from "../text/nearest-name.ts";
 import { messageOf, NexusError, type ErrorCode, type ErrorDetails } from "../errors/nexus-error.ts";
 import { howToInstall, otherNames } from "./known-programs.ts";
@@ -125,13 +126,9 @@ function throughInterpreter({ command, args }: Start): ErrorDetails {
 }
 
 function entry(command: string, args: readonly string[]): string {
-  return `"command": ${JSON.stringify(command)}, "args": [${maskedWords(args)
+  return `"command": ${JSON.stringify(command)}, "args": [${maskWords(args)
     .map((text) => JSON.stringify(text))
     .join(", ")}]`;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function firstLine(path: string): string | undefined {

@@ -1,23 +1,23 @@
-/** A byte of an address, also encoded twice; a unit or a sign of JSON; other backslashes; a line break; blanks, as forms write them too. */
+/** A byte in a URL, also encoded twice; an escape of JSON; other backslashes; a line break; spaces, also as forms write them. */
 const ENCODED = /%(?:25)*([0-9a-f]{2})|\\+u([0-9a-f]{4})|\\+([nrt])|\\+|\r?\n[ \t]*|[\t+][ \t+]*| [ \t+]+/gi;
 const HALF_ENCODED = /(?:%(?:25)*[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?)$/i;
 
-/** A text as it reads once it is decoded, whatever it was encoded for; and where each character of that was written. */
+/** A text after decoding, and where each of its characters was written. */
 export interface DecodedText {
   text: string;
   startOf: (index: number) => number;
   endOf: (index: number) => number;
 }
 
-/** Addresses, forms and JSON are decoded, line breaks and backslashes left out, blanks made one. */
-export function decoded(written: string): string {
+/** Decodes URLs, forms and JSON, removes line breaks and backslashes, and makes one space of several. */
+export function decodeText(written: string): string {
   return written.replace(ENCODED, (found, byte?: string, unit?: string, sign?: string) => {
     return meaningOf(found, byte ?? unit, sign);
   });
 }
 
-/** The same with the places; it takes longer. */
-export function decodedWithPlaces(written: string): DecodedText {
+/** The same with positions; it takes longer. */
+export function decodeWithPositions(written: string): DecodedText {
   const pieces: Piece[] = [];
   let saved = 0;
   const text = written.replace(ENCODED, (found: string, ...more: unknown[]) => {
@@ -30,9 +30,9 @@ export function decodedWithPlaces(written: string): DecodedText {
   return { text, startOf: (index) => placeOf(index, pieces).start, endOf: (index) => placeOf(index, pieces).end };
 }
 
-/** Something that is written in another way than it reads. */
+/** An encoded part of the text. */
 interface Piece {
-  /** In the decoded text, where it has one character or none. */
+  /** Its position in the decoded text, where it is one character or none. */
   index: number;
   length: number;
   start: number;
@@ -54,7 +54,7 @@ function placeOf(index: number, pieces: readonly Piece[]): { start: number; end:
   return { start, end: start + 1 };
 }
 
-/** Without what may be the first half of something encoded. */
+/** Without an incomplete encoded part at the end. */
 export function withoutHalfEncoded(written: string): string {
   return written.replace(HALF_ENCODED, "");
 }

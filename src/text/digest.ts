@@ -1,5 +1,5 @@
 /**
- * A digest in hex. Loading the library takes longer than a short command has: only who needs a digest waits for it.
+ * A digest in hex. node:crypto is loaded here only: it takes too long for a short command that needs no digest.
  */
 export function digest(kind: string, text: string | Uint8Array): string {
   return process.getBuiltinModule("node:crypto").createHash(kind).update(text).digest("hex");
@@ -10,8 +10,7 @@ export function sha256(text: string | Uint8Array): string {
 }
 
 /**
- * A short name for a text, made without the library: for keys where two texts with the same name would cost a question,
- * not a secret.
+ * A short name for a text, made without node:crypto: for keys where a collision costs a repeated question, not a secret.
  */
 export function shortName(text: string): string {
   let [a, b, c] = [0xdeadbeef, 0x41c6ce57, 0x9e3779b9];

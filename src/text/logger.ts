@@ -6,8 +6,8 @@ export interface Logger {
   error(message: string, data?: Record<string, unknown>): void;
 }
 
-/** The same for one that may throw: what is reported was survived, and a report that fails must not undo that. */
-export function guardedLogger(logger: Logger): Logger {
+/** The same logger without exceptions: a report that fails must not cause a failure. */
+export function safeLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger): Logger[keyof Logger] =>
     (message, data) => {

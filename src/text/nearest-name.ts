@@ -1,9 +1,9 @@
-/** The name among `known` that `given` was probably meant to be. */
+/** The name among `known` that was probably meant by `given`. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   return nearNames(given, known, 1)[0];
 }
 
-/** The names among `known` that `given` may have been meant to be, nearest first. */
+/** The names among `known` that may have been meant by `given`, nearest first. */
 export function nearNames(given: string, known: readonly string[], max: number): string[] {
   return known
     .map((name) => ({ name, ...distanceOf(given, name) }))
@@ -14,7 +14,7 @@ export function nearNames(given: string, known: readonly string[], max: number):
 }
 
 function distanceOf(given: string, name: string): { distance: number; limit: number } {
-  // What both begin with (a server, a scheme, a folder) is right; it must not make what follows look alike.
+  // A common beginning (a server, a scheme, a folder) is correct; it must not make the rest look similar.
   const lead = sharedLead(given, name);
   const [rest, other] = [given.slice(lead), name.slice(lead)];
   // One difference in three letters: of shorter names, any two would be near each other.

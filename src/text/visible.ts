@@ -1,14 +1,15 @@
 /**
- * What people do not see: controls but the tab, separators of lines, characters of format, what fonts leave out, halves of
- * characters, and what is no character. Of the format, signs over numbers in Arabic, Syriac and Kaithi are seen.
+ * Characters that people do not see: control characters except the tab, line separators, format characters, characters that
+ * fonts leave out, halves of characters, and code points that are no characters. The format characters that are written
+ * over numbers in Arabic, Syriac and Kaithi are visible.
  */
 const UNSEEN =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\p{Cf}\p{DI}\p{Cs}\p{NChar}](?<![\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])/gu;
 
 /**
- * One line of text from outside: control characters must not steer the terminal, nor turn the direction of the text, and
- * what is not seen must not hide words or make two names look alike. What belongs to an emoji or a word stays.
+ * One line of text from outside, with invisible characters escaped: they must not control the terminal, change the
+ * direction of the text, hide words or make two names look alike. What belongs to an emoji or a word stays.
  */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (found, at: number) => (isNeeded(found, text, at) ? found : escaped(found)));
@@ -19,12 +20,12 @@ export function visibleLines(text: string): string {
   return text.split(/\r?\n/).map(visible).join("\n");
 }
 
-/** The same for JSON on one line, which stays JSON of the same value. */
+/** The same for JSON on one line, which keeps its value. */
 export function visibleJson(json: string): string {
   return json.replace(UNSEEN, (found, at: number) => (isNeeded(found, json, at) ? found : inUnits(found)));
 }
 
-/** Whether the characters around it are written with it. */
+/** Whether the characters around it need it. */
 function isNeeded(found: string, text: string, at: number): boolean {
   // One character and a selector before it, and one character after it.
   const before = text.slice(Math.max(0, at - 3), at);
@@ -42,7 +43,7 @@ function isNeeded(found: string, text: string, at: number): boolean {
   }
 }
 
-/** In colour or as text; or a digit on a key. */
+/** A selector of colour or text style after an emoji, or of a keycap after a digit. */
 function isStyled(before: string, after: string): boolean {
   return /\p{ExtPict}$/u.test(before) || (/[0-9#*]$/.test(before) && after.startsWith("\u20e3"));
 }
@@ -51,7 +52,7 @@ function joinsEmoji(before: string, after: string): boolean {
   return /[\p{ExtPict}\p{EMod}]\ufe0f?$/u.test(before) && /^\p{ExtPict}/u.test(after);
 }
 
-/** Between letters of scripts that are written with joiners; or after the sign that takes a letter's vowel, where a word may end. */
+/** Between letters of scripts that use joiners; or after the sign that removes a letter's vowel, where a word may end. */
 function joinsLetters(before: string, after: string): boolean {
   if (/[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca]$/.test(before)) return true;
   return [/.$/u.exec(before)?.[0] ?? "", /^./u.exec(after)?.[0] ?? ""].every((letter) =>
@@ -68,7 +69,7 @@ const FLAGS = ["gbeng", "gbsct", "gbwls"].map((region) => {
 });
 
 function isInFlag(text: string, at: number): boolean {
-  // Looked for no further back than a flag is long.
+  // A flag is no longer than this.
   const from = Math.max(0, at - 12);
   const start = text.slice(from, at).lastIndexOf("\u{1f3f4}");
   return start !== -1 && FLAGS.some((flag) => text.startsWith(flag, from + start));

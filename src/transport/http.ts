@@ -1,3 +1,4 @@
+import { within } from "../async/within.ts";
 import type { Message } from "../protocol/json-rpc.ts";
 import { HttpEndpoint, identityOf, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
 import { SseTransport } from "./sse.ts";
@@ -76,13 +77,11 @@ class HttpConnection implements Connection {
 
   async #endSession(headers: Record<string, string>): Promise<void> {
     let sending: Sending | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, END_SESSION_MS);
+    const ended = new Promise<void>((resolve) => {
       const delivery = { headers, onEnd: () => resolve() };
       sending = this.#endpoint.start({ method: "DELETE", delivery, answersInBody: false });
     });
-    clearTimeout(timer);
+    await within(ended, END_SESSION_MS);
     sending?.abandon();
   }
 }

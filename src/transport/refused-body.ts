@@ -1,5 +1,5 @@
 import { shorten } from "../text/shorten.ts";
-import { maskedProse } from "../text/masked-secrets.ts";
+import { maskProse } from "../text/mask-secrets.ts";
 import { isRecord } from "../json/is-record.ts";
 import { parseJson } from "../json/parse-json.ts";
 
@@ -13,7 +13,7 @@ export function wordsOfBody(body: string): string | undefined {
   if (titleOfPage(body) !== undefined) return undefined;
   const words = (messageIn(parseJson(body)) ?? body).replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   if (words === "") return undefined;
-  return shorten(maskedProse(words.slice(0, 4 * MAX_LENGTH)), MAX_LENGTH);
+  return shorten(maskProse(words.slice(0, 4 * MAX_LENGTH)), MAX_LENGTH);
 }
 
 /** What an API has to say in JSON, from where APIs put it; undefined where nothing is found. */

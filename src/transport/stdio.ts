@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { within } from "../async/within.ts";
 import type { HiddenValues } from "../errors/hidden-values.ts";
-import { maskedWords } from "../text/masked-secrets.ts";
+import { maskWords } from "../text/mask-secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
@@ -74,7 +75,7 @@ export class StdioTransport implements Transport {
   /** Only errors name it. */
   get target(): Transport["target"] {
     const { command, args } = this.#options;
-    const words = () => maskedWords([command, ...args]).map(quoted);
+    const words = () => maskWords([command, ...args]).map(quoted);
     return (this.#target ??= { command: words().join(" ") });
   }
 
@@ -258,11 +259,8 @@ class StdioConnection implements Connection {
   }
 
   async #exitsWithin(ms: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-    const exited = await Promise.race([this.#exited.then(() => true as const), timeout]);
-    clearTimeout(timer);
-    return exited;
+    const exited = this.#exited.then(() => true);
+    return (await within(exited, ms)) ?? false;
   }
 }
 

@@ -1,4 +1,4 @@
-import { secretsInWords } from "../text/masked-secrets.ts";
+import { secretsInWords } from "../text/mask-secrets.ts";
 import { childEnvironment, isOwnVariable } from "../process/child-environment.ts";
 import type { ResolvedEntry, StdioReach } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";

@@ -1,3 +1,4 @@
+import { untilAborted } from "../../async/unless-aborted.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { quoteForCmd, quoteForPosix } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
@@ -41,9 +42,7 @@ POST /__fake {"fail": {"status": 503}, "times": 1} as application/json. GET /__f
     await using fake = await startFake(file, { port });
     if (failure) fake.fail(failure, Infinity);
     tellWhere(fake, { file, path }, out, surroundings.platform);
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    }
+    await untilAborted(signal);
   },
 });
 

@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { maskUrl, maskedWords } from "../../text/masked-secrets.ts";
+import { maskUrl, maskWords } from "../../text/mask-secrets.ts";
 import { literalSecrets } from "../configure/literal-secrets.ts";
 
 /**
@@ -12,7 +12,7 @@ export function secretIn(entry: unknown): string | undefined {
   if (!isRecord(entry)) return undefined;
   const { command, args, url, env, headers } = entry;
   const words = [command, args].flat().filter((word) => typeof word === "string");
-  if (maskedWords(words).some((word, index) => word !== words[index] || hasPassword(word))) {
+  if (maskWords(words).some((word, index) => word !== words[index] || hasPassword(word))) {
     return "an argument looks like a secret";
   }
   if (typeof url === "string" && maskUrl(url) !== url) return "its URL may contain a key or a password";

@@ -2,7 +2,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { defineServers, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { splitWords, wrongUsage } from "./command-line.ts";
-import { maskCommand, maskUrl } from "../../text/masked-secrets.ts";
+import { maskCommand, maskUrl } from "../../text/mask-secrets.ts";
 
 /** The server that stands on the command line (`--stdio`, `--url`), if one does. */
 export async function inPlaceServer(

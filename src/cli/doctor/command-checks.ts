@@ -1,5 +1,6 @@
-import { realpathSync, statSync } from "node:fs";
-import { maskCommand, withoutDefaults } from "../../text/masked-secrets.ts";
+import { realpathSync } from "node:fs";
+import { isFolder } from "../../files/paths.ts";
+import { maskCommand, withoutDefaults } from "../../text/mask-secrets.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { childEnvironment } from "../../process/child-environment.ts";
 import { findProgram } from "../../process/find-program.ts";
@@ -35,14 +36,6 @@ function variableText(written: unknown, names: readonly string[]): string | unde
   const found = isRecord(written) ? names.map((name) => [written[name]].flat()[0]) : [];
   const text = found.find((value) => typeof value === "string");
   return text?.includes("${") ? withoutDefaults(text) : undefined;
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 function isOurNode(file: string): boolean {

@@ -5,7 +5,13 @@ import { wayOf } from "./blame.ts";
 import { Checkup, type Examined } from "./checkup.ts";
 import { configurationFinding, enabledFinding, trustedFinding } from "./configuration-checks.ts";
 import { ServerExamination, type ExaminationContext } from "./server-examination.ts";
-import { lacksVariables, referencesIn, variablesFinding, writtenEntry, type AvailableVariables } from "./variables-check.ts";
+import {
+  lacksVariables,
+  referencesIn,
+  variablesFinding,
+  writtenEntry,
+  type AvailableVariables,
+} from "./variables-check.ts";
 
 export interface EntryExaminationContext extends ExaminationContext {
   /** The entry as it stands on the command line, if it does. */

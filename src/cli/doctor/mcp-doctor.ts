@@ -2,7 +2,7 @@ import { SILENT } from "../../text/logger.ts";
 import type { ConfigFile } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { maskCommand } from "../../text/masked-secrets.ts";
+import { maskCommand } from "../../text/mask-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { SERVERS_AT_ONCE } from "../command/ask-servers.ts";
 import { defineCommand, IN_PLACE } from "../command/command.ts";

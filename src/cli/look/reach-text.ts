@@ -1,5 +1,5 @@
 import { quoteWord } from "../../text/shell-words.ts";
-import { masked, MASK, maskUrl, maskedWords } from "../../text/masked-secrets.ts";
+import { maskValue, MASK, maskUrl, maskWords } from "../../text/mask-secrets.ts";
 import type { WrittenEntry } from "./written-entries.ts";
 
 /** How a server is started or reached, as its entry says it: variables by their names, what looks secret masked. */
@@ -9,7 +9,7 @@ export function reachText(entry: WrittenEntry): string | undefined {
   if (typeof url === "string") return maskUrl(url);
   const words = [command, args].flat().filter((word) => typeof word === "string");
   if (words.length === 0) return undefined;
-  return maskedWords(words)
+  return maskWords(words)
     .map((word) => (/\s/.test(word) ? quoteWord(word) : word))
     .join(" ");
 }
@@ -26,6 +26,6 @@ export function reachMember(entry: WrittenEntry): { command?: string; url?: stri
 export function maskedMembers(members: unknown, separator: string): string[] {
   if (typeof members !== "object" || members === null) return [];
   return Object.entries(members).map(
-    ([name, value]) => `${name}${separator}${typeof value === "string" ? masked(value) : MASK}`,
+    ([name, value]) => `${name}${separator}${typeof value === "string" ? maskValue(value) : MASK}`,
   );
 }

@@ -1,4 +1,4 @@
-import { maskUrl } from "../../text/masked-secrets.ts";
+import { maskUrl } from "../../text/mask-secrets.ts";
 import { unknownSecret } from "./unknown-secret.ts";
 import { defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";

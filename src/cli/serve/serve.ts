@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
+import { untilAborted } from "../../async/unless-aborted.ts";
 import type { Logger } from "../../text/logger.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import { visible } from "../../text/visible.ts";
@@ -98,9 +99,9 @@ input does the same, and a signal stops immediately.`,
     const [server] = only?.length === 1 ? only : [];
     if (options.stdio) return await servePipes(host, { logger, signal, server });
     await using gateway = await serveHttp({ host, port, ...reach, stateFolder, logger, limits });
-    await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), aborted(signal)]);
+    await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
-    await aborted(signal);
+    await untilAborted(signal);
     out.note("Stopping: waiting for running calls. Press Ctrl-C again to stop immediately.");
   },
 });
@@ -175,11 +176,6 @@ function durationOf(given: string | undefined): number | undefined {
   const ms = parseDuration(given);
   if (ms !== undefined && ms >= SHORTEST_STREAM_MS) return ms;
   throw wrongUsage(`--max-stream "${given}" is not a valid duration`, "Use at least one second: 25s, 2m.");
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function loggerFor({ verbose }: Flags, out: Output): Logger {

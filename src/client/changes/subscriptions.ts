@@ -4,7 +4,7 @@ import type { Requester } from "../conversation/requester.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { ChangeListener, Feed } from "./feed.ts";
 import { LegacyFeed, type SharedResources } from "./legacy-feed.ts";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
 import { ModernFeed } from "./modern-feed.ts";
 
@@ -53,7 +53,7 @@ export class Subscriptions {
   }
 
   async open(interests: Interests, listener: ChangeListener): Promise<Subscription> {
-    const tell: ChangeListener = (change) => guarded(() => listener(change), this.#logger);
+    const tell: ChangeListener = (change) => callListener(() => listener(change), this.#logger);
     const feed: Feed = this.#requester.isModern
       ? new ModernFeed(this.#requester, tell)
       : new LegacyFeed(this.#requester, tell, this.#shared);

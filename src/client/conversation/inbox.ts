@@ -2,7 +2,7 @@ import type { Notification, Request } from "../../protocol/json-rpc.ts";
 import type { Progress } from "../../protocol/mcp.ts";
 import { isNestedDeeper, MAX_NESTING } from "../../json/nesting.ts";
 import type { CallScope } from "./call-scope.ts";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import type { InputDesk } from "./input.ts";
 import { forgetLists, type KnownLists } from "./lists.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -44,15 +44,15 @@ export class Inbox implements PeerListener {
       return this.#logger.warn(`${method} was dropped because it is nested deeper than ${MAX_NESTING} levels`);
     }
     if (method === "notifications/progress") {
-      if (scope) guarded(() => reportProgress(params, scope), this.#logger);
+      if (scope) callListener(() => reportProgress(params, scope), this.#logger);
     } else {
       if (method === "notifications/cancelled") this.#questions.withdraw(params?.["requestId"]);
       if (forgetLists(this.known, method)) this.changes++;
       this.onChange(notification);
       const call = scope ?? (method === "notifications/message" ? this.#onlyListener() : undefined);
-      guarded(() => call?.options.onNotification?.(notification), this.#logger);
+      callListener(() => call?.options.onNotification?.(notification), this.#logger);
     }
-    for (const listener of this.listeners) guarded(() => listener(notification), this.#logger);
+    for (const listener of this.listeners) callListener(() => listener(notification), this.#logger);
   }
 
   /** A pipe does not say which call a log message is about: while one call alone wants them, it is that one. */

@@ -1,7 +1,7 @@
 import { Turns } from "../../async/turns.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { Change } from "../../client/changes/feed.ts";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
@@ -188,7 +188,7 @@ export class ServersListening implements Listening {
     const known = this.#watches.get(server)?.wanted.tasks.get(taskId);
     const task = calls.findTask(known, this.#request.principal);
     if (known === undefined || !task) return;
-    guarded(async () => {
+    callListener(async () => {
       if (!(await mayFollow(task))) return;
       this.#tell(await taskNotice(notification, { server, taskId: known, request: this.#request, calls }));
     }, logger);
@@ -214,7 +214,7 @@ export class ServersListening implements Listening {
   }
 
   #tell(notification: Notification): void {
-    if (!this.#isClosed) guarded(() => this.#request.onChange(notification), this.#parts.logger);
+    if (!this.#isClosed) callListener(() => this.#request.onChange(notification), this.#parts.logger);
   }
 }
 

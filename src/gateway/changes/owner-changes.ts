@@ -1,5 +1,5 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
@@ -46,7 +46,7 @@ export class OwnerChanges {
       if (owner.listeners.size > 0 || this.#owners.get(key) !== owner) return;
       this.#owners.delete(key);
       for (const subscription of owner.heard.values()) {
-        guarded(() => subscription.then((open) => open?.close()), this.#logger);
+        callListener(() => subscription.then((open) => open?.close()), this.#logger);
       }
     };
   }
@@ -83,7 +83,7 @@ export class OwnerChanges {
 
   async #subscribe({ owner, connection, server, by, signal }: Hearing): Promise<Subscription | undefined> {
     const tell = (lists: readonly ChangingList[]) => {
-      for (const listener of owner.listeners) guarded(() => listener({ server, lists }), this.#logger);
+      for (const listener of owner.listeners) callListener(() => listener({ server, lists }), this.#logger);
     };
     const changed = (lists: readonly ChangingList[]) => {
       // Whoever hears of it asks at once, and must not get what was known before.

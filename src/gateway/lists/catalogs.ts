@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
@@ -69,7 +69,7 @@ export class Catalogs {
 
   /** Everybody hears that these lists are others, and nothing else is done about it. */
   tell(changed: ListsChanged): void {
-    for (const listener of this.#listeners) guarded(() => listener(changed), this.#logger);
+    for (const listener of this.#listeners) callListener(() => listener(changed), this.#logger);
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import { SILENT, guardedLogger, type Logger } from "../../text/logger.ts";
+import { SILENT, safeLogger, type Logger } from "../../text/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { ByteBudget } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
@@ -45,7 +45,7 @@ export async function serveHttp({ core }: Servable, options: ServeHttpOptions = 
   const { port = 0, address = "127.0.0.1", authenticate, stateFolder } = options;
   if (!authenticate && !isLoopback(address)) throw needsAuthentication(address);
   const limits = { ...SERVER_LIMITS, ...options.limits };
-  const logger = guardedLogger(options.logger ?? SILENT);
+  const logger = safeLogger(options.logger ?? SILENT);
   const ids = await SessionIds.open({ lifeMs: limits.sessionLifeMs, stateFolder, logger });
   const site = new McpSite(core, { ...options, limits, ids, logger });
   const bound = await site.listener.listen(port, address).catch(async (error: unknown) => {

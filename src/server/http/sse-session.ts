@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import type { Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message, type Request } from "../../protocol/json-rpc.ts";
@@ -55,7 +55,7 @@ export class SseSession implements Timed {
     const id = earlier ? `id: ${seal(earlier)}\n` : "";
     response.write(`${id}event: endpoint\ndata: ${messagesPath}?sessionId=${this.id}\n\n`);
     response.once("close", () => void this.close());
-    if (earlier) guarded(() => this.conversation.takeUp(earlier, earlier), options.logger);
+    if (earlier) callListener(() => this.conversation.takeUp(earlier, earlier), options.logger);
   }
 
   /** The messages of one POST; their answers go on the stream. */

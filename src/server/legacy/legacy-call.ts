@@ -8,12 +8,11 @@ import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type Question } fro
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Caller, Core, Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
-import { behalfIn, traceIn } from "../core/reserved-meta.ts";
+import { behalfIn, traceIn, withoutReservedMeta } from "../core/reserved-meta.ts";
 import { withoutQuestions } from "./legacy-capabilities.ts";
 import { legacyQuestion } from "./legacy-question.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import type { RequestChannel } from "./request-channel.ts";
-import { canonicalParams } from "./canonical-params.ts";
 
 /** What a call takes from its session. */
 export interface CallSurroundings {
@@ -135,4 +134,16 @@ export class LegacyCall {
 
 function visitCompleted(elicitationId: string): Notification {
   return { jsonrpc: "2.0", method: "notifications/elicitation/complete", params: { elicitationId } };
+}
+
+/** Members by which callers of other revisions steer a call; from a caller of these they mean nothing. */
+const FOREIGN = ["task", "inputResponses", "requestState"] as const;
+
+/** A legacy caller's parameters in the form of the newest specification. */
+function canonicalParams(params: Params): Params {
+  const own = withoutReservedMeta(params);
+  if (!FOREIGN.some((member) => member in own)) return own;
+  const copy = { ...own };
+  for (const member of FOREIGN) delete copy[member];
+  return copy;
 }

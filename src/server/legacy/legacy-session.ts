@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Deadlines } from "../../async/deadlines.ts";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import { IdTable } from "../../async/id-table.ts";
 import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -132,7 +132,7 @@ export class LegacySession {
         (value) => channel.finish({ jsonrpc: "2.0", id, result: value }),
         (error: unknown) => channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) }),
       );
-      guarded(() => finished, this.#options.logger);
+      callListener(() => finished, this.#options.logger);
     };
     if (!isRecord(params)) return channel.finish(refusal(id, `"params" must be an object`));
     if (method === "ping") return channel.finish({ jsonrpc: "2.0", id, result: {} });
@@ -190,7 +190,7 @@ export class LegacySession {
     const { core, principal, outside: onChange, logger } = this.#options;
     const { owner } = this;
     const before = this.#agreement;
-    if (before) guarded(() => before.changes.close(), logger);
+    if (before) callListener(() => before.changes.close(), logger);
     this.#missed = undefined;
     this.#agreement = {
       core,
@@ -238,7 +238,7 @@ export class LegacySession {
   }
 
   #afterOpening(proceed: () => void): void {
-    guarded(() => (this.#opening ?? this.#resuming)?.then(proceed, proceed), this.#options.logger);
+    callListener(() => (this.#opening ?? this.#resuming)?.then(proceed, proceed), this.#options.logger);
   }
 
   #call(request: Request, channel: RequestChannel, agreement: Agreement): void {

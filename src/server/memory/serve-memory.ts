@@ -1,6 +1,6 @@
 import { Cancellation } from "../../async/cancellation.ts";
 import { Deadlines } from "../../async/deadlines.ts";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isNotification, isResponse, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
@@ -56,12 +56,12 @@ class MemoryEndpoint {
       return this.#session.notified(message);
     }
     if (!isModern(message, servedRevisions(this.#core))) this.#session.request(message, this.#channel);
-    else guarded(() => this.#answer(message), this.#logger);
+    else callListener(() => this.#answer(message), this.#logger);
   }
 
   close(): void {
     for (const id of this.#running.keys()) this.#cancel(id);
-    guarded(() => this.#session.close(), this.#logger);
+    callListener(() => this.#session.close(), this.#logger);
   }
 
   /** Everything goes to the same client at once, whatever it belongs to. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { Deadlines } from "../../async/deadlines.ts";
-import { guarded } from "../../async/guarded.ts";
+import { callListener } from "../../async/call-listener.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -125,7 +125,7 @@ class StdioEndpoint {
   async #read(input: Readable, over: AbortSignal): Promise<void> {
     const reader = new LineReader(this.#options.maxLineBytes ?? MAX_LINE_BYTES, {
       // What one line causes must not end the process.
-      line: (text) => guarded(() => this.#receiveLine(text), this.#logger),
+      line: (text) => callListener(() => this.#receiveLine(text), this.#logger),
       tooLong: (bytes, _answered, asked) =>
         this.#refuse(asked, INVALID_REQUEST, `A message of ${bytes} bytes is too long`),
     });
@@ -201,7 +201,7 @@ class StdioEndpoint {
     }
     const { id, params = {} } = message;
     if (!isRecord(params)) return channel().finish(refusal(id, INVALID_REQUEST, `"params" must be an object`));
-    if (this.#speaksModern(message)) guarded(() => this.#answerModern(message, channel()), this.#logger);
+    if (this.#speaksModern(message)) callListener(() => this.#answerModern(message, channel()), this.#logger);
     else this.#session.request(message, this.#counted(channel()));
   }
 

@@ -1,4 +1,4 @@
-import { MASK, SHORT_SECRET } from "../../../text/masked-secrets.ts";
+import { MASK, SHORT_SECRET } from "../../../text/mask-secrets.ts";
 import { isDate, isDateTime } from "../../expression/calendar.ts";
 import { textOf } from "../../expression/arithmetic.ts";
 import { secretPattern } from "./secret-forms.ts";

@@ -1,4 +1,4 @@
-import { SHORT_SECRET } from "../../../text/masked-secrets.ts";
+import { SHORT_SECRET } from "../../../text/mask-secrets.ts";
 
 const NOTHING = "(?!)";
 const ENTITIES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" };

@@ -1,7 +1,7 @@
 import type { Logger } from "../text/logger.ts";
 
-/** Calls something of the user's, who may throw or reject: that must not take the connection, or the process, with it. */
-export function guarded(run: () => unknown, logger: Logger): void {
+/** Calls a function of the user. What it throws is logged: it must not end the connection or the process. */
+export function callListener(run: () => unknown, logger: Logger): void {
   const report = (error: unknown) => logger.error("a listener threw", { error });
   try {
     const result = run();

@@ -1,29 +1,29 @@
-/** What stands in the place of a secret. */
+/** What is shown instead of a secret. */
 export const MASK = "•••";
-/** Shorter ones stand in other words by chance: they are hidden only where they stand alone. */
+/** Shorter secrets may be part of other words by chance: they are hidden only where they are whole words. */
 export const SHORT_SECRET = 6;
-/** Patterns here run on files that nobody trusts yet: no two parts of one may match the same letters. */
+/** These patterns run on files that are not trusted yet: no two parts of one may match the same letters. */
 const NAMES = "token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential";
 const SECRET = new RegExp(`${NAMES}|auth`, "i");
 const OPTION = /^--?[\w-]+$/;
 const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
 const HEADER = /^["']?[\w.-]+:$/;
 
-/** The words of a command; what looks secret among them is masked, variables stay by their names. */
-export function maskedWords(words: readonly string[]): string[] {
+/** Masks the words of a command that look secret; names of variables stay. */
+export function maskWords(words: readonly string[]): string[] {
   let isHeader = false;
   return words.map((word, index) => {
     const before = words[index - 1] ?? "";
-    // "Authorization: Bearer abc" without its quotes: secret as far as the next option.
+    // "Authorization: Bearer abc" without its quotes: secret up to the next option.
     isHeader = (isHeader && !word.startsWith("-")) || isSecret(HEADER, before);
-    if (isHeader && word.trim() !== "") return masked(word);
-    return isSecret(OPTION, before) && !word.startsWith("-") ? masked(word) : maskedPair(word);
+    if (isHeader && word.trim() !== "") return maskValue(word);
+    return isSecret(OPTION, before) && !word.startsWith("-") ? maskValue(word) : maskPair(word);
   });
 }
 
-/** What `maskedWords` leaves out of them. */
+/** The parts of the words that `maskWords` hides. */
 export function secretsInWords(words: readonly string[]): string[] {
-  const shown = maskedWords(words);
+  const shown = maskWords(words);
   return words.flatMap((word, index) => leftOut(word, shown[index] ?? word));
 }
 
@@ -38,12 +38,12 @@ export function maskCommand(line: string): string {
   const words = wordsIn(line);
   const written = words.map(({ start, end }) => line.slice(start, end));
   // Nothing to take apart, as in a text with quotes around all of it.
-  if (written.length === 1 && written[0] === line && unquoted(line) === line) return withoutDefaults(maskUrl(line));
-  const shown = maskedWords(written.map(unquoted));
+  if (written.length === 1 && written[0] === line && unquote(line) === line) return withoutDefaults(maskUrl(line));
+  const shown = maskWords(written.map(unquote));
   let masked = "";
   let at = 0;
   for (const [index, { start, end }] of words.entries()) {
-    masked += line.slice(at, start) + requoted(shown[index] ?? "", written[index] ?? "");
+    masked += line.slice(at, start) + requote(shown[index] ?? "", written[index] ?? "");
     at = end;
   }
   return masked + line.slice(at);
@@ -54,10 +54,10 @@ export function maskUrl(text: string): string {
   if (!/^(?:https?|wss?):\/\//i.test(text)) return text;
   return withoutDefaults(text)
     .replace(/^(\w+:\/\/)[^/?#]*@/, `$1${MASK}@`)
-    .replaceAll(/([?&][^=&#?]*=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${masked(value)}`);
+    .replaceAll(/([?&][^=&#?]*=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${maskValue(value)}`);
 }
 
-/** Credentials by their form: with digits, after the word that announces them, or long and of letters and digits mixed. */
+/** Credentials by their form: with digits, after a word that announces them, or long with letters and digits mixed. */
 const CREDENTIAL =
   /\b(?:Bearer|Basic)\s+(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{6,}|(?<![\w-])(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[A-Za-z])[\w-]{24,}(?:\.[\w-]+)*/gi;
 const NAMED = new RegExp(
@@ -65,21 +65,21 @@ const NAMED = new RegExp(
   "gi",
 );
 
-/** What somebody else wrote, without what looks like a credential in it. */
-export function maskedProse(text: string): string {
+/** Masks what looks like a credential in a text from outside. */
+export function maskProse(text: string): string {
   return text
     .replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskUrl)
     .replaceAll(NAMED, (_all, name: string) => `${name}${MASK}`)
     .replaceAll(CREDENTIAL, (found) => found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`));
 }
 
-/** Names of variables stay, all else goes. */
-export function masked(value: string): string {
+/** Keeps names of variables and masks the rest. */
+export function maskValue(value: string): string {
   const references = value.match(/\$\{[^{}]*\}/g);
   return references ? withoutDefaults(references.join(" ")) : MASK;
 }
 
-/** What a variable is worth where it is not set may be secret, too. */
+/** Without the defaults of variables, which may be secret as well. */
 export function withoutDefaults(text: string): string {
   return text.replaceAll(/\$\{([^{}]*)\}/g, (reference, inside: string) => {
     const [name] = /^[\w:.-]+?:-/.exec(inside) ?? [];
@@ -87,9 +87,9 @@ export function withoutDefaults(text: string): string {
   });
 }
 
-function maskedPair(word: string): string {
+function maskPair(word: string): string {
   const [, name = "", sign = "", value = ""] = PAIR.exec(word) ?? [];
-  if (SECRET.test(name)) return `${name}${sign}${masked(value)}`;
+  if (SECRET.test(name)) return `${name}${sign}${maskValue(value)}`;
   // A command may hold another one: sh -c "server --token abc".
   return /\s/.test(word) ? maskCommand(word) : withoutDefaults(maskUrl(word));
 }
@@ -103,12 +103,12 @@ interface WordPlace {
   end: number;
 }
 
-/** Where the words of a line are. A quote that is not closed is a letter like others. */
+/** Where the words of a line are. A quote that is not closed counts as a letter. */
 function wordsIn(line: string): WordPlace[] {
   const words: WordPlace[] = [];
   const parts = /\s+|[^\s'"]+|['"]/y;
   let start: number | undefined;
-  // Where one is not closed, none after it is: looking for each would take the square of their number.
+  // Where one is not closed, none after it is: searching for each would take quadratic time.
   const isOpen = { "'": false, '"': false };
   while (parts.lastIndex < line.length) {
     const at = parts.lastIndex;
@@ -128,7 +128,7 @@ function wordsIn(line: string): WordPlace[] {
   return words;
 }
 
-/** In double quotes, a backslash takes the meaning from what follows it. */
+/** In double quotes, a backslash escapes what follows it. */
 function closingQuote(line: string, start: number, quote: string): number {
   if (quote === "'") return line.indexOf("'", start + 1);
   for (let at = start + 1; at < line.length; at++) {
@@ -138,12 +138,12 @@ function closingQuote(line: string, start: number, quote: string): number {
   return -1;
 }
 
-function requoted(word: string, written: string): string {
-  if (word === unquoted(written)) return written;
+function requote(word: string, written: string): string {
+  if (word === unquote(written)) return written;
   return /\s/.test(word) ? `${quoteOf(written)}${word}${quoteOf(written)}` : word;
 }
 
-function unquoted(word: string): string {
+function unquote(word: string): string {
   return /^(['"])([^]*)\1$/.exec(word)?.[2] ?? word;
 }
 

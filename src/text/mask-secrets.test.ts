@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maskCommand, maskUrl, maskedProse } from "./masked-secrets.ts";
+import { maskCommand, maskUrl, maskProse } from "./mask-secrets.ts";
 
 test.each([
   ["node server.js --port 80", "node server.js --port 80"],
@@ -31,5 +31,5 @@ test.each([
   ["no such key abcdefghijkl0123456789mnop", "no such key •••"],
   ["see https://a.example/login?code=abc", "see https://a.example/login?code=•••"],
 ])("what a server says is shown without what looks like a credential: %s (P1.9, R8)", (text, shown) => {
-  expect(maskedProse(text)).toBe(shown);
+  expect(maskProse(text)).toBe(shown);
 });
