@@ -6,27 +6,20 @@ import type { Host } from "../../host/host.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { ByteBudget } from "../../server/core/byte-budget.ts";
-import type { GatewayExchange } from "../view.ts";
 import { DEFAULT_LIMITS } from "../limits.ts";
 import type { Principal } from "../../server/core/principal.ts";
-import type { CallRunner } from "../upstream/call-runner.ts";
+import type { CallRunner, ConnectionOwner, UpstreamCall } from "../upstream/call-runner.ts";
 import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
 import type { Work } from "./parked-call.ts";
 import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
 import { passThrough } from "./pass-through.ts";
-import { mayBecomeTask, paramsFor, toolCall, type Call, type PreparedCall } from "../upstream/prepared-call.ts";
+import { mayBecomeTask, paramsFor, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
 import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
 import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
-import {
-  canBeAsked,
-  capabilitiesFor,
-  capabilitiesForModern,
-  knowsTasks,
-  type CallerOutline,
-} from "../upstream/upstream-capabilities.ts";
+import { canBeAsked, capabilitiesFor, capabilitiesForModern, knowsTasks } from "../upstream/upstream-capabilities.ts";
 import { UpstreamLeases, type UpstreamLease } from "../upstream/upstream-leases.ts";
 import { LegacyLogLevels } from "../upstream/upstream-logs.ts";
 import { reportsTo } from "../upstream/upstream-reports.ts";
@@ -93,7 +86,7 @@ export class Calls implements CallRunner {
   }
 
   /** The result in the form of the newest specification and the server's own names; failures are NexusErrors. */
-  async run(call: Call): Promise<Result> {
+  async run(call: UpstreamCall): Promise<Result> {
     if (this.#closed) throw new NexusError("CLOSED", "The gateway is closing", { mayHaveReached: false });
     const owner = this.#ownerOf(call);
     if (owner.running >= this.#limits.concurrent) return tooMany(owner.running, call);
@@ -109,7 +102,7 @@ export class Calls implements CallRunner {
     }
   }
 
-  takeConsent(call: Call): boolean {
+  takeConsent(call: UpstreamCall): boolean {
     try {
       const state = this.#stateOf(call);
       return state !== undefined && this.#states.takeConsent(state);
@@ -120,11 +113,7 @@ export class Calls implements CallRunner {
   }
 
   /** The very connection that calls of this owner go over; to be given back. */
-  async lease(
-    server: string,
-    { principal, caller }: Pick<GatewayExchange, "principal"> & { caller: CallerOutline },
-    signal?: CancelSignal,
-  ): Promise<UpstreamLease> {
+  async lease(server: string, { principal, caller }: ConnectionOwner, signal?: CancelSignal): Promise<UpstreamLease> {
     const { owner } = caller;
     return this.#leases.take(server, { principal, owner, capabilities: capabilitiesFor(caller), signal });
   }
@@ -148,7 +137,7 @@ export class Calls implements CallRunner {
     await this.#parked.close();
   }
 
-  #ownerOf({ exchange: { caller } }: Call): { running: number } {
+  #ownerOf({ exchange: { caller } }: UpstreamCall): { running: number } {
     const known = this.#owners.get(caller.owner);
     if (known) return known;
     if (this.#owners.size >= MANY_OWNERS) this.#forgetIdleOwners();
@@ -162,7 +151,7 @@ export class Calls implements CallRunner {
     for (const [owner, { running }] of this.#owners) if (running === 0) this.#owners.delete(owner);
   }
 
-  async #answer(call: Call): Promise<Result> {
+  async #answer(call: UpstreamCall): Promise<Result> {
     const { server, method, params, exchange } = call;
     const { caller, principal, signal } = exchange;
     if (method.startsWith("tasks/")) return this.#tasks.run(method, params, exchange);
@@ -187,7 +176,7 @@ export class Calls implements CallRunner {
   }
 
   /** What a caller that comes back has brought with it. */
-  #stateOf({ server, method, params, exchange }: Call): RequestState | undefined {
+  #stateOf({ server, method, params, exchange }: UpstreamCall): RequestState | undefined {
     const { requestState } = params;
     if (requestState === undefined || exchange.caller.era === "legacy" || !isInteractive(method)) return undefined;
     return this.#states.open(requestState, bindingOf(exchange.principal, { server, method, params }));
@@ -238,7 +227,7 @@ export class Calls implements CallRunner {
 }
 
 /** Where a failure can be told to the model as a tool's, it is; the rest becomes an error that the caller knows. */
-function failed(error: NexusError, { method, exchange: { caller, signal } }: Call): Result {
+function failed(error: NexusError, { method, exchange: { caller, signal } }: UpstreamCall): Result {
   if (method === "tools/call" && !signal.aborted) {
     const isUndeclared = caller.era === "legacy" && error.code === "CAPABILITY_MISSING" && !error.details.rpc;
     if (error.code === "INPUT_FAILED" || isUndeclared) return toolFailure(error.message);
@@ -254,7 +243,7 @@ function calledOff(error: NexusError, reason: unknown): NexusError {
   return new NexusError("CANCELLED", reason.message, { ...error.details, cause: error });
 }
 
-function tooMany(running: number, { server, method }: Call): Result {
+function tooMany(running: number, { server, method }: UpstreamCall): Result {
   const message = `Call limit of this client reached (${running}). Wait until some calls have finished.`;
   if (method === "tools/call") return toolFailure(message);
   throw new NexusError("CLOSED", message, { server, method, mayHaveReached: false });

@@ -1,7 +1,7 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Lease } from "../../host/servers/lease.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
-import type { Caller } from "../../server/core/core.ts";
+import type { CallerOutline } from "./upstream-capabilities.ts";
 import type { GatewayExchange } from "../view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
@@ -9,7 +9,7 @@ import type { TaskPlace } from "../names/task-ids.ts";
 /** Whose connections are meant: those its calls go over. */
 export interface ConnectionOwner {
   principal: Principal;
-  caller: Pick<Caller, "era" | "owner" | "capabilities" | "ask">;
+  caller: CallerOutline;
 }
 
 /** One request on its way to a server, in that server's own names. */

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { Call } from "./prepared-call.ts";
+import type { UpstreamCall } from "./call-runner.ts";
 import { paramsFor } from "./prepared-call.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 
 const callerSeen = (tenant: string, id: string, isInProcess = true) => {
   const params = { name: "order", _meta: { "dev.nexus/caller": "forged", other: 1 } };
   const exchange = { principal: { tenant, id }, caller: { era: "modern" } };
-  const call = { server: "shop", method: "tools/call", params, exchange } as unknown as Call;
+  const call = { server: "shop", method: "tools/call", params, exchange } as unknown as UpstreamCall;
   return paramsFor(call, { client: { isInProcess } } as unknown as UpstreamLease)["_meta"];
 };
 

@@ -3,32 +3,21 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
-import type { GatewayExchange } from "../view.ts";
 import { ANYBODY, callerName } from "../../server/core/principal.ts";
 import { knowsTasks } from "./upstream-capabilities.ts";
+import type { UpstreamCall } from "./call-runner.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
-/** One request to one server, in the server's own names. */
-export interface Call {
-  /** Empty for `tasks/*`, whose ids say where they belong. */
-  server: string;
-  method: string;
-  params: Params;
-  exchange: GatewayExchange;
-  /** Somebody agreed to it. */
-  isConsented?: boolean | undefined;
-}
-
 /** A call with what it is made with. */
-export interface PreparedCall extends Call {
+export interface PreparedCall extends UpstreamCall {
   lease: UpstreamLease;
   /** What the server may ask of the caller. */
   capabilities: ClientCapabilities;
 }
 
 /** The parameters without what was between the caller and the gateway. */
-function carriedParams({ method, params, exchange }: Call): Params {
+function carriedParams({ method, params, exchange }: UpstreamCall): Params {
   const carried = withoutReservedMeta(params);
   if (!isInteractive(method)) return carried;
   const { requestState, inputResponses, task } = carried;
@@ -43,7 +32,7 @@ function carriedParams({ method, params, exchange }: Call): Params {
  * Names the caller to a server in this process, and to no other. Without authentication the caller is whoever runs the
  * program, as on the command line, and is not named.
  */
-export function paramsFor(call: Call, { client }: UpstreamLease): Params {
+export function paramsFor(call: UpstreamCall, { client }: UpstreamLease): Params {
   const params = carriedParams(call);
   if (!client.isInProcess || call.exchange.principal === ANYBODY) return params;
   const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
@@ -51,7 +40,7 @@ export function paramsFor(call: Call, { client }: UpstreamLease): Params {
 }
 
 /** The parameters of a tool's call. */
-export function toolCall({ params }: Call): Params & { name: string } {
+export function toolCall({ params }: UpstreamCall): Params & { name: string } {
   return { ...params, name: String(params["name"]) };
 }
 
