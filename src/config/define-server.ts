@@ -222,12 +222,14 @@ function limitSecrets(
   if (open.length > 0) server.secretsToBind = { names: open, origin };
 }
 
+const TYPES: ReadonlySet<unknown> = new Set(["stdio", "http", "sse"]);
+
 /** A type that is none would be named: what was filled in may be secret. */
 function withWrittenType(value: Record<string, unknown>, { written }: Report): Record<string, unknown> {
   const shown = { ...value };
   for (const key of ["type", "transport"]) {
     const given = findMember(written, key);
-    if (given && !["stdio", "http", "sse"].includes(String(value[key]))) shown[key] = plainValue(given.node);
+    if (given && !TYPES.has(value[key])) shown[key] = plainValue(given.node);
   }
   return shown;
 }

@@ -68,8 +68,14 @@ test("P0: whatever an entry is, it becomes a definition or its own problem", asy
     "timeout",
     "type",
     "name",
+    "bearer_token_env_var",
+    "env_http_headers",
   ];
-  const entry = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...keys), fc.jsonValue()));
+  const unprintable = fc.constant({ toString: [] });
+  const entry = fc.oneof(
+    fc.jsonValue(),
+    fc.dictionary(fc.constantFrom(...keys), fc.oneof(fc.jsonValue(), unprintable, fc.record({ name: unprintable }))),
+  );
   const surroundings = { cwd: "/c", home: "/h", platform: "linux", variables: {} } as const;
   await fc.assert(
     fc.asyncProperty(fc.array(entry, { maxLength: 3 }), async (entries) => {

@@ -1,3 +1,4 @@
+import { asText } from "../../text/as-text.ts";
 import { join } from "node:path";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
@@ -254,7 +255,7 @@ function logLine({ method, params }: Notification): string | undefined {
   if (method !== "notifications/message") return undefined;
   const { level, logger, data } = params ?? {};
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
-  return visible(`[${String(level)}] ${typeof logger === "string" ? `${logger}: ` : ""}${text}`);
+  return visible(`[${asText(level)}] ${typeof logger === "string" ? `${logger}: ` : ""}${text}`);
 }
 
 /** Asks for every message; a server that does not log, or refuses, is no reason to stop. */

@@ -1,3 +1,4 @@
+import { asText } from "../../text/as-text.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { RequestId, Result } from "../../protocol/json-rpc.ts";
@@ -126,7 +127,7 @@ async function initializeOnce(peer: Peer, introduction: Introduction, version: L
   if (!isLegacyRevision(answered)) {
     throw new NexusError(
       "VERSION_UNSUPPORTED",
-      `The server requested protocol version ${String(answered)}, which Nexus does not support`,
+      `The server requested protocol version ${asText(answered)}, which Nexus does not support`,
       {
         phase: "handshake",
         hint: `Supported versions: ${[...MODERN_REVISIONS, ...LEGACY_REVISIONS].join(", ")}.`,

@@ -1,3 +1,4 @@
+import { asText } from "../../text/as-text.ts";
 import { parseDuration } from "../../text/duration.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 
@@ -7,7 +8,7 @@ export function inOpencodeWords(entry: ServerEntry): Record<string, unknown> {
   const { type: _type, transport: _transport, ...rest } = others;
   const reach =
     command === undefined
-      ? { type: "remote", url: url === undefined ? undefined : String(url) }
+      ? { type: "remote", url: url === undefined ? undefined : asText(url) }
       : { type: "local", command: [command, args].flat(), environment: env };
   const ofCalls = parseDuration(timeout);
   return {

@@ -1,3 +1,4 @@
+import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { CLIENTS, type ClientFacts, type ClientId, type EntryShape } from "./clients.ts";
@@ -93,7 +94,7 @@ class EntryWriter {
     const written = pairs(headers).map(([name, text]) => [name, this.#variables.inHeader(name, text)]);
     return {
       type: types?.[kind],
-      [key]: this.#variables.text(String(url)),
+      [key]: this.#variables.text(asText(url)),
       [headersKey]: emptyIsNothing(definedOf(Object.fromEntries(written))),
       ...this.#variables.passedOn,
     };
@@ -122,7 +123,7 @@ function texts(...values: unknown[]): string[] {
 }
 
 function pairs(value: unknown): [string, string][] {
-  return isRecord(value) ? Object.entries(value).map(([name, text]) => [name, String(text)]) : [];
+  return isRecord(value) ? Object.entries(value).map(([name, text]) => [name, asText(text)]) : [];
 }
 
 function definedOf(value: Record<string, unknown>): Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { asText } from "../../text/as-text.ts";
 import { OWN_KEYS } from "./entry-keys.ts";
 import type { Section } from "./find-servers.ts";
 import { allAt, nodeOf, plainValue, type Member, type Place, type SourceNode } from "../../source/source-node.ts";
@@ -111,8 +112,8 @@ class Translation {
     else if (key === "startup_timeout_sec") this.#put(member, "connection_timeout", seconds(value));
     else if (key === "startup_timeout_ms") this.#put(member, "connection_timeout", value);
     else if (key === "tool_timeout_sec") this.#put(member, "timeout", seconds(value));
-    else if (TOKEN_VARIABLES.has(key)) this.#header(member, "Authorization", `Bearer \${${String(value)}}`);
-    else if (TOKENS.has(key)) this.#header(member, "Authorization", `Bearer ${String(value)}`);
+    else if (TOKEN_VARIABLES.has(key)) this.#header(member, "Authorization", `Bearer \${${asText(value)}}`);
+    else if (TOKENS.has(key)) this.#header(member, "Authorization", `Bearer ${asText(value)}`);
     else if (key === "enabled_tools" || key === "includeTools") this.#tools.push({ ...member, key: "allow" });
     else if (key === "disabled_tools" || key === "excludeTools" || key === "disabledTools")
       this.#tools.push({ ...member, key: "deny" });
@@ -132,7 +133,7 @@ class Translation {
     else if (key === "command") {
       for (const member of members) this.add(member.key === "path" ? { ...member, key: "command" } : member);
     } else if (key === "env_http_headers") {
-      for (const inner of members) this.#header(inner, inner.key, `\${${String(plainValue(inner.node))}}`);
+      for (const inner of members) this.#header(inner, inner.key, `\${${asText(plainValue(inner.node))}}`);
     } else if (key === "requestOptions") {
       const headers = members.find((member) => member.key === "headers")?.node;
       if (headers?.kind === "object") this.#headers.push(...headers.members);

@@ -1,3 +1,4 @@
+import { asText } from "../../text/as-text.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
@@ -60,8 +61,8 @@ export class FeatureMethods {
   }
 
   async #callTool({ name, arguments: args = {} }: Params, context: CallContext): Promise<Result> {
-    const feature = this.#features.tools.get(String(name));
-    if (!feature) throw rpcError(INVALID_PARAMS, `Unknown tool: ${String(name)}`);
+    const feature = this.#features.tools.get(asText(name));
+    if (!feature) throw rpcError(INVALID_PARAMS, `Unknown tool: ${asText(name)}`);
     if (!isRecord(args)) throw rpcError(INVALID_PARAMS, `"arguments" must be an object.`);
     try {
       const result = await feature.run(args, context);
@@ -86,8 +87,8 @@ export class FeatureMethods {
   }
 
   async #getPrompt({ name, arguments: given }: Params, context: CallContext): Promise<Result> {
-    const feature = this.#features.prompts.get(String(name));
-    if (!feature) throw rpcError(INVALID_PARAMS, `Unknown prompt: ${String(name)}`);
+    const feature = this.#features.prompts.get(asText(name));
+    if (!feature) throw rpcError(INVALID_PARAMS, `Unknown prompt: ${asText(name)}`);
     const entries = Object.entries(isRecord(given) ? given : {});
     const args = Object.fromEntries(entries.map(([argument, value]) => [argument, String(value)]));
     for (const { name: argument, required } of feature.prompt.arguments ?? []) {

@@ -1,3 +1,4 @@
+import { asText } from "../../../text/as-text.ts";
 import { nearestName } from "../../../text/nearest-name.ts";
 import { isExponential } from "../../pattern/exponential-pattern.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
@@ -132,7 +133,7 @@ export function misfit(shape: ScalarShape, value: unknown): { what: string; hint
   if (shape.type === "boolean" || shape.type === "presence") {
     return typeof value === "boolean" ? undefined : { what: "must be true or false" };
   }
-  if (typeof value !== "string") return { what: "must be text", hint: `Write it in quotes: "${String(value)}"` };
+  if (typeof value !== "string") return { what: "must be text", hint: `Write it in quotes: "${asText(value)}"` };
   if (shape.type === "date" && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return { what: "must be a date like 2025-12-17" };
   if (value.length < (shape.minLength ?? 0)) return { what: `must have at least ${shape.minLength} characters` };
   if (value.length > (shape.maxLength ?? Infinity)) return { what: `must have at most ${shape.maxLength} characters` };
