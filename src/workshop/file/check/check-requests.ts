@@ -139,7 +139,7 @@ function checkConfirmed(file: ToolFile, { confirm, input }: ToolSpec, tools: Pat
   if (fields && refer(confirm.field, Object.keys(fields), "field of the input", [...path, "field"], problems)) {
     const shape = fields[confirm.field]?.shape;
     const isNumber = shape?.kind === "scalar" && (shape.type === "number" || shape.type === "integer");
-    if (!isNumber) problems.error([...path, "field"], `"${confirm.field}" is no number`);
+    if (!isNumber) problems.error([...path, "field"], `"${confirm.field}" is not a number`);
   }
   if (!refer(confirm.call, Object.keys(file.tools), "tool", [...path, "call"], problems)) return;
   if (file.tools[confirm.call]?.effect !== "read") {
