@@ -4,7 +4,7 @@ import type { HostOptions } from "../host/host-options.ts";
 import type { NexusError } from "../errors/nexus-error.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { startsItself } from "../transport/via-marks.ts";
-import type { Audit } from "./audit.ts";
+import type { Audit } from "./operation/audit.ts";
 import { ByteBudget } from "../server/core/byte-budget.ts";
 import { Calls, type CallLimits } from "./calls/calls.ts";
 import { GatewayCore } from "./gateway-core.ts";
@@ -12,9 +12,9 @@ import type { Decide } from "./access/principal-access.ts";
 import { Seal } from "../server/core/seal.ts";
 import { CallGate } from "./edge/call-gate.ts";
 import { Endpoints } from "./edge/guarded-core.ts";
-import { FailureLog } from "./failure-log.ts";
-import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
-import { Metrics } from "./metrics.ts";
+import { FailureLog } from "./operation/failure-log.ts";
+import { DEFAULT_LIMITS, type Limits } from "./operation/limits.ts";
+import { Metrics } from "./operation/metrics.ts";
 
 export type GatewayOptions = GatewaySettings & GatewayHost;
 

@@ -1,14 +1,14 @@
 import type { Readable, Writable } from "node:stream";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
-import { EVERYTHING, type View } from "./view.ts";
+import { EVERYTHING, type View } from "./names/view.ts";
 import { Gateway, type ServeOptions } from "./gateway.ts";
 import { serveStdio as serveOnPipes } from "../server/stdio/serve-stdio.ts";
 
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
-export type { Audit, AuditRecord, Outcome } from "./audit.ts";
+export type { Audit, AuditRecord, Outcome } from "./operation/audit.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
-export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+export { DEFAULT_LIMITS, type Limits } from "./operation/limits.ts";
 export type { ServerLimits } from "../server/core/limits.ts";
 export type { Authenticate, Principal } from "../server/core/principal.ts";
 export type { AccessTarget } from "../host/directory/access-target.ts";

@@ -6,7 +6,7 @@ import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, InputResult, Question } from "../../protocol/mcp.ts";
 import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 

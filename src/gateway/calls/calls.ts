@@ -6,7 +6,7 @@ import type { Host } from "../../host/host.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { ByteBudget } from "../../server/core/byte-budget.ts";
-import { DEFAULT_LIMITS } from "../limits.ts";
+import { DEFAULT_LIMITS } from "../operation/limits.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { CallRunner, ConnectionOwner, UpstreamCall } from "../upstream/call-runner.ts";
 import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";

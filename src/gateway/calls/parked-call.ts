@@ -4,7 +4,7 @@ import type { InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import { ParkedQuestions } from "../upstream/parked-questions.ts";
 import { tellLog, tellProgress } from "../upstream/upstream-reports.ts";
 

@@ -6,7 +6,7 @@ import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { ByteBudget, ByteClaim } from "../../server/core/byte-budget.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import { principalKey } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";

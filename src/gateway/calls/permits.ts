@@ -4,7 +4,7 @@ import { decidedAs, requestTarget, type AccessTarget } from "../../host/director
 import type { Decision } from "../../host/directory/policy.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
 import type { ListedThings } from "../lists/listed-things.ts";

@@ -7,7 +7,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Listening } from "../../server/core/core.ts";
-import type { GatewayListenRequest } from "../view.ts";
+import type { GatewayListenRequest } from "../names/view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";
 import { ListChanges } from "./list-changes.ts";

@@ -1,6 +1,6 @@
 import type { Interests } from "../../protocol/interests.ts";
 import type { Host } from "../../host/host.ts";
-import type { GatewayListenRequest } from "../view.ts";
+import type { GatewayListenRequest } from "../names/view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { resolveFullUri } from "../names/names.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";

@@ -2,7 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { shuttingDown, turnedAway } from "../../server/core/turned-away.ts";
-import type { Limits } from "../limits.ts";
+import type { Limits } from "../operation/limits.ts";
 
 interface Waiting {
   /** Its place in the queue. */

@@ -3,11 +3,11 @@ import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Core, Listening, ListenRequest, Offer } from "../../server/core/core.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
-import type { Audit, Outcome } from "../audit.ts";
-import { inCallerWords } from "../caller-error.ts";
-import type { FailureLog } from "../failure-log.ts";
-import type { Metrics } from "../metrics.ts";
-import { EVERYTHING, type GatewayExchange, type View, type Views } from "../view.ts";
+import type { Audit, Outcome } from "../operation/audit.ts";
+import { inCallerWords } from "../operation/caller-error.ts";
+import type { FailureLog } from "../operation/failure-log.ts";
+import type { Metrics } from "../operation/metrics.ts";
+import { EVERYTHING, type GatewayExchange, type View, type Views } from "../names/view.ts";
 import type { CallGate } from "./call-gate.ts";
 
 export interface GuardedCoreOptions {

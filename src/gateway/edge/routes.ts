@@ -1,4 +1,4 @@
-import { EVERYTHING, type View } from "../view.ts";
+import { EVERYTHING, type View } from "../names/view.ts";
 
 /** What a path leads to. */
 export type Route =

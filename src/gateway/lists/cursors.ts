@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import { principalKey } from "../../server/core/principal.ts";
 

@@ -4,7 +4,7 @@ import { LIST_METHODS } from "../../protocol/methods.ts";
 import { SILENT } from "../../text/logger.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { CallerCapabilities } from "./capability-set.ts";
 import type { Catalogs } from "./catalogs.ts";

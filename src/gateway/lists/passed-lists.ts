@@ -4,7 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs } from "./catalogs.ts";
 import type { Cursors } from "./cursors.ts";

@@ -3,7 +3,7 @@ import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import { targetKind } from "../../protocol/methods.ts";
-import type { View } from "../view.ts";
+import type { View } from "./view.ts";
 import { resolveFullName, resolveFullUri } from "./names.ts";
 
 export type ThingKind = "tool" | "prompt" | "resource";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { View } from "../view.ts";
+import type { View } from "../names/view.ts";
 import { ANYBODY } from "../../server/core/principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
 import { taskNotice } from "./notice-of-task.ts";

@@ -1,7 +1,7 @@
 import { Cancellation } from "../../async/cancellation.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
-import type { GatewayExchange, GatewayListenRequest } from "../view.ts";
+import type { GatewayExchange, GatewayListenRequest } from "../names/view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { outwardResult } from "../names/outward.ts";
 import { renamed } from "../names/renamed.ts";

@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import { ownerKey, principalKey } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { TaskPlace } from "../names/task-ids.ts";

@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { isForwarded } from "../../protocol/methods.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 import type { Seal } from "../../server/core/seal.ts";

@@ -2,7 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Lease } from "../../host/servers/lease.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { CallerOutline } from "./upstream-capabilities.ts";
-import type { GatewayExchange } from "../view.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { Calls, type CallLimits } from "../../../src/gateway/calls/calls.ts";
 import { Seal } from "../../../src/server/core/seal.ts";
 import type { Caller } from "../../../src/server/core/core.ts";
-import type { GatewayExchange } from "../../../src/gateway/view.ts";
+import type { GatewayExchange } from "../../../src/gateway/names/view.ts";
 import { ANYBODY } from "../../../src/server/core/principal.ts";
 import type { Lease } from "../../../src/host/servers/lease.ts";
 import { Host, type HostEntry } from "../../../src/index.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readEnvironment } from "../../../src/environment.ts";
-import type { AuditRecord } from "../../../src/gateway/audit.ts";
+import type { AuditRecord } from "../../../src/gateway/operation/audit.ts";
 import { serve } from "../../../src/gateway/index.ts";
 import { connect, Host } from "../../../src/index.ts";
 import { modern, OpenStream, send } from "../../fixtures/gateway/wire.ts";

@@ -1,5 +1,5 @@
 import { abortSignalOf } from "../../../src/async/cancellation.ts";
-import type { GatewayExchange, GatewayListenRequest, Views } from "../../../src/gateway/view.ts";
+import type { GatewayExchange, GatewayListenRequest, Views } from "../../../src/gateway/names/view.ts";
 import type { Listening, Offer } from "../../../src/server/core/core.ts";
 import { NexusError } from "../../../src/errors/nexus-error.ts";
 import { isRecord } from "../../../src/json/is-record.ts";

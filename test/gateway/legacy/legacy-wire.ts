@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import type { View, Views } from "../../../src/gateway/view.ts";
+import type { View, Views } from "../../../src/gateway/names/view.ts";
 import { LegacyHttp, type LegacyHttpOptions } from "../../../src/server/http/legacy-http.ts";
-import { DEFAULT_LIMITS } from "../../../src/gateway/limits.ts";
+import { DEFAULT_LIMITS } from "../../../src/gateway/operation/limits.ts";
 import { OpenStreams } from "../../../src/server/core/open-streams.ts";
 import { ANYBODY, type Principal } from "../../../src/server/core/principal.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GatewayCore } from "../../../src/gateway/gateway-core.ts";
-import type { GatewayListenRequest, View } from "../../../src/gateway/view.ts";
+import type { GatewayListenRequest, View } from "../../../src/gateway/names/view.ts";
 import { ANYBODY } from "../../../src/server/core/principal.ts";
 import type { HostEntry, Interests, Notification, Params } from "../../../src/index.ts";
 import { failure } from "../../fixtures/failure.ts";

@@ -2,7 +2,7 @@ import { Calls } from "../../../src/gateway/calls/calls.ts";
 import { GatewayCore, type GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
 import { Seal } from "../../../src/server/core/seal.ts";
 import type { Caller } from "../../../src/server/core/core.ts";
-import type { GatewayExchange, View } from "../../../src/gateway/view.ts";
+import type { GatewayExchange, View } from "../../../src/gateway/names/view.ts";
 import { ANYBODY } from "../../../src/server/core/principal.ts";
 import { Host, type HostOptions } from "../../../src/index.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AuditRecord } from "../../../src/gateway/audit.ts";
+import type { AuditRecord } from "../../../src/gateway/operation/audit.ts";
 import { serve } from "../../../src/gateway/index.ts";
 import { connect, Host } from "../../../src/index.ts";
 import { failure } from "../../fixtures/failure.ts";

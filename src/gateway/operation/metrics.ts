@@ -1,5 +1,5 @@
-import { isForwarded } from "../protocol/methods.ts";
-import { VERSION } from "../protocol/version.ts";
+import { isForwarded } from "../../protocol/methods.ts";
+import { VERSION } from "../../protocol/version.ts";
 import { OUTCOMES, type Outcome } from "./audit.ts";
 
 /** Upper bounds of the latency histogram, in seconds. */

@@ -1,6 +1,6 @@
-import { asNexusError, type ErrorCode, type ErrorPhase, type NexusError } from "../errors/nexus-error.ts";
-import type { ErrorObject } from "../protocol/json-rpc.ts";
-import { failureData, RPC_CODES, rpcErrorOf } from "../server/core/rpc-error.ts";
+import { asNexusError, type ErrorCode, type ErrorPhase, type NexusError } from "../../errors/nexus-error.ts";
+import type { ErrorObject } from "../../protocol/json-rpc.ts";
+import { failureData, RPC_CODES, rpcErrorOf } from "../../server/core/rpc-error.ts";
 
 /** Fixed words about a server; undefined where the message is about the caller's own request, and is passed on. */
 type Words = ((server: string, details: NexusError["details"]) => string) | undefined;

@@ -1,7 +1,7 @@
-import type { Exchange, Listening, ListenRequest, Offer, Core } from "../server/core/core.ts";
-import type { Principal } from "../server/core/principal.ts";
-import type { Implementation } from "../protocol/mcp.ts";
-import type { Result } from "../protocol/json-rpc.ts";
+import type { Exchange, Listening, ListenRequest, Offer, Core } from "../../server/core/core.ts";
+import type { Principal } from "../../server/core/principal.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
 
 /** Which servers an endpoint shows: all of them, with names that say whose they are, or one, with names as they are. */
 export type View = { kind: "all" } | { kind: "one"; server: string };

@@ -1,4 +1,4 @@
-import { SERVER_LIMITS, type ServerLimits } from "../server/core/limits.ts";
+import { SERVER_LIMITS, type ServerLimits } from "../../server/core/limits.ts";
 
 /** Limits of the gateway. */
 export interface Limits extends ServerLimits {

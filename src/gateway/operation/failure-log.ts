@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { Logger } from "../text/logger.ts";
-import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
-import { renderForPrograms } from "../errors/render.ts";
+import type { Logger } from "../../text/logger.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { renderForPrograms } from "../../errors/render.ts";
 import { isHeldBack } from "./caller-error.ts";
 
 /** How long the same failure keeps its id, and is not logged again. */

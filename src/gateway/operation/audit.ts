@@ -1,5 +1,5 @@
-import type { Era } from "../protocol/revisions.ts";
-import type { Principal } from "../server/core/principal.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import type { Principal } from "../../server/core/principal.ts";
 
 /** How a call ended, for counting and for the record. */
 export const OUTCOMES = ["ok", "tool_error", "input_required", "task", "error", "cancelled", "refused"] as const;
