@@ -26,10 +26,14 @@ export function newestResult({ era }: Pick<Client, "era">, method: string, recei
  * could be made to believe in.
  */
 function fromLegacy(method: string, result: Result): Result {
-  const { resultType: _, ...plain } = result;
-  const own = result.resultType === undefined ? result : plain;
+  const own = result.resultType === undefined ? result : withoutKind(result);
   if (method === "tools/call") return withContent(own);
   return method === "tools/list" ? withoutExecution(own) : own;
+}
+
+function withoutKind(result: Result): Result {
+  const { resultType: _, ...plain } = result;
+  return plain;
 }
 
 /** In 2025-11-25 a tool says there how it takes tasks; from 2026-07-28 on the server decides. */
