@@ -85,8 +85,9 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
-test("N14: every file and folder that ARCHITECTURE.md names exists", async () => {
-  const text = await readFile(join(root, "ARCHITECTURE.md"), "utf8");
+test("N14: every file and folder that the documents about the code name exists", async () => {
+  const texts = ["ARCHITECTURE.md", "docs/speed.md"].map((document) => readFile(join(root, document), "utf8"));
+  const text = (await Promise.all(texts)).join("\n");
   const files = [...text.matchAll(/`([a-z][\w/-]+\/[\w-]+\.ts)`/g)].map(([, path = ""]) => path.replace(/^src\//, ""));
   const steps = [...text.matchAll(/^ {0,2}([a-z]+\/[\w/-]+) {2,}/gm)].map(([, path = ""]) => path);
   expect(files.length + steps.length).toBeGreaterThan(50);

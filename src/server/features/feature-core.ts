@@ -80,7 +80,9 @@ export class FeatureCore implements Core {
   #complete(method: string, result: Result): Result {
     const resultType = result.resultType ?? "complete";
     const isKept = isCacheable(method) && resultType === "complete";
-    const caching = isKept ? { ttlMs: this.#options.ttlMs ?? 0, cacheScope: "public" } : {};
+    // Lists are the same for all; what a resource says may depend on who reads it, unless its handler says otherwise.
+    const cacheScope = method === "resources/read" ? "private" : "public";
+    const caching = isKept ? { ttlMs: this.#options.ttlMs ?? 0, cacheScope } : {};
     return { ...caching, ...result, resultType };
   }
 

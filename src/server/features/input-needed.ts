@@ -32,8 +32,12 @@ export function missingCapabilities(
       missing.sampling = { tools: {} };
     if (method === "roots/list" && !declared.roots) missing.roots = {};
     if (method === "elicitation/create") {
-      if (params?.["mode"] === "url" && !declared.elicitation?.url) missing.elicitation = { url: {} };
-      else if (!declared.elicitation) missing.elicitation = {};
+      const { elicitation } = declared;
+      if (params?.["mode"] === "url") {
+        if (!elicitation?.url) missing.elicitation = { url: {} };
+      } else if (!elicitation) missing.elicitation = {};
+      // A client that declares URLs alone does not show forms.
+      else if (elicitation.url && !elicitation.form) missing.elicitation = { form: {} };
     }
   }
   return Object.keys(missing).length > 0 ? missing : undefined;

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { connect, MemoryTransport } from "../../index.ts";
+import type { Message } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { McpServer } from "../features/mcp-server.ts";
-import { serveMemory } from "./serve-memory.ts";
+import { serveMemory, type MemoryEnd } from "./serve-memory.ts";
 
 const question = (message: string): Question => ({
   method: "elicitation/create",
@@ -96,15 +97,48 @@ test("what was asked of one caller is not answered by another", async () => {
   });
 });
 
-test("what is one caller's own is not kept for others", async () => {
+test("a resource is kept for its reader alone, unless its handler says that it is public", async () => {
   const { server, transport } = serverOf();
   const read = (uri: string) => [{ uri, text: "for you" }];
-  server.template({ uriTemplate: "mine://{id}", name: "mine" }, (uri) => ({
-    contents: read(uri),
-    cacheScope: "private",
-  }));
-  server.template({ uriTemplate: "all://{id}", name: "all" }, read);
+  server.template({ uriTemplate: "mine://{id}", name: "mine" }, read);
+  server.template({ uriTemplate: "all://{id}", name: "all" }, (uri) => ({ contents: read(uri), cacheScope: "public" }));
   await using client = await connect(transport);
   expect(await client.request("resources/read", { uri: "mine://1" })).toMatchObject({ cacheScope: "private" });
   expect(await client.request("resources/read", { uri: "all://1" })).toMatchObject({ cacheScope: "public" });
+});
+
+test("a client that declares URLs alone is not asked with a form", async () => {
+  const { server, transport } = serverOf();
+  server.tool({ name: "buy" }, async (_args, { ask }) => {
+    await ask({ price: question("Buy it?") });
+    return "bought";
+  });
+  const input = { capabilities: { elicitation: { url: {} } }, handle: () => ({ action: "accept" as const }) };
+  await using client = await connect(transport, { input });
+  await expect(client.callTool("buy")).rejects.toMatchObject({
+    details: { rpc: { code: -32_021, data: { requiredCapabilities: { elicitation: { form: {} } } } } },
+  });
+});
+
+test("a second request with the id of one that runs is refused, and the first can still be cancelled", async () => {
+  const server = new McpServer({ name: "here", version: "1", revisions: ["2026-07-28"] });
+  const sent: Message[] = [];
+  const end: MemoryEnd = { onMessage: () => {}, send: (message) => sent.push(message), closed: new Promise(() => {}) };
+  const aborted = new Promise<void>((resolve) => {
+    server.tool({ name: "hang" }, (_args, { signal }) => {
+      signal.addEventListener("abort", () => resolve());
+      return new Promise(() => {});
+    });
+  });
+  serveMemory(server, end);
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const call: Message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hang", _meta } };
+  end.onMessage(call);
+  end.onMessage(call);
+  await expect.poll(() => sent).toMatchObject([{ id: 1, error: { code: -32_600 } }]);
+  end.onMessage({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+  await aborted;
 });

@@ -2,7 +2,14 @@ import { Cancellation } from "../../async/cancellation.ts";
 import { Deadlines } from "../../async/deadlines.ts";
 import { callListener } from "../../async/call-listener.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isNotification, isResponse, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
+import {
+  INVALID_REQUEST,
+  isNotification,
+  isResponse,
+  type Message,
+  type Request,
+  type RequestId,
+} from "../../protocol/json-rpc.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import type { Core, Servable } from "../core/core.ts";
 import { LegacySession } from "../legacy/legacy-session.ts";
@@ -78,6 +85,10 @@ class MemoryEndpoint {
 
   async #answer(request: Request): Promise<void> {
     const { id } = request;
+    if (this.#running.has(id)) {
+      const error = { code: INVALID_REQUEST, message: "A request with this id is already running" };
+      return this.#end.send({ jsonrpc: "2.0", id, error });
+    }
     const signal = new Cancellation();
     this.#running.set(id, signal);
     const send = (message: Message) => {

@@ -84,6 +84,6 @@ function addWholeResults(server: McpServer, runner: ApiRunner): void {
   };
   server.template(template, (uri, { id = "" }, context) => {
     const text = runner.findResult(callerOf(context), id);
-    return text === undefined ? undefined : { contents: [{ uri, mimeType, text }], cacheScope: "private" };
+    return text === undefined ? undefined : { contents: [{ uri, mimeType, text }] };
   });
 }
