@@ -1,3 +1,4 @@
+import { principalKey } from "../core/principal.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
@@ -45,5 +46,5 @@ export class SealedRounds {
 /** What must stay the same between the rounds of one request, and who makes it. */
 function bindingOf({ method, params: { name, uri, arguments: args }, principal, caller }: Exchange): string {
   const asked = sha256(JSON.stringify([method, name, uri, args]));
-  return JSON.stringify(["round", principal.tenant, principal.id, caller.onBehalfOf, asked]);
+  return JSON.stringify(["round", principalKey(principal), caller.onBehalfOf, asked]);
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities, Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
-import type { ChangingList } from "../../protocol/list-kinds.ts";
+import { CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts";
 
 /**
  * What a client declared and its revision has: a client declares all it can, and what the revision agreed upon does not
@@ -64,7 +64,7 @@ export function legacyInfo(info: Implementation, version: LegacyRevision): Imple
 
 /** The lists whose changes an endpoint tells of. */
 export function changingLists(offered: Record<string, unknown>): ChangingList[] {
-  return (["tools", "prompts", "resources"] as const).filter((list) => {
+  return CHANGING_LISTS.filter((list) => {
     const capability = offered[list];
     return isRecord(capability) && capability["listChanged"] === true;
   });

@@ -1,3 +1,4 @@
+import { isCacheable } from "../../protocol/methods.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
@@ -33,13 +34,8 @@ export function legacyResult(
       return legacyPrompt(kept, version);
     case "tools/list":
       return fresh({ ...kept, tools: listOf(kept["tools"]).map((tool) => outputs.tool(tool)) });
-    case "prompts/list":
-    case "resources/list":
-    case "resources/templates/list":
-    case "resources/read":
-      return fresh(kept);
     default:
-      return kept;
+      return isCacheable(method) ? fresh(kept) : kept;
   }
 }
 
