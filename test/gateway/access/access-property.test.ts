@@ -90,7 +90,7 @@ function inFull({ server }: Thing, params: Params): Params {
 }
 
 /** Every refusal of the gateway's reads like this, whatever was wanted. */
-const UNKNOWN = /^There is no /;
+const UNKNOWN = /^(There is no |Method not found: )/;
 
 function isUsed({ result, error }: WireMessage): boolean {
   if (result) return true;

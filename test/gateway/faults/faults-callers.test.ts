@@ -147,7 +147,7 @@ describe("B1: 64 callers who all declare elicitation, on one legacy stdio server
     };
     const answers = await Promise.all(Array.from({ length: 4 }, run));
     expect(answers.filter((answer) => answer.startsWith("user"))).toHaveLength(2);
-    for (const why of refused) expect(why).toContain("cannot be reached now; retry later");
+    for (const why of refused) expect(why).toContain("cannot be reached. Retry later");
   });
 
   /** What a call came to, whose question is answered `when` it is time. */

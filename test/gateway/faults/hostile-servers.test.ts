@@ -77,7 +77,7 @@ describe("What a server nests very deeply is left out, and costs nobody else any
       expect(await listed(all, method, member)).toMatchObject({ error: undefined, names: both });
       expect(await listed(one, method, member)).toMatchObject({ error: undefined, names: own });
       expect(warnings).toContainEqual(
-        expect.stringMatching(new RegExp(`left out of ${method} of "deep", because it is nested .*"${name}"`)),
+        expect.stringMatching(new RegExp(`skipped in ${method} of "deep" because it is nested .*"${name}"`)),
       );
     },
   );
