@@ -20,7 +20,7 @@ const MAX_ERRORS = 5_000;
 /** A hostile schema's patterns and references can keep a processor busy for years. */
 const MAX_MS = 3_000;
 /** On a busy machine time passes without a processor: that is not the schema's fault, and it is tried once more. */
-const BUSY = { share: 0.5, patience: 10 };
+const BUSY = { share: 0.5, patience: 3 };
 
 /** Loaded when the first value is checked. Neither compiling nor the validator throws. */
 export function compileSchema(schema: object): SchemaValidator {
