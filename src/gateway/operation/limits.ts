@@ -7,6 +7,8 @@ export interface Limits extends ServerLimits {
   queue: number;
   /** Maximum time of a call in the queue. */
   queueMs: number;
+  /** How long running calls may continue after `close`. */
+  drainMs: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { ...SERVER_LIMITS, calls: 1024, queue: 1024, queueMs: 10_000 };
+export const DEFAULT_LIMITS: Limits = { ...SERVER_LIMITS, calls: 1024, queue: 1024, queueMs: 10_000, drainMs: 10_000 };

@@ -86,7 +86,7 @@ export interface Core<Endpoint = unknown> {
   readonly endpoint: Endpoint;
   /** Names the endpoint among those of this process: a session of one is unknown at another. */
   readonly name: string;
-  /** The revisions that are served: all, unless given. */
+  /** The revisions that are served; default: all. */
   readonly revisions?: readonly Revision[] | undefined;
   offer(principal: Principal): Promise<Offer>;
   /** Who answers, as far as it is known by now. */

@@ -39,8 +39,6 @@ export interface ServerLimits {
    * every response after a fixed time.
    */
   streamMs: number;
-  /** How long running calls may continue after `close`. */
-  drainMs: number;
 }
 
 export type BatchLimits = Pick<ServerLimits, "batchMessages" | "batchBytes">;
@@ -62,5 +60,4 @@ export const SERVER_LIMITS: ServerLimits = {
   sessionLifeMs: 30 * 24 * 60 * 60_000,
   keepAliveMs: 20_000,
   streamMs: Infinity,
-  drainMs: 10_000,
 };

@@ -17,13 +17,13 @@ import type {
 export interface McpServerOptions extends Implementation {
   /** For the model: what this server is for and how its tools are used together. */
   instructions?: string | undefined;
-  /** The revisions it serves: all, unless given. */
+  /** The revisions it serves; default: all. */
   revisions?: readonly Revision[] | undefined;
   /** Items on a page of a list; without it lists come whole. */
   pageSize?: number | undefined;
   /** How long clients may keep lists and resources. */
   ttlMs?: number | undefined;
-  /** 32 bytes that seal what clients carry from one round of a call to the next; random unless given. */
+  /** 32 bytes that seal what clients carry from one round of a call to the next; default: random. */
   stateKey?: Uint8Array | undefined;
   /** In place of those that follow from what is declared. */
   capabilities?: ServerCapabilities | undefined;

@@ -48,7 +48,7 @@ export interface LegacyHttpOptions {
   /** How long an answer may take before its POST becomes a stream. */
   patienceMs?: number | undefined;
   keepAliveMs?: number | undefined;
-  /** How long one response lasts where its client comes back for the rest; no bound unless given. */
+  /** How long one response lasts where its client comes back for the rest; default: no limit. */
   streamMs?: number | undefined;
   /** Bytes that may wait for a client that does not read; then it is disconnected. */
   unreadBytes?: number | undefined;

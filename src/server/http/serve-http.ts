@@ -15,7 +15,7 @@ import { LegacyHttp } from "./legacy-http.ts";
 import { McpEndpoint } from "./mcp-endpoint.ts";
 
 export interface ServeHttpOptions {
-  /** Any that is free, unless given. */
+  /** Default: any free port. */
   port?: number | undefined;
   /** The address to listen on; default: 127.0.0.1. Addresses other than loopback require `authenticate`. */
   address?: string | undefined;

@@ -27,7 +27,7 @@ export interface MemoryEnd {
 }
 
 export interface ServeMemoryOptions {
-  /** Who calls; everybody is the same one unless given. */
+  /** Who calls; default: one anonymous caller. */
   principal?: Principal | undefined;
   logger?: Logger | undefined;
 }

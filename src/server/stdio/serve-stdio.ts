@@ -34,11 +34,11 @@ import { LegacySession } from "../legacy/legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
 
 export interface ServeStdioOptions {
-  /** Who calls; everybody is the same one unless given. */
+  /** Who calls; default: one anonymous caller. */
   principal?: Principal | undefined;
-  /** stdin, unless given. */
+  /** Default: stdin. */
   input?: Readable | undefined;
-  /** stdout, unless given. */
+  /** Default: stdout. */
   output?: Writable | undefined;
   /** Ends it at once; what is in flight gets no answer. */
   signal?: AbortSignal | undefined;
