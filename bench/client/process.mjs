@@ -1,5 +1,6 @@
 // One client in a process of its own: node process.mjs <ours|sdk|bare>. Opens, measures and profiles when told to.
 import { listAnswers, TOOLS } from "../servers/large.mjs";
+import { measureCalls } from "./measure-calls.mjs";
 import { obey } from "./obey.mjs";
 import { profiled } from "./profiled.mjs";
 
@@ -26,22 +27,11 @@ const commands = {
 };
 obey(commands);
 
-/** Calls for a while, `concurrency` at a time; CPU is all this process used, its garbage collector included. */
-async function measure({ durationMs, concurrency }) {
-  let calls = 0;
-  const started = performance.now();
-  const cpu = process.cpuUsage();
-  const lane = async () => {
-    while (performance.now() - started < durationMs) {
-      const result = await client.call("echo", { text: TEXT });
-      if (result.content[0].text.length !== TEXT.length) throw new Error("a wrong echo");
-      calls++;
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, lane));
-  const { user, system } = process.cpuUsage(cpu);
-  const seconds = (performance.now() - started) / 1000;
-  return { cpuUs: (user + system) / calls, perSecond: calls / seconds, calls };
+function measure(settings) {
+  return measureCalls(async () => {
+    const result = await client.call("echo", { text: TEXT });
+    if (result.content[0].text.length !== TEXT.length) throw new Error("a wrong echo");
+  }, settings);
 }
 
 /** Lists all tools a few times, and then as often does nothing but parse the same text. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, Host } from "../../dist/index.js";
 import { startServer } from "../client/start.mjs";
+import { measureCalls } from "../client/measure-calls.mjs";
 import { medians, printTable, verdict } from "../client/table.mjs";
 
 const TEXT = "x".repeat(64);
@@ -28,11 +29,12 @@ export async function measureOverhead({ quick }) {
   try {
     const rows = [];
     for (const concurrency of CONCURRENCY) {
-      for (const call of Object.values(callers)) await measure(call, concurrency, pace.durationMs * 2);
+      for (const call of Object.values(callers))
+        await measureCalls(call, { concurrency, durationMs: pace.durationMs * 2 });
       const figures = Object.fromEntries(Object.keys(callers).map((name) => [name, []]));
       for (let round = 0; round < pace.rounds; round++) {
         for (const [name, call] of Object.entries(callers))
-          figures[name].push(await measure(call, concurrency, pace.durationMs));
+          figures[name].push(await measureCalls(call, { concurrency, durationMs: pace.durationMs }));
       }
       rows.push({
         concurrency,
@@ -45,21 +47,6 @@ export async function measureOverhead({ quick }) {
     await host.close();
     await rm(stateFolder, { recursive: true });
   }
-}
-
-async function measure(call, concurrency, durationMs) {
-  let calls = 0;
-  const started = performance.now();
-  const cpu = process.cpuUsage();
-  const lane = async () => {
-    while (performance.now() - started < durationMs) {
-      await call();
-      calls++;
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, lane));
-  const { user, system } = process.cpuUsage(cpu);
-  return { cpuUs: (user + system) / calls, perSecond: (calls / (performance.now() - started)) * 1000 };
 }
 
 function print(rows, { rounds }) {

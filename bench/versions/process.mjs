@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { measureCalls } from "../client/measure-calls.mjs";
 import { obey } from "../client/obey.mjs";
 import { CASES, pathOf } from "../workshop/cases.mjs";
 
@@ -49,19 +50,6 @@ obey({
   async open({ subject, ...target }) {
     opened = await SUBJECTS[subject](target);
   },
-  async measure({ durationMs, concurrency }) {
-    let calls = 0;
-    const started = performance.now();
-    const cpu = process.cpuUsage();
-    const lane = async () => {
-      while (performance.now() - started < durationMs) {
-        await opened.call();
-        calls++;
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, lane));
-    const { user, system } = process.cpuUsage(cpu);
-    return { cpuUs: (user + system) / calls, calls };
-  },
+  measure: (settings) => measureCalls(() => opened.call(), settings),
   close: async () => opened?.close(),
 });

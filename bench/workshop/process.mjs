@@ -1,5 +1,6 @@
 // One way to make a call, in a process of its own: node process.mjs <bare|runner|client>.
 import { obey } from "../client/obey.mjs";
+import { measureCalls } from "../client/measure-calls.mjs";
 import { profiled } from "../client/profiled.mjs";
 import { VARIANTS } from "./variants.mjs";
 
@@ -16,21 +17,7 @@ const commands = {
     };
     await Promise.all(Array.from({ length: concurrency }, lane));
   },
-  /** CPU is all this process used, its garbage collector included. */
-  async measure({ durationMs, concurrency }) {
-    let calls = 0;
-    const started = performance.now();
-    const cpu = process.cpuUsage();
-    const lane = async () => {
-      while (performance.now() - started < durationMs) {
-        await opened.call();
-        calls++;
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, lane));
-    const { user, system } = process.cpuUsage(cpu);
-    return { cpuUs: (user + system) / calls, perSecond: (calls / (performance.now() - started)) * 1000, calls };
-  },
+  measure: (settings) => measureCalls(() => opened.call(), settings),
   profile: (work) => profiled(() => commands[work.command](work.argument)),
   close: async () => opened?.close(),
 };
