@@ -35,6 +35,11 @@ export class Cancellation implements CancelSignal {
   }
 }
 
+/** Throws the reason of a signal that was aborted. */
+export function throwIfAborted(signal: CancelSignal | undefined): void {
+  if (signal?.aborted) throw signal.reason;
+}
+
 /** The same as an AbortSignal, for code outside of this library. */
 export function abortSignalOf(signal: CancelSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../async/cancellation.ts";
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import type { GuardedResponse } from "./guarded-request.ts";
 import { networkFailure } from "./network-failure.ts";
@@ -10,7 +11,7 @@ export interface GuardedExchangeSetup {
   shown: string;
   timeoutMs: number;
   maxBytes: number;
-  signal: AbortSignal | undefined;
+  signal: CancelSignal | undefined;
 }
 
 /** One request under way, and its answer as far as it has come. */

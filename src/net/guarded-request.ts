@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../async/cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { allowedUrl } from "./allowed-url.ts";
 import { GuardedExchange } from "./guarded-exchange.ts";
@@ -14,7 +15,7 @@ export interface GuardedRequest {
   timeoutMs: number;
   /** Of the answer's body. */
   maxBytes: number;
-  signal?: AbortSignal | undefined;
+  signal?: CancelSignal | undefined;
   /** Requests of different credentials never share a connection. */
   credential?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -51,7 +52,7 @@ export interface ApiRunnerOptions {
 export interface RunOptions {
   /** Identifies the caller: writes and kept results are separated by it. */
   caller?: string | undefined;
-  signal?: AbortSignal | undefined;
+  signal?: CancelSignal | undefined;
   progress?: ((progress: Progress) => void) | undefined;
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
   /** Absent if the caller cannot be asked. */
@@ -164,6 +165,6 @@ export class ApiRunner implements AsyncDisposable {
   }
 }
 
-function cancelled(signal: AbortSignal): NexusError {
+function cancelled(signal: CancelSignal): NexusError {
   return new NexusError("CANCELLED", "The call was cancelled", { cause: signal.reason });
 }

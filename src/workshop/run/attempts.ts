@@ -1,3 +1,4 @@
+import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { setTimeout as timeout } from "node:timers/promises";
 import { growingPause, retryAfterMs, withJitter } from "../../async/backoff.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
@@ -9,13 +10,13 @@ import { isConnectionFailure } from "../../errors/error-traits.ts";
 /** How one request ended, after all tries. */
 export type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
 
-export type Pause = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+export type Pause = (ms: number, signal: CancelSignal | undefined) => Promise<void>;
 
 export interface AttemptOptions {
   effect: Effect;
   retries: number;
   timeoutMs: number;
-  signal: AbortSignal | undefined;
+  signal: CancelSignal | undefined;
   pause: Pause;
   now: () => number;
   trace: Tracing;
@@ -51,8 +52,8 @@ export async function attempts(
 }
 
 /** Ends early where the call is cancelled; whoever waits looks at the signal himself. */
-export async function realPause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await timeout(ms, undefined, signal ? { signal } : {}).catch(() => {});
+export async function realPause(ms: number, signal: CancelSignal | undefined): Promise<void> {
+  await timeout(ms, undefined, signal ? { signal: abortSignalOf(signal) } : {}).catch(() => {});
 }
 
 async function once(send: () => Promise<UpstreamResponse>): Promise<Attempted> {

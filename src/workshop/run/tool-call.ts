@@ -1,3 +1,4 @@
+import { throwIfAborted, type CancelSignal } from "../../async/cancellation.ts";
 import { instanceKey } from "../../auth/server-instance.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
@@ -21,7 +22,7 @@ type Value = Record<string, unknown>;
 
 export interface CallFacts {
   caller: string;
-  signal: AbortSignal | undefined;
+  signal: CancelSignal | undefined;
   asking: CallerPrompt | undefined;
   trace: CallTrace;
 }
@@ -66,14 +67,14 @@ export class ToolCall {
     const { signal } = this.#facts;
     const trace = this.#facts.trace.part(0, LOOKED);
     const { reading } = await callUpstream(this.#parts, plan, prepared, { trace, signal });
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     return reading.kind === "failure" ? reading : reading.value;
   }
 
   async #read(input: Value): Promise<CallToolResult> {
     const prepared = await prepare(this.#parts, this.#plan, input, () => this.#keyOf(this.#plan.name, input));
     const exchanged = await callUpstream(this.#parts, this.#plan, prepared, this.#facts);
-    this.#facts.signal?.throwIfAborted();
+    throwIfAborted(this.#facts.signal);
     return this.#withPayload(this.#reported(prepared.input, exchanged.reading), exchanged);
   }
 
@@ -89,7 +90,7 @@ export class ToolCall {
     const confirmed = await this.#confirm(input);
     if (confirmed instanceof Failure) return this.#failed(confirmed);
     const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, () => id);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
     const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
     const send = async () => (now() < until ? this.#send(prepared) : this.#tooLate());

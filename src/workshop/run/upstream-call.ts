@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./response-reader.ts";
 import { attempts } from "./attempts.ts";
@@ -48,7 +49,7 @@ export async function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
   { request, input }: PreparedRequest,
-  { trace, signal }: { trace: Tracing; signal: AbortSignal | undefined },
+  { trace, signal }: { trace: Tracing; signal: CancelSignal | undefined },
 ): Promise<UpstreamOutcome> {
   const { effect, limits } = plan.spec;
   const { retries, timeoutMs } = limits;

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
@@ -52,7 +53,7 @@ export class Upstream implements AsyncDisposable {
     this.#maxBytes = maxBytes;
   }
 
-  async send(request: OutgoingRequest, timeoutMs: number, signal?: AbortSignal): Promise<UpstreamResponse> {
+  async send(request: OutgoingRequest, timeoutMs: number, signal?: CancelSignal): Promise<UpstreamResponse> {
     // Whoever tries again after the connections were taken away would open new ones, which nobody closes.
     if (this.#isClosed) throw new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false });
     const { method, url, headers, body } = request;

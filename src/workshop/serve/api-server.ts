@@ -52,7 +52,7 @@ export function transportTo(server: McpServer): MemoryTransport {
 }
 
 function optionsFrom(context: CallContext): RunOptions {
-  const { signal, progress, log, era } = context;
+  const { cancellation: signal, progress, log, era } = context;
   const ask = (requests: InputRequests) => context.ask(requests, { sealed: true });
   return {
     caller: callerOf(context),

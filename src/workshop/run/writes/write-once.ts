@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../../async/cancellation.ts";
 import { unlessAborted } from "../../../async/unless-aborted.ts";
 import type { CallToolResult } from "../../../protocol/mcp.ts";
 import type { EarlierWrite, WriteLedger, WriteOutcome } from "./write-ledger.ts";
@@ -14,7 +15,7 @@ export interface OneWrite {
   tool: string;
   /** When it is over at the latest. */
   until: number;
-  signal: AbortSignal | undefined;
+  signal: CancelSignal | undefined;
   send: () => Promise<SentWrite>;
   /** What is answered in its place where it was sent before. */
   earlier: (record: EarlierWrite) => CallToolResult;
