@@ -164,7 +164,7 @@ export class GatewayCore implements Views {
     const { server, own: name } = own;
     // Where they cannot be read the call is refused: a header that was not compared must not pass for one that was.
     const catalog = this.#catalogs.of(server);
-    const { headers } = await catalog.common.current("tools");
+    const { headers } = catalog.common.findCurrent("tools") ?? (await catalog.common.current("tools"));
     if (!this.#access.isOpen("tool", server)) return this.#headersSeen(name, server, principal);
     return headers.get(name) ?? catalog.declaredHeaders(name) ?? NO_HEADERS;
   }

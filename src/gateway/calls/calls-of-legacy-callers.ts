@@ -2,7 +2,7 @@ import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import { isInteractive } from "../../protocol/methods.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { AskingCaller } from "./asking-caller.ts";
-import { mayBecomeTask, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
+import { hasTasks, mayBecomeTask, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
 import { canonicalResult } from "../upstream/upstream-answer.ts";
 import { canBeAsked } from "../upstream/upstream-capabilities.ts";
 import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
@@ -27,7 +27,7 @@ export async function runForLegacyCaller(call: PreparedCall, answerMs: number): 
 async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
   const { method, params, lease } = call;
   const { client } = lease;
-  if (await mayBecomeTask(call)) {
+  if (hasTasks(call) && (await mayBecomeTask(call))) {
     return canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options));
   }
   // A legacy server's error that names pages is passed on as it is: callers of its revision know it.

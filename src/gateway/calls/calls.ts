@@ -13,7 +13,7 @@ import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
 import type { Work } from "./parked-call.ts";
 import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
 import { passThrough } from "./pass-through.ts";
-import { mayBecomeTask, paramsFor, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
+import { hasTasks, mayBecomeTask, paramsFor, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
 import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
@@ -158,7 +158,8 @@ export class Calls implements CallRunner {
     const state = this.#stateOf(call);
     if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
     const common = capabilitiesFor(caller);
-    const lease = await this.#leases.take(server, { principal, owner: caller.owner, capabilities: common, signal });
+    const wanted = { principal, owner: caller.owner, capabilities: common, signal };
+    const lease = this.#leases.find(server, wanted) ?? (await this.#leases.take(server, wanted));
     try {
       const isLegacy = lease.client.era === "legacy";
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
@@ -192,7 +193,7 @@ export class Calls implements CallRunner {
     const { client } = lease;
     // Answers to questions that nobody here asked: made anew, the call might run a second time.
     if (state || (isInteractive(method) && params["inputResponses"] !== undefined)) throw invalidState();
-    if (await mayBecomeTask(call)) {
+    if (hasTasks(call) && (await mayBecomeTask(call))) {
       if (!knowsTasks(capabilities))
         return this.#park(call, async (options) =>
           canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options)),

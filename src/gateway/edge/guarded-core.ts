@@ -77,10 +77,11 @@ export class GuardedCore implements Core<View> {
   }
 
   async paramHeaders(principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    const { views } = this.#options;
-    return views
-      .paramHeaders(this.endpoint, principal, tool)
-      .catch((error: unknown) => this.#fail(error, "tools/call"));
+    try {
+      return await this.#options.views.paramHeaders(this.endpoint, principal, tool);
+    } catch (error) {
+      return this.#fail(error, "tools/call");
+    }
   }
 
   release(owner: string): void {

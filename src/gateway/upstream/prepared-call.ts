@@ -44,16 +44,19 @@ export function toolCall({ params }: UpstreamCall): Params & { name: string } {
   return { ...params, name: String(params["name"]) };
 }
 
-/**
- * Whether this call is made as a task: a modern server decides by itself as soon as it may, one of 2025-11-25 leaves it to
- * the caller where it does not insist, and a caller that declares that it follows tasks wants one.
- */
-export async function mayBecomeTask(call: PreparedCall): Promise<boolean> {
-  const { method, params, capabilities, lease } = call;
-  const { client } = lease;
+/** Whether the server makes tasks of calls of this method. */
+export function hasTasks({ method, lease: { client } }: PreparedCall): boolean {
   if (!canBecomeTask(method)) return false;
-  if (client.era === "modern") return client.serverCapabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
-  if (client.serverCapabilities?.["tasks"] === undefined) return false;
+  const { serverCapabilities: offered } = client;
+  return (client.era === "modern" ? offered?.extensions?.[TASKS_EXTENSION] : offered?.["tasks"]) !== undefined;
+}
+
+/**
+ * Whether this call, to a server that has tasks, may become one: a modern server decides by itself, one of 2025-11-25 leaves
+ * it to the caller where it does not insist, and a caller that declares that it follows tasks wants one.
+ */
+export async function mayBecomeTask({ params, capabilities, lease: { client } }: PreparedCall): Promise<boolean> {
+  if (client.era === "modern") return true;
   const name = String(params["name"]);
   return knowsTasks(capabilities) ? client.takesTask(name) : client.needsTask(name);
 }

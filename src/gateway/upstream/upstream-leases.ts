@@ -75,12 +75,17 @@ export class UpstreamLeases {
     this.#shares = new FairShares(MAX_PROVIDERS, share);
   }
 
-  async take(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
+  /** A connection that is there already. */
+  find(server: string, wanted: LeaseFor): UpstreamLease | undefined {
     const era = this.#eras.get(server);
     const lease = era && this.#host.findLease(server, this.#requestFor(wanted, era));
     if (lease && lease.client.era === era) return new UpstreamLease(lease);
     lease?.release();
-    return this.#wait(server, wanted);
+    return undefined;
+  }
+
+  async take(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
+    return this.find(server, wanted) ?? this.#wait(server, wanted);
   }
 
   /** An owner is gone, and the connections that were its own. */

@@ -7,7 +7,11 @@ export interface Principal {
 }
 
 /** The string that keeps principals apart: no two have the same, and none begins with that of another. */
-export function principalKey({ tenant, id }: Principal): string {
+export function principalKey(principal: Principal): string {
+  return principal === ANYBODY ? ANYBODY_KEY : keyOf(principal);
+}
+
+function keyOf({ tenant, id }: Principal): string {
   return `${tenant.length} ${id.length} ${tenant}${id}`;
 }
 
@@ -28,6 +32,8 @@ export function ownerKey(principal: Principal, owner: string): string {
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Principal> | Principal;
 
 /** Without authentication every caller is this one, and a server listens on loopback only. */
-export const ANYBODY: Principal = { id: "anybody", tenant: "default" };
+export const ANYBODY: Principal = Object.freeze({ id: "anybody", tenant: "default" });
+/** Asked for several times in each call. */
+const ANYBODY_KEY = keyOf(ANYBODY);
 
 export const admitEverybody: Authenticate = () => ANYBODY;
