@@ -1,4 +1,5 @@
-import type { ChangingList } from "./list-kinds.ts";
+import type { Params } from "./json-rpc.ts";
+import { CHANGING_LISTS, type ChangingList } from "./list-kinds.ts";
 
 /** What to subscribe to. */
 export interface Interests {
@@ -7,4 +8,18 @@ export interface Interests {
   resources?: readonly string[];
   /** Ids of tasks. */
   tasks?: readonly string[];
+}
+
+/** Interests as `subscriptions/listen` and its acknowledgement write them, in `notifications`. */
+export function asNotifications({ lists = [], resources = [], tasks = [] }: Interests): Params {
+  return {
+    ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
+    ...(resources.length > 0 && { resourceSubscriptions: resources }),
+    ...(tasks.length > 0 && { taskIds: tasks }),
+  };
+}
+
+/** The lists whose changes such `notifications` name. */
+export function listsIn(notifications: Params): ChangingList[] {
+  return CHANGING_LISTS.filter((list) => notifications[`${list}ListChanged`] === true);
 }

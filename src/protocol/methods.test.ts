@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   canBecomeTask,
+  isAdded,
   isCacheable,
   isForwarded,
   isInputMethod,
@@ -48,6 +49,7 @@ test("a method of MCP is answered at one hop or forwarded, and an unknown one is
   expect(those(isForwarded)).toEqual(FORWARDED);
   expect(those(isInputMethod)).toEqual(INPUT);
   expect(those(isRemoved)).toEqual(REMOVED);
+  expect(those(isAdded)).toEqual(["tasks/update", "server/discover", "subscriptions/listen"]);
 });
 
 test("only a few methods may ask for input or become a task", () => {
@@ -59,8 +61,9 @@ test("only a few methods may ask for input or become a task", () => {
 test("what can be cached can be repeated, and an unknown method can be neither", () => {
   const cacheable = [...LISTS, "resources/read", "server/discover"];
   const others = ["prompts/get", "completion/complete", "tasks/get", "subscriptions/listen"];
+  const read = ["ping", "tasks/result", "tasks/list", "skills/list"];
   expect(those(isCacheable).toSorted()).toEqual(cacheable.toSorted());
-  expect(those(isRepeatable).toSorted()).toEqual([...cacheable, ...others].toSorted());
+  expect(those(isRepeatable).toSorted()).toEqual([...cacheable, ...others, ...read].toSorted());
 });
 
 test("Mcp-Name repeats the name, the URI or the task of a modern request", () => {

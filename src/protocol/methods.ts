@@ -1,6 +1,33 @@
 import { changeMethod, changeOf, type ChangingList, type ListKind } from "./list-kinds.ts";
 import type { Era } from "./revisions.ts";
 
+/** The requests of MCP, over all revisions, and those of extensions that are read here. */
+type Method =
+  | "initialize"
+  | "ping"
+  | "logging/setLevel"
+  | "server/discover"
+  | "subscriptions/listen"
+  | "resources/subscribe"
+  | "resources/unsubscribe"
+  | "tools/list"
+  | "resources/list"
+  | "resources/templates/list"
+  | "prompts/list"
+  | "tools/call"
+  | "prompts/get"
+  | "resources/read"
+  | "completion/complete"
+  | "tasks/get"
+  | "tasks/update"
+  | "tasks/cancel"
+  | "tasks/result"
+  | "tasks/list"
+  | "roots/list"
+  | "sampling/createMessage"
+  | "elicitation/create"
+  | "skills/list";
+
 /** What is known about a method of MCP. A new one does not compile until all of it is decided. */
 interface MethodTraits {
   era: Era | "both";
@@ -50,9 +77,9 @@ function list(items: ListKind) {
   return { ...FORWARDED, ...CACHEABLE, target: "server", param: undefined, items, staleAfter } as const;
 }
 
-const METHODS = {
+const METHODS: Readonly<Record<Method, MethodTraits>> = {
   initialize: { ...HOP, era: "legacy" },
-  ping: { ...HOP, era: "legacy" },
+  ping: { ...HOP, ...SAFE, era: "legacy" },
   "logging/setLevel": { ...HOP, era: "legacy" },
   "server/discover": { ...HOP, ...CACHEABLE, era: "modern" },
   "subscriptions/listen": { ...HOP, ...SAFE, era: "modern" },
@@ -81,15 +108,15 @@ const METHODS = {
   "tasks/update": { ...TASK, era: "modern" },
   "tasks/cancel": TASK,
   // A server of 2025-11-25 asks its questions while the client waits here.
-  "tasks/result": { ...TASK, era: "legacy", route: "hop", asks: true },
-  "tasks/list": { ...TASK, era: "legacy", route: "hop", param: undefined, items: "tasks" },
+  "tasks/result": { ...TASK, ...SAFE, era: "legacy", route: "hop", asks: true },
+  "tasks/list": { ...TASK, ...SAFE, era: "legacy", route: "hop", param: undefined, items: "tasks" },
 
   "roots/list": INPUT,
   "sampling/createMessage": INPUT,
   "elicitation/create": INPUT,
 
-  "skills/list": { ...HOP, era: "modern", route: "extension", target: "method", items: "skills" },
-} as const satisfies Record<string, MethodTraits>;
+  "skills/list": { ...HOP, ...SAFE, era: "modern", route: "extension", target: "method", items: "skills" },
+};
 
 /** Methods that are not known here, such as those of extensions and of later revisions, have no traits. */
 const TRAITS: ReadonlyMap<string, MethodTraits> = new Map(Object.entries(METHODS));
@@ -113,6 +140,12 @@ export function isForwarded(method: string): boolean {
 /** Whether the newest revision no longer has it. */
 export function isRemoved(method: string): boolean {
   return TRAITS.get(method)?.era === "legacy";
+}
+
+/** Whether older revisions do not have it. Extensions go with any revision. */
+export function isAdded(method: string): boolean {
+  const traits = TRAITS.get(method);
+  return traits?.era === "modern" && traits.route !== "extension";
 }
 
 /** Whether its result may be `input_required`. */
@@ -168,7 +201,7 @@ export const LIST_METHODS = {
   resources: "resources/list",
   resourceTemplates: "resources/templates/list",
   prompts: "prompts/list",
-} as const satisfies Record<ListKind, keyof typeof METHODS>;
+} as const satisfies Record<ListKind, Method>;
 
 /** The methods whose earlier results a notification makes stale. */
 export function madeStaleBy(notification: string): readonly string[] {

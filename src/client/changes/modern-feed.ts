@@ -6,9 +6,8 @@ import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import { META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { CallScope } from "../conversation/call-scope.ts";
 import type { Requester } from "../conversation/requester.ts";
-import type { Interests } from "../../protocol/interests.ts";
+import { asNotifications, listsIn, type Interests } from "../../protocol/interests.ts";
 import { changeIn, type ChangeListener, type Feed } from "./feed.ts";
-import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
 import { isFinalAnswer } from "../../errors/error-traits.ts";
 
 const REOPEN_PAUSES = { firstMs: 500, longestMs: 30_000 };
@@ -190,17 +189,14 @@ function endedByServer(): NexusError {
 }
 
 /** Undefined where there is nothing to listen for. */
-function listenParams({ lists = [], resources = [], tasks = [] }: Interests): Params | undefined {
-  const notifications: Params = {};
-  for (const list of lists) notifications[`${list}ListChanged`] = true;
-  if (resources.length > 0) notifications["resourceSubscriptions"] = resources;
-  if (tasks.length > 0) notifications["taskIds"] = tasks;
+function listenParams(interests: Interests): Params | undefined {
+  const notifications = asNotifications(interests);
   return Object.keys(notifications).length > 0 ? { notifications } : undefined;
 }
 
 function interestsIn(accepted: Params): Interests {
   return {
-    lists: CHANGING_LISTS.filter((list) => accepted[`${list}ListChanged`] === true),
+    lists: listsIn(accepted),
     resources: strings(accepted["resourceSubscriptions"]),
     tasks: strings(accepted["taskIds"]),
   };

@@ -3,6 +3,8 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { GetPromptResult, ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
+import { listRequestedBy } from "../../protocol/methods.ts";
 import { rpcError } from "../core/rpc-error.ts";
 import { textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
@@ -11,17 +13,11 @@ import { matchTemplate, type Features } from "./features.ts";
 import { isOfProtocol } from "./input-needed.ts";
 import { pageOf } from "./pages.ts";
 
-type ListMethod = "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list";
-
-/** The member of the result, and what stands in it. */
-const LISTS: Record<ListMethod, (features: Features) => [member: string, items: unknown[]]> = {
-  "tools/list": ({ tools }) => ["tools", Array.from(tools.values(), ({ tool }) => tool)],
-  "resources/list": ({ resources }) => ["resources", Array.from(resources.values(), ({ resource }) => resource)],
-  "resources/templates/list": ({ templates }) => [
-    "resourceTemplates",
-    Array.from(templates.values(), ({ template }) => template),
-  ],
-  "prompts/list": ({ prompts }) => ["prompts", Array.from(prompts.values(), ({ prompt }) => prompt)],
+const ITEMS: Readonly<Record<ListKind, (features: Features) => unknown[]>> = {
+  tools: ({ tools }) => Array.from(tools.values(), ({ tool }) => tool),
+  resources: ({ resources }) => Array.from(resources.values(), ({ resource }) => resource),
+  resourceTemplates: ({ templates }) => Array.from(templates.values(), ({ template }) => template),
+  prompts: ({ prompts }) => Array.from(prompts.values(), ({ prompt }) => prompt),
 };
 
 /** The methods that both eras have, on the features of one server. */
@@ -35,6 +31,8 @@ export class FeatureMethods {
   }
 
   async answer(method: string, params: Params, context: CallContext): Promise<Result> {
+    const kind = listRequestedBy(method);
+    if (kind) return this.#list(kind, params);
     switch (method) {
       case "tools/call":
         return this.#callTool(params, context);
@@ -42,11 +40,6 @@ export class FeatureMethods {
         return this.#readResource(params, context);
       case "prompts/get":
         return this.#getPrompt(params, context);
-      case "tools/list":
-      case "resources/list":
-      case "resources/templates/list":
-      case "prompts/list":
-        return this.#list(method, params);
       case "completion/complete":
         return completionOf(this.#features, params);
       default:
@@ -54,10 +47,9 @@ export class FeatureMethods {
     }
   }
 
-  #list(method: ListMethod, { cursor }: Params): Result {
-    const [member, all] = LISTS[method](this.#features);
-    const { items, nextCursor } = pageOf(all, this.#pageSize, cursor);
-    return { [member]: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  #list(kind: ListKind, { cursor }: Params): Result {
+    const { items, nextCursor } = pageOf(ITEMS[kind](this.#features), this.#pageSize, cursor);
+    return { [kind]: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
   }
 
   async #callTool({ name, arguments: args = {} }: Params, context: CallContext): Promise<Result> {

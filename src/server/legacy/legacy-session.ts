@@ -15,6 +15,7 @@ import {
   type Result,
 } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
+import { isAdded, targetKind } from "../../protocol/methods.ts";
 import { newestCommon, type LegacyRevision } from "../../protocol/revisions.ts";
 import { declaredText } from "../core/declared-text.ts";
 import type { Core } from "../core/core.ts";
@@ -30,7 +31,7 @@ import { OpenQuestions } from "./open-questions.ts";
 import type { RequestChannel } from "./request-channel.ts";
 import { SessionChanges } from "./session-changes.ts";
 import { ToolOutputs } from "./tool-outputs.ts";
-import type { ChangingList } from "../../protocol/list-kinds.ts";
+import { changeMethod, type ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface SessionOptions {
   core: Core;
@@ -56,8 +57,6 @@ interface InFlight {
 }
 
 const ANSWER_MS = 600_000;
-/** Of the newest revision alone; tasks are polled for legacy callers, who never see one. */
-const FOREIGN_METHODS = /^(server\/discover$|subscriptions\/|tasks\/)/;
 
 /** A conversation with a client of 2024-11-05 … 2025-11-25, whatever its messages travel on. */
 export class LegacySession {
@@ -155,7 +154,7 @@ export class LegacySession {
       case "resources/unsubscribe":
         return answer(this.#unsubscribe(params["uri"], this.#agreement));
       default:
-        if (!FOREIGN_METHODS.test(method)) return this.#call(request, channel, this.#agreement);
+        if (!isForeign(method)) return this.#call(request, channel, this.#agreement);
         answer(Promise.reject(new NexusError("CAPABILITY_MISSING", `Method not found: ${method}`)));
     }
   }
@@ -220,7 +219,7 @@ export class LegacySession {
 
   #tellMissed(lists: readonly ChangingList[]): void {
     this.#missed = undefined;
-    for (const list of lists) this.#options.outside({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
+    for (const list of lists) this.#options.outside({ jsonrpc: "2.0", method: changeMethod(list) });
   }
 
   async #close(why: NexusError | undefined): Promise<void> {
@@ -309,6 +308,11 @@ export class LegacySession {
 }
 
 const NOT_INITIALIZED = "The session is not initialized: send initialize first";
+
+/** Of the newest revision alone; tasks are polled for legacy callers, who never see one. */
+function isForeign(method: string): boolean {
+  return isAdded(method) || targetKind(method) === "task";
+}
 
 function uriOf(given: unknown): string {
   if (typeof given === "string") return given;

@@ -1,4 +1,4 @@
-import type { Interests } from "../../protocol/interests.ts";
+import { asNotifications, listsIn, type Interests } from "../../protocol/interests.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Notification, type Params, type Result } from "../../protocol/json-rpc.ts";
@@ -6,13 +6,6 @@ import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { META, MISSING_CLIENT_CAPABILITY, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { principalKey } from "../core/principal.ts";
 import type { ModernRequest, RequestSender } from "./modern-sender.ts";
-import type { ChangingList } from "../../protocol/list-kinds.ts";
-
-const LISTS: Readonly<Record<ChangingList, string>> = {
-  tools: "toolsListChanged",
-  prompts: "promptsListChanged",
-  resources: "resourcesListChanged",
-};
 
 /**
  * `subscriptions/listen`: acknowledges what was accepted, then tells exactly that, each message with the id of the
@@ -35,7 +28,7 @@ export async function listenModern({ params, capabilities }: RequestSender, r: M
     onChange: (notification) => (early ? early.push(notification) : send(notification)),
   });
   if (!signal.aborted) {
-    const notifications = asParams(listening.accepted);
+    const notifications = asNotifications(listening.accepted);
     send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications } });
     for (const notification of early) send(notification);
     early = undefined;
@@ -47,19 +40,10 @@ export async function listenModern({ params, capabilities }: RequestSender, r: M
 /** What a caller wants to hear of; throws where it is none of that. */
 function interestsIn({ notifications: wanted }: Params, capabilities: ClientCapabilities): Interests {
   if (!isRecord(wanted)) throw invalid(`"notifications" must be an object`);
-  const lists = (Object.keys(LISTS) as ChangingList[]).filter((list) => wanted[LISTS[list]] === true);
   const resources = strings(wanted, "resourceSubscriptions");
   const tasks = strings(wanted, "taskIds");
   if (tasks && !capabilities.extensions?.[TASKS_EXTENSION]) throw lacksTasks();
-  return { lists, ...(resources ? { resources } : {}), ...(tasks ? { tasks } : {}) };
-}
-
-function asParams({ lists = [], resources, tasks }: Interests): Params {
-  return {
-    ...Object.fromEntries(lists.map((list) => [LISTS[list], true])),
-    ...(resources && resources.length > 0 ? { resourceSubscriptions: resources } : {}),
-    ...(tasks && tasks.length > 0 ? { taskIds: tasks } : {}),
-  };
+  return { lists: listsIn(wanted), ...(resources ? { resources } : {}), ...(tasks ? { tasks } : {}) };
 }
 
 function strings(wanted: Params, member: string): string[] | undefined {
