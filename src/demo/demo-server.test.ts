@@ -73,8 +73,8 @@ describe("the demo server", () => {
 
     expect(error).toMatchObject({
       code: -32021,
-      message: "The client lacks a capability: elicitation.",
-      data: { requiredCapabilities: { elicitation: {} } },
+      message: "The client lacks a capability: elicitation.form.",
+      data: { requiredCapabilities: { elicitation: { form: {} } } },
     });
   });
 

@@ -2,6 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, RequestId } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, InputResult, Question, Root } from "../../protocol/mcp.ts";
+import { isDeclared } from "../../protocol/question-capabilities.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import type { CallInfo } from "./call-scope.ts";
 
@@ -70,21 +71,7 @@ export class InputDesk {
 
   /** Whether such a question may be asked of this provider: its kind, and its mode, were declared. */
   declares(request: Question, provider = this.#provider): boolean {
-    const { elicitation, sampling, roots } = provider?.capabilities ?? {};
-    switch (request.method) {
-      case "elicitation/create":
-        if (!elicitation) return false;
-        // Before there were modes, and where none is named, everything is a form.
-        return request.params?.["mode"] === "url"
-          ? elicitation.url !== undefined
-          : !elicitation.url || elicitation.form !== undefined;
-      case "sampling/createMessage":
-        return sampling !== undefined && (request.params?.["tools"] === undefined || sampling.tools !== undefined);
-      case "roots/list":
-        return roots !== undefined || this.roots !== undefined;
-      default:
-        return false;
-    }
+    return this.needsNobody(request, provider) || isDeclared(request, provider?.capabilities ?? {});
   }
 
   /** Whether the answer is the same whoever is asked: roots as configured, unless the provider has its own. */

@@ -5,6 +5,7 @@ import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { undeclared } from "../../protocol/question-capabilities.ts";
 import type { ByteBudget, ByteClaim } from "../../server/core/byte-budget.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import { principalKey } from "../../server/core/principal.ts";
@@ -12,7 +13,6 @@ import { ExpiringMap } from "../../async/expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
 import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
 import { weightOf } from "../../json/weight.ts";
-import { undeclared } from "../upstream/undeclared.ts";
 import { capabilityMissing } from "../upstream/upstream-answer.ts";
 import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
 

@@ -1,8 +1,8 @@
-import { InputDesk } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
+import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
@@ -81,9 +81,8 @@ function refuseUndeclared(
   { server, capabilities, lease }: PreparedCall,
 ): void {
   if (questions.size === 0) return;
-  const desk = new InputDesk(server, declaring(capabilities), undefined);
   for (const question of questions.values()) {
-    if (isRecord(question) && desk.declares(question)) continue;
+    if (isRecord(question) && isDeclared(question, capabilities)) continue;
     throw new NexusError(
       "PROTOCOL_VIOLATION",
       `Server "${lease.client.server}" sent a question that this client does not support`,

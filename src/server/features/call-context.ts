@@ -12,11 +12,12 @@ import {
 } from "../../protocol/mcp.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../../protocol/meta.ts";
 import { isInteractive } from "../../protocol/methods.ts";
+import { undeclared } from "../../protocol/question-capabilities.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import type { Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import { rpcError } from "../core/rpc-error.ts";
-import { InputNeeded, missingCapabilities } from "./input-needed.ts";
+import { InputNeeded } from "./input-needed.ts";
 import type { SealedRounds } from "./sealed-rounds.ts";
 
 /** Questions for the client, by keys of your own. */
@@ -81,12 +82,12 @@ async function ask(
   { exchange, rounds }: { exchange: Exchange; rounds: SealedRounds },
 ): Promise<InputAnswers> {
   const { caller, method, params } = exchange;
-  const missing = missingCapabilities(requests, caller.capabilities);
+  const missing = undeclared(requests, caller.capabilities);
   if (missing) throw cannotAsk(missing);
   if (caller.era === "legacy") return askNow(requests, exchange);
   const state = params["requestState"];
   const before = state === undefined ? undefined : rounds.open(state, exchange);
-  // Answers that came without the state they were asked with do not count, nor do answers to what was not asked.
+  // Where the questions are sealed, only answers to what this state says was asked count.
   const given = inputResponses(params);
   const answers = { ...before?.answers, ...(sealed ? only(given, before?.asked ?? []) : given) };
   const open = Object.entries(requests).filter(([key]) => answers[key] === undefined);
@@ -100,9 +101,16 @@ async function ask(
 async function askNow(requests: InputRequests, { caller, signal, method }: Exchange): Promise<InputAnswers> {
   const put = caller.ask;
   if (!put) throw new NexusError("INPUT_FAILED", `The client takes no questions while it waits for ${method}`);
-  const wanted = abortSignalOf(signal);
+  const failed = new AbortController();
+  const wanted = AbortSignal.any([abortSignalOf(signal), failed.signal]);
   const answers = Object.entries(requests).map(async ([key, question]) => [key, await put(question, wanted)] as const);
-  return Object.fromEntries(await Promise.all(answers));
+  try {
+    return Object.fromEntries(await Promise.all(answers));
+  } catch (error) {
+    // Nobody waits for the other answers any more, so their user need not give them.
+    failed.abort(error);
+    throw error;
+  }
 }
 
 function cannotAsk(required: ClientCapabilities): NexusError {

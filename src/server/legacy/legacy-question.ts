@@ -2,6 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
+import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import { olderForm } from "./legacy-form.ts";
 import { withoutReservedMeta } from "../core/reserved-meta.ts";
@@ -18,40 +19,36 @@ export interface LegacyQuestion extends Question {
 }
 
 /** Throws where the client cannot be asked: it did not declare it, or its revision has no way to. */
-export function legacyQuestion({ method, params = {} }: Question, client: AskedClient): LegacyQuestion {
+export function legacyQuestion(question: Question, client: AskedClient): LegacyQuestion {
+  if (!isDeclared(question, client.capabilities)) throw unsupported(nameOf(question));
+  const { method, params = {} } = question;
   const own = withoutReservedMeta(params);
   switch (method) {
     case "elicitation/create":
       return elicitation(own, client);
     case "sampling/createMessage":
       return { method, params: sampling(own, client) };
-    case "roots/list":
-      if (!client.capabilities.roots) throw undeclared(method);
-      return Object.keys(own).length > 0 ? { method, params: own } : { method };
     default:
-      throw undeclared(method);
+      return Object.keys(own).length > 0 ? { method, params: own } : { method };
   }
 }
 
-function elicitation(params: Params, { version, capabilities }: AskedClient): LegacyQuestion {
+/** With what a client may lack while it has the rest. */
+function nameOf({ method, params }: Question): string {
+  if (method === "elicitation/create") return `${method} with a ${params?.["mode"] === "url" ? "URL" : "form"}`;
+  return method === "sampling/createMessage" && params?.["tools"] !== undefined ? `${method} with tools` : method;
+}
+
+function elicitation(params: Params, { version }: AskedClient): LegacyQuestion {
   const method = "elicitation/create";
-  const declared = capabilities.elicitation;
-  if (!declared) throw undeclared(method);
-  if (params["mode"] === "url") {
-    if (!declared.url) throw undeclared("elicitation/create with a URL");
-    return { method, params };
-  }
-  if (declared.url && !declared.form) throw undeclared("elicitation/create with a form");
+  if (params["mode"] === "url") return { method, params };
   if (atLeast(version, "2025-11-25")) return { method, params: { ...params, mode: "form" } };
   const { mode: _, ...older } = params;
   const { schema, original } = olderForm(params["requestedSchema"]);
   return { method, params: { ...older, requestedSchema: schema }, original };
 }
 
-function sampling(params: Params, { version, capabilities }: AskedClient): Params {
-  const declared = capabilities.sampling;
-  if (!declared) throw undeclared("sampling/createMessage");
-  if (params["tools"] !== undefined && !declared.tools) throw undeclared("sampling/createMessage with tools");
+function sampling(params: Params, { version }: AskedClient): Params {
   const { messages } = params;
   if (atLeast(version, "2025-11-25") || !Array.isArray(messages)) return params;
   return { ...params, messages: (messages as unknown[]).flatMap((message) => olderMessages(message, version)) };
@@ -66,12 +63,12 @@ function olderMessages(message: unknown, version: LegacyRevision): unknown[] {
     const type = isRecord(block) ? block["type"] : undefined;
     const isTool = type === "tool_use" || type === "tool_result";
     if (isTool || (type === "audio" && !atLeast(version, "2025-03-26"))) {
-      throw undeclared(`sampling/createMessage with ${type}`);
+      throw unsupported(`sampling/createMessage with ${type}`);
     }
   }
   return Array.isArray(content) ? blocks.map((block) => ({ ...message, content: block })) : [message];
 }
 
-function undeclared(what: string): NexusError {
+function unsupported(what: string): NexusError {
   return new NexusError("CAPABILITY_MISSING", `The client does not support ${what}`);
 }
