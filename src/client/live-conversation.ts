@@ -1,5 +1,5 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
-import { LOG_LEVELS, type LogLevel } from "../protocol/mcp.ts";
+import { isLoudEnough, type LogLevel } from "../protocol/mcp.ts";
 import type { StreamEnd, Transport } from "../transport/transport.ts";
 import { Subscriptions } from "./changes/subscriptions.ts";
 import {
@@ -89,7 +89,7 @@ export class LiveConversation {
   /** Which log messages a legacy server sends. The connection has one level for all who share it. */
   async setLegacyLogLevel(level: LogLevel, { isShared, send }: LogLevelChange): Promise<void> {
     // Who shares it may want to hear more, and takes nothing from the others.
-    if (isShared && this.#logLevel && isAtLeastAsLoud(this.#logLevel, level)) return;
+    if (isShared && this.#logLevel && isLoudEnough(level, this.#logLevel)) return;
     await send();
     this.#logLevel = level;
   }
@@ -174,10 +174,6 @@ interface LogLevelChange {
   /** Others use the connection as well. */
   isShared: boolean;
   send: () => Promise<unknown>;
-}
-
-function isAtLeastAsLoud(level: LogLevel, wanted: LogLevel): boolean {
-  return LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(wanted);
 }
 
 function negotiateWith({ transport, settings, desk, inbox }: Parts, options: ClientOptions): Promise<Negotiated> {

@@ -130,6 +130,12 @@ export interface Root {
 export const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Whether a message of this level is for those who want `lowest` and above. One of a level that is not known is. */
+export function isLoudEnough(level: unknown, lowest: LogLevel): boolean {
+  const rank = LOG_LEVELS.indexOf(level as LogLevel);
+  return rank === -1 || rank >= LOG_LEVELS.indexOf(lowest);
+}
+
 export interface Progress {
   progress: number;
   total?: number;

@@ -1,3 +1,4 @@
+import { percentDecoded } from "../text/percent-decoded.ts";
 import { isRecord } from "../json/is-record.ts";
 
 /** A reference is followed many times, and each time from its beginning. */
@@ -13,7 +14,7 @@ export function fragmentParts(fragment: string): string[] {
   return fragment
     .split("/")
     .slice(1)
-    .map((part) => unescapePart(decoded(part)));
+    .map((part) => unescapePart(percentDecoded(part)));
 }
 
 function unescapePart(part: string): string {
@@ -44,12 +45,4 @@ export function referenced(reference: string, root: unknown): unknown {
     found = (found as Record<string, unknown>)[part];
   }
   return found;
-}
-
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,6 @@
 import { isRecord } from "../json/is-record.ts";
-import { decoded, referenced } from "./pointer.ts";
+import { percentDecoded } from "../text/percent-decoded.ts";
+import { referenced } from "./pointer.ts";
 
 export interface TypeLimits {
   /** How deep objects are opened; below that they are `object`. */
@@ -88,7 +89,7 @@ export class SchemaReader {
   }
 
   #referenced(reference: string, at: Position): string {
-    const name = decoded(reference.split("/").at(-1) ?? reference);
+    const name = percentDecoded(reference.split("/").at(-1) ?? reference);
     if (at.references.includes(reference)) return name;
     const target = referenced(reference, this.#root);
     if (target === undefined) return name === "" ? ANYTHING : name;

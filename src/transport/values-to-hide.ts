@@ -1,3 +1,4 @@
+import { percentDecoded } from "../text/percent-decoded.ts";
 import { secretsInWords } from "../text/mask-secrets.ts";
 import { childEnvironment, isOwnVariable } from "../process/child-environment.ts";
 import type { ResolvedEntry, StdioReach } from "./server-entry.ts";
@@ -48,7 +49,7 @@ function withParts(value: string): string[] {
   const isBasic = scheme?.toLowerCase() === "basic" && token !== undefined;
   const pair = isBasic ? Buffer.from(token, "base64").toString() : value;
   const passwords = [...passwordInUrl(value), ...passwordInPair(pair)];
-  return [value, token, ...passwords].filter((part) => part !== undefined).flatMap((part) => [part, decoded(part)]);
+  return [value, token, ...passwords].filter((part) => part !== undefined).flatMap((part) => [part, percentDecoded(part)]);
 }
 
 function passwordInUrl(text: string): string[] {
@@ -58,12 +59,4 @@ function passwordInUrl(text: string): string[] {
 /** Of a name and a password; a shorter one may be a port. */
 function passwordInPair(text: string): string[] {
   return /^[^\s:/]+:(?!\/\/)(\S{6,})$/.exec(text)?.slice(1) ?? [];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

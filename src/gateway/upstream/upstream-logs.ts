@@ -1,8 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import type { Logger } from "../../text/logger.ts";
 import { asNexusError, messageOf } from "../../errors/nexus-error.ts";
-import type { Params } from "../../protocol/json-rpc.ts";
-import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
+import { isLoudEnough, type LogLevel } from "../../protocol/mcp.ts";
 
 /** How long a call waits until its server knows which log messages are wanted. */
 const PATIENCE_MS = 2_000;
@@ -12,7 +11,7 @@ const PATIENCE_MS = 2_000;
  * wanted so far, because they have one level for all. Calls hear what is at or above their own.
  */
 export class LegacyLogLevels {
-  readonly #told = new WeakMap<Client, { rank: number; done: Promise<void> }>();
+  readonly #told = new WeakMap<Client, { level: LogLevel; done: Promise<void> }>();
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -22,22 +21,15 @@ export class LegacyLogLevels {
   /** Settles when the server knows. That it does not want to is no reason to fail a call. */
   async ensure(client: Client, level: LogLevel): Promise<void> {
     if (!client.serverCapabilities?.logging) return;
-    const rank = LOG_LEVELS.indexOf(level);
     const told = this.#told.get(client);
-    if (told && told.rank <= rank) return told.done;
+    if (told && isLoudEnough(level, told.level)) return told.done;
     const done = client.setLogLevel(level, { timeoutMs: PATIENCE_MS }).catch((error: unknown) => {
       // One that refuses, or does not answer, would do so again, and every call would wait for it.
       const { code } = asNexusError(error);
       if (code !== "SERVER_ERROR" && code !== "TIMEOUT") this.#told.delete(client);
       this.#logger.warn(`"${client.server}" rejected the log level ${level}: ${messageOf(error)}`);
     });
-    this.#told.set(client, { rank, done });
+    this.#told.set(client, { level, done });
     return done;
   }
-}
-
-/** Whether a caller who wants this level wants this message. */
-export function isLoudEnough({ level }: Params, wanted: LogLevel): boolean {
-  const rank = LOG_LEVELS.indexOf(level as LogLevel);
-  return rank === -1 || rank >= LOG_LEVELS.indexOf(wanted);
 }

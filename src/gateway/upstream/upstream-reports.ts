@@ -2,10 +2,9 @@ import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
-import type { ClientCapabilities, Progress } from "../../protocol/mcp.ts";
+import { isLoudEnough, type ClientCapabilities, type Progress } from "../../protocol/mcp.ts";
 import type { Caller } from "../../server/core/core.ts";
 import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
-import { isLoudEnough } from "./upstream-logs.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
 /** What a call takes so that its caller hears of it while it runs; nothing is asked for that the caller does not want. */
@@ -42,6 +41,6 @@ export function tellProgress(caller: Caller, progress: Progress): void {
 /** Log messages, as far as they are wanted. */
 export function tellLog(caller: Caller, { method, params }: Notification): void {
   const { logLevel } = caller;
-  if (method !== "notifications/message" || !params || !logLevel || !isLoudEnough(params, logLevel)) return;
+  if (method !== "notifications/message" || !params || !logLevel || !isLoudEnough(params["level"], logLevel)) return;
   caller.notify({ jsonrpc: "2.0", method, params: withoutReservedMeta(params) });
 }

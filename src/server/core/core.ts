@@ -97,7 +97,7 @@ export interface Core<Endpoint = unknown> {
    */
   handle(exchange: Exchange<Endpoint>): Promise<Result>;
   listen(request: ListenRequest): Promise<Listening>;
-  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them. A promise where it takes asking. */
+  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them. */
   paramHeaders(principal: Principal, tool: string): Promise<readonly ParamHeader[]>;
   /** A legacy session is over: what was kept for it alone ends. */
   release(owner: string): void;

@@ -3,7 +3,7 @@ import { CALLER_META, META } from "../../protocol/meta.ts";
 import type { Caller } from "./core.ts";
 
 /** `_meta` keys that each hop says for itself: what one side says with them is not for the other. */
-export const RESERVED_META: ReadonlySet<string> = new Set<string>([
+const RESERVED_META: ReadonlySet<string> = new Set<string>([
   ...Object.values(META),
   CALLER_META,
   "progressToken",
@@ -16,12 +16,15 @@ export const RESERVED_META: ReadonlySet<string> = new Set<string>([
 export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T): T {
   const meta = carrier._meta;
   if (!isRecord(meta)) return carrier;
-  const names = Object.keys(meta);
-  const kept = names.filter((name) => !RESERVED_META.has(name));
-  if (kept.length === names.length) return carrier;
+  const kept: [string, unknown][] = [];
+  let hasReserved = false;
+  for (const name in meta) {
+    if (RESERVED_META.has(name)) hasReserved = true;
+    else kept.push([name, meta[name]]);
+  }
+  if (!hasReserved) return carrier;
   const { _meta, ...rest } = carrier;
-  if (kept.length === 0) return rest as T;
-  return { _meta: Object.fromEntries(kept.map((name) => [name, meta[name]])), ...rest } as T;
+  return (kept.length === 0 ? rest : { _meta: Object.fromEntries(kept), ...rest }) as T;
 }
 
 /** W3C trace context. */

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { ByteBudget, ByteClaim } from "./byte-budget.ts";
 import { principalKey, type Principal } from "./principal.ts";
 
-/** What the system takes at once, as a rule; less is not worth counting. */
-const LITTLE_BYTES = 64 * 1024;
+/** What the system takes at once, as a rule; less is not worth counting or watching. */
+export const LITTLE_BYTES = 64 * 1024;
 
 /** Counts what was written for clients that have not read it yet. */
 export class UnreadBytes {

@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params } from "../../protocol/json-rpc.ts";
 import {
-  LOG_LEVELS,
+  isLoudEnough,
   type ClientCapabilities,
   type LogLevel,
   type Progress,
@@ -142,7 +142,7 @@ function logSender({ caller }: Exchange): CallContext["log"] {
   const { logLevel: wanted } = caller;
   if (wanted === undefined) return UNHEARD;
   return (level, data, logger) => {
-    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(wanted)) return;
+    if (!isLoudEnough(level, wanted)) return;
     const params = { level, data, ...(logger === undefined ? {} : { logger }) };
     caller.notify({ jsonrpc: "2.0", method: "notifications/message", params });
   };

@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../text/percent-decoded.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type {
   CallToolResult,
@@ -78,14 +79,5 @@ export function matchTemplate(uriTemplate: string, uri: string): Record<string, 
     .join("");
   const match = new RegExp(`^${pattern}$`).exec(uri);
   if (!match) return undefined;
-  return Object.fromEntries(names.map((name, index) => [name, decoded(match[index + 1] ?? "")]));
-}
-
-/** As it stands where it is not encoded correctly. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return Object.fromEntries(names.map((name, index) => [name, percentDecoded(match[index + 1] ?? "")]));
 }

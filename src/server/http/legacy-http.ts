@@ -24,6 +24,7 @@ import { receivedBatch } from "../core/received-message.ts";
 import { shuttingDown } from "../core/turned-away.ts";
 import { UnreadBytes } from "../core/unread-bytes.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
+import { NO_BATCHES } from "../legacy/batch-answers.ts";
 import { SessionIds, type Agreed } from "../sessions/session-ids.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
@@ -119,7 +120,7 @@ export class LegacyHttp implements LegacyEndpoint {
     if (!(session instanceof HttpSession)) {
       return refuseBody(response, session, { onDone, id: isBatch ? undefined : idOf(first) });
     }
-    if (isBatch && session.conversation.version !== "2025-03-26") return refuseBody(response, NO_BATCHES, { onDone });
+    if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
     session.receive(request, response, { messages, isBatch, onDone });
   }
 
@@ -193,7 +194,7 @@ export class LegacyHttp implements LegacyEndpoint {
     const isBatch = Array.isArray(body);
     const messages = this.#messagesIn(body);
     if (!Array.isArray(messages)) return refuseBody(response, messages, { onDone });
-    if (isBatch && session.conversation.version !== "2025-03-26") return refuseBody(response, NO_BATCHES, { onDone });
+    if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
     response.writeHead(202).end("Accepted");
     session.receive({ messages, isBatch, onDone });
   }
@@ -358,7 +359,7 @@ export class LegacyHttp implements LegacyEndpoint {
 const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
 const UNKNOWN_SESSION = invalidRequest("Unknown session: send initialize", 404);
 const NO_REQUEST_OF_ITS_OWN = invalidRequest("initialize must not be part of a batch");
-const NO_BATCHES = invalidRequest("Batches are supported only in sessions of 2025-03-26");
+const REFUSED_BATCH = invalidRequest(NO_BATCHES);
 
 /** Nothing of the body is needed any more. */
 function refuseBody(

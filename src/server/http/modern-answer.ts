@@ -6,14 +6,9 @@ import { NO_ROOM } from "../core/byte-budget.ts";
 import { jsonText } from "../core/json-text.ts";
 import type { Principal } from "../core/principal.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
+import { EVENT_STREAM_HEADERS } from "./event-stream.ts";
 import { overloaded, sendText } from "./http-refusal.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
-
-const STREAM_HEADERS = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache, no-transform",
-  "x-accel-buffering": "no",
-} as const;
 
 export interface ModernAnswerOptions {
   principal: Principal;
@@ -108,7 +103,7 @@ export class ModernAnswer {
   #stream(): void {
     if (this.#isStream) return;
     this.#isStream = true;
-    this.#res.writeHead(200, STREAM_HEADERS);
+    this.#res.writeHead(200, EVENT_STREAM_HEADERS);
   }
 
   #giveUp(): void {

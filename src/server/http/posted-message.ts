@@ -5,6 +5,7 @@ import type { Notification, Request, RequestId } from "../../protocol/json-rpc.t
 import { META } from "../../protocol/meta.ts";
 import { isModernRevision } from "../../protocol/revisions.ts";
 import { messageProblem, receivedMessage } from "../core/received-message.ts";
+import { NO_BATCHES } from "../legacy/batch-answers.ts";
 import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
 import { claimedVersion } from "../modern/modern-sender.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
@@ -27,7 +28,7 @@ export function sortPosted(
   const hasSession = headers["mcp-session-id"] !== undefined;
   if (Array.isArray(body)) {
     // Only sessions of 2025-03-26 know batches, and only the session knows whether it is one.
-    return hasSession ? { to: "legacy" } : nobody(invalidRequest("A batch belongs to a session of 2025-03-26"));
+    return hasSession ? { to: "legacy" } : nobody(invalidRequest(NO_BATCHES));
   }
   const message = receivedMessage(body);
   if (!message || message.jsonrpc !== "2.0") return nobody(invalidRequest(messageProblem(body)), body);

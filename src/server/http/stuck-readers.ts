@@ -1,7 +1,5 @@
 import type { ServerResponse } from "node:http";
-
-/** What the system takes at once, as a rule; less is not worth watching. */
-const LITTLE_BYTES = 64 * 1024;
+import { LITTLE_BYTES } from "../core/unread-bytes.ts";
 
 /** How many signs of life a client may leave unread, together with what stood before them. */
 export const STUCK_BEATS = 2;

@@ -2,6 +2,8 @@ import { INTERNAL_ERROR, type Response } from "../../protocol/json-rpc.ts";
 import { NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
 import { jsonText } from "../core/json-text.ts";
 
+export const NO_BATCHES = "Batches are supported only in sessions of 2025-03-26";
+
 /** The answers of one batch, which leave together. They are written as they come: what does not fit is not kept. */
 export class BatchAnswers {
   readonly #texts: string[] = [];

@@ -4,7 +4,7 @@ import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
-import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type Question } from "../../protocol/mcp.ts";
+import { isLoudEnough, type ClientCapabilities, type LogLevel, type Question } from "../../protocol/mcp.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Caller, Core, Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
@@ -105,7 +105,7 @@ export class LegacyCall {
   /** Before a client has named a level it is told nothing. */
   #isLoud(level: unknown): boolean {
     const wanted = this.#around.logLevel();
-    return wanted !== undefined && LOG_LEVELS.indexOf(level as LogLevel) >= LOG_LEVELS.indexOf(wanted);
+    return wanted !== undefined && isLoudEnough(level, wanted);
   }
 
   async #ask(question: Question, wanted: AbortSignal): Promise<Params> {

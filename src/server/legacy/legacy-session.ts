@@ -90,6 +90,11 @@ export class LegacySession {
     return this.#agreement?.version;
   }
 
+  /** Only one revision has batches. */
+  get takesBatches(): boolean {
+    return this.version === "2025-03-26";
+  }
+
   /** Whether its client declared anything that it can be asked. */
   get canBeAsked(): boolean {
     return this.#agreement !== undefined && isAskable(this.#agreement.capabilities);

@@ -14,7 +14,7 @@ import type { ModernRevision } from "../../protocol/revisions.ts";
 import type { Caller, Core } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
-import { behalfIn, RESERVED_META, traceIn } from "../core/reserved-meta.ts";
+import { behalfIn, traceIn, withoutReservedMeta } from "../core/reserved-meta.ts";
 
 /** What a modern request says about its sender in `_meta`, and the parameters without it. */
 export interface RequestSender {
@@ -67,12 +67,11 @@ export function readSender(
   { params = {} }: Request,
   supported: readonly ModernRevision[],
 ): { sender: RequestSender } | { problem: ErrorObject } {
-  const { _meta: meta, ...others } = params;
+  const { _meta: meta } = params;
   const version = isRecord(meta) ? meta[META.protocolVersion] : undefined;
   const problem = versionProblem(version, supported);
   if (problem) return { problem };
   if (!isRecord(meta) || !isRecord(meta[META.clientCapabilities])) return { problem: missing(META.clientCapabilities) };
-  const carried = carriedMeta(meta);
   return {
     sender: {
       version: String(version),
@@ -81,15 +80,9 @@ export function readSender(
       progressToken: isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined,
       trace: traceIn(meta),
       onBehalfOf: behalfIn(meta),
-      params: carried ? { _meta: carried, ...others } : others,
+      params: withoutReservedMeta(params),
     },
   };
-}
-
-function carriedMeta(meta: Record<string, unknown>): Record<string, unknown> | undefined {
-  let carried: [string, unknown][] | undefined;
-  for (const key in meta) if (!RESERVED_META.has(key)) (carried ??= []).push([key, meta[key]]);
-  return carried && Object.fromEntries(carried);
 }
 
 function missing(key: string): ErrorObject {

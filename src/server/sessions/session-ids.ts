@@ -54,7 +54,7 @@ export class SessionIds {
       const key = await loadStateKey(stateFolder, platform, "gateway sessions");
       return new SessionIds(lifeMs, new Seal(key), ended);
     } catch (error) {
-      logger.warn(`sessions of older clients will not survive a restart of the gateway: ${messageOf(error)}`);
+      logger.warn(`sessions of older clients will not survive a restart of this server: ${messageOf(error)}`);
       return new SessionIds(lifeMs);
     }
   }

@@ -29,7 +29,7 @@ import { servedRevisions } from "../core/served-revisions.ts";
 import { ANYBODY, principalKey, type Principal } from "../core/principal.ts";
 import { messageProblem, receivedBatch, receivedMessage } from "../core/received-message.ts";
 import { jsonText } from "../core/json-text.ts";
-import { BatchAnswers } from "../legacy/batch-answers.ts";
+import { BatchAnswers, NO_BATCHES } from "../legacy/batch-answers.ts";
 import { LegacySession } from "../legacy/legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
 
@@ -180,9 +180,7 @@ class StdioEndpoint {
       this.#refuse(undefined, INVALID_REQUEST, problem);
       onDone?.();
     };
-    if (this.#session.version !== "2025-03-26") {
-      return refuse("Batches are supported only in sessions of 2025-03-26");
-    }
+    if (!this.#session.takesBatches) return refuse(NO_BATCHES);
     const { batchMessages, batchBytes } = this.#limits;
     const messages = receivedBatch(items, batchMessages);
     if (!Array.isArray(messages)) return refuse(messages.problem);
