@@ -7,7 +7,7 @@ import { isModernRevision } from "../../protocol/revisions.ts";
 import { messageProblem, receivedMessage } from "../core/received-message.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
 import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
-import { claimedVersion } from "../modern/modern-sender.ts";
+import { eraOf } from "../modern/modern-sender.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
 
 /** Whom a posted body concerns. */
@@ -16,15 +16,8 @@ export type PostedMessage =
   | { to: "legacy" }
   | { to: "nobody"; refusal: HttpRefusal; id?: RequestId | undefined };
 
-/**
- * Which era a POST belongs to: what the body claims decides, then `initialize`, then the header of a session, then the
- * version header.
- */
-export function sortPosted(
-  body: unknown,
-  headers: IncomingHttpHeaders,
-  { modern, legacy }: ServedRevisions,
-): PostedMessage {
+/** Which era a POST belongs to: what the message says decides, then the header of a session, then the version header. */
+export function sortPosted(body: unknown, headers: IncomingHttpHeaders, served: ServedRevisions): PostedMessage {
   const hasSession = headers["mcp-session-id"] !== undefined;
   if (Array.isArray(body)) {
     // Only sessions of 2025-03-26 know batches, and only the session knows whether it is one.
@@ -38,9 +31,9 @@ export function sortPosted(
   if (message.params !== undefined && !isRecord(message.params)) {
     return nobody(invalidRequest(`"params" must be an object`), body);
   }
-  if (modern.length === 0) return { to: "legacy" };
-  if (claimedVersion(message.params) !== undefined || legacy.length === 0) return { to: "modern", message };
-  if (message.method === "initialize" || hasSession) return { to: "legacy" };
+  const era = eraOf(message, served);
+  if (era === "modern") return { to: "modern", message };
+  if (era === "legacy" || hasSession) return { to: "legacy" };
   if (!isModernRevision(headers["mcp-protocol-version"])) return { to: "legacy" };
   if (!("id" in message)) return { to: "modern", message };
   const error = { code: INVALID_PARAMS, message: `"_meta" of the request must have "${META.protocolVersion}"` };

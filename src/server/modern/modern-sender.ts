@@ -10,7 +10,7 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type ProgressToken } from "../../protocol/mcp.ts";
 import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
-import type { ModernRevision } from "../../protocol/revisions.ts";
+import type { Era, ModernRevision } from "../../protocol/revisions.ts";
 import type { Caller, Core } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
@@ -45,9 +45,11 @@ export function claimedVersion(params: unknown): unknown {
   return isRecord(meta) ? meta[META.protocolVersion] : undefined;
 }
 
-/** Whether a request is of the newest era, where its core serves both, or only one. */
-export function isModern({ params }: Request, { modern, legacy }: ServedRevisions): boolean {
-  return modern.length > 0 && (legacy.length === 0 || claimedVersion(params) !== undefined);
+/** The era of a message, by what it says itself; undefined where it says nothing, and both are served. */
+export function eraOf({ method, params }: Request | Notification, served: ServedRevisions): Era | undefined {
+  if (served.modern.length === 0) return "legacy";
+  if (served.legacy.length === 0 || claimedVersion(params) !== undefined) return "modern";
+  return method === "initialize" ? "legacy" : undefined;
 }
 
 /** Why a version that a message claims cannot be served. */

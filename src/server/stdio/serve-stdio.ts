@@ -1,9 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { Deadlines } from "../../async/deadlines.ts";
 import { callListener } from "../../async/call-listener.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import {
   INTERNAL_ERROR,
@@ -14,24 +12,20 @@ import {
   isResponse,
   PARSE_ERROR,
   type Message,
-  type Request,
   type RequestId,
   type Response,
 } from "../../protocol/json-rpc.ts";
 import { LineReader } from "../../protocol/line-reader.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
-import { answerModern } from "../modern/modern-request.ts";
-import { claimedVersion } from "../modern/modern-sender.ts";
 import { ByteBudget, NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
 import { SERVER_LIMITS, type BatchLimits, type ServerLimits } from "../core/limits.ts";
-import { servedRevisions } from "../core/served-revisions.ts";
 import { ANYBODY, principalKey, type Principal } from "../core/principal.ts";
 import { messageProblem, receivedBatch, receivedMessage } from "../core/received-message.ts";
 import { jsonText } from "../core/json-text.ts";
 import { BatchAnswers, NO_BATCHES } from "../legacy/batch-answers.ts";
-import { LegacySession } from "../legacy/legacy-session.ts";
-import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
+import { DuplexConversation } from "../legacy/duplex-conversation.ts";
+import { SharedChannel } from "../legacy/request-channel.ts";
 
 export interface ServeStdioOptions {
   /** Who calls; default: one anonymous caller. */
@@ -82,13 +76,7 @@ class StdioEndpoint {
   readonly #budget: ByteBudget;
   /** What the client has not read. */
   readonly #unread: ByteClaim;
-  readonly #session: LegacySession;
-  readonly #modern = new Map<RequestId, AbortController>();
-  readonly #waiting = new Set<object>();
-  /** Whoever waits for the last answer. */
-  #onQuiet: (() => void) | undefined;
-  /** Set by the first message, and never changed: what carries no mark of its own is of that era. */
-  #era: "modern" | "legacy" | undefined;
+  readonly #conversation: DuplexConversation;
   #isOver = false;
 
   constructor(options: PipeOptions) {
@@ -100,8 +88,7 @@ class StdioEndpoint {
     const measure = () => options.output.writableLength;
     this.#unread = this.#budget.claim(principalKey(principal), { measure });
     const outside = (notification: Message) => void this.#write(notification);
-    const deadlines = new Deadlines();
-    this.#session = new LegacySession({ core, principal, answerMs, logger, deadlines, outside });
+    this.#conversation = new DuplexConversation({ core, principal, answerMs, logger, outside });
   }
 
   async serve(): Promise<void> {
@@ -112,12 +99,10 @@ class StdioEndpoint {
     const over = AbortSignal.any([signal, gone.signal]);
     output.once("close", () => gone.abort());
     await this.#read(input, over);
-    this.#session.stopAsking();
-    for (const [id, controller] of this.#modern) if (!this.#waiting.has(controller)) this.#abort(id, controller);
+    this.#conversation.stopListening();
     if (!over.aborted) await this.#quiet(drainMs, over);
     this.#isOver = true;
-    for (const [id, controller] of this.#modern) this.#abort(id, controller);
-    await this.#session.close();
+    await this.#conversation.close();
     if (!output.destroyed && !output.writableEnded && output.writableLength > 0) await flushed(output);
   }
 
@@ -160,7 +145,7 @@ class StdioEndpoint {
     if (Array.isArray(value)) return this.#receiveBatch(value, held);
     const message = receivedMessage(value);
     if (!message) this.#refuse(id, INVALID_REQUEST, messageProblem(value));
-    else this.#receive(message, () => new SharedChannel((each) => this.#write(each), held));
+    else this.#conversation.receive(message, () => new SharedChannel((each) => this.#write(each), held));
     if (!message || !isRequest(message)) held.onDone?.();
   }
 
@@ -180,7 +165,7 @@ class StdioEndpoint {
       this.#refuse(undefined, INVALID_REQUEST, problem);
       onDone?.();
     };
-    if (!this.#session.takesBatches) return refuse(NO_BATCHES);
+    if (!this.#conversation.takesBatches) return refuse(NO_BATCHES);
     const { batchMessages, batchBytes } = this.#limits;
     const messages = receivedBatch(items, batchMessages);
     if (!Array.isArray(messages)) return refuse(messages.problem);
@@ -188,83 +173,7 @@ class StdioEndpoint {
     const batch = { answers: new BatchAnswers(batchBytes, this.#claim()), requests };
     const channel = new SharedChannel((each) => this.#write(each), { batch, onDone });
     if (requests === 0) onDone?.();
-    for (const message of messages) this.#receive(message, () => channel);
-  }
-
-  #receive(message: Message, channel: () => RequestChannel): void {
-    if (isResponse(message)) return this.#session.settle(message);
-    if (isNotification(message)) {
-      if (message.method === "notifications/cancelled") this.#cancelModern(message.params?.["requestId"]);
-      return this.#session.notified(message);
-    }
-    const { id, params = {} } = message;
-    if (!isRecord(params)) return channel().finish(refusal(id, INVALID_REQUEST, `"params" must be an object`));
-    if (this.#speaksModern(message)) callListener(() => this.#answerModern(message, channel()), this.#logger);
-    else this.#session.request(message, this.#counted(channel()));
-  }
-
-  /** What a message claims decides; then `initialize`; then what the first message was. */
-  #speaksModern({ method, params }: Request): boolean {
-    const { modern, legacy } = servedRevisions(this.#options.core);
-    if (modern.length === 0 || legacy.length === 0) return legacy.length === 0;
-    const isMarked = claimedVersion(params) !== undefined;
-    this.#era ??= isMarked ? "modern" : "legacy";
-    return isMarked || (method !== "initialize" && this.#session.version === undefined && this.#era === "modern");
-  }
-
-  async #answerModern(request: Request, channel: RequestChannel): Promise<void> {
-    const { core, principal } = this.#options;
-    const { id, method } = request;
-    if (this.#modern.has(id)) {
-      return channel.finish(refusal(id, INVALID_REQUEST, "A request with this id is already running"));
-    }
-    const controller = new AbortController();
-    const { signal } = controller;
-    this.#modern.set(id, controller);
-    const isListening = method === "subscriptions/listen";
-    // A subscription has no end of its own, so nobody waits for it.
-    if (!isListening) this.#waiting.add(controller);
-    const send = (notification: Message) => {
-      if (!signal.aborted) channel.send(notification);
-    };
-    const answer = await answerModern({ core, principal, request, signal, send });
-    const apart = channel.untilApart?.();
-    if (apart) await apart;
-    const isWanted = this.#modern.get(id) === controller;
-    if (isWanted) this.#modern.delete(id);
-    channel.finish(isWanted ? answer : undefined);
-    // On stdio the end of a subscription is told in both ways that the specification has.
-    if (isWanted && isListening && "result" in answer) channel.send(cancelled(id));
-    this.#done(controller);
-  }
-
-  #cancelModern(id: unknown): void {
-    const controller = isRequestId(id) ? this.#modern.get(id) : undefined;
-    if (controller) this.#abort(id as RequestId, controller);
-  }
-
-  #abort(id: RequestId, controller: AbortController): void {
-    this.#modern.delete(id);
-    controller.abort(new NexusError("CANCELLED", "The client cancelled the request"));
-  }
-
-  #counted(channel: RequestChannel): RequestChannel {
-    const counted: RequestChannel = {
-      canStream: channel.canStream,
-      send: (message) => channel.send(message),
-      untilApart: () => channel.untilApart?.(),
-      finish: (answer) => {
-        channel.finish(answer);
-        this.#done(counted);
-      },
-    };
-    this.#waiting.add(counted);
-    return counted;
-  }
-
-  #done(waiting: object): void {
-    this.#waiting.delete(waiting);
-    if (this.#waiting.size === 0) this.#onQuiet?.();
+    for (const message of messages) this.#conversation.receive(message, () => channel);
   }
 
   /** What is not read at once has to be held. */
@@ -275,13 +184,12 @@ class StdioEndpoint {
 
   /** Resolves when everything is answered, or the time is over. */
   async #quiet(drainMs: number, over: AbortSignal): Promise<void> {
-    if (this.#waiting.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#onQuiet = resolve;
+    const enough = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, drainMs);
       over.addEventListener("abort", () => resolve(), { once: true });
     });
+    await Promise.race([this.#conversation.quiet(), enough]);
     clearTimeout(timer);
   }
 
@@ -316,10 +224,6 @@ function refusal(id: RequestId | undefined, code: number, message: string): Resp
 function withoutRoom(message: Message | BatchAnswers): string | undefined {
   if (message instanceof BatchAnswers) return JSON.stringify(refusal(undefined, INTERNAL_ERROR, NO_ROOM));
   return isResponse(message) ? JSON.stringify(refusal(message.id ?? undefined, INTERNAL_ERROR, NO_ROOM)) : undefined;
-}
-
-function cancelled(requestId: RequestId): Message {
-  return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "The subscription ended" } };
 }
 
 /** Resolves when everything is written, or its reader has had time enough to take it. */

@@ -1,0 +1,127 @@
+import { Cancellation } from "../../async/cancellation.ts";
+import { callListener } from "../../async/call-listener.ts";
+import { Deadlines } from "../../async/deadlines.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import {
+  INVALID_REQUEST,
+  isNotification,
+  isResponse,
+  type Message,
+  type Request,
+  type RequestId,
+  type Response,
+} from "../../protocol/json-rpc.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import { servedRevisions } from "../core/served-revisions.ts";
+import { answerModern } from "../modern/modern-request.ts";
+import { eraOf } from "../modern/modern-sender.ts";
+import { LegacySession, type SessionOptions } from "./legacy-session.ts";
+import type { RequestChannel } from "./request-channel.ts";
+
+/** One client on a connection that carries everything, a pipe or memory: each request is answered in its own era. */
+export class DuplexConversation {
+  readonly #options: Omit<SessionOptions, "deadlines">;
+  readonly #session: LegacySession;
+  /** The modern requests. */
+  readonly #running = new Map<RequestId, Cancellation>();
+  /** What will be answered: all requests but subscriptions, which have no end of their own. */
+  readonly #waiting = new Set<object>();
+  #onQuiet: (() => void) | undefined;
+  /** Set by the first request, and never changed: what carries no mark of its own is of that era. */
+  #firstEra: Era | undefined;
+
+  constructor(options: Omit<SessionOptions, "deadlines">) {
+    this.#options = options;
+    this.#session = new LegacySession({ ...options, deadlines: new Deadlines() });
+  }
+
+  get takesBatches(): boolean {
+    return this.#session.takesBatches;
+  }
+
+  /** `channel`: the way back, for a request. */
+  receive(message: Message, channel: () => RequestChannel): void {
+    if (isResponse(message)) return this.#session.settle(message);
+    if (isNotification(message)) {
+      if (message.method === "notifications/cancelled") this.#cancel(message.params?.["requestId"] as RequestId);
+      return this.#session.notified(message);
+    }
+    const { id, params = {} } = message;
+    if (!isRecord(params)) return channel().finish(refusal(id, `"params" must be an object`));
+    if (this.#isModern(message)) callListener(() => this.#answer(message, channel()), this.#options.logger);
+    else this.#session.request(message, this.#counted(channel()));
+  }
+
+  /** The client can say no more, though it may still read. */
+  stopListening(): void {
+    this.#session.stopAsking();
+    for (const [id, running] of this.#running) if (!this.#waiting.has(running)) this.#cancel(id);
+  }
+
+  /** Resolves when everything is answered. */
+  async quiet(): Promise<void> {
+    if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve));
+  }
+
+  /** Calls off what is left; it gets no answer. */
+  async close(): Promise<void> {
+    for (const id of this.#running.keys()) this.#cancel(id);
+    await this.#session.close();
+  }
+
+  /** What a request says of its era decides; then whether there is a session; then what the first request was. */
+  #isModern(request: Request): boolean {
+    const era = eraOf(request, servedRevisions(this.#options.core));
+    this.#firstEra ??= era ?? "legacy";
+    return (era ?? (this.#session.version === undefined ? this.#firstEra : "legacy")) === "modern";
+  }
+
+  async #answer(request: Request, channel: RequestChannel): Promise<void> {
+    const { core, principal } = this.#options;
+    const { id, method } = request;
+    if (this.#running.has(id)) return channel.finish(refusal(id, "A request with this id is already running"));
+    const signal = new Cancellation();
+    this.#running.set(id, signal);
+    if (method !== "subscriptions/listen") this.#waiting.add(signal);
+    const send = (message: Message) => {
+      if (!signal.aborted) channel.send(message);
+    };
+    const answer = await answerModern({ core, principal, request, signal, send });
+    const apart = channel.untilApart?.();
+    if (apart) await apart;
+    if (!signal.aborted) this.#running.delete(id);
+    // A cancelled request gets no answer.
+    channel.finish(signal.aborted ? undefined : answer);
+    this.#done(signal);
+  }
+
+  #cancel(id: RequestId): void {
+    const running = this.#running.get(id);
+    this.#running.delete(id);
+    running?.abort(new NexusError("CANCELLED", "The client cancelled the request"));
+  }
+
+  #counted(channel: RequestChannel): RequestChannel {
+    const counted: RequestChannel = {
+      canStream: channel.canStream,
+      send: (message) => channel.send(message),
+      untilApart: () => channel.untilApart?.(),
+      finish: (answer) => {
+        channel.finish(answer);
+        this.#done(counted);
+      },
+    };
+    this.#waiting.add(counted);
+    return counted;
+  }
+
+  #done(waiting: object): void {
+    this.#waiting.delete(waiting);
+    if (this.#waiting.size === 0) this.#onQuiet?.();
+  }
+}
+
+function refusal(id: RequestId, message: string): Response {
+  return { jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message } };
+}
