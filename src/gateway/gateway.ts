@@ -4,9 +4,8 @@ import type { Host } from "../host/host.ts";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
-import { LegacyHttp } from "../server/http/legacy-http.ts";
-import { OpenStreams } from "../server/core/open-streams.ts";
-import { UnreadBytes } from "../server/core/unread-bytes.ts";
+import type { LegacyHttp } from "../server/http/legacy-http.ts";
+import { endpointParts } from "../server/http/mcp-endpoint.ts";
 import { admitEverybody, type Authenticate, type Principal } from "../server/core/principal.ts";
 import { SessionIds } from "../server/sessions/session-ids.ts";
 
@@ -53,7 +52,7 @@ export class Gateway implements AsyncDisposable {
     try {
       return new Gateway(assembly, parts, await parts.edge.listen(port, address));
     } catch (error) {
-      await Promise.all([parts.legacy.close(), parts.edge.close()]);
+      await parts.edge.close();
       await assembly.close();
       throw error;
     }
@@ -97,7 +96,7 @@ export class Gateway implements AsyncDisposable {
     const { gate, limits } = this.#assembly;
     this.#edge.drain();
     await within(gate.close(), limits.drainMs);
-    await Promise.all([this.#legacy.close(), this.#edge.close()]);
+    await this.#edge.close();
     await this.#assembly.close();
   }
 }
@@ -109,34 +108,15 @@ interface Parts {
 
 function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
   const { endpoints, budget, limits, logger, failures, host, metrics, gate, calls } = assembly;
-  const { keepAliveMs, streamMs } = limits;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
-  const streams = new OpenStreams(limits);
-  const unread = new UnreadBytes(budget);
-  const legacy = new LegacyHttp({
-    self: "gateway",
-    ids,
-    maxSessions: limits.sessions,
-    share: limits.share,
-    streams,
-    unread,
-    idleMs: limits.sessionIdleMs,
-    keepAliveMs,
-    streamMs,
-    unreadBytes: limits.bufferedBytes,
-    batch: limits,
-    logger,
-  });
+  const parts = endpointParts({ self: "gateway", limits, budget, ids, logger });
+  const { legacy, streams } = parts;
   const edge: HttpEdge = new HttpEdge({
+    ...parts,
     endpoints,
-    legacy,
-    limits,
     failures,
     chain: host.chain,
-    streams,
-    budget,
-    unread,
     authenticate: options.authenticate ?? admitEverybody,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { GatewayChain } from "../../host/servers/gateway-chain.ts";
-import { NO_ROOM, type ByteBudget } from "../../server/core/byte-budget.ts";
+import { NO_ROOM } from "../../server/core/byte-budget.ts";
 import { HttpListener } from "../../server/http/http-listener.ts";
 import {
   invalidRequest,
@@ -12,31 +12,21 @@ import {
   sendText,
   wrongMethod,
 } from "../../server/http/http-refusal.ts";
-import type { LegacyEndpoint } from "../../server/http/legacy-endpoint.ts";
-import { McpEndpoint } from "../../server/http/mcp-endpoint.ts";
+import { McpEndpoint, type McpEndpointOptions } from "../../server/http/mcp-endpoint.ts";
 import type { Traffic } from "../../server/http/traffic.ts";
-import type { OpenStreams } from "../../server/core/open-streams.ts";
 import type { Authenticate, Principal } from "../../server/core/principal.ts";
-import type { UnreadBytes } from "../../server/core/unread-bytes.ts";
 import { VIA_HEADER } from "../../transport/via-marks.ts";
 import { callerErrorOf, dataFor, inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
-import type { Limits } from "../operation/limits.ts";
-import { cannotListen } from "./cannot-listen.ts";
 import { sendFrontPage, wantsPage } from "./front-page.ts";
 import type { Endpoints } from "./guarded-core.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import { routeOf, type Route } from "./routes.ts";
 import { toolManifest } from "./tool-manifest.ts";
 
-export interface HttpEdgeOptions {
+export interface HttpEdgeOptions extends McpEndpointOptions {
   endpoints: Endpoints;
-  legacy: LegacyEndpoint;
   authenticate: Authenticate;
-  limits: Limits;
-  streams: OpenStreams;
-  budget: ByteBudget;
-  unread: UnreadBytes;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   isReady: () => boolean;
@@ -58,13 +48,15 @@ export class HttpEdge {
   constructor(options: HttpEdgeOptions) {
     const { failures } = options;
     this.#options = options;
-    this.#mcp = new McpEndpoint({ ...options, self: "gateway" });
+    this.#mcp = new McpEndpoint(options);
     this.#listener = new HttpListener({
       ...options,
       words: {
         self: "gateway",
         allowHost: "--allow-host, or allowedHosts",
         allowOrigin: "--allow-origin, or allowedOrigins",
+        port: "--port",
+        address: "--host",
       },
       serve: (req, res) => this.#serve(req, res),
       report: (error, { method, url }) => inCallerWords(failures.report(error, { method: `${method} ${url}` })),
@@ -77,9 +69,7 @@ export class HttpEdge {
 
   /** Resolves with the address as it stands in a URL. */
   listen(port: number, address: string): Promise<{ host: string; port: number }> {
-    return this.#listener.listen(port, address).catch((error: unknown) => {
-      throw error instanceof NexusError ? error : cannotListen(error as NodeJS.ErrnoException, port, address);
-    });
+    return this.#listener.listen(port, address);
   }
 
   /** Takes no new connections, and ends the streams that have no end of their own. */
@@ -88,11 +78,10 @@ export class HttpEdge {
     this.#mcp.drain();
   }
 
-  /** Calls off what is left, and closes every connection once what was said on it is written. */
+  /** Calls off what is left, ends all sessions, and closes every connection once what was said on it is written. */
   async close(): Promise<void> {
     this.drain();
-    this.#mcp.close();
-    await this.#listener.close();
+    await Promise.all([this.#mcp.close(), this.#listener.close()]);
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -1,17 +1,28 @@
 import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
 import type { ForeignRequest } from "./origin-guard.ts";
 
-/** What the server is called, and how to allow a host or an origin there. */
-export interface ForeignWords {
+/** What the server is called, and how its options are written. */
+export interface HttpWords {
   self: string;
   allowHost: string;
   allowOrigin: string;
+  /** Followed by a value. */
+  port: string;
+  /** Followed by a value. */
+  address: string;
 }
 
-const PLAIN: ForeignWords = { self: "server", allowHost: "allowedHosts", allowOrigin: "allowedOrigins" };
+/** For programs that use the library. */
+export const PLAIN_WORDS: HttpWords = {
+  self: "server",
+  allowHost: "allowedHosts",
+  allowOrigin: "allowedOrigins",
+  port: "port:",
+  address: "address:",
+};
 
 /** How a request is answered that must not be served. */
-export function refusalOf({ reason, value }: ForeignRequest, words = PLAIN): HttpRefusal {
+export function refusalOf({ reason, value }: ForeignRequest, words: HttpWords): HttpRefusal {
   const { self, allowHost, allowOrigin } = words;
   const shown = JSON.stringify(value);
   switch (reason) {

@@ -6,7 +6,8 @@ import type { ServerLimits } from "../core/limits.ts";
 import type { Authenticate, Principal } from "../core/principal.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
-import { refusalOf, type ForeignWords } from "./foreign-request.ts";
+import { cannotListen } from "./cannot-listen.ts";
+import { PLAIN_WORDS, refusalOf, type HttpWords } from "./foreign-request.ts";
 import { invalidRequest, refuse, refuseUnread } from "./http-refusal.ts";
 import { OriginGuard } from "./origin-guard.ts";
 import { answerBroken } from "./socket-failures.ts";
@@ -17,8 +18,8 @@ export interface HttpListenerOptions {
   authenticate: Authenticate;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
-  /** How a request is refused that must not be served. */
-  words?: ForeignWords | undefined;
+  /** How the server speaks of itself and its options. */
+  words?: HttpWords | undefined;
   /** What is not for anybody calls `admit` first. */
   serve: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
   /** Logs a failure that is a bug; returns it as the client reads it. */
@@ -33,12 +34,14 @@ export class HttpListener {
   readonly traffic = new Traffic();
   readonly #options: HttpListenerOptions;
   readonly #server: Server;
+  readonly #words: HttpWords;
   #guard: OriginGuard | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: HttpListenerOptions) {
     const { limits } = options;
     this.#options = options;
+    this.#words = options.words ?? PLAIN_WORDS;
     this.#server = createServer(
       {
         maxHeaderSize: limits.headerBytes,
@@ -57,10 +60,11 @@ export class HttpListener {
     return this.#closed !== undefined;
   }
 
-  /** Resolves with the address as it stands in a URL; rejects with the error of Node. */
+  /** Resolves with the address as it stands in a URL. */
   async listen(port: number, address: string): Promise<{ host: string; port: number }> {
+    const words = this.#words;
     await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
+      this.#server.once("error", (error) => reject(cannotListen(error, { port, address, words })));
       this.#server.listen({ port, host: address }, resolve);
     });
     const { port: bound } = this.#server.address() as AddressInfo;
@@ -113,9 +117,9 @@ export class HttpListener {
   }
 
   #route(req: IncomingMessage, res: ServerResponse): Promise<void> | void {
-    const { words, serve } = this.#options;
+    const { serve } = this.#options;
     const problem = this.#guard?.problemOf(req);
-    if (problem) return refuseUnread(req, res, refusalOf(problem, words));
+    if (problem) return refuseUnread(req, res, refusalOf(problem, this.#words));
     const { origin } = req.headers;
     if (this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
     return serve(req, res);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Deadlines } from "../../async/deadlines.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
@@ -16,16 +16,15 @@ import {
   type HttpRefusal,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
-import { ByteBudget } from "../core/byte-budget.ts";
-import { SERVER_LIMITS, type BatchLimits } from "../core/limits.ts";
-import { OpenStreams, TOO_MANY_STREAMS } from "../core/open-streams.ts";
+import type { ServerLimits } from "../core/limits.ts";
+import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
 import { receivedBatch } from "../core/received-message.ts";
 import { shuttingDown } from "../core/turned-away.ts";
-import { UnreadBytes } from "../core/unread-bytes.ts";
+import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
-import { SessionIds, type Agreed } from "../sessions/session-ids.ts";
+import type { Agreed, SessionIds } from "../sessions/session-ids.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
 import { HttpSession } from "./http-session.ts";
@@ -34,30 +33,18 @@ import { SseSession, type SseSessionOptions } from "./sse-session.ts";
 export interface LegacyHttpOptions {
   /** What this server is called where it speaks of itself. */
   self?: string | undefined;
-  maxSessions: number;
-  /** What one principal gets of sessions and of what is kept for them while others compete, from 0 to 1. */
-  share?: number | undefined;
+  limits: ServerLimits;
   /** Where streams that belong to no call are counted. */
-  streams?: OpenStreams | undefined;
+  streams: OpenStreams;
   /** Where it is counted what clients have not read. */
-  unread?: UnreadBytes | undefined;
-  /** After so long without a request or an open stream a session ends. */
-  idleMs: number;
-  logger?: Logger | undefined;
+  unread: UnreadBytes;
+  /** By which sessions are known, also those that are no longer open. */
+  ids: SessionIds;
+  logger: Logger;
   /** How long a client has to answer a question; ten minutes. */
   answerMs?: number | undefined;
   /** How long an answer may take before its POST becomes a stream. */
   patienceMs?: number | undefined;
-  keepAliveMs?: number | undefined;
-  /** How long one response lasts where its client comes back for the rest; default: no limit. */
-  streamMs?: number | undefined;
-  /** Bytes that may wait for a client that does not read; then it is disconnected. */
-  unreadBytes?: number | undefined;
-  /** Where clients of HTTP+SSE post. */
-  messagesPath?: string | undefined;
-  /** By which sessions are known, also those that are no longer open. */
-  ids?: SessionIds | undefined;
-  batch?: BatchLimits | undefined;
 }
 
 /** One that is not open here, and can be taken up. */
@@ -67,8 +54,8 @@ interface EarlierSession {
 }
 
 const PATIENCE_MS = 250;
-const KEEP_ALIVE_MS = 15_000;
-const UNREAD_BYTES = 8 * 1024 * 1024;
+/** Where clients of HTTP+SSE post. */
+const MESSAGES_PATH = "/messages";
 
 /** Clients of 2024-11-05 … 2025-11-25 over HTTP: Streamable with its sessions, and HTTP+SSE. */
 export class LegacyHttp implements LegacyEndpoint {
@@ -82,19 +69,17 @@ export class LegacyHttp implements LegacyEndpoint {
   readonly #shares: FairShares;
   readonly #deadlines = new Deadlines();
   readonly #streams: StreamSurroundings;
-  readonly #batch: BatchLimits;
+  #isClosed = false;
 
   constructor(options: LegacyHttpOptions) {
+    const { limits, streams: open, unread, ids, logger } = options;
+    const { keepAliveMs, streamMs, bufferedBytes: unreadBytes, sessions, share } = limits;
+    const [deadlines, kept] = [this.#deadlines, new EventStore(undefined, share)];
     this.#options = options;
-    this.#logger = options.logger ?? SILENT;
-    this.#batch = options.batch ?? SERVER_LIMITS;
-    this.#ids = options.ids ?? new SessionIds(SERVER_LIMITS.sessionLifeMs);
-    const { keepAliveMs = KEEP_ALIVE_MS, unreadBytes = UNREAD_BYTES, streamMs = Infinity } = options;
-    const [deadlines, kept] = [this.#deadlines, new EventStore(undefined, options.share)];
-    const open = options.streams ?? new OpenStreams(SERVER_LIMITS);
-    const unread = options.unread ?? new UnreadBytes(new ByteBudget(SERVER_LIMITS));
+    this.#logger = logger;
+    this.#ids = ids;
     this.#streams = { deadlines, open, kept, keepAliveMs, streamMs, unreadBytes, unread };
-    this.#shares = new FairShares(options.maxSessions, options.share);
+    this.#shares = new FairShares(sessions, share);
   }
 
   get sessions(): number {
@@ -168,7 +153,7 @@ export class LegacyHttp implements LegacyEndpoint {
     if (!leaveOpen) return refuse(response, overloaded(TOO_MANY_STREAMS));
     const session = new SseSession(response, {
       ...this.#sessionOptions(r),
-      messagesPath: this.#options.messagesPath ?? "/messages",
+      messagesPath: MESSAGES_PATH,
       earlier: this.#earlierSse(headers, r),
       seal: (agreed) => this.#ids.seal(agreed, { transport: "sse", ...r }),
       onEnd: ({ id }) => {
@@ -201,6 +186,7 @@ export class LegacyHttp implements LegacyEndpoint {
 
   /** Ends every session; what is in flight is answered with that. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const sessions = [...this.#sessions.values(), ...this.#sseSessions.values()];
     this.#sessions.clear();
     this.#sseSessions.clear();
@@ -230,7 +216,7 @@ export class LegacyHttp implements LegacyEndpoint {
   /** The messages of a body, all of them or none. */
   #messagesIn(body: unknown): Message[] | HttpRefusal {
     const items: unknown[] = Array.isArray(body) ? body : [body];
-    const received = receivedBatch(items, this.#batch.batchMessages);
+    const received = receivedBatch(items, this.#options.limits.batchMessages);
     return Array.isArray(received) ? received : invalidRequest(received.problem);
   }
 
@@ -283,6 +269,10 @@ export class LegacyHttp implements LegacyEndpoint {
 
   /** Among the sessions that are open; returns why there is no room for it, and then it is closed. */
   #admit(session: HttpSession): HttpRefusal | undefined {
+    if (this.#isClosed) {
+      void session.close();
+      return overloaded(shuttingDown(this.#options.self));
+    }
     const share = this.#shares.of(session.principalKey);
     if (!this.#makeRoom(share)) {
       void session.close();
@@ -322,10 +312,10 @@ export class LegacyHttp implements LegacyEndpoint {
   }
 
   #full(share: Share): HttpRefusal {
-    const { self = "server" } = this.#options;
+    const { self = "server", limits } = this.#options;
     const limit = this.#shares.limitOf(share);
     const what =
-      share.held < limit ? String(this.#options.maxSessions) : `${limit} for one caller while others use the ${self}`;
+      share.held < limit ? String(limits.sessions) : `${limit} for one caller while others use the ${self}`;
     return overloaded(`Session limit reached (${what}). Retry later or raise limits.sessions.`, 30);
   }
 
@@ -341,7 +331,7 @@ export class LegacyHttp implements LegacyEndpoint {
   #newSession(r: Visitor, start?: number): HttpSession {
     return new HttpSession({
       ...this.#sessionOptions(r),
-      idleMs: this.#options.idleMs,
+      idleMs: this.#options.limits.sessionIdleMs,
       patienceMs: this.#options.patienceMs ?? PATIENCE_MS,
       onIdle: (idle) => this.#end(idle),
       start,
@@ -349,9 +339,9 @@ export class LegacyHttp implements LegacyEndpoint {
   }
 
   #sessionOptions({ core, principal }: Visitor) {
-    const { answerMs } = this.#options;
+    const { answerMs, limits } = this.#options;
     const streams = this.#streams;
-    const { batchBytes } = this.#batch;
+    const { batchBytes } = limits;
     return { core, principal, answerMs, streams, batchBytes, deadlines: this.#deadlines, logger: this.#logger };
   }
 }

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerLimits } from "../core/limits.ts";
 import type { ByteBudget } from "../core/byte-budget.ts";
-import type { OpenStreams } from "../core/open-streams.ts";
+import { OpenStreams } from "../core/open-streams.ts";
 import { principalKey } from "../core/principal.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
-import type { UnreadBytes } from "../core/unread-bytes.ts";
+import { shuttingDown } from "../core/turned-away.ts";
+import { UnreadBytes } from "../core/unread-bytes.ts";
+import type { SessionIds } from "../sessions/session-ids.ts";
+import type { Logger } from "../../text/logger.ts";
 import { accepts } from "./accepts.ts";
-import { invalidRequest, refuse, refuseUnread, wrongMethod } from "./http-refusal.ts";
+import { invalidRequest, overloaded, refuse, refuseUnread, wrongMethod, type HttpRefusal } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
+import { LegacyHttp } from "./legacy-http.ts";
 import { ModernHttp } from "./modern-http.ts";
 import { sortPosted } from "./posted-message.ts";
 import { readJson, type ReadJson } from "./read-json.ts";
@@ -22,14 +26,31 @@ export interface McpEndpointOptions {
   unread: UnreadBytes;
 }
 
+/** What an endpoint is made of, with sessions for older clients. */
+export function endpointParts(options: {
+  self?: string | undefined;
+  limits: ServerLimits;
+  budget: ByteBudget;
+  ids: SessionIds;
+  logger: Logger;
+}): McpEndpointOptions & { legacy: LegacyHttp } {
+  const { self, limits, budget } = options;
+  const streams = new OpenStreams(limits);
+  const unread = new UnreadBytes(budget);
+  return { self, limits, budget, streams, unread, legacy: new LegacyHttp({ ...options, streams, unread }) };
+}
+
 /** The paths on which MCP is spoken: tells clients of both eras apart, and hands each to its own. */
 export class McpEndpoint {
   readonly #legacy: LegacyEndpoint;
   readonly #limits: ServerLimits;
   readonly #budget: ByteBudget;
   readonly #modern: ModernHttp;
+  readonly #self: string | undefined;
+  #isClosed = false;
 
   constructor({ self, legacy, limits, streams, budget, unread }: McpEndpointOptions) {
+    this.#self = self;
     this.#legacy = legacy;
     this.#limits = limits;
     this.#budget = budget;
@@ -38,6 +59,7 @@ export class McpEndpoint {
 
   /** Streamable HTTP. */
   async serve(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    if (this.#isClosed) return refuseUnread(req, res, this.#closing);
     const { method } = req;
     if (method === "POST") return this.#post(req, res, visitor);
     // Only sessions have streams of their own, and only they can be ended.
@@ -51,12 +73,14 @@ export class McpEndpoint {
 
   /** The stream of HTTP+SSE. */
   openSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): void {
+    if (this.#isClosed) return refuseUnread(req, res, this.#closing);
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
     this.#legacy.openSse(req, res, visitor);
   }
 
   /** Where clients of HTTP+SSE post. */
   async postSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+    if (this.#isClosed) return refuseUnread(req, res, this.#closing);
     if (req.method !== "POST") return refuseUnread(req, res, wrongMethod("POST"));
     const body = await this.#body(req, res, visitor);
     if (!body) return;
@@ -69,9 +93,15 @@ export class McpEndpoint {
     this.#modern.endSubscriptions();
   }
 
-  /** Calls off what is left. */
-  close(): void {
+  /** Takes no more requests, not even on connections that are kept alive; calls off what runs, and ends all sessions. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
     this.#modern.close();
+    await this.#legacy.close();
+  }
+
+  get #closing(): HttpRefusal {
+    return overloaded(shuttingDown(this.#self));
   }
 
   async #post(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
@@ -97,8 +127,11 @@ export class McpEndpoint {
     const { bodyBytes, jsonDepth } = this.#limits;
     const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
     const read = await readJson(req, { bodyBytes, jsonDepth, claim });
-    if (read.kind === "read") return read;
-    if (read.kind === "refused") refuse(res, read.refusal);
+    if (read.kind === "read" && !this.#isClosed) return read;
+    if (read.kind === "read") {
+      read.claim?.release();
+      refuse(res, this.#closing);
+    } else if (read.kind === "refused") refuse(res, read.refusal);
     else if (read.kind === "unread") refuseUnread(req, res, read.refusal);
     return undefined;
   }

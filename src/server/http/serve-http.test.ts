@@ -1,4 +1,5 @@
-import { createServer } from "node:net";
+import { connect as connectSocket, createServer } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import { connect, NexusError } from "../../index.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -70,7 +71,11 @@ describe("a server of one's own over HTTP", () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as { port: number };
-    await expect(serve({ port })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(serve({ port })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `Port ${port} of 127.0.0.1 is already in use`,
+      hint: expect.stringContaining("port: 0"),
+    });
     other.close();
   });
 
@@ -98,4 +103,59 @@ describe("a server of one's own over HTTP", () => {
     await client.close();
     await expect(connect({ url })).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
   });
+
+  test("serves nothing more after close, not even on a connection that is still in use", async () => {
+    const requests: (() => void)[] = [];
+    const [first, second] = [0, 1].map(() => new Promise<void>((resolve) => requests.push(resolve)));
+    const { server, serving } = await serve({
+      authenticate() {
+        requests.shift()?.();
+        return { id: "ada", tenant: "default" };
+      },
+    });
+    const ran: string[] = [];
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const started = new Promise<void>((resolve) => {
+      server.tool({ name: "slow" }, () => {
+        ran.push("slow");
+        resolve();
+        return finished.then(() => "slow");
+      });
+    });
+    server.tool({ name: "late" }, () => {
+      ran.push("late");
+      return "late";
+    });
+    const socket = connectSocket(serving.port, "127.0.0.1");
+    const received = text(socket);
+    socket.write(rawCall(serving.port, "slow"));
+    await Promise.all([first, started]);
+    const closed = serving.close();
+    socket.write(rawCall(serving.port, "late"));
+    await second;
+    finish();
+    await closed;
+    expect(ran).toEqual(["slow"]);
+    expect(await received).toMatch(/HTTP\/1\.1 200 .*HTTP\/1\.1 503 .*The server is shutting down/s);
+  });
 });
+
+/** A call of a tool as bytes on a connection. */
+function rawCall(port: number, name: string): string {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: name, method: "tools/call", params: { name, _meta } });
+  const headers = [
+    `host: 127.0.0.1:${port}`,
+    "content-type: application/json",
+    "accept: application/json, text/event-stream",
+    "mcp-protocol-version: 2026-07-28",
+    "mcp-method: tools/call",
+    `mcp-name: ${name}`,
+    `content-length: ${body.length}`,
+  ];
+  return `POST /mcp HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n${body}`;
+}

@@ -1,18 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import { SILENT, safeLogger, type Logger } from "../../text/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { ByteBudget } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
 import { SERVER_LIMITS, type ServerLimits } from "../core/limits.ts";
-import { OpenStreams } from "../core/open-streams.ts";
 import { admitEverybody, type Authenticate } from "../core/principal.ts";
 import { SessionIds } from "../sessions/session-ids.ts";
-import { UnreadBytes } from "../core/unread-bytes.ts";
 import { HttpListener } from "./http-listener.ts";
 import { invalidRequest, refuseUnread } from "./http-refusal.ts";
-import { LegacyHttp } from "./legacy-http.ts";
-import { McpEndpoint } from "./mcp-endpoint.ts";
+import { endpointParts, McpEndpoint } from "./mcp-endpoint.ts";
 
 export interface ServeHttpOptions {
   /** Default: any free port. */
@@ -50,7 +47,7 @@ export async function serveHttp({ core }: Servable, options: ServeHttpOptions = 
   const site = new McpSite(core, { ...options, limits, ids, logger });
   const bound = await site.listener.listen(port, address).catch(async (error: unknown) => {
     await site.close();
-    throw cannotListen(error, `${address}, port ${port}`);
+    throw error;
   });
   return {
     url: `http://${bound.host}:${bound.port}/mcp`,
@@ -65,30 +62,12 @@ class McpSite {
   readonly listener: HttpListener;
   readonly #core: Core;
   readonly #mcp: McpEndpoint;
-  readonly #legacy: LegacyHttp;
   #closing: Promise<void> | undefined;
 
   constructor(core: Core, options: ServeHttpOptions & { limits: ServerLimits; ids: SessionIds; logger: Logger }) {
     const { limits, ids, logger, authenticate = admitEverybody, allowedHosts = [], allowedOrigins = [] } = options;
-    const streams = new OpenStreams(limits);
-    const budget = new ByteBudget(limits);
-    const unread = new UnreadBytes(budget);
-    const legacy = new LegacyHttp({
-      ids,
-      streams,
-      unread,
-      logger,
-      maxSessions: limits.sessions,
-      share: limits.share,
-      idleMs: limits.sessionIdleMs,
-      keepAliveMs: limits.keepAliveMs,
-      streamMs: limits.streamMs,
-      unreadBytes: limits.bufferedBytes,
-      batch: limits,
-    });
     this.#core = core;
-    this.#legacy = legacy;
-    this.#mcp = new McpEndpoint({ legacy, limits, streams, budget, unread });
+    this.#mcp = new McpEndpoint(endpointParts({ limits, budget: new ByteBudget(limits), ids, logger }));
     this.listener = new HttpListener({
       limits,
       authenticate,
@@ -108,9 +87,7 @@ class McpSite {
 
   async #close(): Promise<void> {
     this.listener.drain();
-    this.#mcp.drain();
-    this.#mcp.close();
-    await Promise.all([this.#legacy.close(), this.listener.close()]);
+    await Promise.all([this.#mcp.close(), this.listener.close()]);
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -132,14 +109,5 @@ function needsAuthentication(address: string): NexusError {
     phase: "config",
     hint: "Pass authenticate, or listen on 127.0.0.1 and let a proxy that authenticates reach it.",
     mayHaveReached: false,
-  });
-}
-
-function cannotListen(error: unknown, where: string): NexusError {
-  if (error instanceof NexusError) return error;
-  return new NexusError("CONFIG_INVALID", `Listening on ${where}, failed: ${messageOf(error)}`, {
-    phase: "start",
-    cause: error,
-    hint: "Use port 0 to get a free one.",
   });
 }

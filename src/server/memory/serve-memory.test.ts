@@ -6,6 +6,11 @@ import type { Revision } from "../../protocol/revisions.ts";
 import { McpServer } from "../features/mcp-server.ts";
 import { serveMemory, type MemoryEnd } from "./serve-memory.ts";
 
+const MODERN_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
 const question = (message: string): Question => ({
   method: "elicitation/create",
   params: { message, requestedSchema: { type: "object", properties: { yes: { type: "boolean" } } } },
@@ -120,6 +125,43 @@ test("a client that declares URLs alone is not asked with a form", async () => {
   });
 });
 
+test("when one of several questions fails at a legacy client, the others are withdrawn", async () => {
+  const { server, transport } = serverOf(["2025-11-25"]);
+  server.tool({ name: "buy" }, async (_args, { ask }) => {
+    await ask({ refused: question("refused"), open: question("open") });
+    return "bought";
+  });
+  let isWithdrawn = () => {};
+  const withdrawn = new Promise<void>((resolve) => (isWithdrawn = resolve));
+  const input = {
+    capabilities: { elicitation: {} },
+    handle({ params }: Question, { signal }: { signal: AbortSignal }) {
+      if (params?.["message"] === "refused") throw new Error("not today");
+      signal.addEventListener("abort", isWithdrawn);
+      return new Promise<never>(() => {});
+    },
+  };
+  await using client = await connect(transport, { input });
+  await expect(client.callTool("buy")).rejects.toThrow("not today");
+  await withdrawn;
+});
+
+test("a request that says nothing of its era is of the era of the first", async () => {
+  for (const [first, code] of [
+    [{ method: "server/discover", params: { _meta: MODERN_META } }, -32_602],
+    [{ method: "ping" }, -32_600],
+  ] as const) {
+    const { server } = serverOf(["2026-07-28", "2025-11-25"]);
+    const sent: Message[] = [];
+    const end: MemoryEnd = { onMessage: () => {}, send: (message) => sent.push(message), closed: new Promise(() => {}) };
+    serveMemory(server, end);
+    end.onMessage({ jsonrpc: "2.0", id: 1, ...first });
+    end.onMessage({ jsonrpc: "2.0", id: 2, method: "tools/list" });
+    await expect.poll(() => sent).toHaveLength(2);
+    expect(sent.find((message) => "id" in message && message.id === 2)).toMatchObject({ error: { code } });
+  }
+});
+
 test("a second request with the id of one that runs is refused, and the first can still be cancelled", async () => {
   const server = new McpServer({ name: "here", version: "1", revisions: ["2026-07-28"] });
   const sent: Message[] = [];
@@ -131,11 +173,8 @@ test("a second request with the id of one that runs is refused, and the first ca
     });
   });
   serveMemory(server, end);
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  const call: Message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hang", _meta } };
+  const params = { name: "hang", _meta: MODERN_META };
+  const call: Message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
   end.onMessage(call);
   end.onMessage(call);
   await expect.poll(() => sent).toMatchObject([{ id: 1, error: { code: -32_600 } }]);

@@ -74,7 +74,7 @@ describe("connections", () => {
   );
 
   test("an older client that takes nothing of its answer is given up", async () => {
-    await using world = await serveLegacy(new StandInCore(), { keepAliveMs: 50 });
+    await using world = await serveLegacy(new StandInCore(), { limits: { keepAliveMs: 50 } });
     for (const capabilities of [{}, { elicitation: {} }]) {
       const wire = await world.open("2025-11-25", capabilities);
       const text = "x".repeat(40_000_000);

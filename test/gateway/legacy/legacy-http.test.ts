@@ -277,7 +277,7 @@ test("what is kept for a client that comes back is bounded, and a gap is told", 
 
 test("a client that does not read is disconnected, and finds the answer when it comes back", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { unreadBytes: 10_000 });
+  await using world = await serveLegacy(core, { limits: { bufferedBytes: 10_000 } });
   const wire = await world.open("2025-06-18");
   const params = { name: "flood", arguments: { events: 200, bytes: 100_000 }, _meta: { progressToken: 1 } };
   const response = await wire.request("tools/call", params);
@@ -308,7 +308,7 @@ test("before 2025-11-25 a stream starts without an event that has no data", asyn
 });
 
 test("open streams show that they are alive", async () => {
-  await using world = await serveLegacy(new StandInCore(), { keepAliveMs: 5 });
+  await using world = await serveLegacy(new StandInCore(), { limits: { keepAliveMs: 5 } });
   const wire = await world.open("2025-06-18");
   const response = await wire.get();
   const reader = response.body?.getReader();
@@ -387,7 +387,7 @@ test("DELETE ends a session with its streams and its calls", async () => {
 
 test("when there is no room, the session that nobody has used for longest goes; none goes that is in use", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { maxSessions: 2 });
+  await using world = await serveLegacy(core, { limits: { sessions: 2 } });
   const first = await world.open("2025-11-25");
   const second = await world.open("2025-11-25");
   const own = await first.get();
@@ -412,7 +412,7 @@ test("when there is no room, the session that nobody has used for longest goes; 
 
 test("a thousand sessions that were opened and abandoned leave nothing behind", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { maxSessions: 2000, idleMs: 300 });
+  await using world = await serveLegacy(core, { limits: { sessions: 2000, sessionIdleMs: 300 } });
   for (let opened = 0; opened < 1000; opened += 50) {
     await Promise.all(Array.from({ length: 50 }, () => world.open("2025-11-25")));
   }
@@ -424,7 +424,7 @@ test("a thousand sessions that were opened and abandoned leave nothing behind", 
 
 test("a session in use does not end for idleness", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { idleMs: 700 });
+  await using world = await serveLegacy(core, { limits: { sessionIdleMs: 700 } });
   const wire = await world.open("2025-11-25");
   const waiting = wire.request("tools/call", { name: "wait" });
   await world.open("2025-11-25");

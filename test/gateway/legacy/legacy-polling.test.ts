@@ -40,7 +40,7 @@ test("a long answer that broke off can be fetched again", async () => {
 
 test("a stream lasts as long as it may: its client is told when to come back, and finds the rest", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { patienceMs: 5, streamMs: 40 });
+  await using world = await serveLegacy(core, { patienceMs: 5, limits: { streamMs: 40 } });
   const wire = await world.open("2025-11-25");
   const first = await allOf(await wire.request("tools/call", { name: "wait" }));
   expect(first).toMatchObject([{ id: "1-0", retry: "1000", data: "" }, { retry: "1000" }]);
@@ -57,7 +57,7 @@ test("a stream lasts as long as it may: its client is told when to come back, an
 
 test("a client of an older revision, which would not come back, keeps its stream", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { patienceMs: 5, streamMs: 20, keepAliveMs: 60 });
+  await using world = await serveLegacy(core, { patienceMs: 5, limits: { streamMs: 20, keepAliveMs: 60 } });
   const wire = await world.open("2025-06-18");
   const events = eventsOf(await wire.request("tools/call", { name: "wait" }));
   // The sign of life comes three times as late as the end of a stream would.

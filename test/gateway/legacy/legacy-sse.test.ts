@@ -178,7 +178,7 @@ test("closing ends the sessions of both kinds", async () => {
 
 test("the SDK's client comes back for a call, and for a question, whose stream was closed (2025-11-25)", async () => {
   const core = new StandInCore();
-  await using world = await serveLegacy(core, { patienceMs: 5, streamMs: 30 });
+  await using world = await serveLegacy(core, { patienceMs: 5, limits: { streamMs: 30 } });
   const client = new Client({ name: "sdk", version: "1" }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { a: "b" } }));
   const transport = new StreamableHTTPClientTransport(new URL(`${world.origin}/mcp`));

@@ -3,7 +3,11 @@ import type { AddressInfo, Socket } from "node:net";
 import { json } from "node:stream/consumers";
 import type { View, Views } from "../../../src/gateway/names/view.ts";
 import { LegacyHttp, type LegacyHttpOptions } from "../../../src/server/http/legacy-http.ts";
-import { DEFAULT_LIMITS } from "../../../src/gateway/operation/limits.ts";
+import { SERVER_LIMITS, type ServerLimits } from "../../../src/server/core/limits.ts";
+import { ByteBudget } from "../../../src/server/core/byte-budget.ts";
+import { UnreadBytes } from "../../../src/server/core/unread-bytes.ts";
+import { SessionIds } from "../../../src/server/sessions/session-ids.ts";
+import { SILENT } from "../../../src/text/logger.ts";
 import { OpenStreams } from "../../../src/server/core/open-streams.ts";
 import { ANYBODY, type Principal } from "../../../src/server/core/principal.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";
@@ -19,13 +23,19 @@ export interface WireEvent {
 }
 
 /** The older clients' endpoint on a port of its own, and a bare client for it. */
-export async function serveLegacy(views: Views, options: Partial<LegacyHttpOptions> = {}) {
-  const streams = new OpenStreams(DEFAULT_LIMITS);
+export async function serveLegacy(
+  views: Views,
+  { limits: given, ...options }: Partial<Omit<LegacyHttpOptions, "limits">> & { limits?: Partial<ServerLimits> } = {},
+) {
+  const limits = { ...SERVER_LIMITS, sessions: 100, sessionIdleMs: 60_000, ...given };
+  const streams = new OpenStreams(limits);
   const legacy = new LegacyHttp({
     self: "gateway",
+    limits,
     streams,
-    maxSessions: 100,
-    idleMs: 60_000,
+    unread: new UnreadBytes(new ByteBudget(limits)),
+    ids: new SessionIds(limits.sessionLifeMs),
+    logger: SILENT,
     patienceMs: 60_000,
     ...options,
   });
