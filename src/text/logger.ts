@@ -1,4 +1,4 @@
-/** Receives log messages of the library. The library never prints. */
+/** Receives log messages of the library. The library never prints, except failures of a server that has no logger. */
 export interface Logger {
   debug(message: string, data?: Record<string, unknown>): void;
   info(message: string, data?: Record<string, unknown>): void;

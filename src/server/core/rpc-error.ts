@@ -1,4 +1,5 @@
 import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import type { Logger } from "../../text/logger.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type ErrorObject } from "../../protocol/json-rpc.ts";
 
 /** The JSON-RPC code of each failure that has none of its own. */
@@ -37,13 +38,24 @@ export function rpcError(code: number, message: string, data?: unknown): NexusEr
   return new NexusError("SERVER_ERROR", message, { rpc });
 }
 
-/** A failure as the client reads it: as its JSON-RPC error where it has one. What is a bug is not shown. */
+/** A failure as the client reads it: as its JSON-RPC error where it has one. What is a bug is for the log alone. */
 export function rpcErrorOf(thrown: unknown): ErrorObject {
   const error = asNexusError(thrown);
   const { rpc } = error.details;
   if (rpc) return rpc.data === undefined ? { code: rpc.code, message: rpc.message } : { ...rpc };
-  const message = error.code === "INTERNAL" ? "The server failed" : error.message;
+  const message = error.code === "INTERNAL" ? failedToAnswer(error.details.method) : error.message;
   return { code: RPC_CODES[error.code], message, data: failureData(error) };
+}
+
+/** Logs what `rpcErrorOf` keeps from the client. */
+export function logHidden(thrown: unknown, method: string, logger: Logger): void {
+  const error = asNexusError(thrown);
+  if (error.code !== "INTERNAL" || error.details.rpc) return;
+  logger.error(`${method} failed: ${error.message}`, { error: error.cause ?? error });
+}
+
+function failedToAnswer(method = "the request"): string {
+  return `The server failed to answer ${method}. Retry later, or ask the operator of the server: its log has the reason.`;
 }
 
 /** What programs read of a failure: which server, whether the request may have been carried out, and where the log says more. */

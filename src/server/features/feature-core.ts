@@ -1,13 +1,12 @@
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Interests } from "../../protocol/interests.ts";
-import { INTERNAL_ERROR, type Result } from "../../protocol/json-rpc.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
 import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.ts";
 import { isCacheable } from "../../protocol/methods.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
-import { rpcError } from "../core/rpc-error.ts";
 import { contextOf } from "./call-context.ts";
 import { FeatureChanges } from "./feature-changes.ts";
 import { FeatureMethods } from "./feature-methods.ts";
@@ -62,7 +61,7 @@ export class FeatureCore implements Core {
       if (error instanceof NexusError) throw error;
       // Why the call was given up says more than what came of it.
       if (exchange.signal.aborted) throw asNexusError(exchange.signal.reason);
-      throw rpcError(INTERNAL_ERROR, messageOf(error));
+      throw new NexusError("INTERNAL", messageOf(error), { method, cause: error });
     }
   }
 

@@ -24,6 +24,7 @@ export type ToolDeclaration = Omit<Tool, "inputSchema"> & { name: string; inputS
 /** What it throws becomes a result with `isError`, which the model can read; only an `rpcError` fails the request. */
 export type ToolHandler = (args: Params, context: CallContext) => OrText<CallToolResult | Result>;
 
+/** What it throws is for the log of the server; the client reads only that it failed. An `rpcError` is told as it is. */
 export type ResourceHandler = (uri: string, context: CallContext) => OrText<ReadResourceResult | ResourceContents[]>;
 
 /** Undefined: there is no such resource. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { failure } from "../../../test/fixtures/failure.ts";
 import { connect, MemoryTransport, type Client } from "../../index.ts";
 import type { Revision } from "../../protocol/revisions.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import { serveMemory } from "../memory/serve-memory.ts";
 import { rpcError } from "../core/rpc-error.ts";
 import { oneOf } from "./completion.ts";
@@ -10,8 +11,8 @@ import { McpServer, type McpServerOptions } from "./mcp-server.ts";
 const newServer = (options: Partial<McpServerOptions> = {}) =>
   new McpServer({ name: "own", version: "1.0.0", ...options });
 
-const clientOf = (server: McpServer): Promise<Client> =>
-  connect(new MemoryTransport((end) => serveMemory(server, end)));
+const clientOf = (server: McpServer, logger?: Logger): Promise<Client> =>
+  connect(new MemoryTransport((end) => serveMemory(server, end, { logger })));
 
 describe.each<[string, Revision]>([
   ["modern", "2026-07-28"],
@@ -60,9 +61,6 @@ describe.each<[string, Revision]>([
     server.tool({ name: "refuse" }, () => {
       throw rpcError(-32050, "no", { why: "because" });
     });
-    server.resource({ uri: "a://broken", name: "broken" }, () => {
-      throw new Error("disk full");
-    });
     await using client = await clientOf(server);
     expect(await client.callTool("throw")).toMatchObject({ isError: true, content: [{ text: "not today" }] });
     expect((await failure(client.callTool("refuse"))).details.rpc).toEqual({
@@ -70,15 +68,36 @@ describe.each<[string, Revision]>([
       message: "no",
       data: { why: "because" },
     });
-    expect((await failure(client.readResource("a://broken"))).details.rpc).toMatchObject({
-      code: -32603,
-      message: "disk full",
-    });
     expect((await failure(client.callTool("nothing"))).details.rpc?.code).toBe(-32602);
     expect((await failure(client.readResource("a://nothing"))).details.rpc?.code).toBe(
       era === "legacy" ? -32002 : -32602,
     );
     expect((await failure(client.request("no/such/method"))).details.rpc?.code).toBe(-32601);
+  });
+
+  test("why a resource, a prompt or a completion failed is in the log of the server, and not told its clients", async () => {
+    const server = newServer({ revisions });
+    const fail = () => {
+      throw new Error("disk /dev/sda1 is full");
+    };
+    server.resource({ uri: "a://broken", name: "broken" }, fail);
+    server.prompt({ name: "broken", arguments: [{ name: "day" }] }, fail, { complete: { day: fail } });
+    const logged: string[] = [];
+    await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
+    for (const [method, failing] of [
+      ["resources/read", client.readResource("a://broken")],
+      ["prompts/get", client.getPrompt("broken")],
+      ["completion/complete", client.complete({ type: "ref/prompt", name: "broken" }, { name: "day", value: "" })],
+    ] as const) {
+      const { rpc } = (await failure(failing)).details;
+      expect(rpc).toMatchObject({
+        code: -32603,
+        message: `The server failed to answer ${method}. Retry later, or ask the operator of the server: its log has the reason.`,
+      });
+      expect(JSON.stringify(rpc)).not.toContain("sda1");
+      expect(logged.pop()).toBe(`${method} failed: disk /dev/sda1 is full`);
+    }
+    expect(logged).toEqual([]);
   });
 
   test("lists come in pages, and a cursor of somebody else is refused", async () => {

@@ -24,6 +24,7 @@ export interface McpEndpointOptions {
   streams: OpenStreams;
   budget: ByteBudget;
   unread: UnreadBytes;
+  logger: Logger;
 }
 
 /** What an endpoint is made of, with sessions for older clients. */
@@ -34,10 +35,10 @@ export function endpointParts(options: {
   ids: SessionIds;
   logger: Logger;
 }): McpEndpointOptions & { legacy: LegacyHttp } {
-  const { self, limits, budget } = options;
+  const { self, limits, budget, logger } = options;
   const streams = new OpenStreams(limits);
   const unread = new UnreadBytes(budget);
-  return { self, limits, budget, streams, unread, legacy: new LegacyHttp({ ...options, streams, unread }) };
+  return { self, limits, budget, streams, unread, logger, legacy: new LegacyHttp({ ...options, streams, unread }) };
 }
 
 /** The paths on which MCP is spoken: tells clients of both eras apart, and hands each to its own. */
@@ -49,12 +50,12 @@ export class McpEndpoint {
   readonly #self: string | undefined;
   #isClosed = false;
 
-  constructor({ self, legacy, limits, streams, budget, unread }: McpEndpointOptions) {
+  constructor({ self, legacy, limits, streams, budget, unread, logger }: McpEndpointOptions) {
     this.#self = self;
     this.#legacy = legacy;
     this.#limits = limits;
     this.#budget = budget;
-    this.#modern = new ModernHttp({ self, limits, streams, unread });
+    this.#modern = new ModernHttp({ self, limits, streams, unread, logger });
   }
 
   /** Streamable HTTP. */

@@ -9,12 +9,13 @@ import {
   type Response,
 } from "../../protocol/json-rpc.ts";
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
+import type { Logger } from "../../text/logger.ts";
 import type { Core } from "../core/core.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
-import { rpcErrorOf } from "../core/rpc-error.ts";
+import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import { retryAfter, shuttingDown, turnedAway } from "../core/turned-away.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
@@ -28,6 +29,7 @@ export interface ModernHttpOptions {
   limits: ServerLimits;
   streams: OpenStreams;
   unread: UnreadBytes;
+  logger: Logger;
 }
 
 export interface Posted {
@@ -75,6 +77,7 @@ export class ModernHttp {
           request: message,
           signal,
           send: (notification) => answer.notify(notification),
+          logger: this.#options.logger,
         });
     const seconds = "error" in response ? retryAfter(response.error) : undefined;
     if (seconds === undefined) answer.finish(response, statusOf(response));
@@ -133,6 +136,7 @@ export class ModernHttp {
       const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
       return lacks === undefined ? undefined : mismatch(lacks);
     } catch (error) {
+      logHidden(error, method, this.#options.logger);
       return rpcErrorOf(error);
     }
   }

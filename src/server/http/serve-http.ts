@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { SILENT, safeLogger, type Logger } from "../../text/logger.ts";
+import { safeLogger, type Logger } from "../../text/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { ByteBudget } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
 import { SERVER_LIMITS, type ServerLimits } from "../core/limits.ts";
 import { admitEverybody, type Authenticate } from "../core/principal.ts";
+import { STDERR_LOGGER } from "../core/stderr-logger.ts";
 import { SessionIds } from "../sessions/session-ids.ts";
 import { HttpListener } from "./http-listener.ts";
 import { invalidRequest, refuseUnread } from "./http-refusal.ts";
@@ -25,6 +26,7 @@ export interface ServeHttpOptions {
   limits?: Partial<ServerLimits> | undefined;
   /** A folder of this server alone, for the key of session ids: sessions of older clients then survive a restart. */
   stateFolder?: string | undefined;
+  /** Hears what failed where clients are not told the reason; default: one line on stderr. */
   logger?: Logger | undefined;
 }
 
@@ -42,7 +44,7 @@ export async function serveHttp({ core }: Servable, options: ServeHttpOptions = 
   const { port = 0, address = "127.0.0.1", authenticate, stateFolder } = options;
   if (!authenticate && !isLoopback(address)) throw needsAuthentication(address);
   const limits = { ...SERVER_LIMITS, ...options.limits };
-  const logger = safeLogger(options.logger ?? SILENT);
+  const logger = safeLogger(options.logger ?? STDERR_LOGGER);
   const ids = await SessionIds.open({ lifeMs: limits.sessionLifeMs, stateFolder, logger });
   const site = new McpSite(core, { ...options, limits, ids, logger });
   const bound = await site.listener.listen(port, address).catch(async (error: unknown) => {

@@ -78,7 +78,7 @@ export class DuplexConversation {
   }
 
   async #answer(request: Request, channel: RequestChannel): Promise<void> {
-    const { core, principal } = this.#options;
+    const { core, principal, logger } = this.#options;
     const { id, method } = request;
     if (this.#running.has(id)) return channel.finish(refusal(id, "A request with this id is already running"));
     const signal = new Cancellation();
@@ -87,7 +87,7 @@ export class DuplexConversation {
     const send = (message: Message) => {
       if (!signal.aborted) channel.send(message);
     };
-    const answer = await answerModern({ core, principal, request, signal, send });
+    const answer = await answerModern({ core, principal, request, signal, send, logger });
     const apart = channel.untilApart?.();
     if (apart) await apart;
     if (!signal.aborted) this.#running.delete(id);

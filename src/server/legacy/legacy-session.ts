@@ -20,7 +20,7 @@ import { newestCommon, type LegacyRevision } from "../../protocol/revisions.ts";
 import { declaredText } from "../core/declared-text.ts";
 import type { Core } from "../core/core.ts";
 import { ownerKey, type Principal } from "../core/principal.ts";
-import { rpcErrorOf } from "../core/rpc-error.ts";
+import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import type { Agreed } from "../sessions/session-ids.ts";
 import { changingLists, isAskable, legacyInfo, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
@@ -134,7 +134,10 @@ export class LegacySession {
     const answer = (result: Promise<Result>) => {
       const finished = result.then(
         (value) => channel.finish({ jsonrpc: "2.0", id, result: value }),
-        (error: unknown) => channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) }),
+        (error: unknown) => {
+          logHidden(error, method, this.#options.logger);
+          channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) });
+        },
       );
       callListener(() => finished, this.#options.logger);
     };
@@ -278,6 +281,7 @@ export class LegacySession {
       return { result };
     } catch (error) {
       if (!call.isOver) this.#options.logger.debug(`${exchange.method} failed`, { error });
+      logHidden(error, exchange.method, this.#options.logger);
       return legacyFailure(error, exchange, agreement.version);
     }
   }

@@ -16,6 +16,7 @@ export interface MemoryEnd {
 export interface ServeMemoryOptions {
   /** Who calls; default: one anonymous caller. */
   principal?: Principal | undefined;
+  /** Hears what failed where the client is not told the reason. */
   logger?: Logger | undefined;
 }
 

@@ -12,7 +12,7 @@ import { isRemoved } from "../../protocol/methods.ts";
 import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import type { Core, Offer } from "../core/core.ts";
 import { principalKey } from "../core/principal.ts";
-import { rpcErrorOf } from "../core/rpc-error.ts";
+import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { listenModern } from "./modern-listen.ts";
 import { readSender, type ModernRequest, type RequestSender } from "./modern-sender.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
@@ -23,7 +23,7 @@ export async function answerModern(r: ModernRequest): Promise<Response> {
     const read = readSender(r.request, servedRevisions(r.core).modern);
     return "problem" in read ? failed(r.request, read.problem) : await answerFrom(read.sender, r);
   } catch (error) {
-    return failed(r.request, rpcErrorOf(error));
+    return unanswered(error, r);
   }
 }
 
@@ -33,8 +33,13 @@ export async function answerFrom(sender: RequestSender, r: ModernRequest): Promi
     const result = await resultOf(sender, r);
     return { jsonrpc: "2.0", id: r.request.id, result: signed(result, r.core.serverInfo()) };
   } catch (error) {
-    return failed(r.request, rpcErrorOf(error));
+    return unanswered(error, r);
   }
+}
+
+function unanswered(error: unknown, { request, logger }: ModernRequest): Response {
+  logHidden(error, request.method, logger);
+  return failed(request, rpcErrorOf(error));
 }
 
 /** Every answer says who gives it. */

@@ -1,5 +1,6 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { isRecord } from "../../json/is-record.ts";
+import type { Logger } from "../../text/logger.ts";
 import {
   INVALID_PARAMS,
   isRequestId,
@@ -36,6 +37,8 @@ export interface ModernRequest {
   signal: CancelSignal;
   /** On the request's own stream, before its answer. */
   send: (message: Notification) => void;
+  /** Hears what failed, where the caller is not told. */
+  logger: Logger;
 }
 
 /** The version that a message claims for itself; any claim at all makes it modern. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { callListener } from "../../async/call-listener.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import type { Logger } from "../../text/logger.ts";
 import { isRecord } from "../../json/is-record.ts";
 import {
   INTERNAL_ERROR,
@@ -21,6 +21,7 @@ import { ByteBudget, NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
 import { SERVER_LIMITS, type BatchLimits, type ServerLimits } from "../core/limits.ts";
 import { ANYBODY, principalKey, type Principal } from "../core/principal.ts";
+import { STDERR_LOGGER } from "../core/stderr-logger.ts";
 import { messageProblem, receivedBatch, receivedMessage } from "../core/received-message.ts";
 import { jsonText } from "../core/json-text.ts";
 import { BatchAnswers, NO_BATCHES } from "../legacy/batch-answers.ts";
@@ -36,6 +37,7 @@ export interface ServeStdioOptions {
   output?: Writable | undefined;
   /** Ends it at once; what is in flight gets no answer. */
   signal?: AbortSignal | undefined;
+  /** Hears what failed where the client is not told the reason; default: one line on stderr. */
   logger?: Logger | undefined;
   maxLineBytes?: number | undefined;
   limits?: StdioLimits | undefined;
@@ -80,7 +82,7 @@ class StdioEndpoint {
   #isOver = false;
 
   constructor(options: PipeOptions) {
-    const { core, principal, answerMs, logger = SILENT } = options;
+    const { core, principal, answerMs, logger = STDERR_LOGGER } = options;
     this.#options = options;
     this.#limits = options.limits ?? SERVER_LIMITS;
     this.#logger = logger;
