@@ -1,20 +1,28 @@
+import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
-import { INTERNAL_ERROR, isNotification, isRequest, isRequestId, isResponse } from "../protocol/json-rpc.ts";
+import { INTERNAL_ERROR, isRequest, isRequestId, isResponse } from "../protocol/json-rpc.ts";
 import type { ErrorObject, Message, Params, Request, RequestId, Response, Result } from "../protocol/json-rpc.ts";
-import type { Progress } from "../protocol/mcp.ts";
+import { listsIn } from "../protocol/interests.ts";
+import { changedList } from "../protocol/list-kinds.ts";
+import type { Progress, ServerCapabilities } from "../protocol/mcp.ts";
 import { META } from "../protocol/meta.ts";
 import type { Era } from "../protocol/revisions.ts";
+import { rpcErrorOf } from "../server/core/rpc-error.ts";
+import { STDERR_LOGGER } from "../server/core/stderr-logger.ts";
+import { InputNeeded } from "../server/features/input-needed.ts";
+import type { McpServer } from "../server/features/mcp-server.ts";
+import { serveMemory, type MemoryEnd } from "../server/memory/serve-memory.ts";
+import { claimedVersion } from "../server/modern/modern-sender.ts";
 import type { MemoryPeer } from "../transport/memory.ts";
 
 /** A result; undefined sends no answer. */
 export type Answer = Params | undefined | void;
-export type Handler = (params: Params, context: ScriptContext) => Answer | Promise<Answer>;
+export type Handler = (params: Params, context: HandlerContext) => Answer | Promise<Answer>;
 
-/** The request that a handler answers. */
+/** The request that a function of the script answers. */
 export interface ScriptContext {
   /** The revision of the request. */
   readonly era: Era;
-  readonly request: Request;
   /** Aborted when the client cancels or disconnects. */
   readonly signal: AbortSignal;
   /** Sends progress if the client sent a progress token. */
@@ -24,45 +32,40 @@ export interface ScriptContext {
    * you act.
    */
   readonly ask: (method: string, params?: Params) => Promise<Result>;
-  /** Keeps a `subscriptions/listen` open and sends matching notifications on its stream. */
-  readonly listen: () => void;
+}
+
+/** The same for a handler of `on` and `once`. */
+export interface HandlerContext extends ScriptContext {
+  readonly request: Request;
+  /** Leaves the answer to the server, as if there were no handler: return nothing afterwards. */
+  readonly pass: () => void;
 }
 
 /** A handler throws this to answer with a JSON-RPC error. */
-export class ScriptedError extends Error {
-  override readonly name = "ScriptedError";
-  readonly rpc: ErrorObject;
-
+export class ScriptedError extends NexusError {
   constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.rpc = { code, message, ...(data === undefined ? {} : { data }) };
+    super("SERVER_ERROR", message, { rpc: { code, message, ...(data === undefined ? {} : { data }) } });
   }
 }
 
-/** Ends a modern handler that asks: the client gets the question in place of an answer. */
-class InputNeeded extends Error {
-  override readonly name = "InputNeeded";
-  readonly result: Params;
-
-  constructor(inputRequests: Params, answered: Params) {
-    super("the client is asked first");
-    this.result = { resultType: "input_required", inputRequests, requestState: JSON.stringify(answered) };
-  }
-}
-
-/** One client of a scripted server. */
+/** One client of a scripted server, in front of the server that answers what has no handler. */
 export class ScriptedConnection {
   readonly #peer: MemoryPeer;
-  readonly #handle: Handler;
+  readonly #server: MemoryEnd;
+  readonly #capabilities: ServerCapabilities;
   readonly #running = new Map<RequestId, AbortController>();
-  readonly #questions = new Map<RequestId, (response: Response) => void>();
+  readonly #questions = new Map<unknown, (response: Response) => void>();
   /** What each open `subscriptions/listen` wants. */
-  readonly #listening = new Map<RequestId, Params>();
+  readonly #listening = new Map<unknown, Params>();
+  /** What is sent in place of the server's answers. */
+  readonly #replaced = new Map<unknown, (answer: Response) => Response>();
   #asked = 0;
 
-  constructor(peer: MemoryPeer, handle: Handler) {
+  constructor(peer: MemoryPeer, { server, capabilities }: { server: McpServer; capabilities: ServerCapabilities }) {
     this.#peer = peer;
-    this.#handle = handle;
+    this.#capabilities = capabilities;
+    this.#server = { onMessage: () => {}, send: (message) => this.#sendOn(message), closed: peer.closed };
+    serveMemory(server, this.#server, { logger: STDERR_LOGGER });
     void peer.closed.then(() => this.#running.forEach((running) => running.abort()));
   }
 
@@ -74,12 +77,13 @@ export class ScriptedConnection {
     this.#peer.close();
   }
 
-  receive(message: Message): void {
-    if (isRequest(message)) void this.#answer(message);
-    else if (isResponse(message) && isRequestId(message.id)) this.#questions.get(message.id)?.(message);
-    else if (isNotification(message) && message.method === "notifications/cancelled") {
-      this.#running.get(message.params?.["requestId"] as RequestId)?.abort();
-    }
+  /** Takes a message of the client; `handler` answers it, if it is a request that has one. */
+  receive(message: Message, handler: Handler | undefined): void {
+    if (isRequest(message) && handler) return void this.#answer(message, handler);
+    if (isRequest(message)) return this.#pass(message);
+    if (isResponse(message)) this.#questions.get(message.id)?.(message);
+    else if (message.method === "notifications/cancelled") this.#cancel(message.params?.["requestId"] as RequestId);
+    this.#server.onMessage(message);
   }
 
   notify(method: string, params?: Params): void {
@@ -99,48 +103,78 @@ export class ScriptedConnection {
     throw new ScriptedError(response.error.code, response.error.message, response.error.data);
   }
 
-  async #answer(request: Request): Promise<void> {
-    const { id, params = {} } = request;
+  /** The server answers. In `initialize` it declares what the script says, also what it would keep from older clients. */
+  #pass(request: Request): void {
+    const capabilities = this.#capabilities;
+    if (request.method === "initialize") {
+      this.#replaced.set(request.id, (answer) =>
+        "result" in answer ? { ...answer, result: { ...answer.result, capabilities } } : answer,
+      );
+    }
+    this.#server.onMessage(request);
+  }
+
+  /** What the server says to the client. */
+  #sendOn(message: Message): void {
+    const { id, method, params = {} } = message as Partial<Request>;
+    if (isResponse(message)) {
+      this.#listening.delete(id);
+      this.send(this.#replaced.get(id)?.(message) ?? message);
+      this.#replaced.delete(id);
+      return;
+    }
+    if (method === "notifications/subscriptions/acknowledged") {
+      this.#listening.set(recordIn(params, "_meta")[META.subscriptionId], recordIn(params, "notifications"));
+    }
+    this.send(message);
+  }
+
+  #cancel(id: RequestId): void {
+    this.#listening.delete(id);
+    this.#running.get(id)?.abort();
+  }
+
+  async #answer(request: Request, handler: Handler): Promise<void> {
+    const { id, method, params = {} } = request;
     const cancelled = new AbortController();
     this.#running.set(id, cancelled);
     const context = this.#context(request, cancelled.signal);
-    const answer = await (async () => this.#handle(params, context))().then(
+    const answer = await (async () => handler(params, context))().then(
       (result) => result && { result: context.era === "modern" ? { resultType: "complete", ...result } : result },
       failureOf,
     );
     // What is left without an answer can still be cancelled.
     if (!answer) return;
     this.#running.delete(id);
-    if (!cancelled.signal.aborted) this.send({ jsonrpc: "2.0", id, ...answer });
+    if (cancelled.signal.aborted) return;
+    const response: Response = { jsonrpc: "2.0", id, ...answer };
+    if (method !== "initialize" || !("result" in answer)) return this.send(response);
+    // The server has to agree to the same, or it would refuse what follows.
+    this.#replaced.set(id, () => response);
+    const { protocolVersion } = answer.result;
+    this.#server.onMessage({ ...request, params: { ...params, protocolVersion } });
   }
 
-  #context(request: Request, signal: AbortSignal): ScriptContext {
-    const { id, params = {} } = request;
-    const { progressToken, ...meta } = recordIn(params, "_meta");
+  #context(request: Request, signal: AbortSignal): HandlerContext {
+    const { params = {} } = request;
+    const { progressToken } = recordIn(params, "_meta");
     const answered = { ...answersIn(params["requestState"]), ...recordIn(params, "inputResponses") };
     let asked = 0;
-    const era = META.protocolVersion in meta ? "modern" : "legacy";
+    const era = claimedVersion(params) === undefined ? "legacy" : "modern";
     const progress = (step: Progress) => {
       if (isRequestId(progressToken)) this.notify("notifications/progress", { progressToken, ...step });
     };
     const ask = async (method: string, question: Params = {}) => {
       if (era === "legacy") return this.request(method, question);
       const key = `question-${++asked}`;
-      if (!(key in answered)) throw new InputNeeded({ [key]: { method, params: question } }, answered);
+      if (!(key in answered)) throw new InputNeeded({ [key]: { method, params: question } }, JSON.stringify(answered));
       return recordIn(answered, key);
     };
-    const listen = () => {
-      const notifications = recordIn(params, "notifications");
-      this.#listening.set(id, notifications);
-      const acknowledged = { notifications, _meta: { [META.subscriptionId]: id } };
-      this.send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: acknowledged });
-      signal.addEventListener("abort", () => this.#listening.delete(id), { once: true });
-    };
-    return { era, request, signal, progress, ask, listen };
+    return { era, request, signal, progress, ask, pass: () => this.#pass(request) };
   }
 }
 
-export function recordIn(params: Params, member: string): Params {
+function recordIn(params: Params, member: string): Params {
   const value = params[member];
   return isRecord(value) ? value : {};
 }
@@ -155,15 +189,14 @@ function answersIn(requestState: unknown): Params {
   }
 }
 
-function failureOf(thrown: unknown) {
+function failureOf(thrown: unknown): { result: Result } | { error: ErrorObject } {
   if (thrown instanceof InputNeeded) return { result: thrown.result };
-  const error = thrown instanceof ScriptedError ? thrown : new ScriptedError(INTERNAL_ERROR, String(thrown));
-  return { error: error.rpc };
+  return { error: thrown instanceof NexusError ? rpcErrorOf(thrown) : { code: INTERNAL_ERROR, message: String(thrown) } };
 }
 
 function wants(wanted: Params, method: string, params: Params = {}): boolean {
-  const list = /^notifications\/(\w+)\/list_changed$/.exec(method)?.[1];
-  if (list) return wanted[`${list}ListChanged`] === true;
+  const list = changedList(method);
+  if (list) return listsIn(wanted).includes(list);
   const uris = wanted["resourceSubscriptions"];
   return method === "notifications/resources/updated" && Array.isArray(uris) && uris.includes(params["uri"]);
 }

@@ -126,6 +126,24 @@ describe.each(["modern", "legacy", "both"] as const)("a scripted server, %s", (e
     expect(await again.callTool("echo", { text: "back" })).toMatchObject({ content: [{ text: "back" }] });
   });
 
+  test("sends what a handler returns as it is, right or wrong, and leaves the rest to the server", async () => {
+    const wrong = { tools: "none", nextCursor: 7, resultType: "complete" };
+    const server = new ScriptedServer({ ...script, era })
+      .on("tools/list", () => wrong)
+      .on("tools/call", ({ name }, { pass }) => (name === "echo" ? pass() : { content: "wrong" }));
+    await using client = await connect(server.transport);
+    expect(await client.request("tools/list")).toEqual(wrong);
+    expect(await client.request("tools/call", { name: "add" })).toMatchObject({ content: "wrong" });
+    expect(await client.callTool("echo", { text: "right" })).toMatchObject({ content: [{ text: "right" }] });
+  });
+
+  test("declares what the script declares", async () => {
+    const capabilities = { tasks: { list: {} }, extensions: { "acme/own": {} } };
+    const server = new ScriptedServer({ era, capabilities, tools: {} });
+    await using client = await connect(server.transport);
+    expect(client.serverCapabilities).toEqual({ ...capabilities, tools: { listChanged: true } });
+  });
+
   test("says what it likes", async () => {
     const server = new ScriptedServer({ ...script, era });
     const heard: string[] = [];
@@ -141,8 +159,21 @@ test("a legacy server asks outside any call", async () => {
   const server = new ScriptedServer({ era: "legacy" });
   await using client = await connect(server.transport, { roots: [{ uri: "file:///a" }] });
   expect(await server.request("roots/list")).toEqual({ roots: [{ uri: "file:///a" }] });
-  await expect(server.request("sampling/createMessage", {})).rejects.toMatchObject({ name: "ScriptedError" });
+  await expect(server.request("sampling/createMessage", {})).rejects.toBeInstanceOf(ScriptedError);
   expect(client.era).toBe("legacy");
+});
+
+test("a handler of initialize agrees for the server behind it", async () => {
+  const server = new ScriptedServer({ ...script, era: "legacy" }).on("initialize", () => ({
+    protocolVersion: "2024-11-05",
+    capabilities: { tools: {} },
+    serverInfo: { name: "older", version: "0" },
+    extra: true,
+  }));
+  await using client = await connect(server.transport);
+  expect(client).toMatchObject({ protocolVersion: "2024-11-05", serverInfo: { name: "older" } });
+  expect(client.serverCapabilities).toEqual({ tools: {} });
+  expect(await client.callTool("echo", { text: "hi" })).toMatchObject({ content: [{ text: "hi" }] });
 });
 
 test("a modern server tells each subscription what it wants to hear, stamped with its id", async () => {

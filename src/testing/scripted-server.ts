@@ -1,29 +1,28 @@
-import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../protocol/json-rpc.ts";
+import { INTERNAL_ERROR, isRequest } from "../protocol/json-rpc.ts";
 import type { Message, Notification, Params, Request, Result } from "../protocol/json-rpc.ts";
-import { MemoryTransport } from "../transport/memory.ts";
+import type { ServerCapabilities } from "../protocol/mcp.ts";
+import type { McpServer } from "../server/features/mcp-server.ts";
+import { MemoryTransport, type MemoryPeer } from "../transport/memory.ts";
 import { ScriptedConnection, ScriptedError, type Handler } from "./scripted-connection.ts";
-import { handlersOf, type ServerScript } from "./server-script.ts";
+import { capabilitiesOf, serverOf, type ServerScript } from "./server-script.ts";
 
-/** A server in this process whose behaviour a test defines: `await connect(server.transport)`. */
+/**
+ * A server in this process whose behaviour a test defines: `await connect(server.transport)`. What the test does not define
+ * is answered as every server of Nexus answers.
+ */
 export class ScriptedServer {
-  readonly transport = new MemoryTransport((peer) => {
-    const connection = new ScriptedConnection(peer, (params, context) => {
-      const { method } = context.request;
-      return (this.#once.get(method)?.shift() ?? this.#handler(method))(params, context);
-    });
-    peer.onMessage = (message) => this.#receive(connection, message);
-    this.#connections.add(connection);
-    void peer.closed.then(() => this.#connections.delete(connection));
-  });
+  readonly transport = new MemoryTransport((peer) => this.#accept(peer));
   /** Every message of every client, in order. */
   readonly received: Message[] = [];
+  /** Answers what has no handler. */
+  readonly #behind: { server: McpServer; capabilities: ServerCapabilities };
   readonly #connections = new Set<ScriptedConnection>();
-  readonly #handlers: Map<string, Handler>;
+  readonly #handlers = new Map<string, Handler>();
   readonly #once = new Map<string, Handler[]>();
   readonly #waiting = new Set<() => void>();
 
   constructor(script: ServerScript = {}) {
-    this.#handlers = handlersOf(script);
+    this.#behind = { server: serverOf(script), capabilities: capabilitiesOf(script) };
   }
 
   /** The methods of the received requests and notifications. */
@@ -56,7 +55,11 @@ export class ScriptedServer {
   holdNext(method: string): () => void {
     let release: () => void = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
-    this.once(method, (params, context) => released.then(() => this.#handler(method)(params, context)));
+    this.once(method, async (params, context) => {
+      await released;
+      const handler = this.#handlers.get(method);
+      return handler ? handler(params, context) : context.pass();
+    });
     return release;
   }
 
@@ -91,15 +94,21 @@ export class ScriptedServer {
     for (const connection of this.#connections) connection.close();
   }
 
-  #handler(method: string): Handler {
-    const missing = () => Promise.reject(new ScriptedError(METHOD_NOT_FOUND, `Method not found: ${method}`));
-    return this.#handlers.get(method) ?? missing;
+  #accept(peer: MemoryPeer): void {
+    const connection = new ScriptedConnection(peer, this.#behind);
+    peer.onMessage = (message) => this.#receive(connection, message);
+    this.#connections.add(connection);
+    void peer.closed.then(() => this.#connections.delete(connection));
   }
 
   #receive(connection: ScriptedConnection, message: Message): void {
     this.received.push(message);
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
-    connection.receive(message);
+    connection.receive(message, isRequest(message) ? this.#handlerOf(message.method) : undefined);
+  }
+
+  #handlerOf(method: string): Handler | undefined {
+    return this.#once.get(method)?.shift() ?? this.#handlers.get(method);
   }
 }

@@ -1,9 +1,10 @@
-import { INVALID_PARAMS, type Params } from "../protocol/json-rpc.ts";
+import type { Params } from "../protocol/json-rpc.ts";
 import type { CallToolResult, GetPromptResult, Implementation, ReadResourceResult } from "../protocol/mcp.ts";
 import type { ServerCapabilities, Tool } from "../protocol/mcp.ts";
-import { META, RESOURCE_NOT_FOUND } from "../protocol/meta.ts";
-import { isLegacyRevision, LEGACY_REVISIONS, MODERN_REVISIONS, type Era } from "../protocol/revisions.ts";
-import { recordIn, ScriptedError, type Handler, type ScriptContext } from "./scripted-connection.ts";
+import { LEGACY_REVISIONS, MODERN_REVISIONS, type Era } from "../protocol/revisions.ts";
+import type { CallContext } from "../server/features/call-context.ts";
+import { McpServer } from "../server/features/mcp-server.ts";
+import type { ScriptContext } from "./scripted-connection.ts";
 
 /** A text, or a complete result. */
 export type TextOr<T> = string | T | Promise<string | T>;
@@ -27,50 +28,31 @@ export interface ServerScript {
   prompts?: Record<string, string | ((args: Params, context: ScriptContext) => TextOr<GetPromptResult>)>;
 }
 
-/** The answers of a server that behaves. */
-export function handlersOf(script: ServerScript): Map<string, Handler> {
+const REVISIONS = { both: undefined, modern: MODERN_REVISIONS, legacy: LEGACY_REVISIONS };
+
+/** The server that a script describes: it answers whatever has no handler of its own. */
+export function serverOf(script: ServerScript): McpServer {
   const { era = "both", info = { name: "scripted", version: "1.0.0" }, instructions } = script;
   const { tools = {}, resources = {}, prompts = {} } = script;
-  const introduction = { capabilities: capabilitiesOf(script), ...(instructions !== undefined && { instructions }) };
-  const modern: Record<string, Handler> = {
-    "server/discover": () => ({
-      ...introduction,
-      supportedVersions: [...MODERN_REVISIONS],
-      _meta: { [META.serverInfo]: info },
-    }),
-    "subscriptions/listen": (_params, { listen }) => listen(),
-  };
-  const legacy: Record<string, Handler> = {
-    initialize: ({ protocolVersion: asked }) => {
-      const protocolVersion = isLegacyRevision(asked) ? asked : LEGACY_REVISIONS[0];
-      return { ...introduction, serverInfo: info, protocolVersion };
-    },
-    ping: () => ({}),
-    "resources/subscribe": () => ({}),
-    "resources/unsubscribe": () => ({}),
-    "logging/setLevel": () => ({}),
-  };
-  const features: Record<string, Handler> = {
-    "tools/list": () => ({ tools: Object.entries(tools).map(([name, tool]) => ({ ...describe(tool), name })) }),
-    "tools/call": (params, context) => callTool(find(tools, params["name"]), recordIn(params, "arguments"), context),
-    "resources/list": () => ({ resources: Object.keys(resources).map((uri) => ({ uri, name: uri })) }),
-    "resources/templates/list": () => ({ resourceTemplates: [] }),
-    "resources/read": async ({ uri }, context) => {
-      const read = find(resources, uri, context.era === "legacy" ? RESOURCE_NOT_FOUND : INVALID_PARAMS);
-      const result = typeof read === "string" ? read : await read(String(uri), context);
-      return typeof result === "string" ? { contents: [{ uri, text: result }] } : result;
-    },
-    "prompts/list": () => ({ prompts: Object.keys(prompts).map((name) => ({ name })) }),
-    "prompts/get": async (params, context) => {
-      const get = find(prompts, params["name"]);
-      const result = typeof get === "string" ? get : await get(recordIn(params, "arguments"), context);
-      return typeof result === "string" ? { messages: [{ role: "user", content: text(result) }] } : result;
-    },
-  };
-  return new Map(Object.entries({ ...features, ...(era !== "legacy" && modern), ...(era !== "modern" && legacy) }));
+  const revisions = REVISIONS[era];
+  const server = new McpServer({ ...info, instructions, revisions, capabilities: capabilitiesOf(script) });
+  for (const [name, tool] of Object.entries(tools)) {
+    const { run, ...definition } = typeof tool === "function" ? { run: tool } : tool;
+    const declaration = { inputSchema: { type: "object" }, ...definition, name };
+    server.tool(declaration, (args, context) => run(args, scriptContext(context)));
+  }
+  for (const [uri, read] of Object.entries(resources)) {
+    const answer = typeof read === "string" ? () => read : read;
+    server.resource({ uri, name: uri }, (_uri, context) => answer(uri, scriptContext(context)));
+  }
+  for (const [name, get] of Object.entries(prompts)) {
+    const answer = typeof get === "string" ? () => get : get;
+    server.prompt({ name }, (args, context) => answer(args, scriptContext(context)));
+  }
+  return server;
 }
 
-function capabilitiesOf({ tools, resources, prompts, capabilities }: ServerScript): ServerCapabilities {
+export function capabilitiesOf({ tools, resources, prompts, capabilities }: ServerScript): ServerCapabilities {
   return {
     ...(tools && { tools: { listChanged: true } }),
     ...(resources && { resources: { listChanged: true, subscribe: true } }),
@@ -79,29 +61,16 @@ function capabilitiesOf({ tools, resources, prompts, capabilities }: ServerScrip
   };
 }
 
-function describe(tool: ToolFunction | (Partial<Tool> & { run: ToolFunction })): Params {
-  if (typeof tool === "function") return { inputSchema: { type: "object" } };
-  const { run: _run, ...rest } = tool;
-  return { inputSchema: { type: "object" }, ...rest };
-}
-
-function find<T>(all: Record<string, T>, name: unknown, code = INVALID_PARAMS): T {
-  const found = typeof name === "string" && Object.hasOwn(all, name) ? all[name] : undefined;
-  if (found === undefined) throw new ScriptedError(code, `There is no ${String(name)} here`);
-  return found;
-}
-
-async function callTool(tool: ToolFunction | { run: ToolFunction }, args: Params, context: ScriptContext) {
-  try {
-    const result = await (typeof tool === "function" ? tool : tool.run)(args, context);
-    return typeof result === "string" ? { content: [text(result)] } : result;
-  } catch (error) {
-    // Errors with names of their own are the script's, and go out as JSON-RPC errors or questions.
-    if (!(error instanceof Error) || error.name !== "Error") throw error;
-    return { content: [text(error.message)], isError: true };
-  }
-}
-
-function text(value: string) {
-  return { type: "text", text: value };
+/** Questions are asked one by one, and known by their number. */
+function scriptContext({ era, signal, progress, ask }: CallContext): ScriptContext {
+  let asked = 0;
+  return {
+    era,
+    signal,
+    progress,
+    ask: async (method, params = {}) => {
+      const key = `question-${++asked}`;
+      return (await ask({ [key]: { method, params } }))[key] ?? {};
+    },
+  };
 }
