@@ -170,7 +170,10 @@ export class ScriptedConnection {
       if (!(key in answered)) throw new InputNeeded({ [key]: { method, params: question } }, JSON.stringify(answered));
       return recordIn(answered, key);
     };
-    return { era, request, signal, progress, ask, pass: () => this.#pass(request) };
+    const pass = () => {
+      if (!signal.aborted) this.#pass(request);
+    };
+    return { era, request, signal, progress, ask, pass };
   }
 }
 

@@ -4,6 +4,7 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Message, Response } from "../../protocol/json-rpc.ts";
 import { accepts } from "./accepts.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
+import { LITTLE_BYTES } from "../core/unread-bytes.ts";
 import { overloaded, refuse } from "./http-refusal.ts";
 import { expectReading } from "./stuck-readers.ts";
 import type { BatchAnswers } from "../legacy/batch-answers.ts";
@@ -30,9 +31,6 @@ export interface PostAnswerOptions {
   /** A stream of one short event, of which nothing is kept. */
   sendWhole: (response: ServerResponse, json: string) => void;
 }
-
-/** So much leaves at once, as a rule. */
-const SHORT_LENGTH = 64 * 1024;
 
 /**
  * What goes back on one POST: a stream, which a client that lost its connection can come back to. Clients that cannot be
@@ -113,7 +111,7 @@ export class PostAnswer implements RequestChannel, Timed {
   /** A long answer may break off on its way, and then its client comes back for it. */
   #isWorthKeeping(text: string | undefined): boolean {
     const { prefersStream } = this.#options;
-    return prefersStream && this.canStream && text !== undefined && text.length > SHORT_LENGTH;
+    return prefersStream && this.canStream && text !== undefined && text.length > LITTLE_BYTES;
   }
 
   #answerAtOnce(text: string | undefined): void {
