@@ -33,7 +33,7 @@ export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<
       signal?.throwIfAborted();
       const { server, close } = await startServer(approved, reach, given);
       const memory = new MemoryTransport((end) => {
-        serveMemory(server, end);
+        serveMemory(server, end, { logger: given.logger });
         void end.closed.then(close);
       });
       const connection = await memory.connect(receiver);

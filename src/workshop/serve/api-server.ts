@@ -1,4 +1,4 @@
-import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { isDeclared } from "../../protocol/question-capabilities.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { UNHEARD, type CallContext, type InputRequests } from "../../server/features/call-context.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
@@ -59,18 +59,13 @@ function optionsFrom(context: CallContext): RunOptions {
     signal,
     progress: progress === UNHEARD ? undefined : progress,
     log: log === UNHEARD ? undefined : log,
-    ...(takesForms(context.client) ? { asking: { ask, waits: era === "legacy" } } : {}),
+    ...(isDeclared({ method: "elicitation/create" }, context.client) ? { asking: { ask, waits: era === "legacy" } } : {}),
   };
 }
 
 /** Set by the gateway in front, which lets nobody else set it. */
 function callerOf({ onBehalfOf }: CallContext): string {
   return onBehalfOf ?? LOCAL_CALLER;
-}
-
-/** A client that names no mode takes forms; one that names only pages does not. */
-function takesForms({ elicitation }: ClientCapabilities): boolean {
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
 /** Results that were too large, each for whoever got its excerpt. */
