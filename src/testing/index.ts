@@ -1,5 +1,11 @@
 /** For the tests of programs that use Nexus: servers in the same process, without a wire. */
 export { MemoryTransport, type MemoryPeer } from "../transport/memory.ts";
-export { ScriptedError, type Answer, type Handler, type HandlerContext, type ScriptContext } from "./scripted-connection.ts";
+export {
+  ScriptedError,
+  type Answer,
+  type Handler,
+  type HandlerContext,
+  type ScriptContext,
+} from "./scripted-connection.ts";
 export type { ServerScript, TextOr, ToolFunction } from "./server-script.ts";
 export { ScriptedServer } from "./scripted-server.ts";

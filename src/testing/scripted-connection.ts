@@ -194,7 +194,9 @@ function answersIn(requestState: unknown): Params {
 
 function failureOf(thrown: unknown): { result: Result } | { error: ErrorObject } {
   if (thrown instanceof InputNeeded) return { result: thrown.result };
-  return { error: thrown instanceof NexusError ? rpcErrorOf(thrown) : { code: INTERNAL_ERROR, message: String(thrown) } };
+  return {
+    error: thrown instanceof NexusError ? rpcErrorOf(thrown) : { code: INTERNAL_ERROR, message: String(thrown) },
+  };
 }
 
 function wants(wanted: Params, method: string, params: Params = {}): boolean {

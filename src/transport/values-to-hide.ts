@@ -49,7 +49,9 @@ function withParts(value: string): string[] {
   const isBasic = scheme?.toLowerCase() === "basic" && token !== undefined;
   const pair = isBasic ? Buffer.from(token, "base64").toString() : value;
   const passwords = [...passwordInUrl(value), ...passwordInPair(pair)];
-  return [value, token, ...passwords].filter((part) => part !== undefined).flatMap((part) => [part, percentDecoded(part)]);
+  return [value, token, ...passwords]
+    .filter((part) => part !== undefined)
+    .flatMap((part) => [part, percentDecoded(part)]);
 }
 
 function passwordInUrl(text: string): string[] {

@@ -314,8 +314,7 @@ export class LegacyHttp implements LegacyEndpoint {
   #full(share: Share): HttpRefusal {
     const { self = "server", limits } = this.#options;
     const limit = this.#shares.limitOf(share);
-    const what =
-      share.held < limit ? String(limits.sessions) : `${limit} for one caller while others use the ${self}`;
+    const what = share.held < limit ? String(limits.sessions) : `${limit} for one caller while others use the ${self}`;
     return overloaded(`Session limit reached (${what}). Retry later or raise limits.sessions.`, 30);
   }
 

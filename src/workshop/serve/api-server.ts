@@ -59,7 +59,9 @@ function optionsFrom(context: CallContext): RunOptions {
     signal,
     progress: progress === UNHEARD ? undefined : progress,
     log: log === UNHEARD ? undefined : log,
-    ...(isDeclared({ method: "elicitation/create" }, context.client) ? { asking: { ask, waits: era === "legacy" } } : {}),
+    ...(isDeclared({ method: "elicitation/create" }, context.client)
+      ? { asking: { ask, waits: era === "legacy" } }
+      : {}),
   };
 }
 
