@@ -19,7 +19,7 @@ import type { MemoryPeer } from "../transport/memory.ts";
 export type Answer = Params | undefined | void;
 export type Handler = (params: Params, context: HandlerContext) => Answer | Promise<Answer>;
 
-/** The request that a function of the script answers. */
+/** What a function of the script knows about its request. */
 export interface ScriptContext {
   /** The revision of the request. */
   readonly era: Era;
@@ -34,7 +34,7 @@ export interface ScriptContext {
   readonly ask: (method: string, params?: Params) => Promise<Result>;
 }
 
-/** The same for a handler of `on` and `once`. */
+/** What a handler of `on` or `once` knows about its request. */
 export interface HandlerContext extends ScriptContext {
   readonly request: Request;
   /** Leaves the answer to the server, as if there were no handler: return nothing afterwards. */
