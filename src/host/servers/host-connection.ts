@@ -8,12 +8,8 @@ import type { ConnectionPool, Held } from "./connection-pool.ts";
 import { ping } from "./ping.ts";
 import type { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
-import {
-  TRANSITIONS,
-  type SupervisorEffect,
-  type SupervisorEvent,
-  type SupervisorState,
-} from "./supervisor-machine.ts";
+import { firstSituation, nextSituation, type ReportedState, type ServerSituation } from "./server-situation.ts";
+import { TRANSITIONS, type SupervisorEffect, type SupervisorEvent } from "./supervisor-machine.ts";
 import { unableToRun } from "./unable-to-run.ts";
 
 export interface HostConnectionOptions {
@@ -23,56 +19,52 @@ export interface HostConnectionOptions {
   /** Answers questions on this connection. */
   input: InputProvider | undefined;
   backoff: BackoffSettings;
-  /** How often a legacy server over HTTP is asked whether it is still there. */
+  /** How often a legacy server over HTTP is pinged. */
   healthCheckMs: number;
   logger: Logger;
   onState: (state: ServerState) => void;
   onSwitched: () => void;
 }
 
-/** The connection, once it is up and its lists are read. */
+/** A connection that is up and whose lists have been read. */
 export interface ReadyConnection {
   held: Held;
   client: Client;
   since: number;
 }
 
-/** One start, and what came of it. The last one counts. */
+/** One attempt to start the server. A newer one replaces it. */
 interface Start {
-  /** Fires when somebody waits for it. */
+  /** Aborted when a caller waits for this start: such servers are started first. */
   readonly wanted: AbortController;
   result?: Promise<ReadyConnection>;
-  /** What it opens; until then, what the start before it opened. */
+  /** Its connection; until there is one, the connection of the start before it. */
   held: Held | undefined;
   ready?: ReadyConnection;
 }
 
-const STARTING: ServerState = { kind: "starting" };
-const IDLE: ServerState = { kind: "idle" };
 const DISABLED: ServerState = { kind: "disabled" };
 
 /** The host's own connection to one server: runs the effects of the state machine. */
 export class HostConnection {
-  /** What the server was when it was reached last. A modern one over HTTP keeps nothing of its callers. */
+  /** What the server was at the last connection. `stateless`: a modern server that is no child process. */
   nature: "legacy" | "modern" | "stateless" = "legacy";
   readonly #options: HostConnectionOptions;
   readonly #backoff: Backoff;
   readonly #effects: Readonly<Record<SupervisorEffect, () => void>>;
-  #machine: SupervisorState;
-  #shown: ServerState;
+  #now: ServerSituation;
   #enabled: boolean;
   #start: Start | undefined;
-  /** What the next start, or the end of closing, waits for. */
+  /** The end of the old connections; the next start, or `close`, waits for it. */
   #ending: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HostConnectionOptions) {
-    const { problem, trusted, enabled } = options.definition();
+    const definition = options.definition();
     this.#options = options;
     this.#backoff = new Backoff(options.backoff);
-    this.#enabled = enabled;
-    this.#machine = problem || !trusted ? "blocked" : "idle";
-    this.#shown = problem ? { kind: "failed", error: problem } : trusted ? IDLE : { kind: "waiting-for-trust" };
+    this.#enabled = definition.enabled;
+    this.#now = firstSituation(definition);
     this.#effects = {
       end: () => void (this.#ending = this.#start?.held && options.pool.end(this.#start.held)),
       open: () => this.#open(),
@@ -91,23 +83,24 @@ export class HostConnection {
   }
 
   get state(): ServerState {
-    return this.#enabled || this.isOver ? this.#shown : DISABLED;
+    return this.#enabled || this.isOver ? this.#now.shown : DISABLED;
   }
 
   get enabled(): boolean {
     return this.#enabled;
   }
 
-  /** The connection where it is up, for callers that need not wait. */
+  /** The connection if it is up. */
   get ready(): ReadyConnection | undefined {
-    return this.#machine === "ready" || this.#machine === "degraded" ? this.#start?.ready : undefined;
+    const { machine } = this.#now;
+    return machine === "ready" || machine === "degraded" ? this.#start?.ready : undefined;
   }
 
   /** Switches the server on or off; a connection stays as it is. */
   switch(enabled: boolean): void {
     if (this.#enabled === enabled) return;
     this.#enabled = enabled;
-    this.#handle(enabled ? "switch-on" : "switch-off", enabled && this.#machine === "failed" ? IDLE : undefined);
+    this.#handle(enabled ? "switch-on" : "switch-off");
   }
 
   refuseIfUnable(): void {
@@ -119,41 +112,41 @@ export class HostConnection {
     if (refusal) throw refusal;
   }
 
-  /** Callers share one start, and all wait until it is known what the server offers. */
+  /** Callers share one start, and wait until the lists are read. */
   open(): Promise<ReadyConnection> {
-    const isShared = this.#machine === "starting" || this.ready !== undefined;
-    return (isShared ? this.#start?.result : undefined) ?? this.#begin("start");
+    return (this.#isLive ? this.#start?.result : undefined) ?? this.#begin("start");
   }
 
-  /** The same for a caller that waits for it: such servers are started first. */
+  /** The same for a caller that waits: such servers are started first. */
   openWanted(): Promise<ReadyConnection> {
     const opening = this.open();
     this.#start?.wanted.abort();
     return opening;
   }
 
-  /** Two of the same may want the same file, port or lock: the old one has ended before the new one starts. */
+  /** The old connection ends before the new one starts: two processes may need the same file, port or lock. */
   restart(): Promise<ReadyConnection> {
     const opening = this.#begin("restart");
     this.#start?.wanted.abort();
     return opening;
   }
 
-  /** A person asks for another try. */
+  /** Forgets earlier failures, because a person asks for another attempt. */
   forgive(): void {
     this.#handle("retry");
   }
 
-  /** The lists of the connection were read again, or could not be. */
+  /** Call this when the lists were read again or reading them failed. */
   listsRead(): void {
     const { ready } = this;
     if (!ready) return;
     const state = this.#healthOf(ready);
-    const isSame = state.kind === "degraded" && this.#shown.kind === "degraded" && state.error === this.#shown.error;
+    const { shown } = this.#now;
+    const isSame = state.kind === "degraded" && shown.kind === "degraded" && state.error === shown.error;
     if (!isSame) this.#handle(state.kind === "ready" ? "lists-read" : "lists-failed", state);
   }
 
-  /** Its process, or the stream it lived on, is gone; or nothing answers at its address. */
+  /** Call this when the process or the stream of the connection has ended, or its address no longer answers. */
   lose(ready: ReadyConnection, reason = new NexusError("CONNECTION_LOST", "The connection was lost")): void {
     if (this.ready === ready) this.#fail("lost", reason, this.#backoff.ended(reason, performance.now() - ready.since));
   }
@@ -163,49 +156,53 @@ export class HostConnection {
     this.lose(ready, error);
   }
 
-  /** Asks the server whether it is still there. */
+  /** Pings the server. */
   async check(ready: ReadyConnection): Promise<void> {
     const error = await ping(ready.client);
     if (error?.code === "CONNECTION_FAILED") this.loseUnreachable(ready, error);
   }
 
-  /** The problem is the same; its line in the file may be another. */
+  /** Takes over the new position in the configuration file; the problem itself is the same. */
   updateError({ problem, origin }: ServerDefinition): void {
-    const shown = this.#shown;
+    const { shown } = this.#now;
     if (shown.kind !== "failed") return;
     const moved = origin && shown.error.details.source ? shown.error.amended({ source: origin }) : shown.error;
-    this.#shown = { ...shown, error: problem ?? moved };
+    this.#now = { ...this.#now, shown: { ...shown, error: problem ?? moved } };
   }
 
   async close(): Promise<void> {
     this.#handle("close");
     await this.#ending;
-    this.#handle("closed", { kind: "stopped" });
+    this.#handle("closed");
   }
 
-  /** Closed, or about to be. */
+  /** Whether it is closed or being closed. */
   get isOver(): boolean {
-    return this.#machine === "closing" || this.#machine === "stopped";
+    return this.#now.machine === "closing" || this.#now.machine === "stopped";
   }
 
-  #handle(event: SupervisorEvent, shown?: ServerState): void {
-    const transition = TRANSITIONS[this.#machine][event];
+  get #isLive(): boolean {
+    return this.#now.machine === "starting" || this.ready !== undefined;
+  }
+
+  #handle(event: SupervisorEvent, reported?: ReportedState): void {
+    const { machine } = this.#now;
+    const transition = TRANSITIONS[machine][event];
     if (transition.kind === "never") {
       const { id } = this.#options.definition();
-      return this.#options.logger.error(`"${id}" is ${this.#machine}, and ${event} was not expected`);
+      return this.#options.logger.error(`"${id}" is ${machine}, and ${event} was not expected`);
     }
     if (transition.kind === "ignore") return;
-    this.#machine = transition.to;
-    if (shown) this.#shown = shown;
+    this.#now = nextSituation(this.#now, transition.to, reported);
     for (const effect of transition.effects) this.#effects[effect]();
   }
 
-  /** While the circuit is open, nothing starts before its time. */
+  /** Rejects if the server may not run, or if it failed too often and its pause is not over. */
   async #begin(event: "start" | "restart"): Promise<ReadyConnection> {
-    // Nothing starts past this: not by itself, not by a retry, not by a call.
+    // Every start passes here: at the start of the host, after a pause, and for a call.
     this.refuseIfUnable();
     this.#backoff.refuseIfHopeless();
-    this.#handle(event, STARTING);
+    this.#handle(event);
     if (this.#start?.result) return this.#start.result;
     throw new NexusError("INTERNAL", `Server "${this.#options.definition().id}" was not started`);
   }
@@ -215,7 +212,7 @@ export class HostConnection {
     this.#start = start;
     start.result = this.#connect(start, this.#ending);
     this.#ending = undefined;
-    // Those who wait for it hear of a failure; the state reports it to all others.
+    // Callers that wait for the start get the failure; for all others it is in the state.
     start.result.catch(() => {});
   }
 
@@ -229,7 +226,7 @@ export class HostConnection {
       return await this.#settle(start, held, await held.client);
     } catch (thrown) {
       if (held) await pool.end(held);
-      // It was given up for another start, which serves those who wait for this one just as well.
+      // A newer start has replaced this one: callers that wait for this one get its connection.
       if (this.#start !== start) return this.#newestOr(thrown);
       const error = asNexusError(thrown);
       this.#fail("start-failed", error, this.#backoff.failed(error));
@@ -238,12 +235,11 @@ export class HostConnection {
   }
 
   #newestOr(thrown: unknown): Promise<ReadyConnection> {
-    const isLive = this.#machine === "starting" || this.ready !== undefined;
-    if (isLive && this.#start?.result) return this.#start.result;
+    if (this.#isLive && this.#start?.result) return this.#start.result;
     throw thrown;
   }
 
-  /** Connected: the lists are read before it counts as ready. */
+  /** Reads the lists of a new connection. After that the server is ready. */
   async #settle(start: Start, held: Held, client: Client): Promise<ReadyConnection> {
     const { lists, definition } = this.#options;
     const since = performance.now();
@@ -259,7 +255,7 @@ export class HostConnection {
     return ready;
   }
 
-  /** A process that ends is noticed, and so is a modern server's stream; a legacy server over HTTP has to be asked. */
+  /** The end of a process or of a modern server's stream is an event. A legacy server over HTTP has to be pinged. */
   #watch(ready: ReadyConnection): void {
     const { client } = ready;
     void client.closed.then(() => this.lose(ready, client.lost));
@@ -270,25 +266,25 @@ export class HostConnection {
     }, this.#options.healthCheckMs).unref();
   }
 
-  #healthOf({ client: { era, protocolVersion } }: ReadyConnection): ServerState & { kind: "ready" | "degraded" } {
+  #healthOf({ client: { era, protocolVersion } }: ReadyConnection): ReportedState & { kind: "ready" | "degraded" } {
     const { error } = this.#options.lists;
     return error ? { kind: "degraded", era, protocolVersion, error } : { kind: "ready", era, protocolVersion };
   }
 
-  /** A server that starts by itself is tried again by itself; the others on their next use. */
+  /** A server with `autoStart` is started again after a pause, the others at their next use. */
   #fail(event: "start-failed" | "lost", error: NexusError, delayMs: number): void {
     const isRetried = this.#options.definition().autoStart && this.#enabled;
     this.#handle(event, { kind: "failed", error, ...(isRetried ? { retryAt: Date.now() + delayMs } : {}) });
   }
 
   #planRetry(): void {
-    if (this.#shown.kind !== "failed" || this.#shown.retryAt === undefined) return;
-    this.#tryAgainIn(this.#shown.retryAt - Date.now());
+    const { shown } = this.#now;
+    if (shown.kind === "failed" && shown.retryAt !== undefined) this.#tryAgainIn(shown.retryAt - Date.now());
   }
 
   #tryAgainIn(delayMs: number): void {
     clearTimeout(this.#timer);
-    // A little later than its time: a timer may be a moment early.
+    // 5 ms later, because a timer can fire slightly early.
     this.#timer = setTimeout(() => this.#tryAgain(), delayMs + 5).unref();
   }
 

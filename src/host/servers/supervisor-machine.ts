@@ -1,4 +1,4 @@
-/** What one configured server is doing. Whether it is switched on is beside it: that changes what is shown, not this. */
+/** What one configured server is doing. Whether it is switched on is separate: that changes only what is shown. */
 export type SupervisorState =
   /** Its entry has a problem, or comes from a project that is not trusted. */
   | "blocked"
@@ -14,9 +14,9 @@ export type SupervisorState =
 export type SupervisorEvent =
   /** A connection is needed: by a call, at the start of the host, or because the pause after a failure is over. */
   | "start"
-  /** The same, and what there is ends first. */
+  /** The same, but the current connection ends first. */
   | "restart"
-  /** A person asks for another try; `restart` follows unless the server answers. */
+  /** A person asks for another attempt; `restart` follows unless the server answers. */
   | "retry"
   | "opened"
   | "opened-without-lists"
@@ -50,7 +50,7 @@ export type SupervisorEffect =
 export type Transition =
   | { kind: "go"; to: SupervisorState; effects: readonly SupervisorEffect[] }
   | { kind: "ignore" }
-  /** It does not happen, and why. */
+  /** The event cannot happen in this state. */
   | { kind: "never"; reason: string };
 
 const IGNORE: Transition = { kind: "ignore" };
@@ -68,6 +68,7 @@ const CLOSED = never("a closed server is refused before");
 const SHARED = never("callers share the connection there is");
 const NOT_STARTED = never("no start is under way");
 const NOT_UP = never("no connection is up");
+const GIVEN_UP = never("a start is given up at closing");
 const NOT_CLOSING = never("it is not closing");
 
 const WITHOUT_START = {
@@ -77,6 +78,20 @@ const WITHOUT_START = {
 } as const;
 
 const WITHOUT_CONNECTION = { "lists-read": NOT_UP, "lists-failed": NOT_UP, lost: NOT_UP } as const;
+
+/** The states after `close` differ only in how `closed` is handled. */
+const AFTER_CLOSE = {
+  start: CLOSED,
+  restart: CLOSED,
+  retry: CLOSED,
+  opened: GIVEN_UP,
+  "opened-without-lists": GIVEN_UP,
+  "start-failed": IGNORE,
+  ...WITHOUT_CONNECTION,
+  "switch-on": IGNORE,
+  "switch-off": IGNORE,
+  close: IGNORE,
+} as const;
 
 /** Every state and event. The last effect is always the report, so that a listener may cause the next event. */
 export const TRANSITIONS: Readonly<Record<SupervisorState, Readonly<Record<SupervisorEvent, Transition>>>> = {
@@ -143,41 +158,17 @@ export const TRANSITIONS: Readonly<Record<SupervisorState, Readonly<Record<Super
   },
   failed: {
     start: go("starting", "cancel-retry", "open", "report"),
-    // Callers may still use the connection that was lost.
+    // Callers may still be using the lost connection.
     restart: go("starting", "cancel-retry", "end", "open", "report"),
     retry: go("failed", "forgive", "cancel-retry"),
     ...WITHOUT_START,
     ...WITHOUT_CONNECTION,
-    // What failed before it was switched off gets another chance.
+    // A server that failed before it was switched off gets a new attempt.
     "switch-on": go("idle", "forgive", "report-switch"),
     "switch-off": go("failed", "cancel-retry", "report-switch"),
     close: go("closing", "cancel-retry", "close-connections"),
     closed: NOT_CLOSING,
   },
-  closing: {
-    start: CLOSED,
-    restart: CLOSED,
-    retry: CLOSED,
-    opened: never("a start is given up at closing"),
-    "opened-without-lists": never("a start is given up at closing"),
-    "start-failed": IGNORE,
-    ...WITHOUT_CONNECTION,
-    "switch-on": IGNORE,
-    "switch-off": IGNORE,
-    close: IGNORE,
-    closed: go("stopped", "report"),
-  },
-  stopped: {
-    start: CLOSED,
-    restart: CLOSED,
-    retry: CLOSED,
-    opened: never("a start is given up at closing"),
-    "opened-without-lists": never("a start is given up at closing"),
-    "start-failed": IGNORE,
-    ...WITHOUT_CONNECTION,
-    "switch-on": IGNORE,
-    "switch-off": IGNORE,
-    close: IGNORE,
-    closed: IGNORE,
-  },
+  closing: { ...AFTER_CLOSE, closed: go("stopped", "report") },
+  stopped: { ...AFTER_CLOSE, closed: IGNORE },
 };
