@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { ServerCapabilities } from "../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../protocol/meta.ts";
-import { newestCapabilities, newestResult } from "./newest-form.ts";
+import { hasLogLevelOfConnection, newestCapabilities, newestResult, unstatedLifetimeMs } from "./newest-form.ts";
 
 const LEGACY = { era: "legacy" } as const;
 
-test("a result of a legacy server is complete, whatever it says about its kind", () => {
+test("a result of a legacy server is complete, even if it has another result type", () => {
   const content = [{ type: "text", text: "a" }];
   expect(newestResult(LEGACY, "tools/call", { resultType: "task", content })).toEqual({
     resultType: "complete",
@@ -29,8 +29,20 @@ test("a server of 2025-11-25 that runs tools as tasks declares the extension of 
   expect(declared("2025-11-25", { tools: {}, tasks: {} })).toEqual({ tools: {} });
 });
 
-test("a server from before completions were declared may have them", () => {
+test("a server from before completions could be declared may have them", () => {
   expect(declared("2024-11-05", { prompts: {} })).toEqual({ prompts: {}, completions: {} });
   expect(declared("2024-11-05", { tools: {} })).toEqual({ tools: {} });
   expect(declared("2025-03-26", { prompts: {} })).toEqual({ prompts: {} });
+});
+
+test("only legacy servers that log have one log level for the connection", () => {
+  const serverCapabilities = { logging: {} };
+  expect(hasLogLevelOfConnection({ era: "legacy", serverCapabilities })).toBe(true);
+  expect(hasLogLevelOfConnection({ era: "legacy", serverCapabilities: {} })).toBe(false);
+  expect(hasLogLevelOfConnection({ era: "modern", serverCapabilities })).toBe(false);
+});
+
+test("a list without a stated lifetime is used for a minute only if its server could not state one", () => {
+  expect(unstatedLifetimeMs({ era: "legacy" })).toBe(60_000);
+  expect(unstatedLifetimeMs({ era: "modern" })).toBe(0);
 });

@@ -1,6 +1,8 @@
 import { SILENT, type Logger } from "../text/logger.ts";
 import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
 import type { Host, ServerStatus } from "../host/host.ts";
+import { hasOwnConnections } from "../host/servers/lease-keys.ts";
+import { isConnected } from "../host/servers/server-state.ts";
 import type { Result } from "../protocol/json-rpc.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
@@ -32,10 +34,10 @@ export interface GatewayCoreOptions {
   host: Host;
   calls: CallRunner;
   seal: Seal;
-  /** Narrows who may see and use what, beside the host's policy. */
+  /** Narrows who may see and use what, in addition to the host's policy. */
   decide?: Decide | undefined;
   logger?: Logger | undefined;
-  /** Where it is logged why a list lacks a server. */
+  /** Logs why a server is missing in a list. */
   failures?: FailureLog | undefined;
   /** How long a list of all servers waits for one of them: 2 seconds. */
   waitMs?: number | undefined;
@@ -46,7 +48,7 @@ export interface GatewayCoreOptions {
 const NO_HEADERS: readonly ParamHeader[] = [];
 const LIST_OF: Record<ThingKind, ListKind> = { tool: "tools", prompt: "prompts", resource: "resources" };
 
-/** All servers of a host, behind the edges: which one is meant, who may, and what it is called for whom. */
+/** The core of the gateway: finds the server of a request, checks access, and answers with a list or a call. */
 export class GatewayCore implements Views {
   readonly #host: Host;
   readonly #calls: CallRunner;
@@ -61,7 +63,7 @@ export class GatewayCore implements Views {
   readonly #permits: Permits;
   readonly #listenings = new Set<ServersListening>();
   readonly #passing = (call: UpstreamCall) => this.#pass(call);
-  /** For callers who may know of every server. */
+  /** For callers that may know of every server. */
   readonly #names: KnownNames = {
     isServer: (id) => this.#host.find(id) !== undefined,
     serverOf: (prefix) => this.#host.directory.findIdByPrefix(prefix),
@@ -107,9 +109,9 @@ export class GatewayCore implements Views {
       return offerOfOne(status, await this.#catalogs.of(view.server).nature());
     }
     const shown = this.#all.shownTo(principal);
-    // Nobody is started for it: a server that is not there yet adds nothing that could not be told later.
+    // No server is started for this: what it adds can be reported when it is connected.
     const isDown = (id: string) => this.#catalogs.downBecause(id) !== undefined;
-    const running = shown.filter(({ id, state }) => "era" in state || (state.kind === "starting" && !isDown(id)));
+    const running = shown.filter(({ id, state }) => isConnected(state) || (state.kind === "starting" && !isDown(id)));
     const natures = running.map(({ id }) =>
       this.#catalogs
         .of(id)
@@ -134,7 +136,7 @@ export class GatewayCore implements Views {
     const thing = targetOf(method, params, view, this.#namesFor(exchange));
     if (thing) return this.#use(thing, exchange);
     if (view.kind === "all") throw unknownMethod(method);
-    // What is not known here may be an extension of the server's.
+    // A method that the gateway does not know may be an extension of the server.
     const { id: server } = this.#get(view.server, exchange.principal);
     const call = { server, method, params, exchange };
     return this.#access.isOpen("method", server) ? this.#pass(call) : this.#permits.useMethod(call, this.#passing);
@@ -162,7 +164,7 @@ export class GatewayCore implements Views {
     const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, this.#names.serverOf);
     if (!own || !this.sees(principal, own.server)) return NO_HEADERS;
     const { server, own: name } = own;
-    // Where they cannot be read the call is refused: a header that was not compared must not pass for one that was.
+    // If the tools cannot be read, the call fails: headers that could not be compared must not count as compared.
     const catalog = this.#catalogs.of(server);
     const { headers } = catalog.common.findCurrent("tools") ?? (await catalog.common.current("tools"));
     if (!this.#access.isOpen("tool", server)) return this.#headersSeen(name, server, principal);
@@ -197,7 +199,7 @@ export class GatewayCore implements Views {
     return view.kind === "one" ? own : outwardResult(server, method, own);
   }
 
-  /** A header that is compared shows that there is such a tool: none of one that the principal may not see is. */
+  /** No headers are compared for a tool that the principal may not see, because comparing would show that it exists. */
   #headersSeen(name: string, server: string, principal: Principal): readonly ParamHeader[] {
     for (const { items, headers } of this.#catalogs.of(server).known("tools")) {
       const item = items.find((tool) => nameOf("tools", tool) === name);
@@ -208,22 +210,27 @@ export class GatewayCore implements Views {
     return NO_HEADERS;
   }
 
-  /** Over the caller's own connection, which is heard from then on if the caller listens. */
+  /**
+   * Uses the caller's own connection. If the caller has a subscription, changes of this connection are followed from
+   * now on.
+   */
   async #pass(call: UpstreamCall): Promise<Result> {
     const { principal, caller, signal } = call.exchange;
     const key = ownerKey(principal, caller.owner);
-    if (this.#owners.isListening(key) && isOwned(this.#get(call.server, principal))) {
-      await this.#owners.hear(key, call.server, { principal, caller }, signal);
+    if (this.#owners.isListening(key)) {
+      const { state, definition } = this.#get(call.server, principal);
+      const isOwned = hasOwnConnections(state, definition);
+      if (isOwned) await this.#owners.hear(key, call.server, { principal, caller }, signal);
     }
     return this.#calls.run(call);
   }
 
-  /** The id of a task tells whose it is. */
+  /** The id of a task contains its server. */
   async #askTask(exchange: GatewayExchange): Promise<Result> {
     const { endpoint: view, method, params, principal } = exchange;
     const task = this.#calls.findTask(params["taskId"], principal);
     const isHidden = task && !(await this.#permits.mayFollow(task, principal));
-    // A hidden one takes the way of an id that means nothing.
+    // A hidden task is answered like an unknown id.
     const asked = isHidden ? { ...params, taskId: "" } : params;
     const result = await this.#calls.run({ server: "", method, params: asked, exchange });
     return task && view.kind === "all" ? outwardResult(task.server, method, result) : result;
@@ -241,7 +248,7 @@ export class GatewayCore implements Views {
     };
   }
 
-  /** One server's names need not be guessed: it was listed to the caller under no others. */
+  /** Nothing on the endpoint of one server: its names are the server's own, and the caller was shown its list. */
   #candidates(
     kind: ThingKind,
     { endpoint: view, principal }: Pick<GatewayExchange, "endpoint" | "principal">,
@@ -263,14 +270,7 @@ export class GatewayCore implements Views {
   }
 }
 
-/** What one principal may read, another may not. */
+/** Other principals may not be allowed to read the result. */
 function asPrivate(result: Result): Result {
   return result["cacheScope"] === "public" ? { ...result, cacheScope: "private" } : result;
-}
-
-/** Whether callers have connections of their own to this server, as far as that is known. */
-function isOwned({ state, definition: { isolation, entry } }: ServerStatus): boolean {
-  if (isolation !== "owner") return false;
-  const isStateless = "era" in state && state.era === "modern" && entry?.reach.kind !== "stdio";
-  return !isStateless;
 }

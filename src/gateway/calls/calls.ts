@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { isInteractive } from "../../protocol/methods.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { hasLogLevelOfConnection } from "../../client/newest-form.ts";
 import type { Host } from "../../host/host.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
@@ -21,7 +22,7 @@ import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
 import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
 import { canBeAsked, capabilitiesFor, capabilitiesForModern, knowsTasks } from "../upstream/upstream-capabilities.ts";
 import { UpstreamLeases, type UpstreamLease } from "../upstream/upstream-leases.ts";
-import { LegacyLogLevels } from "../upstream/upstream-logs.ts";
+import { ConnectionLogLevels } from "../upstream/upstream-logs.ts";
 import { reportsTo } from "../upstream/upstream-reports.ts";
 import { untilVisited } from "./visits.ts";
 
@@ -32,7 +33,7 @@ export interface CallLimits extends ParkedLimits {
   tasks: number;
 }
 
-/** More than that are not kept for nothing. */
+/** Above this number, owners without running calls are forgotten. */
 const MANY_OWNERS = 1024;
 
 const DEFAULT_CALL_LIMITS: CallLimits = {
@@ -49,19 +50,22 @@ export interface CallsOptions {
   host: Host;
   seal: Seal;
   limits?: Partial<CallLimits> | undefined;
-  /** Where it is counted what parked calls hold. */
+  /** Counts the memory that parked calls hold. */
   budget?: ByteBudget | undefined;
   logger?: Logger | undefined;
 }
 
-/** Calls to servers of either era for callers of either era: passed through, asked on the caller's stream, or parked. */
+/**
+ * Runs calls between servers and callers of either era: passes them through, asks on the caller's stream, or parks
+ * them.
+ */
 export class Calls implements CallRunner {
   readonly #limits: CallLimits;
   readonly #leases: UpstreamLeases;
   readonly #states: RequestStates;
   readonly #parked: ParkedCalls;
   readonly #tasks: TasksOfCallers;
-  readonly #logLevels: LegacyLogLevels;
+  readonly #logLevels: ConnectionLogLevels;
   readonly #owners = new Map<string, { running: number }>();
   #inFlight = 0;
   #closed = false;
@@ -72,15 +76,15 @@ export class Calls implements CallRunner {
     this.#states = new RequestStates(seal, this.#limits.parkedMs);
     this.#parked = new ParkedCalls(this.#limits, this.#states, budget ?? new ByteBudget(DEFAULT_LIMITS));
     this.#tasks = new TasksOfCallers(this.#leases, seal, this.#limits);
-    this.#logLevels = new LegacyLogLevels(logger);
+    this.#logLevels = new ConnectionLogLevels(logger);
   }
 
-  /** Calls that wait for their callers to come back with answers. */
+  /** The number of calls that wait for an answer from their caller. */
   get parked(): number {
     return this.#parked.size;
   }
 
-  /** Requests that are being worked on. */
+  /** The number of running requests. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -107,23 +111,23 @@ export class Calls implements CallRunner {
       const state = this.#stateOf(call);
       return state !== undefined && this.#states.takeConsent(state);
     } catch {
-      // Nobody has to be asked: the call will be refused.
+      // No consent is needed, because the call will be refused.
       return true;
     }
   }
 
-  /** The very connection that calls of this owner go over; to be given back. */
+  /** The connection that calls of this owner use. The caller of this method releases it. */
   async lease(server: string, { principal, caller }: ConnectionOwner, signal?: CancelSignal): Promise<UpstreamLease> {
     const { owner } = caller;
     return this.#leases.take(server, { principal, owner, capabilities: capabilitiesFor(caller), signal });
   }
 
-  /** What a task id that was given to this principal stands for; undefined where it is none of its own. */
+  /** The task that an id stands for; undefined if the id was not issued to this principal. */
   findTask(id: unknown, principal: Principal): TaskPlace | undefined {
     return this.#tasks.find(id, principal);
   }
 
-  /** A caller's session is over: what was kept for it alone ends. */
+  /** Ends what is kept for a caller whose session has ended. */
   release(owner: string): void {
     this.#owners.delete(owner);
     this.#parked.release(owner);
@@ -146,7 +150,7 @@ export class Calls implements CallRunner {
     return owner;
   }
 
-  /** Principals come and go without a word. */
+  /** Modern callers do not say when they leave. */
   #forgetIdleOwners(): void {
     for (const [owner, { running }] of this.#owners) if (running === 0) this.#owners.delete(owner);
   }
@@ -165,7 +169,9 @@ export class Calls implements CallRunner {
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
       const { isConsented } = call;
       const prepared = { server, method, params: paramsFor(call, lease), exchange, lease, capabilities, isConsented };
-      if (isLegacy && caller.logLevel) await this.#logLevels.ensure(lease.client, caller.logLevel);
+      if (caller.logLevel && hasLogLevelOfConnection(lease.client)) {
+        await this.#logLevels.ensure(lease.client, caller.logLevel);
+      }
       if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
       return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
     } catch (error) {
@@ -176,7 +182,7 @@ export class Calls implements CallRunner {
     }
   }
 
-  /** What a caller that comes back has brought with it. */
+  /** The state that a caller sends back with the answers to questions. */
   #stateOf({ server, method, params, exchange }: UpstreamCall): RequestState | undefined {
     const { requestState } = params;
     if (requestState === undefined || exchange.caller.era === "legacy" || !isInteractive(method)) return undefined;
@@ -191,7 +197,7 @@ export class Calls implements CallRunner {
   async #callLegacy(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
     const { method, params, capabilities, exchange, lease } = call;
     const { client } = lease;
-    // Answers to questions that nobody here asked: made anew, the call might run a second time.
+    // These answers belong to no question of this gateway. Repeating the call could run it a second time.
     if (state || (isInteractive(method) && params["inputResponses"] !== undefined)) throw invalidState();
     if (hasTasks(call) && (await mayBecomeTask(call))) {
       if (!knowsTasks(capabilities))
@@ -209,7 +215,7 @@ export class Calls implements CallRunner {
     return canonicalResult(client, method, await client.request(method, params, options));
   }
 
-  /** The connection is the work's until it is over, however long its caller stays away. */
+  /** The work keeps its connection until it ends, even if its caller does not come back. */
   #park({ capabilities, exchange, lease, ...call }: PreparedCall, work: Work): Promise<Result> {
     const done = lease.keep();
     const whole: Work = async (options) => {
@@ -227,7 +233,10 @@ export class Calls implements CallRunner {
   }
 }
 
-/** Where a failure can be told to the model as a tool's, it is; the rest becomes an error that the caller knows. */
+/**
+ * Returns failures of a tool call as a tool result if the model can use it; throws the rest as errors that the caller
+ * knows.
+ */
 function failed(error: NexusError, { method, exchange: { caller, signal } }: UpstreamCall): Result {
   if (method === "tools/call" && !signal.aborted) {
     const isUndeclared = caller.era === "legacy" && error.code === "CAPABILITY_MISSING" && !error.details.rpc;
@@ -238,7 +247,7 @@ function failed(error: NexusError, { method, exchange: { caller, signal } }: Ups
   throw canonicalError(signal.aborted ? calledOff(error, signal.reason) : error, caller);
 }
 
-/** Why the call was given up says more than that it was: the gateway may be closing. */
+/** The reason of the cancellation says more than the error, for example that the gateway is closing. */
 function calledOff(error: NexusError, reason: unknown): NexusError {
   if (error.code !== "CANCELLED" || !(reason instanceof NexusError)) return error;
   return new NexusError("CANCELLED", reason.message, { ...error.details, cause: error });

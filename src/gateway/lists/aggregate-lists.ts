@@ -4,6 +4,7 @@ import type { Host, ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
+import { isConnected } from "../../host/servers/server-state.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { Principal } from "../../server/core/principal.ts";
@@ -24,7 +25,7 @@ export interface AggregateOptions {
   catalogs: Catalogs;
   access: PrincipalAccess;
   cursors: Cursors;
-  /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
+  /** The list of the caller's own process, if it differs from the list for all. */
   ownList: (kind: ListKind, server: string, exchange: GatewayExchange) => Promise<KnownList> | undefined;
   failures: FailureLog;
   /** How long a list waits for a server. */
@@ -33,38 +34,40 @@ export interface AggregateOptions {
   pageSize: number;
 }
 
-/** A server whose list is not there, or is an old one. */
+/** A server whose list is missing or old. */
 interface Unavailable {
   server: string;
-  /** In words that are the same for all failures of a kind; the log tells more. */
+  /** The same text for all failures of a kind; the log has the details. */
   reason: string;
-  /** Of the list that is shown in its place. */
+  /** The age of the old list that is shown. */
   ageMs?: number;
-  /** What errors about it say for programs. */
+  /** Further facts for programs. */
   [fact: string]: unknown;
 }
 
-/** What one server brings to a list. */
+/** The part of one server in a list. */
 interface Part {
   server: string;
   list: KnownList | undefined;
   missing: Unavailable | undefined;
-  /** Of the caller's own process, or for those who declare the same: not everybody's. */
+  /**
+   * Whether the list belongs to the caller's own process or to callers with certain capabilities, instead of to all.
+   */
   isOwn?: boolean;
-  /** The same list as everybody else's process has it. */
+  /** The same list as all other callers see it. */
   common?: readonly Params[] | undefined;
-  /** It stands for one that could not be read yet. */
+  /** Whether it replaces a list that could not be read yet. */
   isProvisional?: boolean;
 }
 
-/** What a caller wants listed, and what it declares. */
+/** The list that a caller asked for, with its capabilities. */
 interface AskedList {
   kind: ListKind;
   exchange: GatewayExchange;
   declared: CallerCapabilities;
 }
 
-/** How far into which server's items a page reached. */
+/** The position after a page: the server, and the number of its items shown so far. */
 interface Position {
   server: string;
   taken: number;
@@ -72,13 +75,15 @@ interface Position {
 
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
-/** `_meta` of a list: the servers that it lacks. */
+/** `_meta` key of a list: the servers that are missing in it. */
 const UNAVAILABLE = "dev.nexus/unavailable";
 
-/** The lists of all servers as one, in the order of the configuration. One that is away is named, and holds nobody up. */
+/**
+ * Joins the lists of all servers, in the order of the configuration. A server that is away is named and delays nobody.
+ */
 export class AggregateLists {
   readonly #options: AggregateOptions;
-  /** Items stay the same from page to page. */
+  /** Items are the same objects from page to page. */
   readonly #weights = new WeakMap<Params, number>();
   readonly #declared = new DeclaredCapabilities();
 
@@ -103,10 +108,10 @@ export class AggregateLists {
       const at = items.length;
       starts.push({ server, at });
       for (const item of list ? narrowed(kind, list, { access, principal, server, common }) : []) items.push(item);
-      // Fewer than there were: what follows belongs to the next server, and must not be skipped.
+      // The list became shorter: continue with the next server and skip nothing of it.
       if (position?.server === server) start = Math.min(at + position.taken, items.length);
     }
-    // The server it had come to is gone: what follows cannot be told.
+    // The server of the cursor is gone, so the position is unknown.
     if (start < 0) throw invalidCursor();
     const end = this.#endOfPage(items, start);
     const result: Result = { resultType: "complete", [kind]: items.slice(start, end) };
@@ -116,7 +121,10 @@ export class AggregateLists {
     return Object.assign(result, freshnessOf(parts, access.isSameForAll));
   }
 
-  /** So many items, and no heavier than a message can be: one server's large definitions must not cost the others theirs. */
+  /**
+   * A page is limited in items and in size, so that large definitions of one server do not push out those of the
+   * others.
+   */
   #endOfPage(items: readonly Params[], start: number): number {
     const last = Math.min(start + this.#options.pageSize, items.length);
     let bytes = 0;
@@ -135,7 +143,7 @@ export class AggregateLists {
     return weight;
   }
 
-  /** What is known now of what a principal may see, without waiting for any server. */
+  /** What is known now and the principal may see, without waiting for a server. */
   known(kind: ListKind, principal: Principal): Params[] {
     const { catalogs, access } = this.#options;
     return this.shownTo(principal).flatMap(({ id: server }) => {
@@ -144,7 +152,7 @@ export class AggregateLists {
     });
   }
 
-  /** The servers whose things a principal is shown: those that are switched on, and that it may know of. */
+  /** The servers that are switched on and that the principal may know of. */
   shownTo(principal: Principal): ServerStatus[] {
     const { host, access } = this.#options;
     return host
@@ -152,11 +160,11 @@ export class AggregateLists {
       .filter(({ id, state: { kind } }) => kind !== "disabled" && kind !== "stopped" && access.sees(principal, id));
   }
 
-  /** What can be shown at once: nearly always. */
+  /** The usual case: a list that is known and fresh needs no waiting. */
   #knownPart({ id: server, state }: ServerStatus, asked: AskedList): Part | undefined {
     const { kind, exchange } = asked;
     const { catalogs, ownList, access } = this.#options;
-    if (!("era" in state) || ownList(kind, server, exchange)) return undefined;
+    if (!isConnected(state) || ownList(kind, server, exchange)) return undefined;
     const { common } = catalogs.of(server);
     const set = this.#setFor(server, asked);
     const list = (set ?? common).find(kind);
@@ -179,22 +187,25 @@ export class AggregateLists {
     return asked.declared.isEmpty ? this.#commonPart(status, kind) : this.#declaredPart(status, asked);
   }
 
-  /** The host tries again by itself, and everybody is told when the server is back: nobody has to wait for that. */
+  /**
+   * The part of a server that is down. The host tries it again and callers are notified when it is back, so nobody
+   * waits.
+   */
   #downPart({ id: server, state }: ServerStatus, asked: AskedList): Part | undefined {
     const { kind } = asked;
     const error = this.#options.catalogs.downBecause(server);
-    // In any other state it is there, or nobody has tried it since.
+    // In any other state it is connected, or was not tried since it failed.
     if (!error || (state.kind !== "failed" && state.kind !== "starting")) return undefined;
     const { common } = this.#options.catalogs.of(server);
     const known = this.#setFor(server, asked)?.find(kind) ?? common.find(kind);
     if (state.kind !== "failed") return this.#without(server, known, error);
-    // Nothing else tries such a server again.
+    // The host does not try this server again by itself.
     if (state.retryAt === undefined) common.read(kind).list.catch(() => {});
     const retryAfterMs = state.retryAt && Math.max(0, Math.ceil(state.retryAt - Date.now()));
     return this.#without(server, known, retryAfterMs === undefined ? error : error.amended({ retryAfterMs }));
   }
 
-  /** The lists for callers that declare the same; undefined where they are those that everybody is shown. */
+  /** The lists for callers with the same capabilities; undefined if they are the lists for all. */
   #setFor(server: string, { declared, exchange }: AskedList): ListSet | undefined {
     const { catalogs } = this.#options;
     const era = declared.isEmpty ? undefined : catalogs.eraOf(server);
@@ -217,13 +228,13 @@ export class AggregateLists {
     }
   }
 
-  /** As the server lists it to clients that declare what this caller does; until that is known, as it does to all. */
+  /** The list for this caller's capabilities; until it is known, the list for all. */
   async #declaredPart(status: ServerStatus, asked: AskedList): Promise<Part> {
     const { kind } = asked;
     const { catalogs, waitMs } = this.#options;
     const { id: server } = status;
     const deadline = performance.now() + waitMs;
-    // A server that was never there has to be met first.
+    // The era of a server that was never connected is unknown, so it has to be connected first.
     const met = catalogs.eraOf(server) ? undefined : await this.#commonPart(status, kind);
     const lists = this.#setFor(server, asked);
     if (!lists) return met ?? this.#commonPart(status, kind);
@@ -243,7 +254,7 @@ export class AggregateLists {
     return { ...shown, isProvisional: true };
   }
 
-  /** Rules judge an item as everybody is shown it, too; where there are none, that is not looked at. */
+  /** The list for all, which access rules also use. Not read if there are no rules. */
   async #commonItems(server: string, kind: ListKind): Promise<readonly Params[] | undefined> {
     const { access, catalogs, waitMs } = this.#options;
     if (access.isOpen(thingOf(kind), server)) return undefined;
@@ -251,7 +262,7 @@ export class AggregateLists {
     return (await within(current, waitMs).catch(() => undefined))?.items;
   }
 
-  /** The caller was shown something else in its place, and is told when it is there. */
+  /** Notifies the caller when the list is there, because it was shown something else instead. */
   #tellLater(server: string, kind: ListKind, { reading, shown }: { reading: Reading; shown: readonly Params[] }): void {
     reading.list.then(
       ({ items }) => {
@@ -261,7 +272,7 @@ export class AggregateLists {
     );
   }
 
-  /** An old list is better than none, if it is said how old. */
+  /** Shows an old list with its age rather than none. */
   #without(server: string, known: KnownList | undefined, thrown: unknown): Part {
     const error = this.#options.failures.report(thrown, { server });
     const { mayHaveReached: _, ...facts } = dataFor(error);
@@ -271,17 +282,17 @@ export class AggregateLists {
   }
 }
 
-/** Where it differs from everybody's, nobody who declares something else may be given it. */
+/** If the list differs from the list for all, the result is private. */
 function partOfSet(server: string, list: KnownList, common: readonly Params[] | undefined): Part {
   return { server, list, missing: undefined, isOwn: list.items !== list.beside, common };
 }
 
-/** How long a list still waits for a reading that others may have begun. */
+/** The remaining time to wait for a reading that may have begun earlier. */
 function patienceFor({ startedAt }: Reading, waitMs: number): number {
   return startedAt + waitMs - performance.now();
 }
 
-/** The least and the strictest of the parts. */
+/** The shortest lifetime and the strictest scope of all parts. */
 function freshnessOf(parts: readonly Part[], isSameForAll: boolean): { ttlMs: number; cacheScope: CacheScope } {
   const isComplete =
     parts.length > 0 && parts.every(({ list, missing, isProvisional }) => list && !missing && !isProvisional);
@@ -289,7 +300,7 @@ function freshnessOf(parts: readonly Part[], isSameForAll: boolean): { ttlMs: nu
   const all = parts.flatMap(({ list }) => list?.freshness ?? []);
   const ttlMs = Math.floor(Math.min(...all.map(({ remainingMs }) => remainingMs)));
   const isPublic = isSameForAll && !parts.some(({ isOwn }) => isOwn) && all.every(({ scope }) => scope === "public");
-  // No server has such a list: nothing says for how long.
+  // No server has such a list, so no lifetime is known.
   return { ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope: isPublic ? "public" : "private" };
 }
 

@@ -3,12 +3,12 @@ import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
-import type { ServerState } from "../../host/servers/server-state.ts";
+import { isConnected, type ServerState } from "../../host/servers/server-state.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { CHANGING_LISTS, changeOf, LIST_KINDS, type ChangingList } from "../../protocol/list-kinds.ts";
 import { ServerCatalog } from "./server-catalog.ts";
 
-/** These lists of a server are no longer what they were. */
+/** Lists of a server that changed. */
 export interface ListsChanged {
   server: string;
   lists: readonly ChangingList[];
@@ -16,15 +16,15 @@ export interface ListsChanged {
 
 type Snapshot = Record<ChangingList, unknown>;
 
-/** The catalogs of all servers. Follows the host, and tells what changed, after it can be read anew. */
+/** The catalogs of all servers. Follows the host, and reports changes after the new lists can be read. */
 export class Catalogs {
   readonly #host: Host;
   readonly #logger: Logger;
   readonly #catalogs = new Map<string, ServerCatalog>();
   readonly #listeners = new Set<(changed: ListsChanged) => void>();
-  /** The host's own lists as last seen: it says that they changed, but not which. */
+  /** The host's own lists as last seen: the host reports that they changed, but not which of them. */
   readonly #seen = new Map<string, Snapshot>();
-  /** Those that failed and are not back, and why: what they have when they are back may be anything. */
+  /** Servers that failed and are not back, with the reason. Their lists may be different when they are back. */
   readonly #away = new Map<string, NexusError>();
   readonly #eras = new Map<string, Era>();
   readonly #stop: () => void;
@@ -51,23 +51,23 @@ export class Catalogs {
     return catalog;
   }
 
-  /** Hears of every change; call what it returns to stop. */
+  /** Calls the listener for every change; the returned function removes it. */
   on(listener: (changed: ListsChanged) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Which era a server spoke when it was last there. */
+  /** The era of a server at its last connection. */
   eraOf(server: string): Era | undefined {
     return this.#eras.get(server);
   }
 
-  /** Why a server is down: it failed, and has not come back, even if it is being tried again. */
+  /** Why a server is down: it failed and is not back, even if it is being tried again. */
   downBecause(server: string): NexusError | undefined {
     return this.#away.get(server);
   }
 
-  /** Everybody hears that these lists are others, and nothing else is done about it. */
+  /** Reports a change to all listeners and does nothing else. */
   tell(changed: ListsChanged): void {
     for (const listener of this.#listeners) callListener(() => listener(changed), this.#logger);
   }
@@ -79,7 +79,7 @@ export class Catalogs {
   }
 
   #follow(server: string, state: ServerState): void {
-    const isThere = state.kind === "ready" || state.kind === "degraded";
+    const isThere = isConnected(state);
     if (!isThere) this.#catalogs.get(server)?.reset();
     this.#note(server, state);
     if (state.kind === "stopped") this.#compare(server);
@@ -88,10 +88,10 @@ export class Catalogs {
 
   #note(server: string, state: ServerState): void {
     if (state.kind === "failed") this.#away.set(server, state.error);
-    else if ("era" in state) this.#eras.set(server, state.era);
+    else if (isConnected(state)) this.#eras.set(server, state.era);
   }
 
-  /** A server that told of a change may mean one that only clients which declare something can see. */
+  /** A reported change may concern only a list that clients with certain capabilities see. */
   #compare(server: string, told: readonly ChangingList[] = []): void {
     const before = this.#seen.get(server);
     const now = this.#look(server);
@@ -113,7 +113,7 @@ export class Catalogs {
 
   #look(server: string): Snapshot {
     const { tools, prompts, resources, templates } = this.#host.offered(server);
-    // What the entry says about tools changes the list that callers see.
+    // Rules for tools in the entry change the list that callers see.
     const { tools: rules, prefix } = this.#host.find(server)?.definition ?? {};
     return {
       tools: tools.length === 0 ? [] : [tools, rules, prefix],
@@ -123,7 +123,7 @@ export class Catalogs {
   }
 
   #changed(server: string, lists: readonly ChangingList[]): void {
-    // Whoever hears of it asks at once, and must not get what was known before.
+    // Invalidate first: listeners read the list at once and must not get the old one.
     this.#catalogs.get(server)?.invalidate(LIST_KINDS.filter((kind) => lists.includes(changeOf(kind))));
     this.tell({ server, lists });
   }

@@ -5,22 +5,23 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import type { Host } from "../../host/host.ts";
 import type { Lease, LeaseRequest } from "../../host/servers/lease.ts";
+import { isConnected } from "../../host/servers/server-state.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { declaredText } from "../../server/core/declared-text.ts";
 import { ownerKey, principalKey, type Principal } from "../../server/core/principal.ts";
 import { legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
 
-/** For whom a connection is wanted. */
+/** The caller for which a connection is wanted. */
 export interface LeaseFor {
   principal: Principal;
   owner: string;
-  /** As `capabilitiesFor` made them. */
+  /** From `capabilitiesFor`. */
   capabilities: ClientCapabilities;
   signal?: CancelSignal | undefined;
 }
 
-/** A connection in use. Whoever goes on using it after the call keeps it, and lets go by himself. */
+/** A connection in use. A user that needs it longer than the call calls `keep`. */
 export class UpstreamLease implements Lease {
   readonly client: Client;
   readonly release: () => void;
@@ -34,13 +35,13 @@ export class UpstreamLease implements Lease {
     this.release = this.#once();
   }
 
-  /** The same failure may pass by several of those who use the connection. */
+  /** Reports each failure once, even if several users of the connection see it. */
   report(error: unknown): void {
     if (this.#reported !== error) this.#lease.report(error);
     this.#reported = error;
   }
 
-  /** One more user; what it returns gives the connection back for that one. */
+  /** Adds a user; the returned function releases the connection for this user. */
   keep(): () => void {
     this.#users++;
     return this.#once();
@@ -59,17 +60,20 @@ export class UpstreamLease implements Lease {
   }
 }
 
-/** Connections for callers: legacy servers get one for each owner and what it declares, modern ones are told per call. */
+/**
+ * Connections for callers. A legacy server gets one for each owner and set of capabilities; a modern server gets the
+ * capabilities with each call.
+ */
 export class UpstreamLeases {
   readonly #host: Host;
   readonly #eras = new Map<string, Era>();
-  /** By principal and what it declares: the host takes the same provider for the same person. */
+  /** By principal and capabilities: the host shares a connection only for the same provider. */
   readonly #providers = new Map<string, { provider: InputProvider; share: Share }>();
   readonly #shares: FairShares;
-  /** What owners are called at the host, to release what is theirs. */
+  /** The keys of owners at the host, for releasing their connections. */
   readonly #keys = new Map<string, Set<string>>();
 
-  /** `share`: what one principal gets of what is kept here while others compete, from 0 to 1. */
+  /** `share`: the part of the providers that one principal may use while others compete, from 0 to 1. */
   constructor(host: Host, share?: number) {
     this.#host = host;
     this.#shares = new FairShares(MAX_PROVIDERS, share);
@@ -88,7 +92,7 @@ export class UpstreamLeases {
     return this.find(server, wanted) ?? this.#wait(server, wanted);
   }
 
-  /** An owner is gone, and the connections that were its own. */
+  /** Releases the connections of an owner that is gone. */
   release(owner: string): void {
     for (const key of this.#keys.get(owner) ?? []) this.#host.release(key);
     this.#keys.delete(owner);
@@ -99,10 +103,10 @@ export class UpstreamLeases {
     const lease = await this.#host.lease(server, this.#requestFor(wanted, expected));
     const { era } = lease.client;
     if (era === expected) return new UpstreamLease(lease);
-    // It was replaced by a server of the other era: what was known of it is wrong.
+    // The server was replaced by one of the other era.
     this.#eras.set(server, era);
     lease.release();
-    // One whose connections are of both eras is taken as it comes: each call says itself what can be asked.
+    // If the era changes again, the connection is used as it is: each call declares its own capabilities.
     return new UpstreamLease(await this.#host.lease(server, this.#requestFor(wanted, era)));
   }
 
@@ -136,7 +140,7 @@ export class UpstreamLeases {
     return provider;
   }
 
-  /** False where it has none. */
+  /** False if the principal has none. */
   #forgetProvider(of: Share): boolean {
     const [key] = [...this.#providers].find(([, { share }]) => share === of) ?? [];
     if (key === undefined) return false;
@@ -145,10 +149,10 @@ export class UpstreamLeases {
     return true;
   }
 
-  /** Known from the host's own connection, which everything else about the server is read from, too. */
+  /** The era of the host's own connection, from which everything else about the server is also read. */
   async #findEra(server: string, signal: CancelSignal | undefined): Promise<Era> {
     const state = this.#host.find(server)?.state;
-    let era = state && "era" in state ? state.era : undefined;
+    let era = state && isConnected(state) ? state.era : undefined;
     if (!era) {
       using lease = await this.#host.lease(server, signal ? { signal } : {});
       era = lease.client.era;
@@ -158,10 +162,13 @@ export class UpstreamLeases {
   }
 }
 
-/** Callers choose what they declare; nobody declares a thousand different things in earnest. */
+/** A limit, because callers choose what they declare. */
 const MAX_PROVIDERS = 1_000;
 
-/** A connection declares what its calls can be asked; outside of them nobody is there to answer. */
+/**
+ * Declares capabilities for calls on a connection. Questions outside a call are refused, because there is no caller to
+ * ask.
+ */
 export function refusing(capabilities: ClientCapabilities): InputProvider {
   return {
     capabilities,

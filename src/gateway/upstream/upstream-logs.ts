@@ -3,14 +3,14 @@ import type { Logger } from "../../text/logger.ts";
 import { asNexusError, messageOf } from "../../errors/nexus-error.ts";
 import { isLoudEnough, type LogLevel } from "../../protocol/mcp.ts";
 
-/** How long a call waits until its server knows which log messages are wanted. */
+/** How long a call waits until its server has accepted the log level. */
 const PATIENCE_MS = 2_000;
 
 /**
- * What legacy connections are told about the log messages that are wanted: the lowest level that any call on them
- * wanted so far, because they have one level for all. Calls hear what is at or above their own.
+ * Sets the log level of connections that have one level for all calls: the lowest that any call has wanted so far. A
+ * call then receives only the messages at or above its own level.
  */
-export class LegacyLogLevels {
+export class ConnectionLogLevels {
   readonly #told = new WeakMap<Client, { level: LogLevel; done: Promise<void> }>();
   readonly #logger: Logger;
 
@@ -18,13 +18,12 @@ export class LegacyLogLevels {
     this.#logger = logger;
   }
 
-  /** Settles when the server knows. That it does not want to is no reason to fail a call. */
+  /** Resolves when the level is set. If the server rejects it, the call runs anyway. */
   async ensure(client: Client, level: LogLevel): Promise<void> {
-    if (!client.serverCapabilities?.logging) return;
     const told = this.#told.get(client);
     if (told && isLoudEnough(level, told.level)) return told.done;
     const done = client.setLogLevel(level, { timeoutMs: PATIENCE_MS }).catch((error: unknown) => {
-      // One that refuses, or does not answer, would do so again, and every call would wait for it.
+      // A server that refuses or does not answer would do so again, and every call would wait for it.
       const { code } = asNexusError(error);
       if (code !== "SERVER_ERROR" && code !== "TIMEOUT") this.#told.delete(client);
       this.#logger.warn(`"${client.server}" rejected the log level ${level}: ${messageOf(error)}`);

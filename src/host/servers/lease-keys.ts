@@ -3,8 +3,9 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { Backoff, type BackoffSettings } from "../../async/backoff.ts";
 import { HOST, ONCE } from "./connection-pool.ts";
+import { isConnected, type ServerState } from "./server-state.ts";
 
-/** Declares nothing, so that nothing is asked. */
+/** Declares nothing, so that the server asks nothing. */
 export const NOBODY: InputProvider = {
   capabilities: {},
   handle: () => Promise.reject(new NexusError("INPUT_FAILED", "This connection has no caller to ask")),
@@ -14,13 +15,23 @@ export interface KeyRequest {
   owner: string;
   input: InputProvider | undefined;
   isolation: ServerDefinition["isolation"];
-  /** The server keeps nothing of its callers, or they do not mind. */
+  /** Whether the server keeps no state of its callers, or the entry allows sharing. */
   isShared: boolean;
 }
 
 const MAX_OWNERS = 1_000;
 
-/** Tells who may share a connection with whom, and who has failed how often. */
+/**
+ * Whether owners have connections of their own to this server, as far as that is known. A modern server over HTTP or in
+ * this process keeps no state of its callers, so they share one.
+ */
+export function hasOwnConnections(state: ServerState, { isolation, entry }: ServerDefinition): boolean {
+  if (isolation !== "owner") return false;
+  const isStateless = isConnected(state) && state.era === "modern" && entry?.reach.kind !== "stdio";
+  return !isStateless;
+}
+
+/** Decides which owners share a connection, and counts the failures of each. */
 export class LeaseKeys {
   readonly #own: InputProvider | undefined;
   readonly #settings: BackoffSettings;
@@ -33,14 +44,17 @@ export class LeaseKeys {
     this.#settings = settings;
   }
 
-  /** Questions go to whoever opened a connection: another provider, even of the same owner, needs another one. */
+  /**
+   * Questions go to the provider that opened the connection, so another provider needs another connection, even of the
+   * same owner.
+   */
   keyFor({ owner, input, isolation, isShared }: KeyRequest): string {
     if (isolation === "call") return ONCE + crypto.randomUUID();
     if (isShared || (owner === HOST && (!input || input === this.#own))) return HOST;
     return `${input ? this.#numberOf(input) : 0} ${owner}`;
   }
 
-  /** One owner's failures are no reason to refuse another. */
+  /** Counted separately, so that one owner's failures do not affect another. */
   backoffOf(owner: string): Backoff {
     const known = this.#backoffs.get(owner) ?? new Backoff(this.#settings);
     this.#backoffs.set(owner, known);

@@ -16,3 +16,7 @@ export type ServerState =
   /** Not connected. `retryAt` is the time of the next attempt, in milliseconds since 1970. */
   | { kind: "failed"; error: NexusError; retryAt?: number }
   | { kind: "stopped" };
+
+export function isConnected(state: ServerState): state is Extract<ServerState, { era: Era }> {
+  return state.kind === "ready" || state.kind === "degraded";
+}
