@@ -4,8 +4,8 @@ import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { shuttingDown, turnedAway } from "../../server/core/turned-away.ts";
 import type { Limits } from "../operation/limits.ts";
 
-interface Waiting {
-  /** Its place in the queue. */
+interface QueuedCall {
+  /** Its share of the queue. */
   share: Share;
   refuse: (error: NexusError) => void;
   until: number;
@@ -18,8 +18,8 @@ export class CallGate {
   readonly #limits: GateLimits;
   readonly #calls: FairShares;
   readonly #queue: FairShares;
-  /** Those in the queue, the oldest first. */
-  readonly #waiting = new Set<Waiting>();
+  /** The oldest comes first. */
+  readonly #queued = new Set<QueuedCall>();
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
   #whenIdle: (() => void) | undefined;
@@ -35,22 +35,26 @@ export class CallGate {
   }
 
   get queued(): number {
-    return this.#waiting.size;
+    return this.#queued.size;
   }
 
-  /** What calls of a principal enter and leave with. */
+  /** The share of a principal: its calls enter and leave with it. */
   shareOf(principal: string): Share {
     return this.#calls.of(principal);
   }
 
-  /** A promise only where the call has to wait. Throws, or rejects, where it cannot be taken on. */
-  enter(share: Share, signal: CancelSignal): Promise<void> | undefined {
-    this.requireOpen();
-    if (this.#calls.tryTake(share)) return undefined;
+  /** False if the call has to be queued. Call `leave` when a call that entered has ended. */
+  tryEnter(share: Share): boolean {
+    return this.#calls.tryTake(share);
+  }
+
+  /** Waits in the queue and enters. Rejects if the queue is full, the wait is too long, or the call is cancelled. */
+  async queue(share: Share, signal: CancelSignal): Promise<void> {
     const place = this.#queue.of(share.key);
-    // One that has more than its part in the queue makes room: it was not begun, and can be called again.
+    // A principal with more than its share of the queue makes room: its newest call has not begun and can be repeated.
     const hasRoom = this.#queue.reclaim(place, (loser) => this.#refuseNewest(loser));
     if (!hasRoom) throw turnedAway("The gateway is overloaded. Retry later");
+    if (signal.aborted) throw cancelled();
     return this.#wait(share, place, signal);
   }
 
@@ -59,23 +63,23 @@ export class CallGate {
     if (this.#calls.used === 0) this.#whenIdle?.();
   }
 
+  /** Throws while the gateway shuts down. */
   requireOpen(): void {
     if (this.#closed) throw turnedAway(shuttingDown("gateway"));
   }
 
-  /** Nobody is let in any more; resolves when those inside and in the queue are done. */
+  /** Accepts no more calls; resolves when running and queued calls have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.running > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
   #wait(share: Share, place: Share, signal: CancelSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
       let stopWaiting = () => {};
       const leaveQueue = () => {
         signal.removeEventListener("abort", onAbort);
-        this.#waiting.delete(waiting);
+        this.#queued.delete(queued);
         this.#queue.give(place);
       };
       const refuse = (error: NexusError) => {
@@ -84,10 +88,10 @@ export class CallGate {
         reject(error);
       };
       const onAbort = () => refuse(cancelled());
-      const waiting: Waiting = { share: place, refuse, until: performance.now() + this.#limits.queueMs };
+      const queued: QueuedCall = { share: place, refuse, until: performance.now() + this.#limits.queueMs };
       signal.addEventListener("abort", onAbort, { once: true });
       this.#queue.take(place);
-      this.#waiting.add(waiting);
+      this.#queued.add(queued);
       if (!this.#timer) this.#expireIn(this.#limits.queueMs);
       stopWaiting = this.#calls.wait(share, () => {
         leaveQueue();
@@ -96,18 +100,18 @@ export class CallGate {
     });
   }
 
-  /** False where it has none in the queue. */
+  /** False if the principal has no call in the queue. */
   #refuseNewest(loser: Share): boolean {
-    const newest = [...this.#waiting].findLast(({ share }) => share === loser);
+    const newest = [...this.#queued].findLast(({ share }) => share === loser);
     newest?.refuse(turnedAway("The gateway is overloaded: its queue is full. Retry later"));
     return newest !== undefined;
   }
 
-  /** One timer for all: everybody waits equally long, so the first in the queue is the first to go. */
+  /** One timer for all: every call may wait equally long, so the oldest expires first. */
   #expire(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (const { until, refuse } of this.#waiting) {
+    for (const { until, refuse } of this.#queued) {
       if (until > now) return this.#expireIn(Math.max(1, Math.ceil(until - now)));
       refuse(turnedAway("The gateway is overloaded: the call waited too long. Retry later"));
     }

@@ -19,10 +19,7 @@ export interface GuardedCoreOptions {
   failures: FailureLog;
 }
 
-/**
- * One endpoint of the gateway. Each call passes the gate, is counted, and leaves one record; of a failure, what its caller
- * is not told is logged.
- */
+/** One endpoint of the gateway: limits, counts and audits each call, and logs the parts of errors that callers do not see. */
 export class GuardedCore implements Core<View> {
   readonly endpoint: View;
   readonly name: string;
@@ -50,8 +47,8 @@ export class GuardedCore implements Core<View> {
     let outcome: Outcome = "refused";
     try {
       const share = gate.shareOf(principalKey(exchange.principal));
-      const turn = gate.enter(share, exchange.signal);
-      if (turn) await turn;
+      gate.requireOpen();
+      if (!gate.tryEnter(share)) await gate.queue(share, exchange.signal);
       outcome = "error";
       try {
         const result = await views.handle(exchange);
@@ -109,12 +106,12 @@ export class GuardedCore implements Core<View> {
     }
   }
 
-  /** The call was made all the same, and its caller gets what came of it. */
+  /** The call has been made, and its caller gets the result. */
   readonly #onAuditError = (error: unknown) => {
     this.#options.logger.error("a call could not be recorded in the audit log", { error });
   };
 
-  /** Only servers that the caller may know of: it chooses names, and must neither choose what is counted nor learn from it. */
+  /** Empty for a server that the caller may not see: callers must not create metrics, or learn from them, by guessing names. */
   #serverOf({ method, principal }: GatewayExchange, target: string | undefined): string {
     if (this.endpoint.kind === "one") return this.endpoint.server;
     const { views } = this.#options;
@@ -137,7 +134,7 @@ export class Endpoints {
     this.all = new GuardedCore(EVERYTHING, options);
   }
 
-  /** Of a server that exists. */
+  /** For a server that exists. */
   of(view: View): GuardedCore {
     if (view.kind === "all") return this.all;
     const known = this.#ones.get(view.server);

@@ -55,7 +55,7 @@ describe("allow and deny", () => {
     expect(left({ deny: [pattern] })).toEqual(names);
   });
 
-  test("what is denied stays so, whatever allows it", () => {
+  test("deny wins over every allow", () => {
     expect(left({ allow: ["*", "git.push"], deny: ["git.push", "git/prompts"] })).toEqual([
       "git",
       "look",
@@ -79,12 +79,12 @@ describe("allow and deny", () => {
   );
 });
 
-test("readOnly leaves tools that are annotated so, resources and prompts", () => {
+test("readOnly allows only read-only tools, resources and prompts", () => {
   expect(left({ readOnly: true })).toEqual(["git", "look", "note://a", "greet"]);
   expect(left({ readOnly: true, allow: ["*"] })).toEqual(["git", "look", "note://a", "greet"]);
 });
 
-test("the rules of an entry are about its tools, and leave it no unknown methods unless a policy allows those", () => {
+test("the rules of an entry apply to its tools, and deny unknown methods unless a policy allows them", () => {
   expect(left({}, { deny: ["push"] })).toEqual(["git", "look", "note://a", "greet"]);
   expect(left({}, { allow: ["push"] })).toEqual(["git", "push", "note://a", "greet"]);
   expect(left({ allow: ["git"] }, { deny: ["push"] })).toEqual(["git", "look", "note://a", "greet", "acme/run"]);
@@ -99,7 +99,7 @@ test("consent is needed for tools that are not annotated as read-only, and for u
   expect(decided({ consent, allow: ["*"] })).toEqual([free, free, asks, free, free, asks]);
 });
 
-test("a policy without a consent function gives no consent, and anything but true is none", async () => {
+test("without a consent function there is no consent, and only true is consent", async () => {
   const ask = (settings: PolicySettings) =>
     new Policy(settings, () => undefined).askConsent({ agent: "a", target: PUSH, signal: undefined });
   expect(await ask({})).toBe(false);
@@ -121,7 +121,7 @@ test("subscriptions are decided as resources, completions as what they are for, 
   ).toBe(false);
 });
 
-test("what is open for a server is exactly what every decision allows", () => {
+test("isOpen is true exactly if every decision allows", () => {
   const settings: PolicySettings[] = [
     {},
     { deny: ["hub"] },
@@ -157,16 +157,14 @@ test("the stricter of two decisions is the one that allows less", () => {
   }
 });
 
-test("a refusal names the thing, its server and the reason", () => {
+test("a refusal names the thing, its server and the reason", async () => {
   const policy = new Policy({ deny: ["git"] }, () => undefined);
-  const said = ALL.map((target) => {
-    try {
-      void policy.permit({ agent: undefined, target, signal: undefined });
-    } catch (error) {
-      if (error instanceof NexusError) return `${error.code} ${error.message}`;
-    }
-    return undefined;
-  });
+  const refusals = ALL.map((target) =>
+    policy
+      .permit({ agent: undefined, target, signal: undefined })
+      .catch((error: unknown) => (error instanceof NexusError ? `${error.code} ${error.message}` : error)),
+  );
+  const said = await Promise.all(refusals);
   expect(said).toEqual([
     `DENIED Server "git" is not allowed: it is on the deny list`,
     `DENIED Tool "look" of server "git" is not allowed: it is on the deny list`,

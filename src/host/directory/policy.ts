@@ -106,15 +106,17 @@ export class Policy {
     return this.decide(agent, target).kind !== "denied";
   }
 
-  /** Throws if it is denied; returns a promise only if consent is needed. */
-  permit(use: WantedUse): Promise<void> | undefined {
-    return this.enforce(this.decide(use.agent, use.target), use);
+  /** Rejects with DENIED if the use is denied, or if it needs consent and gets none. */
+  async permit(use: WantedUse): Promise<void> {
+    await this.enforce(this.decide(use.agent, use.target), use);
   }
 
   /** The same for an existing decision. */
-  enforce(decision: Decision, use: WantedUse): Promise<void> | undefined {
+  async enforce(decision: Decision, use: WantedUse): Promise<void> {
     if (decision.kind === "denied") throw notAllowed(use.target, decision.reason);
-    return decision.kind === "needs-consent" ? this.#requireConsent(use) : undefined;
+    if (decision.kind === "needs-consent" && !(await this.askConsent(use))) {
+      throw notAllowed(use.target, "consent was denied");
+    }
   }
 
   /** False if consent is denied or there is no consent function. */
@@ -135,10 +137,6 @@ export class Policy {
     return answer === true;
   }
 
-  async #requireConsent(use: WantedUse): Promise<void> {
-    if (!(await this.askConsent(use))) throw notAllowed(use.target, "consent was denied");
-  }
-
   #decideTool({ server, name, annotations }: AccessTarget): Decision {
     const { allow, deny } = this.#rulesOf(server) ?? {};
     if (deny?.some((pattern) => matchesName(pattern, name))) return denied("the server's entry denies it");
@@ -149,7 +147,7 @@ export class Policy {
     return this.#settings.consent ? NEEDS_CONSENT : ALLOWED;
   }
 
-  /** What a method does is not known: where a rule concerns its server, something has to allow it by name. */
+  /** The effect of a method is unknown: if any rule concerns its server, the allow list must name the method. */
   #decideMethod({ server }: AccessTarget): Decision {
     const { readOnly, consent } = this.#settings;
     if (readOnly) return denied("only read-only tools, resources and prompts are allowed");
@@ -158,7 +156,7 @@ export class Policy {
     return consent ? NEEDS_CONSENT : ALLOWED;
   }
 
-  /** A server itself is on the list as soon as anything of it is. */
+  /** A server is on the list if anything of it is. */
   #isOnAllowList(target: AccessTarget, allow: readonly AccessPattern[]): boolean {
     const { kind, server } = target;
     return allow.some((pattern) => (kind === "server" ? concerns(pattern, server) : covers(pattern, target)));
@@ -171,7 +169,7 @@ export class Policy {
   }
 }
 
-/** Servers are known by their ids, and named as in their file; under two names, only agents of both see one. */
+/** By server id. Where two names are the same id, only the agents of both lists see the server. */
 function agentsByServer(visibleTo: NonNullable<PolicySettings["visibleTo"]>): Map<string, readonly string[]> {
   const agents = new Map<string, readonly string[]>();
   for (const [name, named] of Object.entries(visibleTo)) {
@@ -199,7 +197,6 @@ const NOUNS: Record<AccessTarget["kind"], string> = {
   method: "Method",
 };
 
-/** The one wording for what the policy denies. */
 function notAllowed(target: RequestTarget, reason: string): NexusError {
   const { kind, server, name } = decidedAs(target);
   const owner = kind === "server" ? "" : ` of server "${server}"`;
