@@ -23,21 +23,24 @@ async function checkValue(schema: unknown, value: unknown): Promise<SchemaCheck>
   const json = jsonOf(value);
   if (json === undefined) return invalid("the value cannot be written as JSON");
   if (json.length > MAX_VALUE_LENGTH) return tooMuch(`larger than ${MAX_VALUE_LENGTH} characters`);
-  // The value as it travels: members that JSON does not have are not there.
+  // The value as the server gets it: without members that JSON does not have.
   const plain: unknown = JSON.parse(json);
   if (isNestedDeeper(plain)) return tooMuch(`nested deeper than ${MAX_NESTING} levels`);
   const validator = await validatorFor(schema);
   return validator(plain);
 }
 
-/** Remembers what was compiled for as long as the schema itself is remembered. */
+/**
+ * Process-wide, because a validator depends on its schema alone and `checkArguments` has no owner that could keep it.
+ * Bounded, because an entry is collected together with its schema, which the list of tools holds.
+ */
 const validators = new WeakMap<object, SchemaValidator>();
 
 async function validatorFor(schema: unknown): Promise<SchemaValidator> {
   if (!isRecord(schema)) return () => ({ kind: "unusable", reason: "the schema is not an object" });
   const known = validators.get(schema);
   if (known) return known;
-  // Only those who check pay for loading the validator.
+  // Loaded on first use, because it is large.
   const { compileSchema } = await import("../schema/validator.ts");
   const validator = compileSchema(schema);
   validators.set(schema, validator);
@@ -48,7 +51,7 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
-    // A circle, a bigint, or nested too deep to be written.
+    // The value is circular, contains a bigint, or is nested too deeply.
     return undefined;
   }
 }
