@@ -89,7 +89,7 @@ export interface ErrorDetails {
   retryAfterMs?: number | undefined;
   /** The JSON-RPC error of the server. */
   rpc?: RpcErrorBody | undefined;
-  /** The server's unanswered questions; `continue` is the id of the waiting call. */
+  /** The server's unanswered questions; `continue` is the id of the parked call. */
   input?: { continue?: string | undefined; questions: readonly OpenQuestion[] } | undefined;
   /** The answer of the server if it could not be used. */
   raw?: unknown;
@@ -136,12 +136,12 @@ function known(details: ErrorDetails): ErrorDetails {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
-/** Anything thrown, as an Error: for the message of something that was not ours. */
+/** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Anything thrown, as the one error: what is not ours is a bug of ours. */
+/** Anything that was thrown, as a NexusError; an unknown error is a bug of ours. */
 export function asNexusError(thrown: unknown): NexusError {
   return thrown instanceof NexusError ? thrown : new NexusError("INTERNAL", messageOf(thrown), { cause: thrown });
 }

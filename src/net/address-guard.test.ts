@@ -31,7 +31,7 @@ test("public addresses and allowed hosts pass", () => {
   new AddressGuard({ allow: ["127.0.0.1"] }).check(new URL("http://127.0.0.1/"));
 });
 
-test("a name that resolves to an address inside is refused when it is used, in every shape of lookup (R8)", async () => {
+test("a name that resolves to an internal address is refused at its use, in every form of lookup (R8)", async () => {
   for (const all of [true, false]) {
     const error = await new Promise((resolve) => guard.lookup("localhost", { all }, (failure) => resolve(failure)));
     expect(error).toMatchObject({ code: "ADDRESS_REFUSED" });

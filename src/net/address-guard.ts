@@ -2,7 +2,9 @@ import { BlockList, isIP } from "node:net";
 import { lookup as resolve, type LookupAddress } from "node:dns";
 import { NexusError } from "../errors/nexus-error.ts";
 
-/** Ranges that no public server has: private, link-local (cloud metadata), loopback, shared, multicast, reserved. */
+/**
+ * Address ranges without public servers: private, link-local (cloud metadata), loopback, shared, multicast, reserved.
+ */
 const REFUSED: readonly [string, number, "ipv4" | "ipv6"][] = [
   ["0.0.0.0", 8, "ipv4"],
   ["10.0.0.0", 8, "ipv4"],
@@ -34,20 +36,20 @@ const REFUSED: readonly [string, number, "ipv4" | "ipv6"][] = [
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * Refuses connections to addresses inside. The name is resolved once and the connection goes to that very address,
- * so a name that changes its mind between check and use gains nothing.
+ * Refuses connections to internal addresses. The name is resolved once and the connection goes to exactly that address,
+ * so a name that changes between check and use has no effect.
  */
 export class AddressGuard {
   readonly #refused = new BlockList();
   readonly #allowed: ReadonlySet<string>;
 
-  /** `allow`: host names or addresses that may be reached although they lie inside. */
+  /** `allow`: host names or addresses that may be reached although they are internal. */
   constructor({ allow = [] }: { allow?: readonly string[] } = {}) {
     for (const [address, prefix, family] of REFUSED) this.#refused.addSubnet(address, prefix, family);
     this.#allowed = new Set(allow.map((host) => host.toLowerCase()));
   }
 
-  /** Checks what can be told from the URL alone; sockets skip `lookup` for literal addresses. */
+  /** Checks what the URL alone shows; sockets skip `lookup` for literal addresses. */
   check(url: URL): void {
     if (url.protocol !== "http:" && url.protocol !== "https:") {
       throw new NexusError("ADDRESS_REFUSED", `Only http and https addresses are allowed, not ${url.protocol}`, {
@@ -59,7 +61,7 @@ export class AddressGuard {
     if (isIP(host) && !this.#permits(host, host)) throw refusal(host, host);
   }
 
-  /** For `connect` of a socket, in place of the system's own. */
+  /** Replaces the system's lookup in `connect` of a socket. */
   readonly lookup = (hostname: string, options: { all?: boolean | undefined }, callback: LookupCallback): void => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, "");
@@ -73,7 +75,7 @@ export class AddressGuard {
 
   #permits(hostname: string, address: string): boolean {
     if (this.#allowed.has(hostname.toLowerCase()) || this.#allowed.has(address)) return true;
-    // The list judges an IPv4 address in IPv6 clothing (::ffff:…) by the IPv4 ranges.
+    // An IPv4 address written as IPv6 (::ffff:…) is checked against the IPv4 ranges.
     return !this.#refused.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   }
 }

@@ -64,7 +64,7 @@ test.each([
   expect(() => allowedUrl(url, allow)).toThrow(expect.objectContaining({ code: "ADDRESS_REFUSED" }));
 });
 
-test("a complaint repeats neither query nor password", () => {
+test("the error for a refused URL contains neither query nor password", () => {
   for (const url of [
     "https://evil.example/?password=secret-word",
     "https://u:secret-word@api.example/v1/",
@@ -76,7 +76,7 @@ test("a complaint repeats neither query nor password", () => {
   }
 });
 
-test("a prefix that is compared as text allows what it allows when it is read (X8)", () => {
+test("a prefix compared as text allows the same URLs as a parsed prefix (X8)", () => {
   const hosts = [
     "https://api.example",
     "https://API.example",

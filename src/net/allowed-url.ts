@@ -1,10 +1,10 @@
 import { NexusError } from "../errors/nexus-error.ts";
 
 /**
- * The address, if it begins with one of the allowed ones: the same origin, and a path that ends where a segment ends.
- * What readers of addresses understand differently (`..`, backslashes, encoded slashes, blanks, names before an @, one
- * slash or three before the host) is refused, so that nothing is allowed here and means something else there.
- * Complaints are without the query.
+ * The URL, if it begins with one of the allowed ones: the same origin, and complete segments of the path. Parts that URL
+ * parsers read differently (`..`, backslashes, encoded slashes, blanks, a user before an @, one or three slashes before
+ * the host) are refused, so that an allowed URL cannot mean something else to another program. Errors do not contain the
+ * query.
  */
 export function allowedUrl(text: string, allow: readonly string[]): URL {
   const url = parsed(text);
@@ -15,9 +15,9 @@ export function allowedUrl(text: string, allow: readonly string[]): URL {
   if (/[\\\s\u0000-\u001f\u007f]/.test(text))
     throw refused("contains a backslash, a space or a control character", shown);
   if (/%(?:2f|5c|00)/i.test(beforeQuery)) throw refused("contains an encoded slash", shown);
-  // Some servers take off what follows a semicolon, and then see the dots.
+  // Some servers remove what follows a semicolon, and then see the dots.
   if (/\/(?:\.|%2e){1,2}(?:[/;]|%3b|$)/i.test(beforeQuery)) throw refused(`contains a segment "." or ".."`, shown);
-  // Fewer or more slashes are put right in silence, and would hide a name before the host from the next line.
+  // Other numbers of slashes are silently corrected, and would hide a user name from the next check.
   if (!/^[a-z]+:\/\/[^/]/i.test(text)) throw refused("does not have two slashes before its host", shown);
   if (/^[^/]*\/\/[^/]*@/.test(beforeQuery)) throw refused("contains a user name or a password", url.origin);
   if (text.includes("#")) throw refused("has a fragment", shown);
@@ -27,11 +27,11 @@ export function allowedUrl(text: string, allow: readonly string[]): URL {
   return url;
 }
 
-/** An address with a path that ends with a slash, in which nothing has to be understood first. */
+/** A URL whose path ends with a slash and that needs no normalisation. */
 const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?\/(?:[\w.~-]+\/)*$/i;
 
 function beginsWith(url: URL, allowed: string): boolean {
-  // What is read is written in one way only: where it begins with the very text, there is no need to read that, too.
+  // A parsed URL has one spelling: if it begins with exactly this text, the text need not be parsed.
   if (PLAIN.test(allowed) && url.href.startsWith(allowed)) return true;
   const place = parsed(allowed);
   if (!place) return false;

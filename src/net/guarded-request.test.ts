@@ -151,7 +151,7 @@ describe("a failure says whether the request may have been carried out, and not 
     }
   });
 
-  test("nobody listening: it certainly never left", async () => {
+  test("a refused connection: the request was certainly not sent", async () => {
     const server = createServer();
     const host = await serving(server);
     await open.pop()?.();
@@ -164,7 +164,7 @@ describe("a failure says whether the request may have been carried out, and not 
     expect(error).toMatchObject({ code: "CONNECTION_FAILED", details: { mayHaveReached: false } });
   });
 
-  test("cancelled, before and while it is under way", async () => {
+  test("a request that is cancelled before or while it is sent", async () => {
     const never = await failure(send((_, response) => response.end(), { signal: AbortSignal.abort() }));
     expect(never).toMatchObject({ code: "CANCELLED", details: { mayHaveReached: false } });
     const controller = new AbortController();
@@ -172,7 +172,7 @@ describe("a failure says whether the request may have been carried out, and not 
     expect(meanwhile).toMatchObject({ code: "CANCELLED", details: { mayHaveReached: true } });
   });
 
-  test("a header that decides where a request goes or ends, or that is none", async () => {
+  test("an invalid header, or one that decides where a request goes or ends", async () => {
     let requests = 0;
     const answer: RequestListener = (_, response) => {
       requests++;
@@ -186,8 +186,8 @@ describe("a failure says whether the request may have been carried out, and not 
   });
 });
 
-describe("addresses inside are refused (R8)", () => {
-  test("a literal one and a name that leads there, unless the host is allowed", async () => {
+describe("internal addresses are refused (R8)", () => {
+  test("a literal address, and a name that resolves to one, unless the host is allowed", async () => {
     const server = createServer((_, response) => response.end("inside"));
     const { port } = new URL(`http://${await serving(server)}`);
     const get = (host: string, inside: readonly string[]) =>

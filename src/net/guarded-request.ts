@@ -1,22 +1,22 @@
 import type { CancelSignal } from "../async/cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { allowedUrl } from "./allowed-url.ts";
-import { GuardedExchange } from "./guarded-exchange.ts";
+import { PendingResponse } from "./pending-response.ts";
 import type { DispatchOptions, Network } from "./network.ts";
 
 export interface GuardedRequest {
   method: DispatchOptions["method"];
   url: string;
-  /** Addresses that the URL may begin with. */
+  /** Prefixes that the URL must begin with one of. */
   allow: readonly string[];
   headers: Record<string, string>;
   body?: string | Uint8Array | undefined;
-  /** From the beginning to the last byte of the answer. */
+  /** From the start to the last byte of the answer. */
   timeoutMs: number;
-  /** Of the answer's body. */
+  /** Maximum size of the answer's body. */
   maxBytes: number;
   signal?: CancelSignal | undefined;
-  /** Requests of different credentials never share a connection. */
+  /** Requests with different credentials never share a connection. */
   credential?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface GuardedResponse {
   body: Uint8Array;
 }
 
-/** Headers that say where a request goes or where it ends; they are not a caller's to write. */
+/** Headers that decide where a request goes or where it ends; callers must not set them. */
 const OWN_HEADERS = new Set([
   "host",
   "connection",
@@ -39,8 +39,8 @@ const OWN_HEADERS = new Set([
 ]);
 
 /**
- * One request to an allowed address and its answer, whatever its status. Redirects are not followed. Failures tell
- * whether the request may have reached the server (`mayHaveReached`), and never repeat its query.
+ * One request to an allowed address and its answer with any status. Redirects are not followed. Errors say whether the
+ * request may have reached the server (`mayHaveReached`), and never contain its query.
  */
 export async function guardedRequest(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
   const url = allowedUrl(request.url, request.allow);
@@ -56,13 +56,13 @@ export async function guardedRequest(network: Network, request: GuardedRequest):
     origin: url.origin,
     path: url.pathname + url.search,
     method,
-    // What is not asked for is not compressed: a small answer stays small.
+    // Asks for no compression, so that the size of an answer is limited by what is received.
     headers: { "accept-encoding": "identity", ...request.headers },
     headersTimeout: 0,
     bodyTimeout: 0,
   };
   if (body !== undefined) options.body = body;
-  return new GuardedExchange({
+  return new PendingResponse({
     dispatcher,
     options,
     shown: url.origin + url.pathname,

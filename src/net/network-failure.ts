@@ -2,15 +2,15 @@ import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.
 
 export interface FailedRequest {
   origin: string;
-  /** The proxy on the way, if there is one. */
+  /** The proxy that was used, if any. */
   proxy: string | undefined;
-  /** False while nothing had been written. */
+  /** False if nothing was sent. */
   started: boolean;
 }
 
 type Account = Pick<ErrorDetails, "likelyCause" | "hint" | "snippet"> & { message: string };
 
-/** What undici, a socket or TLS reported, as an error that says what it means for this address. */
+/** An error of undici, a socket or TLS as a NexusError with its meaning for this address. */
 export function networkFailure(error: unknown, request: FailedRequest): NexusError {
   if (error instanceof NexusError) return error;
   const code = codeOf(error);
@@ -33,7 +33,7 @@ export function networkFailure(error: unknown, request: FailedRequest): NexusErr
 
 function accountOf(code: string, error: unknown, request: FailedRequest): Account {
   const { origin, proxy, started } = request;
-  // Until the tunnel stands, the proxy is what did not answer.
+  // Until the tunnel is open, it is the proxy that did not answer.
   if (proxy !== undefined && !started) {
     const account = accountOfProxy(code, error, proxy, origin);
     if (account) return account;
@@ -96,7 +96,7 @@ function accountOfProxy(code: string, error: unknown, proxy: string, origin: str
         hint: "Correct HTTP_PROXY or HTTPS_PROXY, or add the server's host to NO_PROXY.",
       };
     case "UND_ERR_ABORTED": {
-      // Only undici's message has the status; without it the sentence is shorter.
+      // Only undici's message contains the status; without it the message is shorter.
       const [, status] = /\((\d{3})\)/.exec(messageOf(error)) ?? [];
       return {
         message: `The proxy ${proxy} refused to connect to ${origin}${status ? ` (HTTP ${status})` : ""}`,
@@ -111,7 +111,7 @@ function accountOfProxy(code: string, error: unknown, proxy: string, origin: str
   }
 }
 
-/** Certificates and versions of TLS. */
+/** Errors of certificates and TLS versions. */
 function accountOfTls(code: string, origin: string): Account | undefined {
   switch (code) {
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
@@ -153,7 +153,7 @@ function accountOfTls(code: string, origin: string): Account | undefined {
   }
 }
 
-/** The bytes that came were no HTTP. */
+/** The received bytes are not HTTP. */
 function accountOfParser(code: string, origin: string): Account | undefined {
   if (code !== "HTTPParserError") return undefined;
   return {
@@ -170,7 +170,7 @@ function isPlain(origin: string): boolean {
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  // undici's parser has a code for some of its errors only.
+  // Only some errors of undici's parser have a code.
   if (error.name === "HTTPParserError") return error.name;
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }

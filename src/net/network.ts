@@ -13,7 +13,7 @@ export interface NetworkOptions {
   proxy?: ProxySettings | undefined;
   /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
-  /** Guarded connections go straight to the checked address, never through a proxy. */
+  /** Guarded connections go directly to the checked address, never through a proxy. */
   guard?: AddressGuard | undefined;
   connectTimeoutMs?: number | undefined;
 }
@@ -64,7 +64,7 @@ export class Network implements AsyncDisposable {
     this.guard = options.guard;
   }
 
-  /** The pool for an origin and whatever identifies the caller there. */
+  /** The pool for an origin and a credential. */
   dispatcher(origin: string, credential: string): Promise<Dispatcher> {
     const key = `${origin}\n${credential}`;
     let pool = this.#pools.get(key);
@@ -75,7 +75,7 @@ export class Network implements AsyncDisposable {
     return pool;
   }
 
-  /** The proxy that requests to an origin go through, without its password. */
+  /** The proxy for requests to an origin, without its password. */
   proxyFor(origin: string): string | undefined {
     const { guard, proxy } = this.#options;
     return guard || !proxy ? undefined : proxyFor(origin, proxy);
@@ -92,7 +92,7 @@ export class Network implements AsyncDisposable {
   }
 
   async #open(origin: string): Promise<Dispatcher> {
-    // Loaded when first needed: it is the largest thing a stdio-only program would not use.
+    // Loaded on first use: it is large, and programs that use only stdio do not need it.
     const { EnvHttpProxyAgent, Pool } = await import("undici");
     const { proxy, ca, guard, connectTimeoutMs } = this.#options;
     const tls = ca?.length ? { ca: [...rootCertificates, ...ca] } : {};
@@ -109,7 +109,7 @@ export class Network implements AsyncDisposable {
   }
 }
 
-/** People write "proxy:3128" and "http://proxy:3128/" alike. */
+/** Both "proxy:3128" and "http://proxy:3128/" are common. */
 function proxyUrl(value: string | undefined, variable: string): string {
   if (!value) return "";
   const text = value.includes("://") ? value : `http://${value}`;

@@ -2,7 +2,7 @@ import type { ProxySettings } from "./network.ts";
 
 const DEFAULT_PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
 
-/** The proxy that requests to an origin go through, by the rules of undici's EnvHttpProxyAgent; undefined for none. */
+/** The proxy for requests to an origin, by the rules of undici's EnvHttpProxyAgent; undefined for none. */
 export function proxyFor(origin: string, { httpProxy, httpsProxy, noProxy = "" }: ProxySettings): string | undefined {
   const { protocol, hostname, port } = new URL(origin);
   const chosen = protocol === "https:" ? httpsProxy || httpProxy : httpProxy;
@@ -10,7 +10,7 @@ export function proxyFor(origin: string, { httpProxy, httpsProxy, noProxy = "" }
     return undefined;
   }
   const text = chosen.includes("://") ? chosen : `http://${chosen}`;
-  // Without name and password: this is for error reports.
+  // Without user and password, because it is for error reports.
   return URL.canParse(text) ? `${new URL(text).protocol}//${new URL(text).host}` : undefined;
 }
 

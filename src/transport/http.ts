@@ -1,6 +1,6 @@
 import { within } from "../async/within.ts";
 import type { Message } from "../protocol/json-rpc.ts";
-import { HttpEndpoint, identityOf, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
+import { HttpSender, identityOf, parseUrl, withoutSecrets, type HttpOptions } from "./http-sender.ts";
 import { SseTransport } from "./sse.ts";
 import {
   NOTHING_TO_ABANDON,
@@ -13,7 +13,7 @@ import {
   type Transport,
 } from "./transport.ts";
 
-/** Ending a session is a courtesy: no one waits long for it. */
+/** The server need not confirm the end of a session, so the wait is short. */
 const END_SESSION_MS = 2_000;
 
 /** Streamable HTTP: every message a POST, answered with JSON or an event stream. */
@@ -35,33 +35,33 @@ export class HttpTransport implements Transport {
   }
 
   async connect(receiver: Receiver): Promise<Connection> {
-    return new HttpConnection(await HttpEndpoint.open(this.#url, this.#options, receiver), this.#options.release);
+    return new HttpConnection(await HttpSender.open(this.#url, this.#options, receiver), this.#options.release);
   }
 }
 
-/** No socket of its own: each message takes one from the pool. It is open until it is closed. */
+/** Has no socket of its own: each message uses one from the pool. It is open until it is closed. */
 class HttpConnection implements Connection {
   readonly closed: Promise<CloseReason>;
   readonly http: HttpSessionChannel;
-  readonly #endpoint: HttpEndpoint;
+  readonly #sender: HttpSender;
   readonly #release: (() => Promise<void>) | undefined;
   #settle: (reason: CloseReason) => void = () => {};
   #open = true;
 
-  constructor(endpoint: HttpEndpoint, release: (() => Promise<void>) | undefined) {
-    this.#endpoint = endpoint;
+  constructor(sender: HttpSender, release: (() => Promise<void>) | undefined) {
+    this.#sender = sender;
     this.#release = release;
     this.closed = new Promise((resolve) => (this.#settle = resolve));
     this.http = {
       listen: (delivery, streamOf) => {
-        return this.#open ? endpoint.start({ method: "GET", delivery, streamOf }) : NOTHING_TO_ABANDON;
+        return this.#open ? sender.start({ method: "GET", delivery, streamOf }) : NOTHING_TO_ABANDON;
       },
       endSession: (headers) => this.#endSession(headers),
     };
   }
 
   send(message: Message, delivery: Delivery = {}): Sending {
-    return this.#open ? this.#endpoint.start({ method: "POST", message, delivery }) : NOTHING_TO_ABANDON;
+    return this.#open ? this.#sender.start({ method: "POST", message, delivery }) : NOTHING_TO_ABANDON;
   }
 
   async close(): Promise<void> {
@@ -79,7 +79,7 @@ class HttpConnection implements Connection {
     let sending: Sending | undefined;
     const ended = new Promise<void>((resolve) => {
       const delivery = { headers, onEnd: () => resolve() };
-      sending = this.#endpoint.start({ method: "DELETE", delivery, answersInBody: false });
+      sending = this.#sender.start({ method: "DELETE", delivery, answersInBody: false });
     });
     await within(ended, END_SESSION_MS);
     sending?.abandon();

@@ -4,7 +4,7 @@ import { MISSING_CLIENT_CAPABILITY } from "../protocol/meta.ts";
 import { titleOfPage, wordsOfBody } from "./refused-body.ts";
 import type { ResponseHeaders, StreamEnd } from "./transport.ts";
 
-/** What an HTTP status outside 2xx means. 401 and 403 outrank whatever their body says. */
+/** The error for an HTTP status outside 2xx. 401 and 403 count more than their body. */
 export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind: "refused" }): NexusError {
   const code = codeOf(status, rpc !== undefined);
   return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageFor(status), {
@@ -21,14 +21,14 @@ export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind:
   });
 }
 
-/** What to do about errors that MCP itself defines. */
+/** The hint for errors that MCP defines. */
 export function rpcHint(code: number | undefined): string | undefined {
   return code === MISSING_CLIENT_CAPABILITY
     ? `The server needs input from the client: pass an "input" with this capability to connect().`
     : undefined;
 }
 
-/** Several challenges may come in several headers. */
+/** Several challenges may be in several headers. */
 function challenge(headers: ResponseHeaders): string | undefined {
   const value = headers["www-authenticate"];
   return Array.isArray(value) ? value.join(", ") : value;

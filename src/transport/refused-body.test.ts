@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { wordsOfBody } from "./refused-body.ts";
 
-test("the words of an HTTP error are found where APIs put them", () => {
+test("the message of an HTTP error is found at the usual places of APIs", () => {
   const wordsOf = (body: unknown) => wordsOfBody(JSON.stringify(body));
   expect(wordsOf({ error: "invalid_token", error_description: "The token expired" })).toBe("The token expired");
   expect(wordsOf({ errors: [{ code: 7, message: "No such room" }] })).toBe("No such room");
@@ -10,12 +10,12 @@ test("the words of an HTTP error are found where APIs put them", () => {
   expect(wordsOfBody("<html><title>502</title></html>")).toBeUndefined();
 });
 
-test("a body that is nested without end is shown as it is, shortened", () => {
+test("an endlessly nested body is shown shortened", () => {
   const depth = 100_000;
   const body = `${'{"error":'.repeat(depth)}"deep"${"}".repeat(depth)}`;
   expect(wordsOfBody(body)?.slice(0, 18)).toBe('{"error":{"error":');
 });
 
-test("what looks like a credential is not repeated, whatever it is called", () => {
+test("text that looks like a credential is masked, with any name", () => {
   expect(wordsOfBody('{"message":"rejected access_key=AKEXAMPLE00 for you"}')).toBe("rejected access_key=••• for you");
 });

@@ -4,11 +4,11 @@ import { isRecord } from "../json/is-record.ts";
 import { parseJson } from "../json/parse-json.ts";
 
 const MAX_LENGTH = 300;
-/** The most telling first; RFC 6750 and 9457 are among them. */
+/** The most useful first; includes those of RFC 6750 and 9457. */
 const MESSAGES = ["message", "error_description", "detail", "error", "errors", "title", "reason", "description", "msg"];
 const DEEPEST = 5;
 
-/** What the body of an HTTP error says, in one short line; undefined for a web page and for nothing. */
+/** The message of an HTTP error body in one short line; undefined for a web page or an empty body. */
 export function wordsOfBody(body: string): string | undefined {
   if (titleOfPage(body) !== undefined) return undefined;
   const words = (messageIn(parseJson(body)) ?? body).replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
@@ -16,7 +16,7 @@ export function wordsOfBody(body: string): string | undefined {
   return shorten(maskProse(words.slice(0, 4 * MAX_LENGTH)), MAX_LENGTH);
 }
 
-/** What an API has to say in JSON, from where APIs put it; undefined where nothing is found. */
+/** The error message in a JSON value, at the usual places of APIs; undefined if there is none. */
 export function messageIn(value: unknown, depth = 0): string | undefined {
   if (typeof value === "string") return value.trim() === "" ? undefined : value;
   if (depth > DEEPEST) return undefined;
@@ -31,7 +31,7 @@ export function messageIn(value: unknown, depth = 0): string | undefined {
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: " " };
 
-/** The title of a body that is a web page; "" for a page without one, undefined for anything else. */
+/** The title of a web page; "" for a page without one, undefined for anything else. */
 export function titleOfPage(body: string): string | undefined {
   if (!/^\s*(?:<!doctype html|<html|<head|<title|<body)/i.test(body)) return undefined;
   const [, title = ""] = /<title[^>]*>([^<]*)/i.exec(body) ?? [];

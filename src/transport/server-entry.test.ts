@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { NexusError } from "../errors/nexus-error.ts";
 import { resolveEntry, type ServerEntry } from "./server-entry.ts";
 
-test("spellings are settled and durations read", () => {
+test("spellings are unified and durations parsed", () => {
   const entry = {
     id: "a",
     command: ["node", "x.js"],

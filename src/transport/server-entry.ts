@@ -38,7 +38,7 @@ export interface ServerEntry {
   roots?: readonly (string | Root)[] | undefined;
 }
 
-/** An entry after its spellings are settled and its values checked. */
+/** A checked entry with unified spellings. */
 export interface ResolvedEntry {
   id: string;
   reach: StdioReach | HttpReach | ApiReach;
@@ -75,18 +75,18 @@ export interface ApiReach {
 /** Where a part of an entry is written: the keys that lead to it. */
 export type Locate = (path: readonly string[]) => ErrorSource | undefined;
 
-/** Checks an entry and settles its spellings; says what is wrong with a bad one, where, and how to write it. */
+/** Checks an entry and unifies its spellings; for an invalid one, throws the problem, its place and how to fix it. */
 export function resolveEntry(entry: ServerEntry, locate?: Locate): ResolvedEntry {
   return new EntryReader(entry, locate).resolve();
 }
 
 const ONE_OF_BOTH = `Use one of: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`;
 
-/** How a server can be reached, and what its type may be called then. */
+/** The ways to reach a server, and their possible types. */
 const TYPES = { command: ["stdio"], url: ["http", "sse"], api: [] } as const;
 export const WAYS = ["command", "url", "api"] as const;
 
-/** Entries come from files and from JavaScript: nothing about them is taken for granted. */
+/** Entries come from files and from JavaScript, so everything is checked. */
 class EntryReader {
   readonly #entry: Record<string, unknown>;
   readonly #id: string;
@@ -96,7 +96,7 @@ class EntryReader {
     this.#id = "server";
     this.#locate = locate;
     if (!isRecord(entry)) throw this.#invalid("is not an object", ONE_OF_BOTH);
-    // Null, which files use for "nothing", is the same as absent.
+    // Null, which some files use for "nothing", counts as absent.
     this.#entry = Object.fromEntries(
       Object.entries(entry).filter(([, value]) => value !== null && value !== undefined),
     );
@@ -212,7 +212,7 @@ class EntryReader {
     });
   }
 
-  /** `path` leads to the part that is wrong; without it, the entry as a whole is. */
+  /** `path` leads to the invalid part; without it, the whole entry is invalid. */
   #invalid(problem: string, hint?: string, path?: readonly string[]): NexusError {
     const message = `Server "${this.#id}": ${problem.startsWith('"') ? problem : `the entry ${problem}`}`;
     return new NexusError("CONFIG_INVALID", message, {

@@ -26,7 +26,7 @@ test("fields, comments, several data lines and ids are read as the standard says
   });
 });
 
-test("events come out the same whatever the line ends and however the bytes are cut (G7)", () => {
+test("events are the same with any line breaks and any cuts of the bytes (G7)", () => {
   const text = fc.string({ unit: "grapheme", maxLength: 30 }).filter((value) => !/[\r\n]/.test(value));
   fc.assert(
     fc.property(
@@ -48,7 +48,7 @@ test("events come out the same whatever the line ends and however the bytes are 
   );
 });
 
-test("an event over the limit stops the reading, endless comments do not", () => {
+test("an event over the limit stops reading; endless comments do not", () => {
   const comments = Array.from({ length: 50 }, () => Buffer.from(`: ${"x".repeat(90)}\n`));
   expect(parse(comments, 1_000).tooLarge).toBe(false);
   const data = Array.from({ length: 50 }, () => Buffer.from(`data: ${"x".repeat(90)}\n`));

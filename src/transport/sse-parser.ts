@@ -8,14 +8,14 @@ export interface SseEvent {
 export interface SseHandler {
   event(event: SseEvent): void;
   retry?(ms: number): void;
-  /** An event grew over the limit; nothing more is read. */
+  /** An event was larger than the limit; reading stops. */
   tooLarge(bytes: number): void;
 }
 
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** Reads an event stream as the HTML standard says: CR, LF and CRLF, comments skipped, linear in its bytes. */
+/** Parses an event stream by the HTML standard: CR, LF and CRLF, without comments, in linear time. */
 export class SseParser {
   readonly #handler: SseHandler;
   readonly #maxBytes: number;
@@ -34,7 +34,7 @@ export class SseParser {
     this.#handler = handler;
   }
 
-  /** The id of the last event that arrived whole. */
+  /** The id of the last complete event. */
   get lastEventId(): string {
     return this.#lastEventId;
   }
@@ -88,7 +88,7 @@ export class SseParser {
     if (line === "") return this.#dispatch();
     const colon = line.indexOf(":");
     if (colon === 0) {
-      // A comment keeps the connection alive and counts towards nothing.
+      // A comment keeps the connection alive and does not count.
       if (this.#data === undefined) this.#bytes = 0;
       return;
     }

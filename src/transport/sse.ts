@@ -1,10 +1,10 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRequest, type Message } from "../protocol/json-rpc.ts";
 import { refusalError } from "./refusal.ts";
-import { HttpEndpoint, identityOf, parseUrl, withoutSecrets, type HttpOptions } from "./http-endpoint.ts";
+import { HttpSender, identityOf, parseUrl, withoutSecrets, type HttpOptions } from "./http-sender.ts";
 import type { CloseReason, Connection, Delivery, Receiver, Sending, StreamEnd, Transport } from "./transport.ts";
 
-/** HTTP+SSE of 2024-11-05: one stream for everything the server says, which names the path to post to. */
+/** HTTP+SSE of 2024-11-05: one stream for all messages of the server, which also names the path for POSTs. */
 export class SseTransport implements Transport {
   readonly kind = "sse";
   readonly target: { url: string };
@@ -20,7 +20,7 @@ export class SseTransport implements Transport {
   }
 
   async connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection> {
-    const endpoint = await HttpEndpoint.open(this.#url, this.#options, receiver);
+    const sender = await HttpSender.open(this.#url, this.#options, receiver);
     let settle: (reason: CloseReason) => void = () => {};
     const closed = new Promise<CloseReason>((resolve) => (settle = resolve));
     let stream: Sending | undefined;
@@ -37,9 +37,9 @@ export class SseTransport implements Transport {
         };
         signal?.throwIfAborted();
         signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-        stream = endpoint.start({ method: "GET", delivery });
+        stream = sender.start({ method: "GET", delivery });
       });
-      return new SseConnection({ endpoint, path, stream, closed, settle, release: this.#options.release });
+      return new SseConnection({ sender, path, stream, closed, settle, release: this.#options.release });
     } catch (error) {
       stream?.abandon();
       await this.#options.release?.();
@@ -49,7 +49,7 @@ export class SseTransport implements Transport {
 }
 
 interface SseParts {
-  endpoint: HttpEndpoint;
+  sender: HttpSender;
   path: string;
   stream: Sending | undefined;
   closed: Promise<CloseReason>;
@@ -68,12 +68,12 @@ class SseConnection implements Connection {
   }
 
   send(message: Message, delivery: Delivery = {}): Sending {
-    const { endpoint, path } = this.#parts;
+    const { sender, path } = this.#parts;
     const onEnd = (end: StreamEnd) => {
-      // A request that was taken is answered on the common stream.
+      // The answer to an accepted request comes on the common stream.
       if (end.kind !== "ended" || !isRequest(message)) delivery.onEnd?.(end);
     };
-    return endpoint.start({
+    return sender.start({
       method: "POST",
       message,
       path,
@@ -95,7 +95,7 @@ class SseConnection implements Connection {
   }
 }
 
-/** Posts go where the stream said, but never to another origin: they carry the credentials of this one. */
+/** Posts go to the path from the stream, but never to another origin, because they carry credentials. */
 function postPath(url: URL, endpoint: string): string {
   const target = URL.canParse(endpoint, url.href) ? new URL(endpoint, url.href) : undefined;
   if (target?.origin === url.origin) return target.pathname + target.search;

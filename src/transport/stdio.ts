@@ -26,43 +26,43 @@ export interface StdioOptions {
   command: string;
   args: readonly string[];
   cwd?: string | undefined;
-  /** The whole environment of the child. */
+  /** The complete environment of the child. */
   env: Record<string, string>;
-  /** Set beside it; not part of what tells one server from another. */
+  /** Added to it; does not distinguish servers. */
   mark?: Readonly<Record<string, string>> | undefined;
   maxLineBytes: number;
   platform: NodeJS.Platform;
-  /** Variables of this process: they say where Windows keeps its own programs. */
+  /** Variables of this process, for finding the programs of Windows. */
   variables?: Readonly<Record<string, string | undefined>> | undefined;
-  /** What must not be seen of what the child writes to stderr. */
+  /** Values that are masked in the child's stderr. */
   hidden?: HiddenValues | undefined;
-  /** Hears what the child writes to stderr, as it comes. */
+  /** Called with the child's stderr as it arrives. */
   onStderr?: ((text: string) => void) | undefined;
-  /** Hears of the child as soon as it runs, before it has said anything. */
+  /** Called as soon as the child runs. */
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
 }
 
 export interface SpawnedChild {
   pid: number;
-  /** Settles when it is gone. */
+  /** Settles when the child has ended. */
   closed: Promise<unknown>;
 }
 
-/** How long a child gets to end by itself after its stdin closed, then after SIGTERM, then after SIGKILL. */
+/** How long a child may take to exit after its stdin closed, then after SIGTERM, then after SIGKILL. */
 const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
-/** A child that never said anything of use has nothing to finish. */
+/** A child that never sent a usable message has nothing to finish. */
 const HURRIED_MS = 250;
-/** After the process exited, for what it wrote last to arrive; after stdout ended, for the exit code. */
+/** How long to wait for the last output after the process has exited, and for the exit code after stdout has ended. */
 const DRAIN_MS = 500;
-/** What is written at once of the messages of one turn: little at first, then twice as much each time. */
+/** The size of the first write for the messages of one turn; it doubles with each further write. */
 const FIRST_BATCH_LENGTH = 2_048;
-/** What may wait for a server that does not read. */
+/** Maximum size of messages that wait for a server that does not read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 type Start = (command: string, args: readonly string[], options: StartOptions) => ChildProcess;
 type StartOptions = SpawnOptions & Pick<StdioOptions, "cwd" | "env">;
 
-/** A server as a child process: one JSON message a line on stdin and stdout. */
+/** A server as a child process: one JSON message per line on stdin and stdout. */
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
   readonly #options: StdioOptions;
@@ -72,7 +72,7 @@ export class StdioTransport implements Transport {
     this.#options = options;
   }
 
-  /** Only errors name it. */
+  /** For errors only. */
   get target(): Transport["target"] {
     const { command, args } = this.#options;
     const words = () => maskWords([command, ...args]).map(quoted);
@@ -89,7 +89,7 @@ export class StdioTransport implements Transport {
   }
 
   async connect(receiver: Receiver): Promise<Connection> {
-    // Scripts without .exe, and arguments with spaces, need help on Windows only.
+    // Only Windows needs help with scripts and with arguments that contain spaces.
     const start =
       this.#options.platform === "win32" ? (await import("../process/spawn-on-windows.ts")).spawnOnWindows : spawn;
     const child = this.#spawn(start);
@@ -106,7 +106,7 @@ export class StdioTransport implements Transport {
     const { command, args, cwd, env: own, mark, platform } = this.#options;
     const env = { ...own, ...mark };
     try {
-      // A process group of its own, so that the whole tree can be ended.
+      // Its own process group, so that the whole tree can be ended.
       const detached = platform !== "win32";
       return start(command, [...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached, windowsHide: true });
     } catch (error) {
@@ -148,8 +148,8 @@ class StdioConnection implements Connection {
       delivery?.onEnd?.({ kind: "failed", error: notReading() });
       return NOTHING_TO_ABANDON;
     }
-    // Messages sent in one turn leave together: the system call costs more than the message. The first of them leave
-    // soon, so that the server has something to do meanwhile.
+    // Messages sent in one turn are written together: the system call costs more than the message. The first ones
+    // are written soon, so that the server can begin.
     const line = `${JSON.stringify(message)}\n`;
     if (!this.#isGathering) setImmediate(this.#endTurn);
     this.#isGathering = true;
@@ -205,7 +205,7 @@ class StdioConnection implements Connection {
     liveChildren.add(pid, this.#system);
     const child = this.#process;
     let drain: NodeJS.Timeout | undefined;
-    /** A pipe that ends alone is a fault; usually the exit follows at once, and says more. */
+    /** A pipe that ends alone is a failure; usually the exit follows at once and says more. */
     const pipeEnded = (kind: "stdin-closed" | "stdout-closed") => {
       if (child.exitCode !== null || child.signalCode !== null || this.#closing) return;
       clearTimeout(drain);
@@ -225,7 +225,7 @@ class StdioConnection implements Connection {
       signal: child.signalCode ?? undefined,
     });
     child.once("exit", () => {
-      // What the server started must not outlive it; this also closes pipes that grandchildren hold open.
+      // Processes that the server started must not outlive it; this also closes pipes that they hold open.
       if (this.#system.platform !== "win32") this.#swept = endGroup(pid, DRAIN_MS / 2);
       clearTimeout(drain);
       drain = setTimeout(() => {
@@ -264,7 +264,7 @@ class StdioConnection implements Connection {
   }
 }
 
-/** Always drained: a child that fills the pipe of its stderr would stop. */
+/** Always drained: a child with a full stderr pipe would stop. */
 function watchStderr(child: ChildProcess, { onStderr, hidden }: Pick<StdioOptions, "onStderr" | "hidden">): ChildView {
   const tail = new StderrTail();
   let wrote: () => void = () => {};

@@ -1,6 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 
-/** A message over the limit was, or is being, sent. */
+/** The error for a message over the limit. */
 export function tooLarge(bytes: number, limit: number): NexusError {
   return new NexusError(
     "MESSAGE_TOO_LARGE",

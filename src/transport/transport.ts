@@ -28,7 +28,10 @@ export type Discarded =
   | { kind: "noise"; excerpt: string }
   | { kind: "too-large"; answered: Answered; error: NexusError };
 
-/** Characters of noise that are handed on: more than is shown, so that what must not be seen can be found in it. */
+/**
+ * Characters of an undeliverable message that are passed on: more than is shown, so that hidden values can be found in
+ * it.
+ */
 export const MAX_EXCERPT = 1_000;
 
 export interface Connection extends AsyncDisposable {
@@ -38,7 +41,7 @@ export interface Connection extends AsyncDisposable {
   readonly closed: Promise<CloseReason>;
   /** Closes the connection gracefully, then by force, within five seconds. */
   close(): Promise<void>;
-  /** Of a child process. */
+  /** Only for a child process. */
   readonly child?: ChildView;
   /** For Streamable HTTP: streams and session handling of revisions before 2026-07-28. */
   readonly http?: HttpSessionChannel;
@@ -53,8 +56,8 @@ export interface Delivery {
   /** HTTP only: an event of another type than "message" arrived on the stream. */
   onOtherEvent?(type: string, data: string): void;
   /**
-   * No more messages will come on this message's own stream. Of a message that expects no answer: it was taken, or
-   * could not be. A request on a transport without streams of their own hears it only when it could not be sent.
+   * No more messages will come on this message's own stream. For a message without an answer: it was accepted or could
+   * not be sent. On a transport without such streams, a request gets it only if it could not be sent.
    */
   onEnd?(end: StreamEnd): void;
 }
@@ -105,7 +108,7 @@ export type CloseReason =
 /** A sending that has no stream of its own. */
 export const NOTHING_TO_ABANDON: Sending = { abandon() {} };
 
-/** Whether a server was given as a transport, and not as an entry. */
+/** Whether a server is a transport and not an entry. */
 export function isTransport(server: unknown): server is Transport {
   return typeof server === "object" && server !== null && "connect" in server && typeof server.connect === "function";
 }

@@ -14,7 +14,7 @@ function hiddenOf(entry: ServerEntry): string[] {
   return [...new Set(valuesToHide(resolveEntry({ id: "github", ...entry }), surroundings))];
 }
 
-test("P1.9: values of variables are hidden, but for what says how a program runs", () => {
+test("P1.9: values of variables are masked, except those that configure a program", () => {
   const env = {
     SOME: "a-value",
     LEVEL: "verbose",
@@ -31,7 +31,7 @@ test("P1.9: values of variables are hidden, but for what says how a program runs
   ]);
 });
 
-test("P1.9: a short value, or one like a path, is hidden where its name says that it is secret", () => {
+test("P1.9: a short value, or one like a path, is masked if its name says that it is secret", () => {
   const env = {
     API_KEY: "k3y",
     DB_PASSWORD: "/p4/ss",
@@ -43,7 +43,7 @@ test("P1.9: a short value, or one like a path, is hidden where its name says tha
   expect(hiddenOf({ command: "x", env })).toEqual(["k3y", "/p4/ss", "abc"]);
 });
 
-test("P1.9: of an address or a header that holds a password, the password is hidden too", () => {
+test("P1.9: the password inside a URL or header is also masked alone", () => {
   expect(hiddenOf({ command: "x", env: { DB: "postgres://ada:p%2Fw@db/x" } })).toEqual([
     "postgres://ada:p%2Fw@db/x",
     "postgres://ada:p/w@db/x",
@@ -63,7 +63,7 @@ test("P1.9: of an address or a header that holds a password, the password is hid
   ]);
 });
 
-test("P1.9: passwords and keys of addresses and arguments are hidden", () => {
+test("P1.9: passwords and keys in URLs and arguments are masked", () => {
   expect(hiddenOf({ url: "https://ada:p4ss%2Fword@x.example/mcp?key=k-1&plain" })).toEqual([
     "ada:p4ss%2Fword",
     "ada:p4ss/word",

@@ -4,21 +4,21 @@ import { childEnvironment, isOwnVariable } from "../process/child-environment.ts
 import type { ResolvedEntry, StdioReach } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Variables and headers that say how a program runs: what they hold is no secret, and errors are often about it. */
+/** Variables and headers that configure a program: their values are not secret, and errors are often about them. */
 const OPEN_NAMES =
   /^(?:node_env|node_path|pythonpath|pythonunbuffered|tz|pwd|port|host|debug|log_?level|accept|accept-language|content-type|user-agent|mcp-protocol-version)$/i;
-/** Words that say the same under other names, and numbers. */
+/** Usual values that are not secret, and numbers. */
 const OPEN_VALUES =
   /^(?:[\d.:]+|production|development|staging|testing|verbose|warning|critical|enabled|disabled|default|localhost|server|client|memory|sqlite|postgres|console|stdout|stderr)$/i;
 const PATH = /^(?:~?[/\\]|[A-Za-z]:[/\\]|file:\/\/\/)/;
 const SECRET_NAME =
   /(?:^|[_-])(?:tokens?|secrets?|pass(?:word|wd|phrase)?|pwd|pin|pat|(?:api)?keys?|credentials?|auth|authorization|cookie)(?:[_-]|$)/i;
-/** Shorter ones stand in other texts by chance, and are hidden only where their name says that they are secret. */
+/** Shorter values occur in other texts by chance, and are masked only if their name says that they are secret. */
 const SHORT = 6;
-/** Short, and no secret under any name. */
+/** Short values that are never secret. */
 const SWITCH = /^(?:\d{1,5}|true|false|yes|no|on|off|null|none|auto|info|debug)$/i;
 
-/** What an entry gives to its server and nobody else shall read: values of variables and headers, passwords and keys. */
+/** The values of an entry that must not be seen: variables, headers, passwords and keys. */
 export function valuesToHide({ id, reach }: ResolvedEntry, surroundings: Surroundings): string[] {
   if (reach.kind === "api") return [];
   const words = reach.kind === "stdio" ? [reach.command, ...reach.args] : [reach.url];
@@ -28,7 +28,7 @@ export function valuesToHide({ id, reach }: ResolvedEntry, surroundings: Surroun
   return values.flatMap(withParts).filter((value) => value !== id);
 }
 
-/** Those of the entry, and those of the user that it passes on. */
+/** The variables of the entry, and those of the user that it passes on. */
 function variablesOf({ env, passthrough }: StdioReach, { variables, platform }: Surroundings): Record<string, string> {
   if (passthrough.length === 0 && Object.keys(env).length === 0) return {};
   const all = Object.entries(childEnvironment({ variables, platform, env, passthrough }));
@@ -43,7 +43,7 @@ function secretsAmong(members: Readonly<Record<string, string>>): string[] {
   });
 }
 
-/** Of a value that holds a secret among other things, the secret too: servers write it without the rest. */
+/** Also the secret part of a longer value, because servers print it alone. */
 function withParts(value: string): string[] {
   const [, scheme, token] = /^(bearer|basic|token)\s+(\S+)$/i.exec(value) ?? [];
   const isBasic = scheme?.toLowerCase() === "basic" && token !== undefined;
@@ -58,7 +58,7 @@ function passwordInUrl(text: string): string[] {
   return /^[a-z][\w+.-]*:\/\/[^/?#:@]*:([^/?#]+)@/i.exec(text)?.slice(1) ?? [];
 }
 
-/** Of a name and a password; a shorter one may be a port. */
+/** The password of a pair; a shorter one may be a port. */
 function passwordInPair(text: string): string[] {
   return /^[^\s:/]+:(?!\/\/)(\S{6,})$/.exec(text)?.slice(1) ?? [];
 }

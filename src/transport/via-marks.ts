@@ -2,24 +2,24 @@ import { NexusError } from "../errors/nexus-error.ts";
 import { shortName } from "../text/digest.ts";
 import type { StdioReach } from "./server-entry.ts";
 
-/** Through which gateways a process was started, and by which entries: in the environment of every child. */
+/** The gateways and entries through which a process was started; in the environment of every child. */
 export const VIA_VARIABLE = "NEXUS_VIA";
-/** Through which gateways a request came. */
+/** The gateways through which a request came. */
 export const VIA_HEADER = "nexus-via";
 
-/** More processes that start each other are a circle whose entries differ each time. */
+/** More processes that start each other are a circle with changing entries. */
 const MAX_STARTS = 16;
-/** Of a variable or header; others may write anything there. */
+/** Maximum number of marks in a variable or header, which others may write. */
 const MAX_MARKS = 64;
 const GATEWAY = /^[0-9a-f]{12}$/;
 const ENTRY = /^=/;
 const MARK = /^=?[0-9a-f]{12}$/;
-/** Variables that decide which configuration a program finds. Others may be secrets, and are left out of a mark. */
+/** Variables that decide which configuration a program finds. Others may be secret and are left out of a mark. */
 const STEERING = /^(?:HOME|USERPROFILE|APPDATA|XDG_\w+|NEXUS_\w+)$/i;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The ids of gateways, as a header or the variable lists them. */
+/** The ids of gateways in a header or the variable. */
 export function gatewaysIn(text: unknown): string[] {
   return marksIn(text).filter((mark) => GATEWAY.test(mark));
 }
@@ -31,8 +31,8 @@ function marksIn(text: unknown): string[] {
 }
 
 /**
- * What a child is told: the way that led to it. Throws where that way has been here before, if a gateway starts it; a
- * command that somebody runs inside a server may use that server.
+ * The variable for a child: the gateways and entries that led to it. Throws if this entry is already among them and a
+ * gateway starts it; a command that a person runs inside a server may use that server.
  */
 export function markOf(reach: StdioReach, variables: Variables, gateways: readonly string[]): Record<string, string> {
   const inherited = marksIn(variables[VIA_VARIABLE]);
@@ -43,7 +43,7 @@ export function markOf(reach: StdioReach, variables: Variables, gateways: readon
   return { [VIA_VARIABLE]: [...inherited, own, ...others].join(" ") };
 }
 
-/** Whether a process was started by this entry, or by a descendant of what it starts. */
+/** Whether this process was started by this entry, directly or indirectly. */
 export function isStartedBy(reach: StdioReach, variables: Variables): boolean {
   return marksIn(variables[VIA_VARIABLE]).includes(entryMark(reach));
 }

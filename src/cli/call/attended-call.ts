@@ -23,7 +23,7 @@ import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
 import { misspeltAnswers, unansweredError, type UnansweredOutcome } from "../input/unanswered.ts";
 import { visible } from "../../text/visible.ts";
 
-/** What commands take during whose calls a server may ask. */
+/** Options of commands during which a server may ask questions. */
 export const ATTENDING = {
   answer: {
     type: "string",
@@ -55,17 +55,17 @@ export interface Attendance {
   definition: ServerDefinition;
 }
 
-/** Options that say what is called; a call that waits has them already. */
+/** Options that describe the call; a parked call already has them. */
 const OF_THE_CALL = ["arg", "args", "no-validate", "repeat", "answer", "continue"];
 
-/** A server that is started for each command may seal its state with a key that ends with it. */
+/** A server that is started for each command may seal its state with a key that ends with its process. */
 const STATE_LOST =
   "If the server does not keep its state between two commands, repeat the call with all --answer options.";
 
-/** A call with somebody beside it: sees its progress, hears the server's messages, answers its questions or parks it. */
+/** A call with a user: shows its progress and the server's messages, answers its questions or parks it. */
 export class AttendedCall {
   readonly client: Client;
-  /** The call that is gone on with, of `--continue`. */
+  /** The call that `--continue` continues. */
   readonly saved: SavedCall | undefined;
   readonly #attendance: Attendance;
   readonly #answers: GivenAnswers;
@@ -97,7 +97,7 @@ export class AttendedCall {
       },
     });
     interview.era = client.era;
-    // A server made of a tool file writes into the program's own log what it tells its client.
+    // A server from a tool file writes into the program's own log what it sends to its client.
     const isLogged = definition.entry?.reach.kind === "api";
     if (flags.verbose && !isLogged) await wantEveryMessage(client, signal);
     return new AttendedCall({ attendance, client, answers, interview, calls, saved, display });
@@ -113,7 +113,7 @@ export class AttendedCall {
     this.#display = display;
   }
 
-  /** Makes the call, or goes on with the one that waits. */
+  /** Makes the call, or continues the parked one. */
   async run<T>(call: { method: string; params: Params }, send: (options: CallOptions) => Promise<T>): Promise<T> {
     const { out, signal } = this.#attendance.context;
     this.#answers.renew();
@@ -130,19 +130,19 @@ export class AttendedCall {
     }
   }
 
-  /** How many questions nobody was there to answer, so far. */
+  /** The number of questions so far that could not be asked. */
   get unanswered(): number {
     return this.#interview.unanswered.length;
   }
 
-  /** After the result was shown: a question that a server was told nobody answers is no success. */
+  /** Call this after the result was shown: throws if a question was declined because it could not be asked. */
   finish(): void {
     if (this.#interview.unanswered.length > 0) throw this.#declined();
     for (const text of this.#answers.unused())
       this.#attendance.context.out.note(`The server did not ask for --answer ${text}.`);
   }
 
-  /** Throws where `--continue` names another call than the one that waits. */
+  /** Throws if `--continue` is used with another call than the parked one. */
   requireSame(method: string, params: Params): void {
     const { saved } = this;
     const { definition, context } = this.#attendance;
@@ -162,7 +162,7 @@ export class AttendedCall {
     const options: Readonly<Record<string, unknown>> = { ...context.options };
     const extra = ["arg", "args", "repeat"].find((name) => options[name] !== undefined);
     if (extra !== undefined) {
-      throw wrongUsage(`--${extra} cannot be used with --continue`, "The waiting call already has its arguments.");
+      throw wrongUsage(`--${extra} cannot be used with --continue`, "The parked call already has its arguments.");
     }
   }
 
@@ -189,7 +189,7 @@ export class AttendedCall {
     try {
       await this.#calls.keep({ id, server, key, method, params: this.saved?.params ?? params, request, given });
     } catch (error) {
-      // The question is what matters; that the call cannot wait for its answer is said with it.
+      // The question is more important; the error also says that the call could not be saved.
       return this.#unanswered({ kind: "lost", again: this.#withFitAnswers(), reason: messageOf(error) });
     }
     const again = this.#again(["--continue", id], OF_THE_CALL);
@@ -200,7 +200,7 @@ export class AttendedCall {
     return this.#unanswered({ kind: "declined", again: this.#withFitAnswers() });
   }
 
-  /** An answer that did not fit, or that nobody asked for, would fail again. */
+  /** Leaves out answers that were invalid or not asked for, because they would fail again. */
   #withFitAnswers(): string {
     const fit = this.#answers.fit().flatMap((text) => ["--answer", quoteWord(text)]);
     return this.#again(fit, ["answer"]);
@@ -222,7 +222,7 @@ export class AttendedCall {
   }
 }
 
-/** What is drawn while a call goes on; everything else that is written has to make room for it. */
+/** The progress display of a call; other output has to clear it first. */
 interface ProgressDisplay {
   progress?: ProgressLine | undefined;
 }
@@ -250,7 +250,7 @@ function isQuestion(raw: unknown): raw is InputRequiredResult {
   return isRecord(raw) && raw["resultType"] === "input_required";
 }
 
-/** A log message of a server as `--verbose` shows it: `[level] logger: text`. */
+/** A server's log message as `--verbose` shows it: `[level] logger: text`. */
 function logLine({ method, params }: Notification): string | undefined {
   if (method !== "notifications/message") return undefined;
   const { level, logger, data } = params ?? {};
@@ -258,7 +258,7 @@ function logLine({ method, params }: Notification): string | undefined {
   return visible(`[${asText(level)}] ${typeof logger === "string" ? `${logger}: ` : ""}${text}`);
 }
 
-/** Asks for every message; a server that does not log, or refuses, is no reason to stop. */
+/** Asks for all log messages; failures are ignored. */
 async function wantEveryMessage(client: Client, signal: AbortSignal): Promise<void> {
   if (client.serverCapabilities?.logging) await client.setLogLevel("debug", { signal }).catch(() => {});
 }

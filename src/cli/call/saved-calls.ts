@@ -9,17 +9,17 @@ import { parseJson } from "../../json/parse-json.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
 import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 
-/** A call to a modern server that waits for answers: everything it takes to go on with it. */
+/** A parked call to a modern server, with everything that is needed to continue it. */
 export interface SavedCall {
   id: string;
   server: string;
-  /** Which server it was: one that is started or reached in another way is another one. */
+  /** Identifies the server: one that is started or reached in another way is a different one. */
   key: string | undefined;
   method: string;
   params: Params;
-  /** What the server asked, and its state, exactly as it came. */
+  /** The server's questions and state, unchanged. */
   request: InputRequiredResult;
-  /** Answers that were given already. */
+  /** Answers that were already given. */
   given: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const LIFE_MS = REQUEST_STATE_HOURS * 3_600_000;
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const ID = /^[a-z0-9]{4,16}$/;
 
-/** Calls that wait for answers, a file for each that only its owner can read: states may hold anything. */
+/** Parked calls, each in an owner-only file, because a state may contain anything. */
 export class SavedCalls {
   readonly #folder: string;
   readonly #platform: NodeJS.Platform;
@@ -49,11 +49,11 @@ export class SavedCalls {
   async get(id: string): Promise<SavedCall> {
     await this.#removeOld();
     const data = ID.test(id) ? await readOwnerOnly(this.#file(id), this.#platform) : undefined;
-    // A file that was damaged is ignored.
+    // A damaged file is ignored.
     const call = data && parseJson(data.toString("utf8"));
     if (isRecord(call) && isRecord(call["request"])) return call as unknown as SavedCall;
-    throw new NexusError("NAME_UNKNOWN", `There is no waiting call "${id}"`, {
-      hint: `Waiting calls are kept for ${REQUEST_STATE_HOURS} hours. Make the call again without --continue.`,
+    throw new NexusError("NAME_UNKNOWN", `There is no parked call "${id}"`, {
+      hint: `Parked calls are kept for ${REQUEST_STATE_HOURS} hours. Make the call again without --continue.`,
       mayHaveReached: false,
     });
   }

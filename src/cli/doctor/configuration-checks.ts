@@ -2,10 +2,10 @@ import type { Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
-import { parseUrl } from "../../transport/http-endpoint.ts";
+import { parseUrl } from "../../transport/http-sender.ts";
 import { toFailedFinding, FindingDraft, ok, type Finding } from "./check.ts";
 
-/** Where the entry stands, what it hides, and what is wrong or odd about it. */
+/** The place of the entry, what it hides, and its problems. */
 export function configurationFinding(definition: ServerDefinition, { warnings }: Configuration): Finding {
   const { id, origin, hides } = definition;
   const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : "from the command line";
@@ -22,7 +22,7 @@ export function configurationFinding(definition: ServerDefinition, { warnings }:
   return draft.finding();
 }
 
-/** `named`: it is this server that was asked about, so its being off is the answer. */
+/** `named`: this server was asked about, so being disabled is the answer. */
 export function enabledFinding(definition: ServerDefinition, { named }: { named: boolean }): Finding {
   if (definition.enabled) return ok("yes");
   const refusal = unableToRun(definition);

@@ -3,22 +3,22 @@ import type { Message } from "../../protocol/json-rpc.ts";
 import { modernHeaders, modernMeta } from "../../protocol/modern.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { HttpEndpoint, parseUrl } from "../../transport/http-endpoint.ts";
+import { HttpSender, parseUrl } from "../../transport/http-sender.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ResponseHeaders, Sending } from "../../transport/transport.ts";
 import { ok, type Finding } from "./check.ts";
 
-/** How a server answers one request, before anything is made of it. */
+/** The first part of a server's answer to one request. */
 export interface HttpHead {
-  /** Undefined where it was accepted. */
+  /** Undefined if it was accepted. */
   status: number | undefined;
   headers: ResponseHeaders;
 }
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Sends one request as a client does and looks at the head of the answer; undefined where none comes. */
+/** Sends one request as a client does and reads status and headers; undefined if there is no answer. */
 export async function readHead(
   reach: HttpReach,
   surroundings: Surroundings,
@@ -33,7 +33,7 @@ export async function readHead(
   let sending: Sending | undefined;
   try {
     const options = { url: reach.url, headers: reach.headers, network, maxMessageBytes: MAX_BYTES };
-    const endpoint = await HttpEndpoint.open(parseUrl(reach.url), options, { message() {}, discarded() {} });
+    const sender = await HttpSender.open(parseUrl(reach.url), options, { message() {}, discarded() {} });
     return await new Promise<HttpHead | undefined>((resolve) => {
       if (signal.aborted) resolve(undefined);
       signal.addEventListener("abort", () => resolve(undefined), { once: true });
@@ -44,11 +44,11 @@ export async function readHead(
       };
       sending =
         reach.kind === "sse"
-          ? endpoint.start({ method: "GET", delivery })
-          : endpoint.start({ method: "POST", message, delivery: { ...delivery, headers } });
+          ? sender.start({ method: "GET", delivery })
+          : sender.start({ method: "POST", message, delivery: { ...delivery, headers } });
     });
   } catch {
-    // What is wrong here is wrong for the client, too, and said there.
+    // The client will report the same failure.
     return undefined;
   } finally {
     sending?.abandon();
@@ -61,11 +61,11 @@ export function httpFinding(head: HttpHead | undefined): Finding {
   const type = headers["content-type"];
   const kind = typeof type === "string" ? type : "no content type";
   if (status === undefined) return ok(`accepts requests, answers with ${kind}`);
-  // Servers of the legacy era may refuse the question of the modern one in many ways.
+  // Legacy servers refuse a modern request in many ways.
   return ok(`server/discover returned HTTP ${status}, ${kind}`);
 }
 
-/** Whether credentials were wanted, given and taken: only that, never what they are. */
+/** Whether credentials were required, sent and accepted; never their values. */
 export function authenticationFinding({ headers, url }: HttpReach, head: HttpHead | undefined): Finding {
   const given = Object.keys(headers).filter((name) => /auth|key|token|cookie/i.test(name));
   if (head?.status === 401) {

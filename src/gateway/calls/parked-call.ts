@@ -8,32 +8,31 @@ import type { GatewayExchange } from "../names/view.ts";
 import { ParkedQuestions } from "../upstream/parked-questions.ts";
 import { tellLog, tellProgress } from "../upstream/upstream-reports.ts";
 
-/** Who waits for the next words of a call. */
+/** A caller that waits for the next reply of a call. */
 export type Listener = Pick<GatewayExchange, "caller" | "signal">;
 
-/** What a caller is told: the end, or what is asked of it first. */
+/** A reply to the caller: the result, or the questions that it must answer first. */
 export type Reply = { kind: "ended"; result: Result } | { kind: "asked"; questions: Record<string, Question> };
 
-/** The call itself. It runs once, however often its caller comes back. */
+/** The call at the server. It runs once, no matter how often its caller comes back. */
 export type Work = (options: WorkOptions) => Promise<Result>;
 
-/** What the work is done with. */
 interface WorkOptions extends CallOptions {
   signal: CancelSignal;
   input: InputProvider;
 }
 
 /**
- * A call to a server that asks in the middle of it, made by a caller that is asked with an answer and comes back. The
- * call stays open at the server meanwhile; what happens to it then is kept for the caller's return.
+ * A call whose server asks questions while it runs, for a caller that gets questions as a result and comes back with
+ * answers. The call stays open at the server; its progress is kept until the caller is back.
  */
 export class ParkedCall {
-  /** Settles when nothing of the call is left at the server. Never rejects. */
+  /** Resolves when the call has ended at the server. Never rejects. */
   readonly over: Promise<void>;
   readonly #questions = new ParkedQuestions(() => this.#gather());
   readonly #cancelled = new Cancellation();
   readonly #gatherMs: number;
-  /** Those who wait now, and how to stop watching whether they left. */
+  /** The callers that wait now, and the function that removes their abort listener. */
   readonly #listeners = new Map<Listener, () => void>();
   #outcome: { result: Result } | { error: unknown } | undefined;
   #turn: { resolve: (reply: Reply) => void; reject: (error: unknown) => void } | undefined;
@@ -64,7 +63,7 @@ export class ParkedCall {
     );
   }
 
-  /** Waits until there is something to tell. What came while nobody waited is told at once. */
+  /** Waits for the next reply. If there is one already, resolves at once. */
   next(listener: Listener): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.#turn = { resolve, reject };
@@ -73,7 +72,7 @@ export class ParkedCall {
     });
   }
 
-  /** Waits together with whoever waits already. When all have left before they were told anything, the call is cancelled. */
+  /** Adds a caller that waits for the next reply. If all of them leave before it comes, the call is cancelled. */
   attend(listener: Listener): void {
     if (!this.#turn) return;
     const left = () => {
@@ -85,16 +84,16 @@ export class ParkedCall {
     else listener.signal.addEventListener("abort", left, { once: true });
   }
 
-  /** Goes on with these answers; those that are missing are asked for again. */
+  /** Continues with these answers. Questions without an answer are asked again. */
   answer(responses: unknown, listener: Listener): Promise<Reply> {
     this.#questions.answer(responses);
     return this.next(listener);
   }
 
-  /** Nobody comes back: what is asked is refused, and the server told that nobody waits. */
+  /** Refuses open questions and cancels the call at the server, because the caller will not come back. */
   giveUp(reason: string): void {
     this.#questions.refuse();
-    // The refusals leave first, which takes some promises, but nothing that the server says is heard in between.
+    // The refusals must be sent before the cancellation; sending them takes several microtasks.
     queueMicrotask(() => process.nextTick(() => this.#cancelled.abort(new NexusError("CANCELLED", reason))));
   }
 
@@ -102,7 +101,9 @@ export class ParkedCall {
     for (const { caller } of this.#listeners.keys()) tell(caller, said);
   }
 
-  /** Servers that ask several things ask them one after the other: the first is not told before the others had time. */
+  /**
+   * Servers often ask several questions one after the other: waits a moment, so that they reach the caller together.
+   */
   #gather(): void {
     if (this.#turn) this.#gathering ??= setTimeout(() => this.#reply(), this.#gatherMs);
   }

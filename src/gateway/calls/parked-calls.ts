@@ -23,36 +23,36 @@ export interface ParkedLimits extends FinishedLimits {
   rounds: number;
 }
 
-/** A call whose caller has been asked something at least once. */
+/** A call whose caller was asked at least once. */
 interface Parked extends Finished {
   call: ParkedCall;
-  /** For what it was called with. */
+  /** Memory for its parameters. */
   claim: ByteClaim;
   binding: string;
   /** How often the caller was asked. */
   rounds: number;
 }
 
-/** Calls that wait for their callers to come back with answers: bounded in number and in time. */
+/** Calls that wait for answers from their callers; number and time are limited. */
 export class ParkedCalls {
   readonly #limits: ParkedLimits;
   readonly #states: RequestStates;
   readonly #budget: ByteBudget;
-  readonly #waiting: ExpiringMap<Parked>;
-  /** Of the places for those that wait. */
+  readonly #unattended: ExpiringMap<Parked>;
+  /** Shares of the limit on parked calls. */
   readonly #shares: FairShares;
-  /** Whose callers are back, and wait themselves. */
+  /** Calls whose callers are back and wait for the next reply. */
   readonly #attended = new Map<string, Parked>();
-  /** Over, but somebody may ask again because an answer was lost. */
+  /** Finished calls, kept in case an answer was lost and its caller asks again. */
   readonly #finished: FinishedCalls<Parked>;
-  /** Every call that is not over at its server. */
+  /** All calls that are still running at their servers. */
   readonly #running = new Roster<ParkedCall>();
 
   constructor(limits: ParkedLimits, states: RequestStates, budget: ByteBudget) {
     this.#limits = limits;
     this.#states = states;
     this.#budget = budget;
-    this.#waiting = new ExpiringMap(limits.parkedMs, (parked) =>
+    this.#unattended = new ExpiringMap(limits.parkedMs, (parked) =>
       this.#giveUp(parked, "The client did not answer in time"),
     );
     this.#shares = new FairShares(limits.parked, limits.share);
@@ -60,10 +60,10 @@ export class ParkedCalls {
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#unattended.size;
   }
 
-  /** Does the work until it ends or asks. `binding` is asked for only when it is needed. */
+  /** Runs the work until it ends or asks a question. `binding` is called only if it asks. */
   async begin(
     work: Work,
     {
@@ -80,15 +80,15 @@ export class ParkedCalls {
     if (reply.kind === "ended") return reply.result;
     const principal = principalKey(exchange.principal);
     const share = this.#shares.of(principal);
-    // Those whose callers are back are calls like any other, and counted with them; they find their place again.
+    // Calls whose callers are back count as running calls, not as parked ones.
     if (!this.#shares.reclaim(share, (loser) => this.#giveUpOldest(loser))) {
       call.giveUp("Limit of calls that wait for answers reached");
-      throw cannotWait(`the limit of waiting calls is reached (${this.#shares.limitOf(share)})`);
+      throw cannotWait(`the limit of parked calls is reached (${this.#shares.limitOf(share)})`);
     }
     const claim = this.#budget.claim(principal);
     if (!claim.resize(weightOf(exchange.params))) {
-      call.giveUp("The memory limit for waiting calls is reached");
-      throw cannotWait("the memory limit for waiting calls is reached");
+      call.giveUp("The memory limit for parked calls is reached");
+      throw cannotWait("the memory limit for parked calls is reached");
     }
     void call.over.then(() => claim.release());
     const id = randomUUID();
@@ -96,10 +96,10 @@ export class ParkedCalls {
     return this.#tell({ id, call, owner, principal, claim, binding: binding(), taken: [], bytes: 0, rounds: 0 }, reply);
   }
 
-  /** Goes on with a call. The same answers to the same round get the same outcome; others are refused. */
+  /** Continues a call. The same answers to the same round get the same reply; different answers are refused. */
   resume(state: { call: string; round: number }, responses: unknown, exchange: GatewayExchange): Promise<Result> {
     const { call: id } = state;
-    const parked = this.#waiting.get(id) ?? this.#attended.get(id) ?? this.#finished.get(id);
+    const parked = this.#unattended.get(id) ?? this.#attended.get(id) ?? this.#finished.get(id);
     if (!parked) throw invalidState();
     const answers = digestOf(responses ?? null);
     const taken = parked.taken[state.round];
@@ -108,7 +108,7 @@ export class ParkedCalls {
       if (state.round === parked.rounds) parked.call.attend(exchange);
       return taken.reply;
     }
-    if (this.#waiting.take(id)) this.#shares.give(this.#shares.of(parked.principal));
+    if (this.#unattended.take(id)) this.#shares.give(this.#shares.of(parked.principal));
     parked.claim.giveUpBy(undefined);
     this.#attended.set(id, parked);
     const reply = this.#goOn(parked, responses, exchange);
@@ -116,16 +116,16 @@ export class ParkedCalls {
     return reply;
   }
 
-  /** Whoever they waited for is gone. */
+  /** Gives up the calls of an owner that is gone. */
   release(owner: string): void {
     const isTheirs = (one: Parked) => one.owner === owner;
-    for (const parked of this.#waiting.takeAll(isTheirs)) this.#giveUp(parked, "The caller's session has ended");
+    for (const parked of this.#unattended.takeAll(isTheirs)) this.#giveUp(parked, "The caller's session has ended");
     this.#finished.release(owner);
   }
 
-  /** Settles when nothing of them is left at the servers. */
+  /** Resolves when all calls have ended at their servers. */
   async close(): Promise<void> {
-    this.#waiting.takeAll();
+    this.#unattended.takeAll();
     this.#finished.clear();
     const running = this.#running.values();
     for (const call of running) call.giveUp("The gateway is closing");
@@ -162,9 +162,9 @@ export class ParkedCalls {
     }
     this.#attended.delete(parked.id);
     this.#shares.take(this.#shares.of(parked.principal));
-    this.#waiting.set(parked.id, parked);
+    this.#unattended.set(parked.id, parked);
     parked.claim.giveUpBy(() => {
-      if (this.#waiting.take(parked.id)) this.#giveUp(parked, OTHERS_NEED_IT);
+      if (this.#unattended.take(parked.id)) this.#giveUp(parked, OTHERS_NEED_IT);
     });
     const state = { kind: "parked", call: parked.id, round: parked.rounds } as const;
     return weighed(parked, {
@@ -174,15 +174,15 @@ export class ParkedCalls {
     });
   }
 
-  /** It no longer waits, and nobody will answer. */
+  /** Gives up a call that is no longer in the map. */
   #giveUp({ call, principal }: Parked, reason: string): void {
     this.#shares.give(this.#shares.of(principal));
     call.giveUp(reason);
   }
 
-  /** False where it has none that waits. */
+  /** False if the principal has no parked call. */
   #giveUpOldest({ key }: Share): boolean {
-    const parked = this.#waiting.takeOldest(({ principal }) => principal === key);
+    const parked = this.#unattended.takeOldest(({ principal }) => principal === key);
     if (parked) this.#giveUp(parked, OTHERS_NEED_IT);
     return parked !== undefined;
   }

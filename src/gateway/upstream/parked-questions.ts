@@ -5,15 +5,15 @@ import type { Params } from "../../protocol/json-rpc.ts";
 import type { InputResult, Question } from "../../protocol/mcp.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
-interface Waiting {
+interface PendingQuestion {
   question: Question;
   resolve: (answer: InputResult) => void;
   reject: (error: NexusError) => void;
 }
 
-/** What a legacy server asked and nobody has answered yet, each under a key of ours that is used once. */
+/** Open questions of a legacy server, each under a key of the gateway that is used once. */
 export class ParkedQuestions {
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #pending = new Map<string, PendingQuestion>();
   readonly #onAsked: () => void;
   #prefix: string | undefined;
   #asked = 0;
@@ -23,52 +23,55 @@ export class ParkedQuestions {
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#pending.size;
   }
 
-  /** Waits for the answer. A question that is withdrawn is no longer there. */
+  /** Waits for the answer. A cancelled question is removed. */
   ask(question: Question, signal: AbortSignal): Promise<InputResult> {
     this.#prefix ??= randomBytes(4).toString("hex");
     const key = `${this.#prefix}-${++this.#asked}`;
     return new Promise<InputResult>((resolve, reject) => {
       const withdrawn = () => {
-        this.#waiting.delete(key);
+        this.#pending.delete(key);
         reject(new NexusError("CANCELLED", "The question was cancelled"));
       };
       if (signal.aborted) return withdrawn();
       signal.addEventListener("abort", withdrawn, { once: true });
-      this.#waiting.set(key, { question: modernQuestion(question), resolve, reject });
+      this.#pending.set(key, { question: modernQuestion(question), resolve, reject });
       this.#onAsked();
     });
   }
 
-  /** As an `input_required` has them. */
+  /** The open questions in the form of `input_required`. */
   requests(): Record<string, Question> {
-    return Object.fromEntries([...this.#waiting].map(([key, { question }]) => [key, question]));
+    return Object.fromEntries([...this.#pending].map(([key, { question }]) => [key, question]));
   }
 
-  /** Hands answers over. Unknown keys may be answers that came twice, or too late. */
+  /**
+   * Resolves the questions that are answered. Answers with unknown keys are ignored: they may have come twice or too
+   * late.
+   */
   answer(responses: unknown): void {
     if (!isRecord(responses)) return;
     for (const [key, answer] of Object.entries(responses)) {
-      const waiting = this.#waiting.get(key);
-      if (!waiting || !isRecord(answer)) continue;
-      this.#waiting.delete(key);
-      waiting.resolve(answer as unknown as InputResult);
+      const pending = this.#pending.get(key);
+      if (!pending || !isRecord(answer)) continue;
+      this.#pending.delete(key);
+      pending.resolve(answer as unknown as InputResult);
     }
   }
 
-  /** Nobody will answer: a form counts as closed, the rest is refused. */
+  /** Refuses all open questions: a form is cancelled, others fail. */
   refuse(): void {
-    for (const { question, resolve, reject } of this.#waiting.values()) {
+    for (const { question, resolve, reject } of this.#pending.values()) {
       if (question.method === "elicitation/create") resolve({ action: "cancel" });
       else reject(new NexusError("INPUT_FAILED", `${question.method} was not answered in time`));
     }
-    this.#waiting.clear();
+    this.#pending.clear();
   }
 }
 
-/** A legacy server's question as the newest specification has it. */
+/** A legacy server's question in the form of the newest revision. */
 function modernQuestion({ method, params }: Question): Question {
   if (params === undefined) return { method };
   const carried: Params = withoutReservedMeta(params);

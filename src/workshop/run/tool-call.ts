@@ -27,10 +27,10 @@ export interface CallFacts {
   trace: CallTrace;
 }
 
-/** A write's own time, and what may pass before it is sent and after it was answered. */
+/** The time limit of a write, with margins before it is sent and after its answer. */
 const WRITE_MARGIN_MS = 60_000;
 
-/** How far a call is that has looked what is true now, and has not sent anything yet. */
+/** The progress after the current value was read, before anything is sent. */
 const LOOKED = 0.2;
 
 /** One call of one tool, from its arguments to its result. */
@@ -57,7 +57,7 @@ export class ToolCall {
     return result;
   }
 
-  /** What another tool of the same file gives: for a look before a write. */
+  /** The result of another tool of the same file, before a write. */
   async #look(tool: string, args: Value): Promise<Value | Failure> {
     const plan = this.#parts.plans.get(tool);
     if (!plan) throw new NexusError("CONFIG_INVALID", `There is no tool ${tool} to look with`);
@@ -73,16 +73,16 @@ export class ToolCall {
 
   async #read(input: Value): Promise<CallToolResult> {
     const prepared = await prepare(this.#parts, this.#plan, input, () => this.#keyOf(this.#plan.name, input));
-    const exchanged = await callUpstream(this.#parts, this.#plan, prepared, this.#facts);
+    const answered = await callUpstream(this.#parts, this.#plan, prepared, this.#facts);
     throwIfAborted(this.#facts.signal);
-    return this.#withPayload(this.#reported(prepared.input, exchanged.reading), exchanged);
+    return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }
 
   async #write(input: Value): Promise<CallToolResult> {
     const { signal } = this.#facts;
     const { writes, now } = this.#parts;
     const id = this.#keyOf(this.#plan.name, input);
-    // Secrets that are missing are told before anybody is asked anything.
+    // Missing secrets are reported before the caller is asked anything.
     const first = await prepare(this.#parts, this.#plan, input, () => id);
     const known = this.#plan.isKeyed ? await this.#findEarlier(input, id) : undefined;
     if (known) return known;
@@ -99,7 +99,7 @@ export class ToolCall {
     return writes.run({ key: this.#ledgerKey(id), tool: this.#plan.name, until, signal, send, earlier, unrecorded });
   }
 
-  /** What is known of the same write, also under a key that it had in an older version. */
+  /** The record of the same write, also under a key of an older version. */
   async #findEarlier(input: Value, id: string): Promise<CallToolResult | undefined> {
     const { writes, api } = this.#parts;
     const { signal } = this.#facts;
@@ -116,7 +116,7 @@ export class ToolCall {
     return undefined;
   }
 
-  /** What a stand-in did was not done. */
+  /** Writes to a replacement address are recorded separately. */
   #ledgerKey(id: string): string {
     const { standIn } = this.#parts.upstream;
     return standIn === undefined ? id : `${id} ${standIn}`;
@@ -135,17 +135,17 @@ export class ToolCall {
     });
   }
 
-  /** Whatever goes wrong from here on, it is known that it may have been sent. */
+  /** From here on, a failure means that the write may have been sent. */
   async #send(prepared: PreparedRequest): Promise<SentWrite> {
     const { trace } = this.#facts;
-    const exchanged = await callUpstream(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
-    const { reading } = exchanged;
+    const answered = await callUpstream(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
+    const { reading } = answered;
     const outcome = reading.kind === "failure" ? reading.outcome : "done";
     const lasting = this.#reported(prepared.input, reading);
-    return { result: this.#withPayload(lasting, exchanged), lasting, outcome };
+    return { result: this.#withPayload(lasting, answered), lasting, outcome };
   }
 
-  /** Others were told by now that its outcome is not known: a person may be acting on that. */
+  /** Other callers were told that the outcome is unknown: a person may be acting on that. */
   #tooLate(): SentWrite {
     const text = "This process was paused for too long before it sent the write, so it was not sent.";
     const result = this.#failed(new Failure(text, { hint: "Call again.", outcome: "refused" }));
@@ -176,7 +176,7 @@ export class ToolCall {
     }
   }
 
-  /** How the same call can be made again, or is done with, once somebody has found out. */
+  /** How a person records the outcome, so that the same call can be made again or is finished. */
   #settling(id: string): string[] {
     if (!this.#parts.writes.isLasting) return [];
     return [`Once that is known, the operator of this server can run: nexus api settle ${id} --happened yes|no`];
@@ -204,7 +204,7 @@ export class ToolCall {
     };
     const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
     const structured = plain as Value;
-    // Two values beside each other may be one secret.
+    // Two adjacent values may form a secret.
     const lines = [redaction.inOwnWords(text)];
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
     if (told.length > 0) {
@@ -238,7 +238,7 @@ export class ToolCall {
     const { api } = this.#parts;
     const { properties = {}, examples } = servedTool(api, this.#plan.name, this.#plan.check).inputSchema;
     const example: unknown = Array.isArray(examples) ? examples[0] : undefined;
-    // What lies deeper has other names, which the problem itself tells.
+    // Nested problems contain their names.
     const names = isOnlyInside ? [] : [`It takes: ${Object.keys(properties as Value).join(", ")}.`];
     const advice = [...names, ...(example === undefined ? [] : [`For example: ${JSON.stringify(example)}`])];
     const lines = problems.map((problem) => `- ${problem}`).join("\n");
@@ -248,7 +248,7 @@ export class ToolCall {
     });
   }
 
-  /** Arguments that are for us and not for upstream. */
+  /** Removes arguments that are for this program, not for upstream. */
   #withoutOwn(value: Value): Value {
     if (!this.#plan.spec.response.sourcePayload) return value;
     const { [SOURCE_PAYLOAD]: wanted, ...input } = value;

@@ -303,7 +303,7 @@ describe("bounds", () => {
     );
     const refused = results.filter((result) => result["isError"] === true);
     expect(refused).toHaveLength(1);
-    expect(textOf(refused[0] as Result)).toContain("the limit of waiting calls is reached (2)");
+    expect(textOf(refused[0] as Result)).toContain("the limit of parked calls is reached (2)");
     await expect.poll(() => world.requests("notifications/cancelled")).toHaveLength(1);
     expect(world.calls.parked).toBe(2);
   });

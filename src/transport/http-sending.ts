@@ -18,20 +18,20 @@ import {
 } from "./transport.ts";
 import { titleOfPage } from "./refused-body.ts";
 
-export interface HttpExchangeOptions {
+export interface HttpSendingOptions {
   dispatcher: Dispatcher;
   options: DispatchOptions;
-  /** The proxy on the way, for error reports. */
+  /** The proxy, for error reports. */
   proxy: string | undefined;
   streamOf: RequestId | undefined;
   receiver: Receiver;
   delivery: Delivery;
   maxMessageBytes: number;
-  /** False: whatever a 2xx answer holds is only an acknowledgement. */
+  /** False: the body of a 2xx answer is only an acknowledgement. */
   answersInBody: boolean;
 }
 
-/** How the body of an answer is read, decided by its head. */
+/** How the body of an answer is read, decided by status and headers. */
 type Reading =
   | { kind: "waiting" }
   | { kind: "json"; chunks: Buffer[]; bytes: number }
@@ -43,25 +43,25 @@ type Reading =
   | { kind: "over" };
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
-/** How long a stream may stay open after what it was for has come. */
+/** How long a stream may stay open after its answer. */
 const GRACE_MS = 1_000;
 const MAX_REDIRECTS = 5;
-/** 303 means "done, look elsewhere": following it with the same POST would do it twice. */
+/** 303 means "done, see another page": repeating the POST there could have an effect twice. */
 const REDIRECTS = [301, 302, 307, 308];
 
-/** One HTTP request and whatever messages its answer holds. */
-export class HttpExchange implements DispatchHandler, Sending {
-  readonly #setup: HttpExchangeOptions;
+/** One HTTP request and the messages in its answer. */
+export class HttpSending implements DispatchHandler, Sending {
+  readonly #setup: HttpSendingOptions;
   #options: DispatchOptions;
   #grace: NodeJS.Timeout | undefined;
   #controller: DispatchController | undefined;
-  /** Of the request that was redirected. */
+  /** The controller of the request that was redirected. */
   #left: DispatchController | undefined;
   #reading: Reading = { kind: "waiting" };
   #started = false;
   #redirects = 0;
 
-  constructor(setup: HttpExchangeOptions) {
+  constructor(setup: HttpSendingOptions) {
     this.#setup = setup;
     this.#options = setup.options;
   }
@@ -84,7 +84,7 @@ export class HttpExchange implements DispatchHandler, Sending {
     this.#controller?.abort(new Error("abandoned"));
   }
 
-  /** Servers SHOULD end the stream after the answer; some leave it, and its socket, open. */
+  /** Servers SHOULD end the stream after the answer; some leave it and its socket open. */
   finish(): void {
     const { kind } = this.#reading;
     if (kind === "json" || kind === "over") return;
@@ -106,10 +106,10 @@ export class HttpExchange implements DispatchHandler, Sending {
       this.#reading = isRedirect
         ? { kind: "redirect", location }
         : { kind: "refusal", status, headers, chunks: [], bytes: 0 };
-      // The status has said it; a body that does not come to an end adds nothing.
+      // The status is enough; a body without end adds nothing.
       this.#grace = setTimeout(() => this.#cutShort(), GRACE_MS);
     } else {
-      // 202 takes a message without an answer; what some servers write beside it means nothing.
+      // 202 accepts a message without an answer; a body is ignored.
       const isAnswer = status !== 202 && this.#setup.answersInBody;
       this.#reading = isAnswer ? this.#readingOf(contentTypeOf(headers)) : { kind: "acknowledged" };
       this.#setup.delivery.onHead?.(headers);
@@ -167,19 +167,19 @@ export class HttpExchange implements DispatchHandler, Sending {
   }
 
   onResponseError(controller: DispatchController | undefined, error: Error): void {
-    // A hop that was left behind has nothing more to say.
+    // Events of the redirected request are ignored.
     if (controller !== undefined && controller === this.#left) return;
     this.#end({ kind: "failed", error: this.#networkFailure(error), ...this.#resumable() });
   }
 
-  /** Enough was read to tell. */
+  /** Ends reading, because enough is known. */
   #cutShort(): void {
     const controller = this.#controller;
     this.onResponseEnd();
     controller?.abort(new Error("abandoned"));
   }
 
-  /** A stream whose events have ids can be taken up after the last one. */
+  /** A stream whose events have ids can be resumed after the last one. */
   #resumable(): { resume?: ResumePoint; retryMs?: number } {
     if (this.#reading.kind !== "events") return {};
     const { parser, retryMs } = this.#reading;
@@ -200,7 +200,7 @@ export class HttpExchange implements DispatchHandler, Sending {
     return new SseParser(this.#setup.maxMessageBytes, {
       event: ({ type, data }) => {
         if (type !== "" && type !== "message") this.#setup.delivery.onOtherEvent?.(type, data);
-        // An event without data opens a resumable stream and says nothing else.
+        // An event without data only opens a resumable stream.
         else if (data !== "") this.#deliver(data);
       },
       retry: (ms) => {
@@ -229,7 +229,7 @@ export class HttpExchange implements DispatchHandler, Sending {
     else this.#fail(notMcp(contentType === "" ? "no content type" : contentType, body));
   }
 
-  /** Same origin only: anywhere else, headers and body would reach a server nobody configured. */
+  /** Same origin only: otherwise headers and body would reach a server that was not configured. */
   #follow(location: string): void {
     const { origin } = this.#options;
     const here = new URL(this.#options.path, origin).href;
@@ -290,7 +290,7 @@ function refused(status: number, headers: ResponseHeaders, body: string): Stream
   return rpc ? { kind: "refused", status, headers, body, rpc } : { kind: "refused", status, headers, body };
 }
 
-/** A JSON-RPC error, whatever content type it was sent under. */
+/** A JSON-RPC error with any content type. */
 function errorIn(body: string): ErrorObject | undefined {
   const value = parseJson(body);
   const error = isRecord(value) ? value["error"] : undefined;

@@ -4,7 +4,7 @@ import type { GuardedResponse } from "./guarded-request.ts";
 import { networkFailure } from "./network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "./network.ts";
 
-export interface GuardedExchangeSetup {
+export interface PendingResponseOptions {
   dispatcher: Dispatcher;
   options: DispatchOptions;
   /** The address without its query. */
@@ -14,9 +14,9 @@ export interface GuardedExchangeSetup {
   signal: CancelSignal | undefined;
 }
 
-/** One request under way, and its answer as far as it has come. */
-export class GuardedExchange implements DispatchHandler {
-  readonly #setup: GuardedExchangeSetup;
+/** One request in progress, and the part of its answer received so far. */
+export class PendingResponse implements DispatchHandler {
+  readonly #setup: PendingResponseOptions;
   readonly #promise: Promise<GuardedResponse>;
   #resolve: (response: GuardedResponse) => void = () => {};
   #reject: (error: NexusError) => void = () => {};
@@ -28,7 +28,7 @@ export class GuardedExchange implements DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(setup: GuardedExchangeSetup) {
+  constructor(setup: PendingResponseOptions) {
     this.#setup = setup;
     this.#promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -54,7 +54,7 @@ export class GuardedExchange implements DispatchHandler {
 
   onRequestStart(controller: DispatchController): void {
     this.#controller = controller;
-    // Given up while it was waiting for a connection: it never leaves.
+    // Cancelled while it waited for a connection: it is not sent.
     if (this.#isOver) controller.abort(new Error("over"));
   }
 
@@ -131,7 +131,7 @@ function isCompressed(encoding: string | string[]): boolean {
   return text !== "identity" && text !== "";
 }
 
-/** Where to, without what may be secret in it. */
+/** The target without parts that may be secret. */
 function targetOf(location: string | string[], from: string): string {
   const text = [location].flat()[0] ?? "";
   const url = URL.canParse(text, from) ? new URL(text, from) : undefined;

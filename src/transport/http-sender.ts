@@ -3,14 +3,14 @@ import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
 import { VIA_HEADER } from "./via-marks.ts";
-import { HttpExchange } from "./http-exchange.ts";
+import { HttpSending } from "./http-sending.ts";
 import type { Delivery, Receiver, Sending } from "./transport.ts";
 
 export interface HttpOptions {
   url: string;
-  /** Sent with everything; what a message brings along wins. */
+  /** Sent with every request; headers of a message win. */
   headers: Record<string, string>;
-  /** The gateways that what is sent comes from. */
+  /** The gateways that forwarded the message. */
   via?: (() => readonly string[]) | undefined;
   network: Network;
   maxMessageBytes: number;
@@ -22,14 +22,14 @@ export interface HttpStart {
   method: DispatchOptions["method"];
   message?: Message;
   delivery: Delivery;
-  /** Whose stream this is, if not the message's own. */
+  /** The request whose stream this is, if not the message itself. */
   streamOf?: RequestId | undefined;
-  /** Another path than the endpoint's own. */
+  /** A path other than that of the URL. */
   path?: string | undefined;
   answersInBody?: boolean;
 }
 
-interface EndpointParts {
+interface SenderParts {
   dispatcher: Dispatcher;
   proxy: string | undefined;
   headers: Record<string, string>;
@@ -38,9 +38,9 @@ interface EndpointParts {
   receiver: Receiver;
 }
 
-/** One URL, with the sockets and headers for it: where every HTTP exchange of a connection starts. */
-export class HttpEndpoint {
-  /** Read off the URL once: its getters cost more than a message. */
+/** Sends the HTTP requests of one connection: knows its URL, its sockets and the headers that all of them have. */
+export class HttpSender {
+  /** Computed once: the getters of a URL cost more than a message. */
   readonly origin: string;
   readonly #path: string;
   readonly #dispatcher: Dispatcher;
@@ -56,16 +56,16 @@ export class HttpEndpoint {
     url: URL,
     { network, headers, via, maxMessageBytes }: HttpOptions,
     receiver: Receiver,
-  ): Promise<HttpEndpoint> {
+  ): Promise<HttpSender> {
     network.guard?.check(url);
     const own = { ...basicAuthorization(url), ...lowerCased(headers) };
     for (const [name, value] of Object.entries(own)) checkHeader(name, value);
     const dispatcher = await network.dispatcher(url.origin, credentialOf(own));
     const proxy = network.proxyFor(url.origin);
-    return new HttpEndpoint(url, { dispatcher, proxy, headers: own, via, maxMessageBytes, receiver });
+    return new HttpSender(url, { dispatcher, proxy, headers: own, via, maxMessageBytes, receiver });
   }
 
-  private constructor(url: URL, parts: EndpointParts) {
+  private constructor(url: URL, parts: SenderParts) {
     this.origin = url.origin;
     this.#path = url.pathname + url.search;
     this.#dispatcher = parts.dispatcher;
@@ -89,12 +89,12 @@ export class HttpEndpoint {
       path: path ?? this.#path,
       method,
       headers: delivery.headers ? Object.assign({}, base, delivery.headers) : base,
-      // Every call has a clock of its own; undici's would cut long ones short.
+      // Every call has its own timeout; undici's would end long calls.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
     if (message) options.body = JSON.stringify(message);
-    const exchange = new HttpExchange({
+    const sending = new HttpSending({
       dispatcher: this.#dispatcher,
       options,
       proxy: this.#proxy,
@@ -104,11 +104,11 @@ export class HttpEndpoint {
       maxMessageBytes: this.#maxMessageBytes,
       answersInBody,
     });
-    exchange.start();
-    return exchange;
+    sending.start();
+    return sending;
   }
 
-  /** They change rarely: as long as it is the same list, nothing is done. */
+  /** They change rarely: nothing is done while the list is the same. */
   #nameGateways(gateways: readonly string[]): void {
     if (gateways === this.#gateways) return;
     this.#gateways = gateways;
@@ -121,7 +121,7 @@ export class HttpEndpoint {
 export function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  // Only its beginning: what follows may be a password or a key.
+  // Only the beginning: the rest may contain a password or a key.
   throw new NexusError("CONFIG_INVALID", `Not an http or https URL: ${text.slice(0, text.indexOf(":") + 1)}…`, {
     phase: "config",
     likelyCause: /^[\w.-]+:\d+(?:\/|$)/.test(text)
@@ -132,12 +132,12 @@ export function parseUrl(text: string): URL {
   });
 }
 
-/** For error reports: a URL may carry a password or a key in its query. */
+/** For error reports: a URL may contain a password, or a key in its query. */
 export function withoutSecrets(url: URL): string {
   return `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
 }
 
-/** The server is the whole URL, its query included; whoever sends other headers is somebody else. */
+/** The server is the whole URL with its query; other headers mean another user. */
 export function identityOf(url: URL, headers: Record<string, string>): { server: string; principal: string } {
   const own = { ...basicAuthorization(url), ...lowerCased(headers) };
   const place = new URL(url);
@@ -146,12 +146,12 @@ export function identityOf(url: URL, headers: Record<string, string>): { server:
   return { server: place.href, principal: sha256(credentialOf(own)) };
 }
 
-/** Which headers make two callers different people at the same origin. */
+/** The headers that distinguish users at the same origin. */
 function credentialOf(headers: Record<string, string>): string {
   return JSON.stringify(Object.entries(headers).sort(([a], [b]) => a.localeCompare(b)));
 }
 
-/** A name and password in the URL, as a browser sends them. */
+/** User and password of the URL, as a browser sends them. */
 function basicAuthorization({ username, password }: URL): Record<string, string> {
   if (username === "" && password === "") return {};
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
