@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import {
   concernsServer,
-  isBrokenOff,
+  isAnswerLost,
   isConnectionFailure,
   isFinalAnswer,
-  isSilence,
+  isUnanswered,
   isUnreadable,
   needsReconfiguration,
   saysNothingAboutEra,
@@ -14,19 +14,19 @@ import type { ErrorCode } from "./nexus-error.ts";
 
 const those = (has: (code: ErrorCode) => boolean) => (Object.keys(TRAITS) as ErrorCode[]).filter(has);
 
-test("an error code says whether and when the same can be tried again", () => {
+test("an error code says whether a repetition can succeed", () => {
   expect(those(isConnectionFailure)).toEqual(["CONNECTION_FAILED", "CONNECTION_LOST"]);
   expect(those(isFinalAnswer)).toEqual(["SERVER_EXITED", "AUTH_REQUIRED", "FORBIDDEN", "SERVER_ERROR", "CLOSED"]);
   expect(those(isUnreadable)).toEqual(["NOT_MCP", "MESSAGE_TOO_LARGE"]);
   expect(those(needsReconfiguration)).toEqual(["CONFIG_INVALID", "NAME_UNKNOWN", "DENIED", "UNTRUSTED", "CLOSED"]);
 });
 
-test("an error code says whether anything was heard of the server", () => {
-  expect(those(isBrokenOff)).toEqual(["SERVER_EXITED", "CONNECTION_LOST", "TIMEOUT"]);
-  expect(those(isSilence)).toEqual(["SERVER_EXITED", "CONNECTION_FAILED", "CONNECTION_LOST", "TIMEOUT", "CLOSED"]);
+test("an error code says whether the server answered", () => {
+  expect(those(isAnswerLost)).toEqual(["SERVER_EXITED", "CONNECTION_LOST", "TIMEOUT"]);
+  expect(those(isUnanswered)).toEqual(["SERVER_EXITED", "CONNECTION_FAILED", "CONNECTION_LOST", "TIMEOUT", "CLOSED"]);
 });
 
-test("what fails before anything is sent, or at the door, says nothing about the era of a server", () => {
+test("failures before a request is sent, and refusals such as 401, say nothing about the era of a server", () => {
   expect(those(saysNothingAboutEra)).toEqual([
     "CONFIG_INVALID",
     "COMMAND_NOT_FOUND",

@@ -1,51 +1,51 @@
 import type { ErrorCode } from "./nexus-error.ts";
 
-/** What follows from an error code, wherever it is met. A new code does not compile until all of it is decided. */
+/** What follows from an error code. A new code does not compile until all of it is decided. */
 interface ErrorTraits {
   /**
-   * What trying again leads to: another connection may work (`reconnect`), the server gives the same answer (`same`), or
-   * one that cannot be read either (`unreadable`), the configuration has to change first (`reconfigure`), nothing is left
-   * that could be tried (`over`). `unclear` where the code does not say.
+   * What a repetition leads to: a new connection may work (`reconnect`), the server gives the same answer (`same`), the
+   * answer would again be unreadable (`unreadable`), the configuration has to change first (`reconfigure`), nothing can
+   * be tried (`over`). `unclear` if the code does not say.
    */
-  again: "unclear" | "reconnect" | "same" | "unreadable" | "reconfigure" | "over";
-  /** What was heard of the server: nothing at all, something that broke off, or the code does not say. */
-  heard: "unclear" | "broken-off" | "nothing";
-  /** Whether it would have failed the same way in either era of the protocol. */
+  onRepeat: "unclear" | "reconnect" | "same" | "unreadable" | "reconfigure" | "over";
+  /** How far the server answered: not at all, its answer was lost, or the code does not say. */
+  answer: "unclear" | "lost" | "none";
+  /** Whether the error would be the same in either era of the protocol. */
   saysNothingAboutEra: boolean;
-  /** Whether it helps people to know where the server is configured. */
+  /** Whether the place of the server's configuration helps people. */
   concernsServer: boolean;
 }
 
-const OTHER = { again: "unclear", heard: "unclear", saysNothingAboutEra: false, concernsServer: false } as const;
+const OTHER = { onRepeat: "unclear", answer: "unclear", saysNothingAboutEra: false, concernsServer: false } as const;
 const SERVER = { ...OTHER, concernsServer: true } as const;
 const EITHER_ERA = { ...OTHER, saysNothingAboutEra: true } as const;
 
 export const TRAITS: Readonly<Record<ErrorCode, ErrorTraits>> = {
-  CONFIG_INVALID: { ...EITHER_ERA, again: "reconfigure" },
+  CONFIG_INVALID: { ...EITHER_ERA, onRepeat: "reconfigure" },
   ARGUMENTS_INVALID: OTHER,
   COMMAND_NOT_FOUND: EITHER_ERA,
   PERMISSION_DENIED: EITHER_ERA,
-  SERVER_EXITED: { again: "same", heard: "broken-off", saysNothingAboutEra: false, concernsServer: true },
-  CONNECTION_FAILED: { again: "reconnect", heard: "nothing", saysNothingAboutEra: true, concernsServer: true },
-  CONNECTION_LOST: { again: "reconnect", heard: "broken-off", saysNothingAboutEra: false, concernsServer: true },
-  AUTH_REQUIRED: { ...SERVER, again: "same", saysNothingAboutEra: true },
-  FORBIDDEN: { ...SERVER, again: "same", saysNothingAboutEra: true },
+  SERVER_EXITED: { onRepeat: "same", answer: "lost", saysNothingAboutEra: false, concernsServer: true },
+  CONNECTION_FAILED: { onRepeat: "reconnect", answer: "none", saysNothingAboutEra: true, concernsServer: true },
+  CONNECTION_LOST: { onRepeat: "reconnect", answer: "lost", saysNothingAboutEra: false, concernsServer: true },
+  AUTH_REQUIRED: { ...SERVER, onRepeat: "same", saysNothingAboutEra: true },
+  FORBIDDEN: { ...SERVER, onRepeat: "same", saysNothingAboutEra: true },
   HTTP_STATUS: SERVER,
   ADDRESS_REFUSED: EITHER_ERA,
   REDIRECT_REFUSED: { ...SERVER, saysNothingAboutEra: true },
-  NOT_MCP: { ...SERVER, again: "unreadable" },
+  NOT_MCP: { ...SERVER, onRepeat: "unreadable" },
   PROTOCOL_VIOLATION: SERVER,
   VERSION_UNSUPPORTED: SERVER,
-  MESSAGE_TOO_LARGE: { ...SERVER, again: "unreadable" },
+  MESSAGE_TOO_LARGE: { ...SERVER, onRepeat: "unreadable" },
   CAPABILITY_MISSING: OTHER,
-  NAME_UNKNOWN: { ...OTHER, again: "reconfigure" },
-  DENIED: { ...OTHER, again: "reconfigure" },
-  UNTRUSTED: { ...OTHER, again: "reconfigure" },
-  SERVER_ERROR: { ...OTHER, again: "same" },
+  NAME_UNKNOWN: { ...OTHER, onRepeat: "reconfigure" },
+  DENIED: { ...OTHER, onRepeat: "reconfigure" },
+  UNTRUSTED: { ...OTHER, onRepeat: "reconfigure" },
+  SERVER_ERROR: { ...OTHER, onRepeat: "same" },
   INPUT_FAILED: OTHER,
-  TIMEOUT: { ...SERVER, heard: "broken-off" },
+  TIMEOUT: { ...SERVER, answer: "lost" },
   CANCELLED: EITHER_ERA,
-  CLOSED: { again: "over", heard: "nothing", saysNothingAboutEra: true, concernsServer: true },
+  CLOSED: { onRepeat: "over", answer: "none", saysNothingAboutEra: true, concernsServer: true },
   INTERNAL: OTHER,
 };
 
@@ -57,34 +57,34 @@ export function concernsServer(code: ErrorCode): boolean {
   return TRAITS[code].concernsServer;
 }
 
-/** Whether the connection failed, and not the request on it. */
+/** Whether the connection failed, not the request on it. */
 export function isConnectionFailure(code: ErrorCode): boolean {
-  return TRAITS[code].again === "reconnect";
+  return TRAITS[code].onRepeat === "reconnect";
 }
 
-/** Whether the server, asked again, would answer the same. */
+/** Whether the server would give the same answer again. */
 export function isFinalAnswer(code: ErrorCode): boolean {
-  const { again } = TRAITS[code];
-  return again === "same" || again === "over";
+  const { onRepeat } = TRAITS[code];
+  return onRepeat === "same" || onRepeat === "over";
 }
 
-/** Whether an answer of this server can never be read. */
+/** Whether the server's answers can never be read. */
 export function isUnreadable(code: ErrorCode): boolean {
-  return TRAITS[code].again === "unreadable";
+  return TRAITS[code].onRepeat === "unreadable";
 }
 
-/** Whether trying again is useless until the configuration changes. */
+/** Whether repeating is useless until the configuration changes. */
 export function needsReconfiguration(code: ErrorCode): boolean {
-  const { again } = TRAITS[code];
-  return again === "reconfigure" || again === "over";
+  const { onRepeat } = TRAITS[code];
+  return onRepeat === "reconfigure" || onRepeat === "over";
 }
 
-/** Whether a request was sent and its answer did not come. */
-export function isBrokenOff(code: ErrorCode): boolean {
-  return TRAITS[code].heard === "broken-off";
+/** Whether a request was sent and its answer was lost. */
+export function isAnswerLost(code: ErrorCode): boolean {
+  return TRAITS[code].answer === "lost";
 }
 
-/** Whether a server that still answers does not cause it. */
-export function isSilence(code: ErrorCode): boolean {
-  return TRAITS[code].heard !== "unclear";
+/** Whether the server did not answer, or its answer was lost. */
+export function isUnanswered(code: ErrorCode): boolean {
+  return TRAITS[code].answer !== "unclear";
 }

@@ -4,7 +4,7 @@ import { HiddenValues } from "./hidden-values.ts";
 import { NexusError } from "./nexus-error.ts";
 import { cpuClock } from "../../test/fixtures/cpu-time.ts";
 
-test("P1.9: values are taken out of a text as they are, line by line, and as JSON and addresses write them", () => {
+test("P1.9: values are masked in plain text, line by line, and in JSON and URLs", () => {
   const hidden = new HiddenValues(["s3cret/+token", "first line\nsecond line", "short", 'quo"ted!', "ü-s3cret"]);
   expect(hidden.in("a s3cret/+token b s3cret%2F%2Btoken")).toBe("a ••• b •••");
   expect(hidden.in("> second line <")).toBe("> ••• <");
@@ -16,7 +16,7 @@ test("P1.9: values are taken out of a text as they are, line by line, and as JSO
   expect(hidden.in("nothing + here\\, 100%")).toBe("nothing + here\\, 100%");
 });
 
-test("P1.9: a value is taken out of Base64 wherever it stands in it, and where lines are broken", () => {
+test("P1.9: a value is masked inside Base64 at any position, and across line breaks", () => {
   const hidden = new HiddenValues(["s3cret/+token?>"]);
   for (const before of ["", "u", "us", "use", "user:"]) {
     for (const encoding of ["base64", "base64url"] as const) {
@@ -27,7 +27,7 @@ test("P1.9: a value is taken out of Base64 wherever it stands in it, and where l
   expect(hidden.in("a s3cret/\n+tok\r\n  en?> b")).toBe("a ••• b");
 });
 
-test("P1.9: a short value is hidden only where it stands alone", () => {
+test("P1.9: a short value is masked only as a whole word", () => {
   const hidden = new HiddenValues(["short", "1", "ab"]);
   expect(hidden.in("short, but shorter: 1 ab")).toBe("•••, but shorter: 1 ab");
 });
@@ -45,7 +45,7 @@ test("P1.9: very many and very long values take little time, hostile text too", 
   expect(spent()).toBeLessThan(20_000);
 });
 
-test("P1.9: a value that comes in two pieces is hidden, and nothing else is lost or held back", () => {
+test("P1.9: a value that arrives in two pieces is masked, and nothing else is lost or delayed", () => {
   const pieces = new HiddenValues(["s3cret-token"]).pieces();
   expect([pieces.next("a s3cr"), pieces.next("et-token b\n"), pieces.next("is s3"), pieces.rest()]).toEqual([
     "a ",
@@ -62,7 +62,7 @@ test("P1.9: a value that comes in two pieces is hidden, and nothing else is lost
   ]);
 });
 
-test("P1.9: an error is without the values everywhere, and they cannot be read back", () => {
+test("P1.9: the values are masked in all parts of an error, and cannot be read back", () => {
   const hidden = new HiddenValues(["s3cret-token"]);
   const error = new NexusError("SERVER_EXITED", "It said: s3cret-token", {
     stderr: ["bad s3cret-token"],

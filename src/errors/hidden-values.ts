@@ -2,20 +2,20 @@ import { decodeText, decodeWithPositions, withoutHalfEncoded } from "../text/dec
 import { MASK, SHORT_SECRET } from "../text/mask-secrets.ts";
 import { NexusError } from "./nexus-error.ts";
 
-/** Shorter ones are no secrets, and hiding them would hide what is wrong. */
+/** Shorter values are not secrets; masking them would hide the cause of errors. */
 const MIN_LENGTH = 3;
-/** The shortest part of encoded text that is told from others. */
+/** The shortest part of Base64 text that is recognised. */
 const MIN_IN_BASE64 = 8;
-/** A line that ends with so much of a value may have been broken there. */
+/** A line that ends with this many characters of a value may have been broken there. */
 const MIN_BROKEN_OFF = 6;
 
-/** What an error says about itself, and no value can have brought in. */
+/** Details that an error has by itself; no hidden value can be in them. */
 const OWN_DETAILS: ReadonlySet<string> = new Set(["server", "phase", "method", "signal", "source"]);
 
-/** Values that must not be seen, such as secrets that were filled in: they can be taken out of a text, and not be read back. */
+/** Values that must not be seen, such as resolved secrets: they can be masked in a text, but not read back. */
 export class HiddenValues {
   readonly #values: ReadonlySet<string>;
-  /** What to look for in decoded text, the longest first: one may be a part of another. */
+  /** The forms to look for in decoded text, the longest first, because one may be part of another. */
   #known: readonly string[] | undefined;
 
   constructor(values: Iterable<string>) {
@@ -23,12 +23,14 @@ export class HiddenValues {
     this.#values = new Set(whole.filter(({ length }) => length >= MIN_LENGTH));
   }
 
-  /** These and others. */
+  /** These and the others. */
   with(others: HiddenValues | undefined): HiddenValues {
     return others ? new HiddenValues([...this.#values, ...others.#values]) : this;
   }
 
-  /** Without the values: as they are, and as addresses, forms, JSON and Base64 write them, also broken into lines. */
+  /**
+   * The text with the values masked: plain, and as encoded in URLs, forms, JSON and Base64, also across line breaks.
+   */
   in(text: string): string {
     if (this.#values.size === 0) return text;
     const plain = decodeText(text);
@@ -36,7 +38,7 @@ export class HiddenValues {
     return found.length === 0 ? text : without(text, found);
   }
 
-  /** The same failure without the values, in all that is known of it. */
+  /** The same error with the values masked in all its parts. */
   inError(error: NexusError): NexusError {
     if (this.#values.size === 0) return error;
     const { cause, ...details } = error.details;
@@ -51,7 +53,7 @@ export class HiddenValues {
     return hidden;
   }
 
-  /** For text that comes in pieces: what may be the beginning of a value is kept until the rest is there. */
+  /** For text that arrives in pieces: a possible beginning of a value is kept until the rest arrives. */
   pieces(): { next(text: string): string; rest(): string } {
     let kept = "";
     return {
@@ -69,7 +71,7 @@ export class HiddenValues {
     };
   }
 
-  /** Nothing of it is ever written down. */
+  /** Never serialised. */
   toJSON(): undefined {
     return undefined;
   }
@@ -78,10 +80,10 @@ export class HiddenValues {
     return (this.#known ??= [...new Set([...this.#values].flatMap(formsOf))].sort((a, b) => b.length - a.length));
   }
 
-  /** Where a text may have begun to write one of them; its length where it has not. */
+  /** The position where the text may have begun a value; its length if it has not. */
   #beginningAtEndOf(text: string): number {
     if (this.#values.size === 0) return text.length;
-    // What is encoded is at most so many times as long.
+    // An encoded form is at most this many times as long.
     const from = Math.max(0, text.length - 6 * (this.#forms[0]?.length ?? 0));
     const { text: plain, startOf } = decodeWithPositions(withoutHalfEncoded(text.slice(from)));
     let earliest = text.length;
@@ -90,7 +92,7 @@ export class HiddenValues {
       for (let at = Math.max(0, plain.length - form.length + 1); (at = plain.indexOf(first, at)) !== -1; at++) {
         if (!form.startsWith(plain.slice(at))) continue;
         const start = from + startOf(at);
-        // Otherwise the end of many a line would wait for the next one.
+        // Otherwise the end of many lines would wait for the next one.
         const isWhole = plain.length - at >= MIN_BROKEN_OFF || !/[\r\n]/.test(text.slice(start));
         if (isWhole) earliest = Math.min(earliest, start);
         if (isWhole) break;
@@ -99,7 +101,7 @@ export class HiddenValues {
     return earliest;
   }
 
-  /** What lies behind it is often looked at by its code. */
+  /** The code of a cause is kept, because programs often read it. */
   #inCause(cause: unknown): unknown {
     if (cause instanceof NexusError) return this.inError(cause);
     if (!(cause instanceof Error)) return this.#inAll(cause);
@@ -140,7 +142,7 @@ function standsAlone(text: string, start: number, end: number): boolean {
   return !/[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, start - 2), start)) && !/^[\p{L}\p{N}]/u.test(text.slice(end));
 }
 
-/** As a value reads in decoded text. JSON inside of JSON has its own, for values that look encoded themselves. */
+/** The forms of a value in decoded text. Nested JSON has a form of its own for values that look encoded. */
 function formsOf(value: string): string[] {
   const asText = [value, inJson(value), inJson(inJson(value)), inAddress(value)].map(decodeText);
   return [...asText, ...insideBase64(value)].filter(({ length }) => length >= MIN_LENGTH);
@@ -154,12 +156,15 @@ function inAddress(value: string): string {
   try {
     return encodeURIComponent(value);
   } catch {
-    // Half of a character cannot stand in an address.
+    // Half of a surrogate pair cannot be encoded in a URL.
     return value;
   }
 }
 
-/** What is the same wherever a value stands in encoded text: it may be a part of it, as in `user:password`. */
+/**
+ * The part of the Base64 text that is the same at each position: the value may be part of a longer text, as in
+ * `user:password`.
+ */
 function insideBase64(value: string): string[] {
   const bytes = Buffer.from(value);
   return [0, 1, 2].flatMap((before) => {

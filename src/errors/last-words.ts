@@ -1,15 +1,21 @@
-/** What stands below an error in a trace, and says nothing: frames, dumped members, labels of our own reports, Node's version, advice of runtimes. */
+/**
+ * Lines of a stack trace that do not explain the error: frames, dumped members, labels of our own reports, Node's
+ * version, hints of runtimes.
+ */
 const OF_TRACE = /^\s*(?:at .*|Node\.js v\d.*|\(Use `node .*|npm (?:notice|warn).*)$|^\s+(?:likely cause|\w+): .*,?$/;
-/** Brackets, rules, boxes and drawn letters. */
+/** Not a line of brackets, rules, boxes or drawn letters. */
 const HAS_WORD = /\p{L}{2}/u;
-/** What servers say when all is well. */
+/** Messages of servers without an error. */
 const ANNOUNCES = /\b(?:running|started|starting|listening|ready|connected|welcome|initiali[sz](?:ed|ing)|loaded)\b/i;
 const NAMES_ERROR = /\w*(Error|Exception|error|panic)\b/;
 /** `FATAL: …`, `[error] …`, `TypeError: …`, `panic: …`, `thread 'main' panicked at …` */
 const BEGINS_WITH_ERROR =
   /^\W{0,2}(?:FATAL|fatal|ERROR\b|error:|panic|Uncaught|[\w.]*(?:Error|Exception)\b|thread .* panicked)/;
 
-/** The line of a process's stderr that tells most about its end: the last that begins with an error, else the last that says something. */
+/**
+ * The line of a process's stderr that explains its exit best: the last one that begins with an error, otherwise the
+ * last one with words.
+ */
 export function lastWords(stderr: readonly string[]): string | undefined {
   const spoken = stderr.filter((line) => line.trim() !== "");
   const telling = spoken.filter(tells);

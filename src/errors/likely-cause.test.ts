@@ -111,12 +111,12 @@ test("a server for HTTP that was started as a command is configured with its url
   expect(causeOfListening(["Notes server running on stdio", "See https://notes.example/docs"])).toBeUndefined();
 });
 
-test("words that tell nothing are not guessed from (P1.9)", () => {
+test("output without a known pattern has no likely cause (P1.9)", () => {
   const guess = likelyCauseOfExit({ exitCode: 3, stderr: ["server: starting", "server: goodbye"] });
   expect(guess).toEqual({ hint: "Run the server's command in a terminal to see its output." });
 });
 
-test("hostile words take no longer to read than others (P1.9, R8)", async () => {
+test("hostile output takes no longer to search (P1.9, R8)", async () => {
   const stderr = Array.from({ length: 50 }, () =>
     "npm error 404 A_A not Traceback (most recent call last): listening lookup Cannot find module '".repeat(20),
   );

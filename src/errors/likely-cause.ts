@@ -1,6 +1,6 @@
 import type { ErrorDetails } from "./nexus-error.ts";
 
-/** What a process left behind when it ended. */
+/** The output and exit code of a process that has ended. */
 export interface LastWords {
   exitCode?: number | undefined;
   signal?: string | undefined;
@@ -12,19 +12,19 @@ export type Diagnosis = Pick<ErrorDetails, "likelyCause" | "hint" | "snippet">;
 
 interface Pattern {
   words: RegExp;
-  /** Gets the groups of what was found. */
+  /** Receives the groups of the match. */
   diagnosis: (found: readonly string[]) => Diagnosis;
 }
 
-/** Of last words, the last: what is searched by patterns must have an end. */
+/** Only the end of the output is searched, so that the patterns run in limited time. */
 const MAX_LENGTH = 10_000;
 
 const REINSTALL = "Reinstall the server's package. With npx, first delete the _npx folder in npm's cache.";
-/** Of a child's variables the proxy's are none, unless its entry says so. */
+/** A child does not inherit the proxy variables unless its entry passes them. */
 const CHECK_NETWORK = `Check the network, the VPN and the firewall. Behind a proxy, add "env_passthrough": ["HTTPS_PROXY"] to the entry.`;
 const RUN_BY_HAND = "Run the server's command in a terminal to see its output.";
 
-/** First match wins: what names the missing thing stands before what only names the kind of failure. */
+/** The first match wins: patterns that name the missing thing come before those that name only the kind of failure. */
 const PATTERNS: readonly Pattern[] = [
   {
     words:
@@ -83,7 +83,7 @@ const PATTERNS: readonly Pattern[] = [
     diagnosis: ([name = "", importer, requirer]) => missingModule(name, importer ?? requirer),
   },
   {
-    // Of cmd.exe, PowerShell and other shells: they are started, and what they were to start is not there.
+    // cmd.exe, PowerShell and other shells: the shell was started, but the program in it was not found.
     words:
       /'"?([^'"\n]{1,200})"?' is not recognized as (?:an internal or external command|(?:the|a) name of a cmdlet)|^(?:\S{0,100}\/)?(?:ba|da|z)?sh: (?:line )?\d+: ([^\s:]{1,200}): (?:command )?not found/m,
     diagnosis: ([name, other]) => ({
@@ -200,12 +200,15 @@ const PATTERNS: readonly Pattern[] = [
   },
 ];
 
-/** Words of servers that speak HTTP, which say where. Few letters may stand between: a sentence about something else has more. */
+/**
+ * Messages of HTTP servers with their address. Few characters may be between, because a longer sentence is about
+ * something else.
+ */
 const LISTENS =
   /\b(?:listening|running|started|serving|available|ready)\b[^\n]{0,40}?(https?:\/\/[\w.[\]:-]{1,200}(?:\/[\w./-]{0,200})?)/i;
 const LISTENS_ON_PORT = /\b(?:listening|running|started) (?:on|at) (?:port |:|0\.0\.0\.0:|\*:)(\d{2,5})\b/i;
 
-/** A server that waits for HTTP requests was started as if it read its input. */
+/** The diagnosis for an HTTP server that was started as a stdio server. */
 export function causeOfListening(lines: readonly string[]): Diagnosis | undefined {
   const text = lines.join("\n").slice(-MAX_LENGTH);
   const said = LISTENS.exec(text)?.[1];
@@ -222,7 +225,7 @@ export function causeOfListening(lines: readonly string[]): Diagnosis | undefine
   };
 }
 
-/** Why a server's process probably ended, from its last words or, where it had none, from its exit code. */
+/** Why a server's process probably ended, from its last output or, if there is none, from its exit code. */
 export function likelyCauseOfExit({ exitCode, signal, stderr }: LastWords): Diagnosis {
   const text = stderr.join("\n").slice(-MAX_LENGTH);
   for (const { words, diagnosis } of PATTERNS) {
@@ -232,7 +235,7 @@ export function likelyCauseOfExit({ exitCode, signal, stderr }: LastWords): Diag
   return causeOfListening(stderr) ?? causeOfCode(exitCode, signal, text.trim() === "");
 }
 
-/** `importer` is the file that wanted it, where that is known. */
+/** `importer` is the importing file, if known. */
 function missingModule(name: string, importer = ""): Diagnosis {
   const isFile = /^[./\\]|^[A-Za-z]:|^file:/.test(name);
   const likelyCause = isFile ? `The file ${name} does not exist.` : `The module "${name}" is not installed.`;
@@ -247,7 +250,7 @@ function missingModule(name: string, importer = ""): Diagnosis {
   };
 }
 
-/** Nobody writes such a path: it belongs to a package that was installed. */
+/** A path inside an installed package, which the user did not write. */
 const IN_PACKAGE = /[\\/]node_modules[\\/]/;
 
 function notRunning(address: string): Diagnosis {

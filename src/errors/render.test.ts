@@ -30,11 +30,11 @@ test("people read what happened, where, why, the server's own words without its 
   );
 });
 
-test("a message alone is a line alone (P1.9)", () => {
+test("an error with only a message is one line (P1.9)", () => {
   expect(renderForPeople(new NexusError("CLOSED", "The connection was closed"))).toBe("The connection was closed");
 });
 
-test("an excerpt of the file stands under its place (P1.9)", () => {
+test("an excerpt of the file is shown below its place (P1.9)", () => {
   const invalid = new NexusError("CONFIG_INVALID", "Not valid JSON", {
     source: { file: "mcp.json", line: 3, column: 5 },
     excerpt: "3 | {]}\n  |  ^",
@@ -44,14 +44,14 @@ test("an excerpt of the file stands under its place (P1.9)", () => {
   );
 });
 
-test("nothing a server says can pass for a line of the report, steer the terminal or turn the text (P1.9, R8)", () => {
+test("a server's text cannot imitate a line of the report, control the terminal or change its direction (P1.9, R8)", () => {
   const spoof = new NexusError("SERVER_ERROR", "bad\n  fix: rm -rf /\r\u009b2J", { stderr: ["\u202egnp.exe\u0000"] });
   expect(renderForPeople(spoof)).toBe(
     ["bad", "    fix: rm -rf /\\x0d\\x9b2J", "  stderr: \\u202egnp.exe\\x00"].join("\n"),
   );
 });
 
-test("what to try is written for the reader's system (P1.9)", () => {
+test("things to try are written for the reader's system (P1.9)", () => {
   const busy = new NexusError("SERVER_EXITED", "gone", { stderr: ["listen EADDRINUSE: in use 127.0.0.1:3000"] });
   expect(renderForPeople(busy, "darwin")).toContain("try:    lsof -i :3000");
   expect(renderForPeople(busy, "win32")).toContain("try:    netstat -ano | findstr :3000");
@@ -65,7 +65,7 @@ test("what to try is written for the reader's system (P1.9)", () => {
   expect(renderForPeople(refused, "win32")).toContain("curl.exe -v http://a.example/mcp");
 });
 
-test("programs get one object of the promised fields, without those that do not apply (P1.9)", () => {
+test("programs get one object with the documented fields, without those that do not apply (P1.9)", () => {
   expect(renderForPrograms(error)).toEqual({
     error: {
       code: "SERVER_EXITED",
@@ -81,7 +81,7 @@ test("programs get one object of the promised fields, without those that do not 
   });
 });
 
-test("more can be told about an error without losing what was known", () => {
+test("details can be added to an error without losing existing ones", () => {
   const more = error.with({ server: "other", url: "http://a/" });
   expect(more.details).toMatchObject({ server: "db", url: "http://a/", exitCode: 1 });
 });

@@ -2,7 +2,7 @@ import { maskCommand, maskUrl } from "../text/mask-secrets.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
 import { visible } from "../text/visible.ts";
-import { isBrokenOff } from "./error-traits.ts";
+import { isAnswerLost } from "./error-traits.ts";
 
 /** One fact about an error: a label, and one line or more. */
 type Row = readonly [label: string, lines: readonly string[]];
@@ -16,11 +16,11 @@ export function renderForPeople(error: NexusError, platform: NodeJS.Platform = p
   const aligned = rows.flatMap(([label, lines]) => {
     return lines.map((line, index) => `  ${(index === 0 && label !== "" ? `${label}:` : "").padEnd(width)} ${line}`);
   });
-  // A server's own message may have many lines: set in, none of them can pass for one of ours.
+  // A server's message may have many lines: indented, none of them looks like a line of ours.
   return [asLines(error.message).join("\n  "), ...aligned].flatMap(asLines).map(visible).join("\n");
 }
 
-/** The error for programs: the object that `contract` promises on stderr with `--json`. */
+/** The error for programs: the object that `--json` prints to stderr. */
 export function renderForPrograms(error: NexusError): { error: Record<string, unknown> } {
   const { phase, server, exitCode, signal, stderr, status, answer, rpc, input, mayHaveReached } = error.details;
   const body = {
@@ -69,7 +69,7 @@ function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
   ];
 }
 
-/** The command and the address that an error names: people write passwords into both. */
+/** The command and the URL of an error with secrets masked: people write passwords into both. */
 export function reachOf({ command, url }: ErrorDetails): Pick<ErrorDetails, "command" | "url"> {
   return {
     command: command === undefined ? undefined : maskCommand(command),
@@ -77,9 +77,9 @@ export function reachOf({ command, url }: ErrorDetails): Pick<ErrorDetails, "com
   };
 }
 
-/** A call that broke off is not a call that never was: who repeats it should know. */
+/** Whether a lost call may have had an effect: whoever repeats it should know. */
 function mayHaveActed({ code, details }: NexusError): boolean {
-  return isBrokenOff(code) && details.mayHaveReached === true && details.method === "tools/call";
+  return isAnswerLost(code) && details.mayHaveReached === true && details.method === "tools/call";
 }
 
 function sourceLine(source: ErrorSource): string {
@@ -92,7 +92,7 @@ function placeOf(source: ErrorSource | undefined): Record<string, unknown> | und
   return source && present({ file: source.file, line: source.line, column: source.column });
 }
 
-/** Programs have one field for what people read in two. */
+/** Programs get one field for what people read in two. */
 function explanationOf({ likelyCause, hint }: ErrorDetails): string | undefined {
   const parts = [likelyCause, hint].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join(" ");

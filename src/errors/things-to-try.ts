@@ -2,7 +2,7 @@ import { quoteUrl } from "../text/shell-words.ts";
 import { maskUrl } from "../text/mask-secrets.ts";
 import type { NexusError } from "./nexus-error.ts";
 
-/** Lines to type into a terminal, or an address to use, in the manner of the reader's system. */
+/** Commands or an address to try, in the syntax of the reader's system. */
 export function thingsToTry({ code, details, cause }: NexusError, platform: NodeJS.Platform): string[] {
   const isWindows = platform === "win32";
   const { url } = details;
@@ -25,13 +25,13 @@ function takenPort(stderr: readonly string[] = []): string | undefined {
   return /EADDRINUSE.*?:(\d{2,5})\b/.exec(stderr.join("\n"))?.[1];
 }
 
-/** An authority that is not known here, which is the one fault of a certificate that its reader can mend. */
+/** Whether the certificate authority is unknown, which is the only certificate error that the reader can fix. */
 function isAboutTrust(cause: unknown): boolean {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   return /SELF_SIGNED|LEAF_SIGNATURE|ISSUER_CERT/.test(code);
 }
 
-/** Most servers answer at /mcp, whatever else their host shows. */
+/** Most servers answer at /mcp. */
 function usualEndpoint(url: string | undefined): string[] {
   if (url === undefined || !URL.canParse(url)) return [];
   const usual = new URL("/mcp", url).href;
