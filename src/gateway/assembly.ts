@@ -40,7 +40,7 @@ export interface GatewaySettings {
   logger?: Logger | undefined;
 }
 
-/** An entry that this process was started by: served here, it would start a gateway in a gateway, without end. */
+/** Finds an entry that started this process: serving it would start gateways without end. */
 function circleIn(host: Host): NexusError | undefined {
   for (const { id, state, definition } of host.servers()) {
     const reach = definition.entry?.reach;
@@ -51,7 +51,7 @@ function circleIn(host: Host): NexusError | undefined {
   return undefined;
 }
 
-/** Everything behind the edges, put together. */
+/** Everything behind the edges. */
 export class Assembly {
   readonly host: Host;
   readonly endpoints: Endpoints;
@@ -93,7 +93,7 @@ export class Assembly {
     });
   }
 
-  /** Ends what is kept for callers, then the servers. */
+  /** Ends what is kept for callers, then stops the servers. */
   async close(): Promise<void> {
     await this.calls.close();
     await this.#core.close();

@@ -76,8 +76,8 @@ export class Gateway implements AsyncDisposable {
   }
 
   /**
-   * Ends the sessions of a principal, such as one whose credentials were revoked: their ids are refused from now on. Clients of
-   * 2026-07-28 have no session, and are not concerned.
+   * Ends the sessions of a principal, for example after its credentials were revoked: their ids are refused from now
+   * on. Clients of 2026-07-28 have no session and are not affected.
    */
   endSessions(principal: Principal): Promise<void> {
     return this.#legacy.endSessions(principal);

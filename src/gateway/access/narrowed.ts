@@ -18,16 +18,16 @@ export interface Narrowing {
   access: PrincipalAccess;
   principal: Principal;
   server: string;
-  /** How the server lists the same to the host, where it may list it differently to this caller. */
+  /** The host's version of the same list, if the server may list it differently to this caller. */
   common?: readonly Params[] | undefined;
 }
 
-/** What a list is a list of. */
+/** The kind of thing that a list contains. */
 export function thingOf(kind: ListKind): ThingKind {
   return THINGS[kind].kind;
 }
 
-/** Those of a server's items that a principal may see. `outward` are the same items in the caller's names. */
+/** The items of a server that a principal may see. `outward` are the same items in the caller's names. */
 export function narrowed(
   kind: ListKind,
   { items, outward }: { items: readonly Params[]; outward: readonly Params[] },
@@ -48,7 +48,9 @@ export function narrowed(
   });
 }
 
-/** A server that lists a thing in several ways is held to the strictest; what it does not list at all is denied. */
+/**
+ * If a server lists a thing in several ways, the strictest decision counts. A thing that it does not list is denied.
+ */
 export function decideListed(
   access: PrincipalAccess,
   principal: Principal,

@@ -8,8 +8,8 @@ import type { Principal } from "../../server/core/principal.ts";
 export type Operation = "list" | "use";
 
 /**
- * Narrows what a principal may see and use, beside the host's policy. A server itself is asked about first: where it is
- * denied, so is everything of it. Both operations are asked about, and the stricter answer holds for both, so that
+ * Narrows what a principal may see and use, in addition to the host's policy. The server itself is decided first: if it
+ * is denied, so is everything of it. Both operations are decided, and the stricter decision counts for both, so that
  * nothing is hidden that can be used, and nothing shown that cannot.
  */
 export type Decide = (principal: Principal, operation: Operation, target: AccessTarget) => Decision;
@@ -36,17 +36,17 @@ export class PrincipalAccess {
     return this.#decide === undefined && this.#policy.showsAllServers;
   }
 
-  /** Whether things of one kind and server may be decided differently by their names. */
+  /** Whether things of one kind and server can have different decisions. */
   get judgesNames(): boolean {
     return this.#decide !== undefined;
   }
 
-  /** Whether nothing of this kind has to be decided one by one. */
+  /** Whether nothing of this kind needs an individual decision. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
     return this.#decide === undefined && this.#policy.isOpen(kind, server);
   }
 
-  /** Whether the principal may know that there is this server. */
+  /** Whether the principal may know that the server exists. */
   sees(principal: Principal, server: string): boolean {
     return this.isOpen("server", server) || this.allows(principal, serverTarget(server));
   }
@@ -56,7 +56,10 @@ export class PrincipalAccess {
     return this.decide(principal, target).kind !== "denied";
   }
 
-  /** Whether the principal is told of changes to a resource. Where that takes consent, there is no call to ask for it. */
+  /**
+   * Whether the principal receives changes of a resource. If that requires consent, it does not: there is no call to
+   * ask for it.
+   */
   hears(principal: Principal, server: string, uri: string): boolean {
     if (this.isOpen("resource", server)) return true;
     return this.decide(principal, { kind: "subscription", server, uri }).kind === "allowed";
@@ -72,12 +75,12 @@ export class PrincipalAccess {
     return stricter(byPolicy, stricter(ofServer, this.#ask(this.#decide, principal, target)));
   }
 
-  /** False where consent is not given, or nothing could give it. */
+  /** False if consent is denied or there is no consent function. */
   askConsent(principal: Principal, use: ConsentUse): Promise<boolean> {
     return this.#policy.askConsent({ agent: principal.id, ...use });
   }
 
-  /** A function that fails, or says nothing, allows nothing. */
+  /** A function that throws or returns no decision denies. */
   #ask(decide: Decide, principal: Principal, target: AccessTarget): Decision {
     try {
       const decisions = OPERATIONS.map((operation) => decide(principal, operation, target));
@@ -88,7 +91,7 @@ export class PrincipalAccess {
   }
 }
 
-/** A function of a program may return anything, a promise above all. */
+/** A function of a user's program can return anything, for example a promise. */
 const UNDECIDED: Decision = { kind: "denied", reason: `"decide" did not return a decision` };
 const KINDS: ReadonlySet<unknown> = new Set<Decision["kind"]>(["allowed", "needs-consent", "denied"]);
 

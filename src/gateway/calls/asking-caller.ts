@@ -10,18 +10,18 @@ import type { GatewayExchange } from "../names/view.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 
-/** Puts a server's questions to a legacy caller, on the stream of its call. */
+/** Asks a legacy caller a server's questions on the stream of its call. */
 export class AskingCaller implements InputProvider {
   readonly capabilities: ClientCapabilities;
   readonly #exchange: GatewayExchange;
   readonly #answerMs: number;
-  /** Only 2025-11-25 knows pages by an id, and is told when they were visited. */
+  /** Only 2025-11-25 gives URL questions an id, and notifies the client when they are complete. */
   readonly #knowsVisits: boolean;
   readonly #client: Client;
   #stopHearing: (() => void) | undefined;
-  /** Pages that the caller has to visit by itself. */
+  /** URL questions that the caller has to visit without being asked. */
   readonly #pages: Params[] = [];
-  /** Pages that the caller was sent to under an id of the server's, or of ours where that gives none. */
+  /** Ids of the URL questions that the caller was asked: the server's, or ours if it sent none. */
   readonly #visits = { theirs: new Set<unknown>(), ours: new Set<string>() };
 
   constructor({ exchange, capabilities, lease }: PreparedCall, answerMs: number) {
@@ -43,7 +43,8 @@ export class AskingCaller implements InputProvider {
       return answer as unknown as InputResult;
     } catch (error) {
       if (signal.aborted || leaving.aborted || isUnaskable(error)) throw error;
-      // There is no way to answer with an error; a form can be closed, the rest ends the call.
+      // A caller cannot answer with an error. A form can be answered with "cancel"; any other question ends the
+      // call.
       if (question.method === "elicitation/create") return { action: "cancel" };
       throw new NexusError("INPUT_FAILED", `The client did not answer ${question.method}: ${messageOf(error)}`, {
         cause: error,
@@ -52,18 +53,18 @@ export class AskingCaller implements InputProvider {
     }
   }
 
-  /** The call has ended: nothing is asked any more. */
+  /** Call this when the call has ended: nothing more is asked. */
   close(): void {
     this.#stopHearing?.();
   }
 
-  /** What a legacy server says about its pages, on whichever stream. */
+  /** Handles a legacy server's notification that a URL question is complete. */
   #heard({ method, params }: Notification): void {
     if (method !== COMPLETE || !this.#visits.theirs.delete(params?.["elicitationId"])) return;
     this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: params ?? {} });
   }
 
-  /** The call went on: the pages that have an id of ours have been visited. */
+  /** Call this when the call continues: URL questions with an id of ours are complete. */
   completed(): void {
     for (const elicitationId of this.#visits.ours) {
       this.#exchange.caller.notify({ jsonrpc: "2.0", method: COMPLETE, params: { elicitationId } });
@@ -71,7 +72,7 @@ export class AskingCaller implements InputProvider {
     this.#visits.ours.clear();
   }
 
-  /** 2025-11-25: a caller that cannot be asked is told which pages to visit, all of them at once, before it calls again. */
+  /** 2025-11-25: a caller that cannot be asked gets an error with all URLs to visit, and then calls again. */
   async #sentTo(page: Params): Promise<NexusError> {
     this.#pages.push(page);
     await Promise.resolve();
@@ -97,7 +98,10 @@ export class AskingCaller implements InputProvider {
   }
 }
 
-/** It was not asked at all: then the call says why, instead of looking as if somebody had closed a form. */
+/**
+ * Whether the caller could not be asked at all. Then the call fails with that reason, instead of looking like a
+ * cancelled form.
+ */
 function isUnaskable(error: unknown): boolean {
   return error instanceof NexusError && error.code === "CAPABILITY_MISSING";
 }

@@ -7,7 +7,7 @@ import { canonicalResult } from "../upstream/upstream-answer.ts";
 import { canBeAsked } from "../upstream/upstream-capabilities.ts";
 import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
 
-/** A legacy caller waits for its answer: what is asked meanwhile is asked on its stream, and tasks are waited for here. */
+/** A legacy caller waits for its answer: it is asked on its stream, and tasks are followed by the gateway. */
 export async function runForLegacyCaller(call: PreparedCall, answerMs: number): Promise<Result> {
   const { method, exchange, capabilities } = call;
   const options = reportsTo(exchange.caller);
@@ -30,7 +30,7 @@ async function answer(call: PreparedCall, options: CallOptions): Promise<Result>
   if (hasTasks(call) && (await mayBecomeTask(call))) {
     return canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options));
   }
-  // A legacy server's error that names pages is passed on as it is: callers of its revision know it.
+  // A legacy server's error with URLs is passed on unchanged: callers of its revision know it.
   const hasRounds = client.era === "modern" && isInteractive(method);
   return canonicalResult(
     client,

@@ -6,7 +6,7 @@ const call = (id: string, bytes: number, { owner = "me", principal = "somebody" 
 };
 const kept = (calls: FinishedCalls<Finished>, ...ids: string[]) => ids.filter((id) => calls.get(id) !== undefined);
 
-test("the oldest go when there are too many, or when they weigh too much; one that is too heavy is not kept", () => {
+test("the oldest calls are dropped when there are too many or they are too large; a call that is too large is not kept", () => {
   const calls = new FinishedCalls({ parked: 3, parkedMs: 60_000, keptBytes: 100 });
   for (const id of ["a", "b", "c", "d"]) calls.keep(call(id, 20));
   expect([kept(calls, "a", "b", "c", "d"), calls.bytes]).toEqual([["b", "c", "d"], 60]);
@@ -29,7 +29,7 @@ test("Calls of one principal do not displace those of another that has its part 
   expect(kept(calls, "hers", "8", "9", "heavy")).toEqual(["hers", "8", "9"]);
 });
 
-test("what was kept for one owner goes with that one", () => {
+test("the calls of an owner are dropped when the owner is released", () => {
   const calls = new FinishedCalls({ parked: 9, parkedMs: 60_000, keptBytes: 100 });
   calls.keep(call("mine", 20));
   calls.keep(call("yours", 30, { owner: "you" }));

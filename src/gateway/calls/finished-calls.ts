@@ -4,31 +4,31 @@ import { ExpiringMap } from "../../async/expiring-map.ts";
 import { weightOf } from "../../json/weight.ts";
 
 export interface FinishedLimits {
-  /** Calls that wait for their callers, and as many that are over: 256. */
+  /** Maximum number of parked calls, and of finished calls that are kept: 256. */
   parked: number;
   /** How long they are kept: ten minutes. */
   parkedMs: number;
-  /** What the answers of calls that are over may weigh together: 32 MiB. */
+  /** Maximum size of the answers of all finished calls that are kept: 32 MiB. */
   keptBytes: number;
-  /** What one principal gets of these while others compete, from 0 to 1. */
+  /** The part of these that one principal may use while others compete, from 0 to 1. */
   share?: number | undefined;
 }
 
-/** A call that is over, with every answer it was given. */
+/** A finished call with all its answers. */
 export interface Finished {
   id: string;
   owner: string;
-  /** The key of the principal, in whose share it counts. */
+  /** The key of the principal whose share it uses. */
   principal: string;
-  /** What was answered in each round, and what came of it. */
+  /** For each round, a digest of the caller's answers and the reply. */
   taken: { answers: string; reply: Promise<Result> }[];
-  /** What the replies weigh. */
+  /** The size of the replies. */
   bytes: number;
 }
 
 /**
- * Calls that are over, kept because an answer may have been lost on its way and be asked for again. So many, so heavy and
- * so long at most: whoever comes back later than that is refused, and nothing is executed again for it.
+ * Finished calls, kept for callers that ask again because an answer was lost. Number, size and time are limited: a
+ * caller that comes back later is refused, and nothing is run again.
  */
 export class FinishedCalls<T extends Finished> {
   readonly #calls: ExpiringMap<T>;
@@ -41,7 +41,7 @@ export class FinishedCalls<T extends Finished> {
     this.#bytes = new FairShares(keptBytes, share);
   }
 
-  /** What is kept weighs this. */
+  /** The size of what is kept. */
   get bytes(): number {
     return this.#bytes.used;
   }
@@ -68,7 +68,7 @@ export class FinishedCalls<T extends Finished> {
     for (const call of this.#calls.takeAll()) this.#gone(call);
   }
 
-  /** False where there was none. */
+  /** False if there was none. */
   #gone(call: T | undefined): boolean {
     if (!call) return false;
     this.#places.give(this.#places.of(call.principal));
@@ -77,7 +77,7 @@ export class FinishedCalls<T extends Finished> {
   }
 }
 
-/** Notes what a reply weighs beside those before it. */
+/** Adds the size of a reply to the call. */
 export function weighed(call: Finished, result: Result): Result {
   call.bytes += weightOf(result);
   return result;

@@ -10,15 +10,15 @@ import { canonicalResult } from "../upstream/upstream-answer.ts";
 import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
 
 interface PassOptions {
-  /** What the caller brought back from the round before. */
+  /** The state that the caller sent back from the round before. */
   state: RequestState | undefined;
   states: RequestStates;
   maxRounds: number;
 }
 
 /**
- * A modern caller's request to a modern server: one exchange, whose questions go to the caller. Nothing is kept; what
- * the server wants to see again travels with the caller, sealed.
+ * Sends a modern caller's request to a modern server; its questions go to the caller. The gateway keeps nothing: the
+ * server's state travels with the caller, sealed.
  */
 export async function passThrough(call: PreparedCall, { state, states, maxRounds }: PassOptions): Promise<Result> {
   const { server, method, exchange, capabilities, lease } = call;
@@ -53,7 +53,7 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
   throw new NexusError("INPUT_FAILED", `The server asked ${maxRounds} times without finishing ${method}`);
 }
 
-/** The caller's answers with the server's state exactly as it came, and with those that are given here. */
+/** The caller's answers, the gateway's own answers and the server's state exactly as it was received. */
 function withState(params: Params, state: RequestState, roots: readonly unknown[] | undefined): Params {
   if (state.kind !== "passed") throw invalidState();
   const full: Params = { ...params };
@@ -66,7 +66,7 @@ function withState(params: Params, state: RequestState, roots: readonly unknown[
   return full;
 }
 
-/** Reserved `_meta` of the server's is for the gateway alone. */
+/** Removes the server's reserved `_meta`, which is only for the gateway. */
 function asOurs(questions: ReadonlyMap<string, Question>): Record<string, Question> {
   const own = [...questions].map(([key, question]) => {
     const { params } = question;
@@ -75,7 +75,7 @@ function asOurs(questions: ReadonlyMap<string, Question>): Record<string, Questi
   return Object.fromEntries(own);
 }
 
-/** A caller MUST NOT be asked what it did not declare, by us no more than by the server. */
+/** A caller MUST NOT be asked for anything that it did not declare, also not by a gateway. */
 function refuseUndeclared(
   questions: ReadonlyMap<string, Question>,
   { server, capabilities, lease }: PreparedCall,

@@ -17,14 +17,14 @@ export interface PermitsOptions {
   access: PrincipalAccess;
   listed: ListedThings;
   calls: Pick<CallRunner, "takeConsent">;
-  /** What the caller may have meant, of what it may see. */
+  /** Names that the caller may have meant, out of those it may see. */
   candidates: (kind: ThingKind, exchange: GatewayExchange) => readonly string[];
   logger: Logger;
 }
 
 type Pass = (call: UpstreamCall) => Promise<Result>;
 
-/** Lets requests pass where there are rules. What is refused is answered in the words for what does not exist. */
+/** Checks requests against the rules. A refusal looks the same as a name that does not exist. */
 export class Permits {
   readonly #options: PermitsOptions;
 
@@ -41,7 +41,7 @@ export class Permits {
     return kind === "resource" ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);
   }
 
-  /** The same for a method that is not known here. */
+  /** The same for a method that the gateway does not know. */
   async useMethod(call: UpstreamCall, pass: Pass): Promise<Result> {
     const unknown = () => unknownMethod(call.method);
     const permitted = await this.#permit(call);
@@ -49,7 +49,10 @@ export class Permits {
     return this.#hidingUnknown(pass(permitted), METHOD_NOT_FOUND, unknown);
   }
 
-  /** Whether the principal may know of a task: as the tool that made it, or as the server where that is listed no more. */
+  /**
+   * Whether the principal may know of a task: decided by the tool that created it, or by the server if the tool is no
+   * longer listed.
+   */
   async mayFollow({ server, tool }: TaskPlace, principal: Principal): Promise<boolean> {
     const { access, listed } = this.#options;
     if (access.isOpen("tool", server)) return true;
@@ -58,7 +61,7 @@ export class Permits {
     return access.allows(principal, { kind: "task", server, tool: made });
   }
 
-  /** The call as it may be made; undefined where it may not. */
+  /** The call if it is permitted, with consent noted; otherwise undefined. */
   async #permit(call: UpstreamCall): Promise<UpstreamCall | undefined> {
     const { logger } = this.#options;
     const { decision, target } = await this.#judge(call);
@@ -81,7 +84,7 @@ export class Permits {
     return access.askConsent(principal, { target, arguments: args, signal });
   }
 
-  /** Tools and prompts are judged as they are listed: what is not listed is as good as unknown. */
+  /** Tools and prompts are decided as they are listed; one that is not listed is denied. */
   async #judge({
     server,
     method,
@@ -101,7 +104,9 @@ export class Permits {
     return { decision, target: judged ?? target };
   }
 
-  /** Where single names are hidden, a server's own words for an unknown one would tell the two apart. */
+  /**
+   * Where single names are hidden, the server's own message for an unknown name would reveal which names are hidden.
+   */
   async #hidingUnknown(answer: Promise<Result>, code: number, unknown: () => NexusError): Promise<Result> {
     if (!this.#options.access.judgesNames) return answer;
     return answer.catch((error: unknown) => {

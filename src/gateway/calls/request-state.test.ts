@@ -5,7 +5,7 @@ import { Seal } from "../../server/core/seal.ts";
 const WHO = { id: "a", tenant: "t" };
 const CALL = { server: "s", method: "tools/call", params: { name: "x", arguments: { a: 1, b: [{ c: 2, d: 3 }] } } };
 
-test("the same call is the same, in whichever order it is written and whatever comes with it", () => {
+test("the same call has the same binding, in any order of its members and with any state", () => {
   const again = {
     ...CALL,
     params: {
@@ -32,13 +32,13 @@ test.each([
   expect(bindingOf(who, call)).not.toBe(bindingOf(WHO, CALL));
 });
 
-test("a member called like a built-in one counts like any other", () => {
+test("a member named like a built-in one counts like any other", () => {
   const parse = (text: string) => digestOf(JSON.parse(text));
   expect(parse(`{"__proto__":{"a":1}}`)).not.toBe(parse(`{}`));
   expect(parse(`{"__proto__":{"a":1}}`)).not.toBe(parse(`{"__proto__":{"a":2}}`));
 });
 
-test("a state is good until its time is over", async () => {
+test("a state is valid until it expires", async () => {
   const seal = new Seal();
   const text = new RequestStates(seal, 60_000).seal({ kind: "passed", state: "s" }, "b");
   expect(new RequestStates(seal, 60_000).open(text, "b")).toMatchObject({ kind: "passed", state: "s" });

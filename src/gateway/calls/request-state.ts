@@ -7,23 +7,23 @@ import { principalKey, type Principal } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { Seal } from "../../server/core/seal.ts";
 
-/** What a caller carries between the rounds of its call. */
+/** The state that a caller carries between the rounds of its call. */
 export type RequestState =
   /**
-   * A modern server's own state, none where none came; `roots` are the questions that the gateway answers itself, `consent`
-   * the ticket of a call that was consented to.
+   * The state of a modern server, if it sent one. `roots`: the questions that the gateway answers itself. `consent`:
+   * the ticket of a call that got consent.
    */
   | { kind: "passed"; state?: unknown; roots?: string[]; consent?: string }
-  /** A call that waits here. */
+  /** A parked call. */
   | { kind: "parked"; call: string; round: number };
 
 const MAX_CONSENTS = 10_000;
 
-/** Seals the states of calls: each is good for a while, for the one who made the call, and for that call alone. */
+/** Seals the state of calls. A sealed state is valid for a limited time, for one principal and one call. */
 export class RequestStates {
   readonly #seal: Seal;
   readonly #lifeMs: number;
-  /** Tickets of consent that were not used yet: each is good for one further round. */
+  /** Unused consent tickets; each is valid for one more round. */
   readonly #consents: ExpiringMap<true>;
 
   constructor(seal: Seal, lifeMs: number) {
@@ -32,7 +32,7 @@ export class RequestStates {
     this.#consents = new ExpiringMap(lifeMs, () => {});
   }
 
-  /** The call was consented to: its next round need not be, once. */
+  /** Returns a ticket, so that the next round of the call needs no consent. */
   keepConsent(): string {
     const ticket = randomUUID();
     if (this.#consents.size >= MAX_CONSENTS) this.#consents.takeOldest(() => true);
@@ -41,7 +41,7 @@ export class RequestStates {
   }
 
   takeConsent(state: RequestState): boolean {
-    // A call that waits here is never made again, however often its caller comes back.
+    // A parked call is never made again, so it needs no consent.
     if (state.kind === "parked") return true;
     return state.consent !== undefined && this.#consents.take(state.consent) === true;
   }
@@ -50,7 +50,7 @@ export class RequestStates {
     return this.#seal.seal({ ...state, until: Date.now() + this.#lifeMs }, binding);
   }
 
-  /** One wording for every reason to refuse: a forger learns nothing from it. */
+  /** All refusals have the same message, so that a forger learns nothing from it. */
   open(text: unknown, binding: string): RequestState {
     const opened = typeof text === "string" ? this.#seal.open(text, binding) : undefined;
     if (!isRecord(opened) || typeof opened["until"] !== "number" || opened["until"] < Date.now()) throw invalidState();
@@ -66,7 +66,7 @@ export function invalidState(): NexusError {
   });
 }
 
-/** What has to be the same when a call is made again: who calls, which server, what for. */
+/** What must be the same when a call is continued: principal, server, method and parameters. */
 export function bindingOf(
   principal: Principal,
   { server, method, params }: { server: string; method: string; params: Params },
@@ -75,7 +75,7 @@ export function bindingOf(
   return JSON.stringify(["request state", principalKey(principal), server, digestOf([method, asked])]);
 }
 
-/** The same for values that JSON does not tell apart. */
+/** The same digest for values with the same JSON. */
 export function digestOf(value: unknown): string {
   return sha256(JSON.stringify(value, inOrder));
 }

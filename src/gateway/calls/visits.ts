@@ -8,8 +8,8 @@ import type { PreparedCall } from "../upstream/prepared-call.ts";
 import type { Work } from "./parked-call.ts";
 
 /**
- * One exchange with a legacy server. One of 2025-11-25 may refuse it until the user has visited a page: it has not run
- * then, so the caller is asked to go there, and it is made again.
+ * Sends a request to a legacy server. A server of 2025-11-25 can refuse it until the user has visited a page. It has
+ * not run then: the caller is asked to visit the page, and the request is sent again.
  */
 export function untilVisited({ server, method, params, capabilities, lease: { client } }: PreparedCall): Work {
   return async (options) => {

@@ -4,7 +4,7 @@ import { ListChanges } from "./list-changes.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a change that several tell of at the same time is told once, and each list by itself (X2)", () => {
+test("a change that several connections report at the same time is passed on once for each list (X2)", () => {
   const told: string[] = [];
   const changes = new ListChanges(({ method }) => told.push(method));
   changes.add(["tools"]);

@@ -1,10 +1,10 @@
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 
-/** A change that several connections tell of is heard from all of them within this time. */
+/** Reports of the same change over several connections arrive within this time. */
 const GATHER_MS = 25;
 
-/** Tells a caller that lists changed: once, however many servers or connections said so at the same time. */
+/** Notifies a caller that lists changed: once, even if several servers or connections report it at the same time. */
 export class ListChanges {
   readonly #tell: (notification: Notification) => void;
   readonly #gathered = new Set<ChangingList>();

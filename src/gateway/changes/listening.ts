@@ -26,13 +26,13 @@ export interface ListeningParts extends WantingParts {
   catalogs: Catalogs;
   access: PrincipalAccess;
   owners: OwnerChanges;
-  /** Names the caller's connections among all owners'. */
+  /** The key of the caller's connections among those of all owners. */
   ownerKey: string;
   logger: Logger;
   onClosed: (listening: ServersListening) => void;
 }
 
-/** What one caller listens to, over as many servers as that concerns. */
+/** The subscription of one caller to one or more servers. */
 export class ServersListening implements Listening {
   readonly #request: GatewayListenRequest;
   readonly #parts: ListeningParts;
@@ -96,7 +96,7 @@ export class ServersListening implements Listening {
 
   async #replace(interests: Interests): Promise<void> {
     if (this.#isClosed) return;
-    // Told from now on, so that nothing is lost while the servers are asked.
+    // Changes are passed on from here, so that none is lost while the servers are asked.
     const lists = await this.#offeredLists(interests.lists ?? []);
     this.#accepted = { ...this.#accepted, lists };
     const wanted = await wantedByServer(interests, this.#request, this.#parts);
@@ -110,7 +110,7 @@ export class ServersListening implements Listening {
     };
   }
 
-  /** All servers together always tell; one alone tells what it said it would. */
+  /** The endpoint of all servers reports all lists; that of one server reports those that the server declares. */
   async #offeredLists(asked: readonly ChangingList[]): Promise<readonly ChangingList[]> {
     const { view } = this.#request;
     if (view.kind === "all") return asked;
@@ -118,7 +118,7 @@ export class ServersListening implements Listening {
     return asked.filter((list) => capabilities[list]?.listChanged === true);
   }
 
-  /** What was agreed to, in the caller's names. A server that is away agrees to nothing. */
+  /** The interests that the server agreed to, in the caller's names. A server that is away agrees to nothing. */
   async #watch(server: string, wanted: Wanted): Promise<Interests> {
     const watch = this.#watches.get(server)?.watch ?? this.#newWatch(server);
     this.#watches.set(server, { watch, wanted });
@@ -154,7 +154,7 @@ export class ServersListening implements Listening {
     await watched?.watch.close();
   }
 
-  /** One server's lists are those of the caller's own connection, and so are the changes, once it is heard. */
+  /** Whether changes come from the caller's own connection, which has the lists that the caller sees. */
   #hearsItself(server: string): boolean {
     const { owners, ownerKey } = this.#parts;
     return this.#request.view.kind === "one" && owners.isHeard(ownerKey, server);
@@ -194,7 +194,7 @@ export class ServersListening implements Listening {
     }, logger);
   }
 
-  /** What happened in between is not known: whatever was listened to may be another. */
+  /** Changes may have been missed: reports everything that was subscribed to as changed. */
   #restored(server: string): void {
     this.#listsChanged({ server, lists: CHANGING_LISTS });
     for (const uri of this.#watches.get(server)?.wanted.resources ?? []) {
@@ -204,7 +204,7 @@ export class ServersListening implements Listening {
     }
   }
 
-  /** Who may read what can change while somebody listens. */
+  /** Access rules can change while a subscription is open. */
   #hears(server: string, uri: string): boolean {
     return this.#parts.access.hears(this.#request.principal, server, uri);
   }

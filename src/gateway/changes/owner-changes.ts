@@ -11,18 +11,18 @@ import { OwnLists, type OwnListsOptions } from "../lists/own-lists.ts";
 
 type Listener = (changed: ListsChanged) => void;
 
-/** The listeners of one owner, and the connections of that owner which are heard. */
+/** The listeners of one owner, and its connections whose changes are followed. */
 interface Owner {
   listeners: Set<Listener>;
   heard: Map<string, Promise<Subscription | undefined>>;
-  /** Connections that were heard and are gone. */
+  /** Followed connections that have ended. */
   lost: Set<string>;
   lists: OwnLists;
 }
 
 /**
- * A process that belongs to one caller may change its lists for that caller alone, and says so there alone. It is heard
- * from the caller's first call on, and not kept running for it.
+ * Follows the changes of connections that belong to one caller: such a process may change its lists for this caller
+ * only, and reports that only there. It is followed from the caller's first call on, and not kept running for it.
  */
 export class OwnerChanges {
   readonly #options: OwnListsOptions;
@@ -36,7 +36,7 @@ export class OwnerChanges {
     this.#logger = options.logger;
   }
 
-  /** Call what it returns to stop. */
+  /** The returned function removes the listener. */
   on(key: string, listener: Listener): () => void {
     const owner: Owner = this.#owners.get(key) ?? this.#newOwner();
     this.#owners.set(key, owner);
@@ -51,7 +51,7 @@ export class OwnerChanges {
     };
   }
 
-  /** Whether a connection of this owner's to this server is heard. */
+  /** Whether the changes of this owner's connection to the server are followed. */
   isHeard(key: string, server: string): boolean {
     const owner = this.#owners.get(key);
     return owner !== undefined && [...owner.heard.keys()].some((connection) => connection.startsWith(`["${server}",`));
@@ -61,12 +61,15 @@ export class OwnerChanges {
     return this.#owners.has(key);
   }
 
-  /** A list that the owner's own process changed; undefined where it is everybody's. */
+  /** A list that the owner's own process changed; undefined if it is the same as for all. */
   findList(key: string, kind: ListKind, server: string, by: ConnectionOwner): Promise<KnownList> | undefined {
     return this.#owners.get(key)?.lists.find(connectionOf(server, by), kind, { server, by });
   }
 
-  /** Before a call goes out, so that what it changes is heard. Never rejects: the call itself will tell. */
+  /**
+   * Follows a connection before a call uses it, so that changes by the call are noticed. Never rejects: the call itself
+   * will fail.
+   */
   async hear(key: string, server: string, by: ConnectionOwner, signal: CancelSignal): Promise<void> {
     const owner = this.#owners.get(key);
     if (!owner) return;
@@ -86,7 +89,7 @@ export class OwnerChanges {
       for (const listener of owner.listeners) callListener(() => listener({ server, lists }), this.#logger);
     };
     const changed = (lists: readonly ChangingList[]) => {
-      // Whoever hears of it asks at once, and must not get what was known before.
+      // Invalidate first: listeners read the list at once and must not get the old one.
       owner.lists.changed(connection, lists);
       tell(lists);
     };
@@ -102,7 +105,7 @@ export class OwnerChanges {
         owner.lost.add(connection);
         owner.lists.forget(connection);
       });
-      // Another process: what the caller's calls had changed in the one before is as it was.
+      // It is a new process: changes by the caller's earlier calls are gone.
       if (owner.lost.delete(connection)) tell(CHANGING_LISTS);
       return subscription;
     } catch (error) {
@@ -121,7 +124,7 @@ interface Hearing {
   signal: CancelSignal;
 }
 
-/** Calls with other capabilities go over other connections. */
+/** Calls with different capabilities use different connections. */
 function connectionOf(server: string, { caller: { capabilities, ask } }: ConnectionOwner): string {
   return JSON.stringify([server, capabilities, ask !== undefined]);
 }

@@ -10,17 +10,17 @@ import { needsReconfiguration } from "../../errors/error-traits.ts";
 
 export interface ServerWatchOptions {
   server: string;
-  /** The connection to listen on. */
+  /** Opens the connection to listen on. */
   lease: (signal: AbortSignal) => Promise<Lease>;
   onChange: (change: Change) => void;
-  /** The connection was lost, and there is a new one: what changed in between was not told. */
+  /** Called when there is a new connection after a loss: changes in between were not reported. */
   onRestored: () => void;
   logger: Logger;
 }
 
 const REOPEN_PAUSES = { firstMs: 250, longestMs: 30_000 };
 
-/** What one caller wants to hear of one server, for as long as it wants to: connections may come and go. */
+/** The subscription of one caller to one server, over as many connections as it takes. */
 export class ServerWatch {
   readonly #options: ServerWatchOptions;
   #interests: Interests = {};
@@ -35,7 +35,7 @@ export class ServerWatch {
     this.#options = options;
   }
 
-  /** Listens for these from now on; says which of them the server agreed to. */
+  /** Replaces the interests; resolves with those that the server agreed to. */
   set(interests: Interests): Promise<Interests> {
     return this.#turns.run(async () => {
       this.#interests = interests;
@@ -45,7 +45,7 @@ export class ServerWatch {
     });
   }
 
-  /** The server is there again: if this was lost, it is time to try. */
+  /** Call this when the server is back: reopens the subscription if it was lost. */
   wake(): void {
     if (!this.#open && !this.#ending.signal.aborted) void this.#turns.run(() => this.#reopen());
   }

@@ -11,7 +11,7 @@ const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${
 const access = new PrincipalAccess(new Policy({}, () => undefined), undefined);
 const around = { host, calls, access, mayFollow: async () => true };
 
-test("a caller listens to a thousand resources and tasks at most: a server is asked for each by itself", async () => {
+test("a caller can subscribe to at most a thousand resources and tasks, because a server gets a request for each", async () => {
   const resources = Array.from({ length: 5000 }, (_, index) => `docs+file:///${index}`);
   const tasks = resources.map((uri) => `task ${uri}`);
   const wanted = await wantedByServer({ resources, tasks }, { view: { kind: "all" }, principal: ANYBODY }, around);
@@ -20,7 +20,7 @@ test("a caller listens to a thousand resources and tasks at most: a server is as
   expect(wanted.get("docs")?.tasks.size).toBe(1000);
 });
 
-test("names that lead nowhere are left out, and what follows the first + is the server's own", async () => {
+test("unknown names are left out, and everything after the first + is the server's own URI", async () => {
   const resources = ["docs+a+b://c", "nobody+x://y", "x://y", "+x://y"];
   const wanted = await wantedByServer({ resources }, { view: { kind: "all" }, principal: ANYBODY }, around);
   expect([...wanted].map(([server, its]) => [server, its.resources])).toEqual([["docs", ["a+b://c"]]]);

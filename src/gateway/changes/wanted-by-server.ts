@@ -6,14 +6,14 @@ import { resolveFullUri } from "../names/names.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 
-/** What a caller wants to hear of one server, in that server's names. */
+/** The interests of a caller in one server, in that server's names. */
 export interface Wanted {
   resources: string[];
-  /** By the server's own id: the id that the caller knows. */
+  /** The caller's id of a task, by the server's id. */
   tasks: Map<string, string>;
 }
 
-/** What one caller may listen to: legacy servers are asked for each resource by itself. */
+/** Maximum number of resources for one caller: legacy servers get a request for each. */
 const MAX_WATCHED = 1_000;
 
 export interface WantingParts {
@@ -24,7 +24,7 @@ export interface WantingParts {
   mayFollow: (task: TaskPlace) => Promise<boolean>;
 }
 
-/** Whom to ask for what; names that lead nowhere are left out, and so is what the principal may not use. */
+/** The interests by server. Leaves out unknown names and what the principal may not use. */
 export async function wantedByServer(
   { resources = [], tasks = [] }: Interests,
   { view, principal }: Pick<GatewayListenRequest, "view" | "principal">,

@@ -8,7 +8,7 @@ const STYLE =
 
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
-  // Nothing is loaded and nothing runs: all that a page may have is this style.
+  // The page loads and runs nothing; only this style is allowed.
   "content-security-policy": `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -16,7 +16,7 @@ const HEADERS = {
   vary: "Accept",
 };
 
-/** Whether somebody looks at it in a browser: programs that take anything do not name HTML. */
+/** Whether a person looks at it in a browser: programs do not name HTML in `Accept`. */
 export function wantsPage({ method, headers: { accept = "" } }: IncomingMessage): boolean {
   return (method === "GET" || method === "HEAD") && accept.toLowerCase().includes("text/html");
 }
@@ -53,7 +53,7 @@ ${list}
 `;
 }
 
-/** As the reader reached it; a proxy that ends TLS says so. */
+/** The origin as the reader reached it; a proxy that ends TLS adds a header. */
 function originOf({ headers }: IncomingMessage): string {
   const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
   return `${scheme}://${headers.host ?? "localhost"}`;

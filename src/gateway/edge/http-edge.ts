@@ -39,7 +39,7 @@ export interface HttpEdgeOptions extends McpEndpointOptions {
   chain: GatewayChain;
 }
 
-/** The gateway's HTTP server: its endpoints for MCP, and what it tells people and programs beside them. */
+/** The gateway's HTTP server: MCP endpoints, front page, health, metrics and tool manifests. */
 export class HttpEdge {
   readonly #options: HttpEdgeOptions;
   readonly #mcp: McpEndpoint;
@@ -67,18 +67,18 @@ export class HttpEdge {
     return this.#listener.traffic;
   }
 
-  /** Resolves with the address as it stands in a URL. */
+  /** Resolves with the address in the form used in a URL. */
   listen(port: number, address: string): Promise<{ host: string; port: number }> {
     return this.#listener.listen(port, address);
   }
 
-  /** Takes no new connections, and ends the streams that have no end of their own. */
+  /** Accepts no new connections, and ends subscriptions, which have no end of their own. */
   drain(): void {
     this.#listener.drain();
     this.#mcp.drain();
   }
 
-  /** Calls off what is left, ends all sessions, and closes every connection once what was said on it is written. */
+  /** Cancels what is left, ends all sessions, and closes every connection after its answers are written. */
   async close(): Promise<void> {
     this.drain();
     await Promise.all([this.#mcp.close(), this.#listener.close()]);
@@ -91,7 +91,7 @@ export class HttpEdge {
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
     const principal = await this.#listener.admit(req, res);
     if (!principal || res.destroyed) return;
-    // Only those who may call are believed about where their requests come from.
+    // The header is read only after authentication: only permitted callers are believed.
     if (!this.#options.chain.admit(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
     await this.#visit(route, req, res, principal);
   }
@@ -115,7 +115,7 @@ export class HttpEdge {
     res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
   }
 
-  /** Without credentials the page has all but the servers. */
+  /** Without credentials, the page does not show the servers. */
   async #showPage(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { authenticate, endpoints, servers } = this.#options;
     const admit = async () => authenticate(req.headers);

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../errors/nexus-error.ts";
 
-/** What each failure is on a path that speaks plain HTTP; on MCP's own it is a JSON-RPC error. */
+/** The HTTP status of each error code on paths that do not speak MCP; on MCP endpoints it is a JSON-RPC error. */
 export const HTTP_STATUSES: Record<ErrorCode, number> = {
   ARGUMENTS_INVALID: 400,
   DENIED: 403,
@@ -10,7 +10,7 @@ export const HTTP_STATUSES: Record<ErrorCode, number> = {
   NAME_UNKNOWN: 404,
   CANCELLED: 499,
   CONFIG_INVALID: 502,
-  // A server wants credentials of the gateway, not of the caller.
+  // The server requires credentials from the gateway, not from the caller.
   AUTH_REQUIRED: 502,
   FORBIDDEN: 502,
   COMMAND_NOT_FOUND: 502,

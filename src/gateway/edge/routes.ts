@@ -1,6 +1,6 @@
 import { EVERYTHING, type View } from "../names/view.ts";
 
-/** What a path leads to. */
+/** What a path stands for. */
 export type Route =
   | { kind: "mcp"; view: View }
   | { kind: "tools"; server: string }
@@ -19,11 +19,11 @@ const PLAIN: Readonly<Record<string, Route>> = {
 const UNKNOWN: Route = { kind: "unknown" };
 const OF_SERVER = /^\/servers\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
 
-/** `url` as it stands in the request line. */
+/** `url` as in the request line. */
 export function routeOf(url: string): Route {
   const end = url.indexOf("?");
   const written = end === -1 ? url : url.slice(0, end);
-  // Clients exist that add a slash to whatever URL they are given.
+  // Some clients add a slash to every URL.
   const path = written.length > 1 && written.endsWith("/") ? written.slice(0, -1) : written;
   const plain = Object.hasOwn(PLAIN, path) ? PLAIN[path] : undefined;
   if (plain) return plain;

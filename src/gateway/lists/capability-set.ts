@@ -10,14 +10,14 @@ import {
   type CallerOutline,
 } from "../upstream/upstream-capabilities.ts";
 
-/** What is declared to a server when its lists are read. */
+/** The capabilities that are declared to a server when its lists are read. */
 export interface CapabilitySet {
   capabilities: ClientCapabilities;
-  /** The same for all who declare the same, in whatever order. */
+  /** The same for equal capabilities in any order. */
   key: string;
 }
 
-/** What one caller's calls declare to servers of either era; worked out when it is asked for, and once. */
+/** The capabilities of one caller's calls, for servers of either era. Computed on first use. */
 export class CallerCapabilities {
   readonly isEmpty: boolean;
   readonly #caller: CallerOutline;
@@ -28,7 +28,7 @@ export class CallerCapabilities {
     this.isEmpty = Object.keys(caller.capabilities).length === 0;
   }
 
-  /** Undefined where nothing is declared to servers of this era. */
+  /** Undefined if nothing is declared to servers of this era. */
   of(era: Era): CapabilitySet | undefined {
     if (!this.#sets.has(era)) this.#sets.set(era, capabilitySet(this.#declared(era)));
     return this.#sets.get(era);
@@ -41,10 +41,10 @@ export class CallerCapabilities {
 }
 
 const MAX_KEPT = 256;
-/** Longer ones are worked out each time. */
+/** Longer declarations are not cached. */
 const MAX_LENGTH = 1_024;
 
-/** The same for many requests: callers declare the same with each. */
+/** Caches the capabilities: a caller declares the same with each request. */
 export class DeclaredCapabilities {
   readonly #kept = new Map<string, CallerCapabilities>();
 
@@ -56,7 +56,7 @@ export class DeclaredCapabilities {
     const known = this.#kept.get(key);
     if (known) return known;
     if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
-    // Nothing else of the caller is kept.
+    // Keep nothing else of the caller.
     const kept = new CallerCapabilities({ era, owner: "", capabilities, ask: ask && unasked });
     this.#kept.set(key, kept);
     return kept;

@@ -3,7 +3,7 @@ import type { GatewayExchange } from "../names/view.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
-/** Where a list goes on, as callers carry it: sealed, and good for the same caller, endpoint and list alone. */
+/** Cursors as callers get them: sealed, and valid only for the same caller, endpoint and list. */
 export class Cursors {
   readonly #seal: Seal;
 

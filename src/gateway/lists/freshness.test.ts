@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const MODERN = { isTold: true, believedMs: 0 };
 
-test("a list is good for as long as its server said, the least of its pages", () => {
+test("a list is fresh for the shortest lifetime of its pages", () => {
   const list = new Freshness(MODERN);
   list.add({ ttlMs: 5000, cacheScope: "public" });
   list.add({ ttlMs: 1000, cacheScope: "public" });
@@ -17,7 +17,7 @@ test("a list is good for as long as its server said, the least of its pages", ()
   expect([list.isFresh, list.remainingMs]).toEqual([false, 0]);
 });
 
-test("one page that is private makes the list so, and so does silence", () => {
+test("one private page, or one without a scope, makes the list private", () => {
   const list = new Freshness(MODERN);
   list.add({ ttlMs: 1000, cacheScope: "public" });
   list.add({ ttlMs: 1000 });
@@ -36,13 +36,13 @@ test.each([
   expect(list.isFresh).toBe(later);
 });
 
-test("a change ends it at once", () => {
+test("a reported change makes a list outdated at once", () => {
   const list = new Freshness(MODERN);
   list.add({ ttlMs: 1000, cacheScope: "public" });
   list.expire();
   expect([list.isFresh, list.isOutdated, list.remainingMs]).toEqual([false, true, 0]);
 });
 
-test("a list that a server does not have says nothing about the others'", () => {
+test("a list that a server does not have does not limit the others", () => {
   expect(Freshness.ofNothing()).toMatchObject({ isFresh: true, remainingMs: Infinity, scope: "public" });
 });

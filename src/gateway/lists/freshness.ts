@@ -2,12 +2,12 @@ import type { Result } from "../../protocol/json-rpc.ts";
 
 export type CacheScope = "public" | "private";
 
-/** How old a list is, for how long its server said it would be good, and for whom. */
+/** The age, lifetime and scope of a list. */
 export class Freshness {
   readonly readAt = performance.now();
   readonly #isTold: boolean;
   readonly #believedMs: number;
-  /** The least of its pages. */
+  /** The shortest of all its pages. */
   #ttlMs = Infinity;
   #scope: CacheScope = "public";
   #isOutdated = false;
@@ -17,12 +17,12 @@ export class Freshness {
     this.#believedMs = believedMs;
   }
 
-  /** Of a list that a server does not have: it says nothing about the others'. */
+  /** For a list that the server does not have: it does not limit the lifetime of others. */
   static ofNothing(): Freshness {
     return new Freshness({ isTold: true, believedMs: 0 });
   }
 
-  /** One page of the list has come. */
+  /** Adds one page of the list. */
   add({ ttlMs, cacheScope }: Result): void {
     this.#ttlMs = Math.min(this.#ttlMs, typeof ttlMs === "number" && ttlMs > 0 ? ttlMs : 0);
     if (cacheScope !== "public") this.#scope = "private";
@@ -36,17 +36,20 @@ export class Freshness {
     return performance.now() - this.readAt;
   }
 
-  /** How long callers may keep it from now on. */
+  /** How long callers may still keep the list. */
   get remainingMs(): number {
     return this.#isOutdated ? 0 : Math.max(0, this.#ttlMs - this.ageMs);
   }
 
-  /** The server said that it changed, or was started anew. */
+  /** Whether the server reported a change or was restarted. */
   get isOutdated(): boolean {
     return this.#isOutdated;
   }
 
-  /** Whether it can be shown without asking. A server that tells of changes need not be asked until it does. */
+  /**
+   * Whether it can be shown without asking the server. A server that reports changes is asked again only after a
+   * report.
+   */
   get isFresh(): boolean {
     if (this.#isOutdated) return false;
     if (this.#ttlMs > 0) return this.remainingMs > 0;

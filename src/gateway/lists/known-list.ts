@@ -11,22 +11,22 @@ import { offeredTools, type OfferedTools } from "./offered-tools.ts";
 import { outwardItem, type Naming } from "../names/outward.ts";
 import { natureOf } from "./server-nature.ts";
 
-/** One list of one server, all pages of it. */
+/** One list of one server with all its pages. */
 export interface KnownList {
-  /** As the server sent them, but for what clients would not accept. */
+  /** As the server sent them, without those that clients would not accept. */
   readonly items: readonly Params[];
   /** The same in full names. */
   readonly outward: readonly Params[];
   readonly freshness: Freshness;
-  /** Of tools: which arguments travel as headers too, for those that have any. */
+  /** For tools: the arguments that are also sent as headers. */
   readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
-  /** Of a list for clients that declare something: the items that everybody was shown when it was read. */
+  /** For a list for certain capabilities: the items of the list for all at the time it was read. */
   readonly beside?: readonly Params[] | undefined;
 }
 
 const NO_HEADERS: KnownList["headers"] = new Map();
 
-/** Reads a list as this connection shows it. */
+/** Reads a list over this connection. */
 export async function readKnownList(
   client: Client,
   kind: ListKind,

@@ -12,18 +12,20 @@ export interface ListConnectionOptions {
   host: Host;
   server: string;
   set: CapabilitySet;
-  /** The server says on this connection that a list changed. */
+  /** Called when the server reports a change on this connection. */
   onChanged: (list: ChangingList) => void;
 }
 
-/** Clients ask for all lists in a row; after that the connection is of no use. */
+/** How long the connection is kept: clients ask for all lists in a row. */
 const LINGER_MS = 2_000;
-/** A server may tell of a change whenever it is asked for a list: it must not be asked for ever. */
+/** A server may report a change each time a list is read. This limit ends such a loop. */
 const MAX_CHANGES = 20;
-/** The share of a server's connections in which those for lists count. */
+/** Connections for lists count as those of this principal. */
 const PRINCIPAL = "lists";
 
-/** Reads lists for all callers that declare the same: with a legacy server, over a short-lived connection of its own. */
+/**
+ * Reads lists for callers with the same capabilities. A legacy server gets a short-lived connection of its own for it.
+ */
 export class ListConnection {
   readonly #options: ListConnectionOptions;
   readonly #input: InputProvider;
@@ -40,7 +42,7 @@ export class ListConnection {
     this.#owner = `lists ${options.server} ${sha256(options.set.key)}`;
   }
 
-  /** A modern server is told with each request what is declared, and needs no other connection. */
+  /** A modern server gets the capabilities with each request and needs no other connection. */
   async use<T>(era: Era, run: (client: Client) => Promise<T>): Promise<T> {
     const { host, server } = this.#options;
     if (era === "modern") {
@@ -65,7 +67,7 @@ export class ListConnection {
     }
   }
 
-  /** It ends as soon as nobody uses it. */
+  /** Closes the connection as soon as it is no longer used. */
   close(): void {
     this.#lingerMs = 0;
     this.#endSoon();
@@ -80,7 +82,7 @@ export class ListConnection {
     }, this.#lingerMs).unref();
   }
 
-  /** Some servers add to their lists only after they have seen who connected. */
+  /** Some servers extend their lists only after they have seen the client. */
   #hear(client: Client): void {
     if (this.#heard.has(client)) return;
     this.#heard.add(client);

@@ -8,15 +8,15 @@ export interface Reading {
 }
 
 export interface ListSetOptions {
-  /** Reads a list; gets what was known of it before. */
+  /** Reads a list; `known` is the list as last read. */
   load: (kind: ListKind, known: KnownList | undefined) => Promise<KnownList>;
-  /** Somebody waits for a list before a call goes on. */
+  /** Called when a call waits for a list. */
   hurry: () => void;
 }
 
 const REREAD_MS = 5_000;
 
-/** The lists of one server as it shows them to clients that declare the same, kept while they are good. */
+/** The lists of one server for clients with the same capabilities, kept while they are fresh. */
 export class ListSet {
   readonly #options: ListSetOptions;
   readonly #known = new Map<ListKind, KnownList>();
@@ -30,18 +30,18 @@ export class ListSet {
     return this.#readings.size > 0;
   }
 
-  /** What is being read, or was last; undefined where nobody has asked. */
+  /** The current or last reading; undefined if the list was never asked for. */
   latest(kind: ListKind): Promise<KnownList> | undefined {
     const known = this.#known.get(kind);
     return this.#readings.get(kind)?.list ?? (known && Promise.resolve(known));
   }
 
-  /** As last read, however long ago. */
+  /** The list as last read, no matter how long ago. */
   find(kind: ListKind): KnownList | undefined {
     return this.#known.get(kind);
   }
 
-  /** As it is now. Whoever asks at the same time shares the reading. */
+  /** Reads the list. Concurrent callers share the reading. */
   read(kind: ListKind): Reading {
     const running = this.#readings.get(kind);
     if (running) return running;
@@ -52,12 +52,12 @@ export class ListSet {
     };
     reading.list.then(
       (list) => {
-        // What changed while it was being read is to be read again.
+        // A list that changed while it was read must be read again.
         if (this.#readings.get(kind) === reading) this.#known.set(kind, list);
         forget();
       },
       (error: unknown) => {
-        // A list that cannot be used, or never ends, is not read again for each caller.
+        // A list that is invalid or has no end is not read again for each caller.
         const isBroken = error instanceof NexusError && error.code === "PROTOCOL_VIOLATION";
         if (isBroken) setTimeout(forget, REREAD_MS).unref();
         else forget();
@@ -67,8 +67,8 @@ export class ListSet {
   }
 
   /**
-   * Good enough to judge a call by: read once, and again when the server says that it changed; while that cannot be read,
-   * what was known before counts.
+   * The list for checking a call: read once, and again after the server reports a change. If that fails, the old list
+   * is used.
    */
   async current(kind: ListKind): Promise<KnownList> {
     const current = this.findCurrent(kind);
@@ -81,13 +81,13 @@ export class ListSet {
     });
   }
 
-  /** The same where nothing has to be read for it. */
+  /** The same, but only if nothing has to be read. */
   findCurrent(kind: ListKind): KnownList | undefined {
     const known = this.#known.get(kind);
     return known?.freshness.isOutdated ? undefined : known;
   }
 
-  /** It may have changed: what is known is old, and what is being read may be. */
+  /** Marks lists as outdated, including those that are being read. */
   invalidate(kinds: readonly ListKind[] = LIST_KINDS): void {
     for (const kind of kinds) {
       this.#known.get(kind)?.freshness.expire();

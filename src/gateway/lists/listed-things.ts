@@ -17,40 +17,40 @@ import { offeredTools } from "./offered-tools.ts";
 import { capabilitiesFor } from "../upstream/upstream-capabilities.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
-/** The lists whose items are used by name: what they do not show cannot be used where there are rules. */
+/** The lists whose items are used by name. Where there are rules, an item that is not listed cannot be used. */
 export type NamedList = "tools" | "prompts";
 
 export interface ListedThingsOptions {
   catalogs: Catalogs;
   run: CallRunner["run"];
-  /** What the caller's own process has in place of what everybody is shown, if there is such a thing. */
+  /** The list of the caller's own process, if it differs from the list for all. */
   ownList: (kind: ListKind, server: string, exchange: GatewayExchange) => Promise<KnownList> | undefined;
 }
 
-/** What one caller was shown of one server's list at that server's own endpoint. */
+/** The items of one server's list that one caller was shown at that server's endpoint. */
 interface Shown {
   server: string;
   kind: NamedList;
   things: Map<string, AccessTarget>;
-  /** All pages were read, and nothing was used since that could have changed them. */
+  /** Whether all pages were read, and no call was made since that could have changed them. */
   isWhole: boolean;
 }
 
-/** A page of a list as its server sent it. */
+/** A page of a list as the server sent it. */
 export interface NotedPage {
   items: readonly Params[];
   isLast: boolean;
 }
 
-/** How long a list that a caller was shown is believed. */
+/** How long a list that a caller was shown is used for decisions. */
 const BELIEVED_MS = 15_000;
-/** Callers and servers of which that is remembered. */
+/** Maximum number of such lists. */
 const MAX_SHOWN = 1_000;
 const MAX_THINGS = 20_000;
 
 /**
- * How servers list what a caller wants to use. Rules judge a use by that, as they judge the list; a server may list the
- * same differently to callers that declare different things, so each way counts.
+ * Finds how servers list a thing that a caller wants to use. Rules decide a use by its listing. A server may list the
+ * same thing differently for other capabilities, so every listing counts.
  */
 export class ListedThings {
   readonly #options: ListedThingsOptions;
@@ -69,7 +69,7 @@ export class ListedThings {
     this.#shown.takeAll();
   }
 
-  /** Every way in which this caller can see it listed; none where it cannot. */
+  /** Every listing that this caller can see; empty if there is none. */
   async find(
     kind: NamedList,
     server: string,
@@ -90,12 +90,12 @@ export class ListedThings {
     return shown ? [shown, common ?? shown] : [];
   }
 
-  /** As the host itself sees it listed. */
+  /** The listing that the host sees. */
   async findCommon(kind: NamedList, server: string, name: string): Promise<AccessTarget | undefined> {
     return newestTarget(this.#options.catalogs.of(server).common, kind, server, name);
   }
 
-  /** As any list that was shown has it: the host's own, or one for those who declare something. */
+  /** The listing in any known list: for all, or for certain capabilities. */
   async findAny(kind: NamedList, server: string, name: string): Promise<AccessTarget | undefined> {
     const common = await this.findCommon(kind, server, name);
     if (common) return common;
@@ -106,7 +106,7 @@ export class ListedThings {
     return targetIn(kind, server, name, items);
   }
 
-  /** As it is listed to those who declare what this caller does; as to everybody where that cannot be told. */
+  /** The listing for this caller's capabilities; if that is unknown, the listing for all. */
   async #findDeclared(
     name: string,
     {
@@ -130,7 +130,7 @@ export class ListedThings {
     }
   }
 
-  /** A page that a caller is shown at a server's own endpoint, before it is narrowed. */
+  /** Remembers a page that a caller is shown at a server's endpoint, before it is narrowed. */
   note(kind: ListKind, server: string, { items, isLast }: NotedPage, exchange: GatewayExchange): void {
     if (kind !== "tools" && kind !== "prompts") return;
     const isFirst = exchange.params["cursor"] === undefined;
@@ -149,7 +149,7 @@ export class ListedThings {
     const shown = this.#shown.get(keyOf(kind, server, exchange));
     const found = shown?.things.get(name);
     if (shown?.isWhole && !found) return undefined;
-    // The use may add what was not there before.
+    // The call may add items to the list.
     if (shown) shown.isWhole = false;
     if (found) return found;
     const method = LIST_METHODS[kind];
@@ -168,13 +168,14 @@ export class ListedThings {
   #keep(shown: Shown, items: readonly Params[], exchange: GatewayExchange): Shown {
     const { kind, server, things } = shown;
     for (const item of items) {
-      // Of a list without end no more is kept: what is beyond it is looked for, and refused where it is not found.
+      // A list may have no end, so no more is kept. An item beyond the limit is looked up, and refused if it is not
+      // found.
       if (things.size >= MAX_THINGS) {
         shown.isWhole = false;
         break;
       }
       const name = nameOf(kind, item);
-      // Of two with one name the first one is offered.
+      // If two items have the same name, the first one is offered.
       if (!things.has(name)) things.set(name, listedTarget(kind, server, item));
     }
     if (this.#shown.size >= MAX_SHOWN) this.#shown.takeOldest(() => true);
@@ -192,7 +193,7 @@ async function newestTarget(
   const known = await lists.current(kind);
   const found = targetIn(kind, server, name, known.items);
   if (found || known.freshness.isFresh) return found;
-  // It may be newer than the list.
+  // The item may be newer than the list.
   return targetIn(kind, server, name, (await lists.read(kind).list).items);
 }
 
@@ -201,15 +202,15 @@ function targetIn(kind: NamedList, server: string, name: string, items: readonly
   return item && listedTarget(kind, server, item);
 }
 
-/** Calls with other capabilities may be shown other lists. */
+/** Calls with different capabilities may see different lists. */
 function keyOf(kind: NamedList, server: string, { principal, caller }: GatewayExchange): string {
   const { owner, ask } = caller;
-  // Callers choose what they declare, and how long it is.
+  // Hashed, because callers choose how long their declaration is.
   const declared = sha256(JSON.stringify(capabilitiesFor(caller)));
   return JSON.stringify([kind, server, principalKey(principal), owner, declared, ask !== undefined]);
 }
 
-/** The gateway's own question, on the caller's connection: its caller hears nothing of it. */
+/** A request of the gateway itself on the caller's connection; its progress and logs are not passed to the caller. */
 function askingFor(method: string, exchange: GatewayExchange): GatewayExchange {
   const silent = { logLevel: undefined, progressToken: undefined, pause: undefined };
   return { ...exchange, method, params: {}, caller: { ...exchange.caller, ...silent } };

@@ -8,10 +8,10 @@ import type { Offer } from "../../server/core/core.ts";
 import type { ServerNature } from "./server-nature.ts";
 
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";
-/** Extensions that need no methods beyond those that the endpoint of all servers routes. */
+/** Extensions that need only methods that the endpoint of all servers routes. */
 const CARRIED = [TASKS_EXTENSION, APPS_EXTENSION];
 
-/** What the gateway calls itself where it is all servers. */
+/** The gateway's name on the endpoint of all servers. */
 export const GATEWAY_INFO: Implementation = { name: "nexus", title: "Nexus", version: VERSION };
 
 /** What one server offers, in the form of the newest specification. */
@@ -20,7 +20,10 @@ export function offerOfOne({ definition }: ServerStatus, nature: ServerNature): 
   return { serverInfo, capabilities: nature.capabilities, instructions: nature.instructions, ...UNKEPT };
 }
 
-/** A server's own name and version. Clients refuse the whole answer for one member of the wrong type, so that is left out. */
+/**
+ * A server's name and version without members of the wrong type, because clients would refuse the whole answer for one
+ * of them.
+ */
 export function ownInfo({ id, name }: ServerDefinition, info: Partial<Implementation> = {}): Implementation {
   const own = Object.entries(info).filter(([member, value]) => {
     return member === "icons" ? Array.isArray(value) && value.every(isIcon) : !TEXTS.has(member) || isText(value);
@@ -32,7 +35,7 @@ const TEXTS = new Set(["name", "version", "title", "description", "websiteUrl"])
 const isText = (value: unknown) => typeof value === "string";
 const isIcon = (icon: unknown) => isRecord(icon) && isText(icon["src"]);
 
-/** What all of them offer together: always the same, whichever of them are there, but for extensions. */
+/** What all servers offer together. It does not depend on which of them are connected, except for extensions. */
 export function offerOfAll(servers: readonly ServerStatus[], natures: readonly ServerNature[]): Offer {
   const extensions = carriedExtensions(natures);
   return {
@@ -50,7 +53,7 @@ export function offerOfAll(servers: readonly ServerStatus[], natures: readonly S
   };
 }
 
-/** What is offered can change with the configuration at any time, and nothing would tell. */
+/** The offer can change with the configuration at any time, without a notification. */
 const UNKEPT = { ttlMs: 0, cacheScope: "private" } as const;
 
 function carriedExtensions(natures: readonly ServerNature[]): Record<string, unknown> {

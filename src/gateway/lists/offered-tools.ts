@@ -3,11 +3,11 @@ import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.t
 
 export interface OfferedTools {
   tools: Params[];
-  /** Of those that have any. */
+  /** Only tools that have any. */
   headers: Map<string, readonly ParamHeader[]>;
 }
 
-/** The tools that callers can be offered: of each name one, and none whose header annotations break the rules. */
+/** The tools that can be offered to callers: one for each name, without those whose header annotations are invalid. */
 export function offeredTools(all: readonly Params[], onLeftOut: (name: string, reason: string) => void): OfferedTools {
   const headers = new Map<string, readonly ParamHeader[]>();
   const names = new Set<string>();

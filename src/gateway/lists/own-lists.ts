@@ -6,19 +6,19 @@ import { changeOf, type ListKind, type ChangingList } from "../../protocol/list-
 export interface OwnListsOptions {
   calls: CallRunner;
   logger: Logger;
-  /** What the names of a server's things begin with, where that is not its id. */
+  /** The prefix of a server's names, if it is not the server's id. */
   prefixOf: (server: string) => string | undefined;
 }
 
-/** What one connection of an owner's said of its lists, and what was read since. */
+/** One connection of an owner: the lists that it reported as changed, and what was read since. */
 interface OwnConnection {
   changed: Set<ChangingList>;
   read: Map<ListKind, Promise<KnownList>>;
 }
 
 /**
- * Lists that a caller's own process changed for that caller alone: they are shown to the caller in place of those that
- * everybody is shown, from the moment the process says so until it ends.
+ * Lists that a caller's own process changed for that caller only. The caller is shown them instead of the lists for
+ * all, from the report of the process until it ends.
  */
 export class OwnLists {
   readonly #calls: CallRunner;
@@ -43,7 +43,7 @@ export class OwnLists {
     this.#connections.delete(connection);
   }
 
-  /** Undefined where it is the same as everybody's, as far as is known. Whoever asks at the same time shares the reading. */
+  /** Undefined if the list is not known to differ from the list for all. Concurrent callers share the reading. */
   find(connection: string, kind: ListKind, { server, by }: { server: string; by: ConnectionOwner }) {
     const own = this.#connections.get(connection);
     if (!own?.changed.has(changeOf(kind))) return undefined;

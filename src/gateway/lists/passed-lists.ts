@@ -23,7 +23,7 @@ export interface PassedListsOptions {
   logger: Logger;
 }
 
-/** The lists of one server, as it gives them to the caller's own connection, page by page. */
+/** The lists of one server, passed on page by page from the caller's own connection. */
 export class PassedLists {
   readonly #options: PassedListsOptions;
 
@@ -57,7 +57,9 @@ export class PassedLists {
     return page;
   }
 
-  /** Tools are judged as the host sees them listed as well: a server may show them to a caller in a milder light. */
+  /**
+   * Tools are also checked as the host sees them, because a server may list them to a caller with milder annotations.
+   */
   async #narrowed(
     kind: ListKind,
     server: string,

@@ -15,13 +15,15 @@ import { ListSet } from "./list-set.ts";
 import { ownInfo } from "./offer.ts";
 import { natureOf, type ServerNature } from "./server-nature.ts";
 
-/** What else of a server's lists is kept beside those that everybody is shown. */
+/** Maximum number of lists for certain capabilities that are kept for one server. */
 const MAX_SETS = 4;
-/** In so long one principal can have so many of them replaced: with a legacy server each takes a process of its own. */
+/**
+ * A principal may cause at most `MAX_REPLACED` replacements in this time: with a legacy server each needs a process.
+ */
 const REPLACED_MS = 60_000;
 const MAX_REPLACED = 12;
 
-/** The lists for clients that declare the same, and how they are read. */
+/** The lists for clients with the same capabilities, and the connection that reads them. */
 interface DeclaredLists {
   lists: ListSet;
   connection: ListConnection;
@@ -31,22 +33,22 @@ export interface CatalogOptions {
   host: Host;
   server: string;
   logger: Logger;
-  /** A list is another for clients that declare something, though not for everybody. */
+  /** Called when a list for certain capabilities has changed, and the list for all has not. */
   onChanged: (list: ChangingList) => void;
 }
 
 /**
- * What one server offers, read when it is asked for, and kept while it is good: to everybody, over the host's own
- * connection, and to clients that declare something, by what they declare.
+ * What one server offers, read on demand and kept while it is fresh: for all over the host's own connection, and for
+ * clients that declare capabilities.
  */
 export class ServerCatalog {
   readonly #options: CatalogOptions;
-  /** As everybody is shown it, whatever they declare. */
+  /** The lists for all, independent of capabilities. */
   readonly common = new ListSet({ load: (kind) => this.#read(kind), hurry: () => this.#hurry() });
   /** The least recently used one comes first. */
   readonly #sets = new Map<string, DeclaredLists>();
   #latest: string | undefined;
-  /** When principals had sets replaced, within the time that counts. */
+  /** The times of replacements by principal, within `REPLACED_MS`. */
   readonly #replacedAt = new Map<string, number[]>();
   #nature: ServerNature | undefined;
   #serverInfo: Implementation | undefined;
@@ -55,14 +57,14 @@ export class ServerCatalog {
     this.#options = options;
   }
 
-  /** As it last introduced itself, however long ago. */
+  /** The server's name and version at its last connection. */
   get serverInfo(): Implementation | undefined {
     return this.#serverInfo;
   }
 
   /**
-   * The lists for clients that declare this; undefined where too many others are being read, or this principal declares
-   * something else each time.
+   * The lists for these capabilities; undefined if too many others are being read, or the principal declares different
+   * ones too often.
    */
   listsFor(set: CapabilitySet, principal: Principal): ListSet | undefined {
     const known = this.#sets.get(set.key);
@@ -75,12 +77,12 @@ export class ServerCatalog {
     return declared.lists;
   }
 
-  /** Every version of a list that is known. */
+  /** All known versions of a list. */
   known(kind: ListKind): KnownList[] {
     return [this.common, ...[...this.#sets.values()].map(({ lists }) => lists)].flatMap((set) => set.find(kind) ?? []);
   }
 
-  /** Which arguments of a tool travel as headers, where a list for clients that declare something says so. */
+  /** The arguments of a tool that are sent as headers, according to a list for certain capabilities. */
   declaredHeaders(tool: string): readonly ParamHeader[] | undefined {
     for (const { lists } of this.#sets.values()) {
       const headers = lists.find("tools")?.headers.get(tool);
@@ -89,24 +91,24 @@ export class ServerCatalog {
     return undefined;
   }
 
-  /** Whether any clients that declare something were shown lists of their own. */
+  /** Whether there are lists for certain capabilities. */
   get hasSets(): boolean {
     return this.#sets.size > 0;
   }
 
-  /** It may have changed: what is known is old, and what is being read may be. */
+  /** Marks lists as outdated, including those that are being read. */
   invalidate(kinds: readonly ListKind[] = LIST_KINDS): void {
     this.common.invalidate(kinds);
     for (const { lists } of this.#sets.values()) lists.invalidate(kinds);
   }
 
-  /** The connection is gone, or another one: nothing that is known of the server has to be so any more. */
+  /** Forgets what is known of the server, because its connection has ended or was replaced. */
   reset(): void {
     this.#nature = undefined;
     this.invalidate();
   }
 
-  /** What the server said of itself; connects it, if it is not. */
+  /** What the server declared when it was connected; connects it if necessary. */
   async nature(request: Pick<LeaseRequest, "signal" | "canWait"> = {}): Promise<ServerNature> {
     if (this.#nature) return this.#nature;
     using lease = await this.#options.host.lease(this.#options.server, request);
@@ -122,7 +124,7 @@ export class ServerCatalog {
 
   async #read(kind: ListKind): Promise<KnownList> {
     const { host, server } = this.#options;
-    // The lists of all servers are read at once: what somebody calls goes first.
+    // The lists of all servers are read at once, so calls go first.
     using lease = await host.lease(server, { canWait: true });
     if (!this.#nature) this.#meet(lease.client);
     return await this.#readList(lease.client, kind);
@@ -133,7 +135,7 @@ export class ServerCatalog {
     return readKnownList(client, kind, { server, prefix: host.find(server)?.definition.prefix, logger });
   }
 
-  /** A call waits for a list, so its server must not stand in line. */
+  /** A call waits for a list, so its server must not wait in the queue of starts. */
   #hurry(): void {
     if (!this.#nature) this.nature().catch(() => {});
   }
@@ -176,7 +178,8 @@ export class ServerCatalog {
     const { era } = await this.nature({ canWait: true });
     const common = await this.#freshCommon(kind).catch(() => undefined);
     const isSameBeside = common && known?.beside && isDeepStrictEqual(common.items, known.beside);
-    // Reading it takes a process of its own: where only time has passed, that everybody's list is the same is enough.
+    // Reading the list needs a process. If nothing was reported and the list for all is unchanged, the old list is
+    // used.
     if (era === "legacy" && isSameBeside && !known.freshness.isOutdated) {
       return { ...known, freshness: common.freshness, beside: common.items };
     }
@@ -190,7 +193,10 @@ export class ServerCatalog {
     return known?.freshness.isFresh ? known : this.common.read(kind).list;
   }
 
-  /** Read again at once, over the connection that told of it: a new one might tell the same each time. */
+  /**
+   * Reads a changed list at once, over the connection that reported it: a new connection might report the same change
+   * again.
+   */
   #reread(lists: ListSet, list: ChangingList): void {
     for (const kind of LIST_KINDS.filter((each) => changeOf(each) === list)) {
       const before = lists.latest(kind);

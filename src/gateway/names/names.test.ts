@@ -9,7 +9,7 @@ test("G: a name may begin with the prefix of a server's entry", () => {
   expect(resolveFullUri("d+x://y", isServer)).toBeUndefined();
 });
 
-test("whatever a server calls its things, the full name leads back to it", () => {
+test("the full name of any thing leads back to it", () => {
   for (const server of ["a", "a-b", "docs"]) {
     for (const own of ["x", "x__y", "__x", "_x", "a__b", "", "a.b/c d", "ü+__"]) {
       expect(resolveFullName(fullName(server, own), serverOf)).toEqual({ server, own });
@@ -20,7 +20,7 @@ test("whatever a server calls its things, the full name leads back to it", () =>
   }
 });
 
-test("names of no server are not guessed at", () => {
+test("a name without a known server is not resolved", () => {
   for (const text of ["x", "__x", "b__x", "ab__x", "A__x", "a_x", "constructor__x", ""]) {
     expect(resolveFullName(text, serverOf)).toBeUndefined();
   }

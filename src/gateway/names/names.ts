@@ -1,12 +1,12 @@
 /**
- * Names on the endpoint that shows all servers: `<prefix>__<name>` for tools and prompts, where the prefix is the server's id or
- * what its entry has in place of it; `<server>+<uri>` for resources. Ids and prefixes have neither mark inside, so the first
- * one ends them; what follows is the server's own and may contain anything.
+ * Names on the endpoint of all servers: `<prefix>__<name>` for tools and prompts, where the prefix is the server's id
+ * or the `prefix` of its entry; `<server>+<uri>` for resources. Ids and prefixes contain neither mark, so the first
+ * mark ends them. The rest is the server's own name and may contain anything.
  */
 const NAME_MARK = "__";
 const URI_MARK = "+";
 
-/** Something of one server, as that server calls it. */
+/** A thing of one server with the server's own name for it. */
 export interface Own {
   server: string;
   own: string;
@@ -20,7 +20,7 @@ export function fullUri(server: string, uri: string): string {
   return server + URI_MARK + uri;
 }
 
-/** Undefined where it begins with no server that there is. */
+/** Undefined if the name does not begin with the prefix of a server. */
 export function resolveFullName(text: string, serverOf: (prefix: string) => string | undefined): Own | undefined {
   const prefix = prefixOf(text, NAME_MARK);
   const server = prefix === undefined ? undefined : serverOf(prefix);

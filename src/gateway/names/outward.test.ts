@@ -14,7 +14,7 @@ test("G: names begin with the prefix of a server's entry, URIs with its id", () 
 
 const meta = { "example.org/uri": "test://kept", ui: { resourceUri: "ui://page", visibility: ["model"] } };
 
-test("links, embedded resources and pages of a tool's result are named in full, and nothing else", () => {
+test("links, embedded resources and pages of a tool's result get full names, and nothing else", () => {
   const result = {
     resultType: "complete",
     content: [
@@ -42,7 +42,7 @@ test("links, embedded resources and pages of a tool's result are named in full, 
   expect(result).toEqual(before);
 });
 
-test("a page of MCP Apps is named in full in the older spelling too, beside the newer one or alone", () => {
+test("a page of MCP Apps gets its full name in the older spelling too, with or without the newer one", () => {
   const both = { "ui/resourceUri": "ui://page", ui: { resourceUri: "ui://page" } };
   const full = { "ui/resourceUri": "kit+ui://page", ui: { resourceUri: "kit+ui://page" } };
   const old = { "ui/resourceUri": "ui://page", other: 1 };
@@ -56,7 +56,7 @@ test("a page of MCP Apps is named in full in the older spelling too, beside the 
   });
 });
 
-test("what stays the same is the same object", () => {
+test("a result that needs no change is the same object", () => {
   const result = { content: [{ type: "text", text: "x" }], structuredContent: {}, _meta: { other: 1 } };
   expect(outwardResult("kit", "tools/call", result)).toBe(result);
   expect(outwardResult("kit", "completion/complete", result)).toBe(result);
@@ -67,7 +67,7 @@ test("what stays the same is the same object", () => {
   }
 });
 
-test("prompts carry resources, too, in one block or in several", () => {
+test("resources in prompts get full names, in one block or several", () => {
   const link = { type: "resource_link", uri: "test://a" };
   const messages = [
     { role: "user", content: link },
@@ -82,7 +82,7 @@ test("prompts carry resources, too, in one block or in several", () => {
   });
 });
 
-test("the contents of a resource say what they are in full", () => {
+test("the contents of a resource have full URIs", () => {
   const contents = [
     { uri: "test://a", text: "x" },
     { uri: "test://a/b", blob: "" },
@@ -95,7 +95,7 @@ test("the contents of a resource say what they are in full", () => {
   });
 });
 
-test("a task's answer is that of the call it came from", () => {
+test("the answer of a task is rewritten like that of its call", () => {
   const result = { content: [{ type: "resource_link", uri: "test://a" }] };
   expect(outwardResult("kit", "tasks/get", { taskId: "1", status: "completed", result })).toEqual({
     taskId: "1",
@@ -104,7 +104,7 @@ test("a task's answer is that of the call it came from", () => {
   });
 });
 
-test("items of lists are named in full; what they are titled stays", () => {
+test("list items get full names; their titles stay", () => {
   expect(outwardItem("kit", "tools", { name: "x__y", title: "x", _meta: meta, inputSchema: {} })).toEqual({
     name: "kit__x__y",
     title: "x",

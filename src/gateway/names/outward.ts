@@ -4,8 +4,8 @@ import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { fullName, fullUri } from "./names.ts";
 
 /**
- * What a server said, in the names of the endpoint that shows all servers. Rewritten is what names a tool, a prompt or a
- * resource of the server, and nothing else; whatever stays the same is not copied.
+ * A server's result in the names of the endpoint of all servers. Only names of tools and prompts and URIs of resources
+ * are rewritten; what stays the same is not copied.
  */
 export function outwardResult(server: string, method: string, result: Result): Result {
   switch (method) {
@@ -16,7 +16,7 @@ export function outwardResult(server: string, method: string, result: Result): R
     case "resources/read":
       return withList(result, "contents", (each) => withUri(server, each));
     case "tasks/get":
-      // The answer of the call that became a task is inside.
+      // The result of the call that became a task is inside.
       return withMember(result, "result", (inner) => (isRecord(inner) ? outwardToolResult(server, inner) : inner));
     default:
       return result;
@@ -37,7 +37,7 @@ export function outwardItem(kind: ListKind, item: Params, { server, prefix = ser
   }
 }
 
-/** What the things of a server are called by. */
+/** How the names of a server's things begin. */
 export interface Naming {
   server: string;
   prefix?: string | undefined;
@@ -47,7 +47,7 @@ function outwardToolResult<T extends Params>(server: string, result: T): T {
   return withMember(withAppUri(server, result), "content", (it) => content(server, it));
 }
 
-/** One block, or a list of them. */
+/** One content block, or a list of them. */
 function content(server: string, value: unknown): unknown {
   return Array.isArray(value) ? mapped(value, (each) => block(server, each)) : block(server, value);
 }
@@ -59,7 +59,10 @@ function block(server: string, value: unknown): unknown {
   return value;
 }
 
-/** The page that shows a tool's results, of MCP Apps: `_meta.ui.resourceUri`, or `_meta["ui/resourceUri"]` of older servers. */
+/**
+ * MCP Apps: the page that shows a tool's results, `_meta.ui.resourceUri`, or `_meta["ui/resourceUri"]` of older
+ * servers.
+ */
 function withAppUri<T extends Params>(server: string, holder: T): T {
   const rename = (uri: unknown) => uriOf(server, uri);
   return withMember(holder, "_meta", (meta) =>
@@ -83,7 +86,7 @@ function withList<T extends Params>(holder: T, member: string, change: (item: un
   return withMember(holder, member, (list) => (Array.isArray(list) ? mapped(list, change) : list));
 }
 
-/** The same object where the member stays the same. */
+/** Returns the same object if the member stays the same. */
 function withMember<T>(holder: T, member: string, change: (value: unknown) => unknown): T {
   if (!isRecord(holder)) return holder;
   const before = holder[member];
@@ -92,7 +95,7 @@ function withMember<T>(holder: T, member: string, change: (value: unknown) => un
   return after === before ? holder : { ...holder, [member]: after };
 }
 
-/** The same array where every item stays the same. */
+/** Returns the same array if every item stays the same. */
 function mapped(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
   let copy: unknown[] | undefined;
   for (const [index, item] of list.entries()) {

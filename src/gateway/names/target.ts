@@ -8,23 +8,23 @@ import { resolveFullName, resolveFullUri } from "./names.ts";
 
 export type ThingKind = "tool" | "prompt" | "resource";
 
-/** What a request names, in the names of the server that has it. */
+/** The thing that a request names, in the names of its server. */
 export interface NamedThing {
   server: string;
   kind: ThingKind;
   /** Its name or URI. */
   name: string;
-  /** The same as the caller wrote it. */
+  /** The name that the caller used. */
   given: string;
-  /** The parameters as that server knows them. */
+  /** The parameters in the names of that server. */
   params: Params;
 }
 
 export interface KnownNames {
   isServer: (id: string) => boolean;
-  /** The server whose names of tools and prompts begin so. */
+  /** The server whose tool and prompt names begin with this prefix. */
   serverOf: (prefix: string) => string | undefined;
-  /** What callers may have meant, in full names. */
+  /** Full names that the caller may have meant. */
   candidates: (kind: ThingKind) => readonly string[];
 }
 
@@ -52,7 +52,7 @@ interface Place {
   known: KnownNames;
 }
 
-/** A reference stands one level deeper. */
+/** The name is inside `ref`. */
 function completed(params: Params, place: Place): NamedThing {
   const { ref } = params;
   const kind = isRecord(ref) ? REFERENCES.get(ref["type"]) : undefined;

@@ -4,7 +4,7 @@ import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { Seal } from "../../server/core/seal.ts";
 
-/** A task where it runs. */
+/** The place where a task runs. */
 export interface TaskPlace {
   server: string;
   taskId: string;
@@ -12,7 +12,7 @@ export interface TaskPlace {
   tool: string;
 }
 
-/** Ids of tasks as callers know them: they name server and task, and are good for their principal alone. */
+/** The ids of tasks that callers get: they contain the server and its task id, and are valid for one principal. */
 export class TaskIds {
   readonly #seal: Seal;
 
@@ -24,7 +24,7 @@ export class TaskIds {
     return this.#seal.seal([server, taskId, tool], bindingOf(principal));
   }
 
-  /** Undefined for ids that are wrong, somebody else's, or from before a restart. */
+  /** Undefined for ids that are invalid, belong to another principal, or are from before a restart. */
   find(id: unknown, principal: Principal): TaskPlace | undefined {
     const opened = typeof id === "string" ? this.#seal.open(id, bindingOf(principal)) : undefined;
     const [server, taskId, tool] = Array.isArray(opened) ? (opened as unknown[]) : [];
@@ -42,13 +42,13 @@ function bindingOf(principal: Principal): string {
   return JSON.stringify(["task", principalKey(principal)]);
 }
 
-/** An answer about a task with its id replaced; some texts of the extension put the task inside. */
+/** An answer about a task with its id replaced. In some versions of the extension the task is inside a member. */
 export function withTaskId<T extends Record<string, unknown>>(answer: T, taskId: string): T {
   if (typeof answer["taskId"] === "string") return { ...answer, taskId };
   return isRecord(answer["task"]) ? { ...answer, task: { ...answer["task"], taskId } } : answer;
 }
 
-/** The task that an answer tells of. */
+/** The id of the task in an answer. */
 export function taskIdIn(answer: Record<string, unknown>): string | undefined {
   const task = isRecord(answer["task"]) ? answer["task"] : answer;
   return typeof task["taskId"] === "string" ? task["taskId"] : undefined;

@@ -3,26 +3,26 @@ import type { Principal } from "../../server/core/principal.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 
-/** Which servers an endpoint shows: all of them, with names that say whose they are, or one, with names as they are. */
+/** The servers that an endpoint shows: all of them with prefixed names, or one with its own names. */
 export type View = { kind: "all" } | { kind: "one"; server: string };
 
 export const EVERYTHING: View = { kind: "all" };
 
-/** A request that came to an endpoint of the gateway. */
+/** A request to an endpoint of the gateway. */
 export type GatewayExchange = Exchange<View>;
 
 export interface GatewayListenRequest extends ListenRequest {
   view: View;
 }
 
-/** What stands behind all endpoints of the gateway: every server of a host, as one. */
+/** What all endpoints of the gateway share: the servers of a host. */
 export interface Views {
-  /** Whether there is such a server, as far as the principal may know. */
+  /** Whether the server exists and the principal may know of it. */
   sees(principal: Principal, server: string): boolean;
-  /** The server whose tools and prompts have names that begin so, whoever may know of it. */
+  /** The server whose tool and prompt names begin with this prefix, without checking access. */
   serverOfPrefix(prefix: string): string | undefined;
   offer(view: View, principal: Principal): Promise<Offer>;
-  /** Who answers there: for one server its own name and version, as far as it is known by now. */
+  /** For one server, its own name and version if they are known. */
   serverInfo(view: View): Implementation | undefined;
   handle(exchange: GatewayExchange): Promise<Result>;
   listen(request: GatewayListenRequest): Promise<Listening>;

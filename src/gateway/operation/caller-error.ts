@@ -2,12 +2,12 @@ import { asNexusError, type ErrorCode, type ErrorPhase, type NexusError } from "
 import type { ErrorObject } from "../../protocol/json-rpc.ts";
 import { failureData, RPC_CODES, rpcErrorOf } from "../../server/core/rpc-error.ts";
 
-/** Fixed words about a server; undefined where the message is about the caller's own request, and is passed on. */
+/** A fixed text about a server; undefined if the message is about the caller's own request and is passed on. */
 type Words = ((server: string, details: NexusError["details"]) => string) | undefined;
 
 /**
- * Commands, paths, variables, addresses and the last words of a program are none of a caller's business, so what is
- * wrong with a server or this machine is told in fixed words; the log has the rest. A server's own error is passed on.
+ * Callers must not see commands, paths, variables, addresses or the output of programs. Problems of a server or this
+ * machine therefore have fixed texts; the log has the details. A server's own error is passed on.
  */
 const WORDS: Record<ErrorCode, Words> = {
   CONFIG_INVALID: (server) => `${server} is not configured correctly`,
@@ -38,7 +38,7 @@ const WORDS: Record<ErrorCode, Words> = {
   INTERNAL: () => "The gateway failed",
 };
 
-/** Before a request of the caller's was sent: whatever was said then was said to the gateway. */
+/** Phases before the caller's request was sent: what the server answered then was for the gateway. */
 const BEFORE_REQUEST: ReadonlySet<ErrorPhase | undefined> = new Set<ErrorPhase>([
   "config",
   "start",
@@ -46,30 +46,30 @@ const BEFORE_REQUEST: ReadonlySet<ErrorPhase | undefined> = new Set<ErrorPhase>(
   "handshake",
 ]);
 
-/** A failure as its caller reads it. */
+/** The error that the caller gets. */
 export function callerErrorOf(thrown: unknown): ErrorObject {
   const error = asNexusError(thrown);
   if (error.details.rpc && isOfRequest(error)) return rpcErrorOf(error);
   return { code: RPC_CODES[error.code], message: wordsFor(error), data: dataFor(error) };
 }
 
-/** The same failure, which every edge tells in these words. */
+/** The same error with the text for callers. */
 export function inCallerWords(error: NexusError): NexusError {
   return error.amended({ rpc: callerErrorOf(error) });
 }
 
-/** Whether its caller reads less than there is to know. */
+/** Whether the caller's text leaves out details. */
 export function isHeldBack(error: NexusError): boolean {
   return !(error.details.rpc && isOfRequest(error)) && WORDS[error.code] !== undefined;
 }
 
-/** The words for a failure, whatever the server itself said of it. */
+/** The caller's text for a failure, without the server's own message. */
 export function wordsFor({ code, message, details }: NexusError): string {
   const { server } = details;
   return WORDS[code]?.(server === undefined ? "The server" : `Server "${server}"`, details) ?? message;
 }
 
-/** For programs: nothing was carried out before a request was sent. */
+/** For programs: before the request was sent, nothing was executed. */
 export function dataFor(error: NexusError): Record<string, unknown> {
   return failureData(isOfRequest(error) ? error : error.amended({ mayHaveReached: false }));
 }
@@ -78,12 +78,12 @@ function isOfRequest({ details: { phase } }: NexusError): boolean {
   return !BEFORE_REQUEST.has(phase);
 }
 
-/** It may be too busy, or about to be tried again. */
+/** The server may be busy, or will be tried again. */
 function unreachable(server: string, { retryAfterMs }: NexusError["details"]): string {
   return retryAfterMs === undefined ? `${server} could not be reached` : `${server} cannot be reached. Retry later`;
 }
 
-/** In the middle of a sentence. */
+/** The server's name in the middle of a sentence. */
 function named(server: string): string {
   return server.charAt(0).toLowerCase() + server.slice(1);
 }

@@ -7,21 +7,23 @@ import { isHeldBack } from "./caller-error.ts";
 /** How long the same failure keeps its id, and is not logged again. */
 const SAME_MS = 600_000;
 const MAX_KNOWN = 256;
-/** Of what a program wrote last. */
+/** Maximum number of lines of a program's output. */
 const MAX_LINES = 10;
 const MAX_LINE_LENGTH = 500;
 
-/** Logs what callers are not told about failures, under an id that they are told. A failure that repeats is logged once. */
+/**
+ * Logs the details of failures that callers do not see, with an id that callers see. A repeated failure is logged once.
+ */
 export class FailureLog {
   readonly #logger: Logger;
-  /** By what happened; the oldest first. */
+  /** By kind of failure; the oldest first. */
   readonly #known = new Map<string, { correlationId: string; at: number }>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  /** The failure with the id of its line in the log; as it is where its caller is told all of it. */
+  /** Adds the id of the log line to the error. An error that its caller sees in full is returned unchanged. */
   report(thrown: unknown, about: { server?: string | undefined; method?: string | undefined } = {}): NexusError {
     const error = asNexusError(thrown).with(about);
     if (!isHeldBack(error) || error.details.correlationId !== undefined) return error;

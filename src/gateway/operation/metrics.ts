@@ -5,9 +5,9 @@ import { OUTCOMES, type Outcome } from "./audit.ts";
 /** Upper bounds of the latency histogram, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-/** What holds at the moment of asking. */
+/** Values at the time of reading. */
 export interface Gauges {
-  /** Whether the reader may know of a server; of others nothing is written. */
+  /** Whether the reader may know of a server; others are left out. */
   shows: (server: string) => boolean;
   inFlight: number;
   queued: number;
@@ -15,7 +15,7 @@ export interface Gauges {
   sessions: number;
   streams: number;
   connections: number;
-  /** Of request bodies and unread answers. */
+  /** Bytes of request bodies and unread answers. */
   bufferedBytes: number;
   receivedBytes: number;
   sentBytes: number;
@@ -29,14 +29,14 @@ interface Series {
   seconds: number;
 }
 
-/** Counts calls, and writes what it counted as Prometheus reads it. Kept small: every call passes here. */
+/** Counts calls and writes the counts in the Prometheus format. Called for every call, so it does little. */
 export class Metrics {
   /** By server, then method. */
   readonly #series = new Map<string, Map<string, Series>>();
 
   /** `server` is one that exists, or empty. */
   called(call: { server: string; method: string; outcome: Outcome; durationMs: number }): void {
-    // Callers may ask for any other method, and must not make series of them.
+    // All other methods are counted together: callers must not be able to create series.
     const series = this.#seriesOf(call.server, isForwarded(call.method) ? call.method : "other");
     const seconds = call.durationMs / 1000;
     series.outcomes[call.outcome]++;

@@ -24,7 +24,7 @@ function noticeOf(method: string, view: View) {
   return taskNotice({ jsonrpc: "2.0", method, params: its }, { server: "kit", taskId: "ours", request, calls });
 }
 
-test("a modern server's notice is passed on under the id and the names that the caller knows", async () => {
+test("a modern server's notification is passed on with the caller's id and names", async () => {
   expect(await noticeOf("notifications/tasks", { kind: "one", server: "kit" })).toEqual({
     jsonrpc: "2.0",
     method: "notifications/tasks",
@@ -36,7 +36,7 @@ test("a modern server's notice is passed on under the id and the names that the 
   expect(asked).toEqual([]);
 });
 
-test("a legacy server tells the status alone: the caller gets all that there is to know", async () => {
+test("a legacy server reports only the status: the caller gets the complete task", async () => {
   expect(await noticeOf("notifications/tasks/status", { kind: "all" })).toEqual({
     jsonrpc: "2.0",
     method: "notifications/tasks",

@@ -8,19 +8,19 @@ import { renamed } from "../names/renamed.ts";
 
 export interface TaskNotice {
   server: string;
-  /** As the caller knows it. */
+  /** The caller's id of the task. */
   taskId: string;
   request: GatewayListenRequest;
   calls: CallRunner;
 }
 
-/** What a caller is told of a task that changed: all there is to know of it, as `tasks/get` would answer. */
+/** The notification of a changed task, with all data that `tasks/get` would return. */
 export async function taskNotice(
   notification: Notification,
   { server, taskId, request, calls }: TaskNotice,
 ): Promise<Notification> {
   const told = renamed(notification, { taskId });
-  // 2025-11-25 tells the status alone.
+  // The notification of 2025-11-25 has only the status.
   if (notification.method === "notifications/tasks/status") {
     const exchange = askingFor(taskId, request);
     const { method, params } = exchange;

@@ -11,17 +11,17 @@ import type { UpstreamLease, UpstreamLeases } from "../upstream/upstream-leases.
 export interface TaskLimits {
   /** Connections that are kept for tasks: 256. */
   tasks: number;
-  /** How long after somebody last asked about the task: ten minutes. */
+  /** How long they are kept after the last request about the task: ten minutes. */
   parkedMs: number;
   gatherMs: number;
-  /** What one principal gets of the connections while others compete, from 0 to 1. */
+  /** The part of the connections that one principal may use while others compete, from 0 to 1. */
   share?: number | undefined;
 }
 
-/** Where a task is asked about. */
+/** The connection for requests about a task. */
 export interface TaskConnection {
   client: Client;
-  /** Of a server of 2025-11-25. */
+  /** Only for a server of 2025-11-25. */
   legacy: LegacyTask | undefined;
 }
 
@@ -31,7 +31,7 @@ interface Kept extends TaskConnection {
   release: () => void;
 }
 
-/** Connections that tasks live on: a process may end when nobody uses it, and its tasks with it. */
+/** Keeps the connections of tasks: a process ends when nobody uses it, and its tasks end with it. */
 export class TaskConnections {
   readonly #leases: UpstreamLeases;
   readonly #limits: TaskLimits;
@@ -45,7 +45,7 @@ export class TaskConnections {
     this.#shares = new FairShares(limits.tasks, limits.share);
   }
 
-  /** Runs `ask` on the task's connection: the one it was made on while that is kept, or one of the same owner. */
+  /** Runs `ask` on the connection on which the task was created, if it is kept, or on another one of the same owner. */
   async with<T>(
     place: TaskPlace,
     exchange: GatewayExchange,
@@ -68,11 +68,11 @@ export class TaskConnections {
     }
   }
 
-  /** Servers that are reached by modern HTTP remember their tasks without a connection. */
+  /** Not needed for modern servers over HTTP: they keep tasks without a connection. */
   keep(place: TaskPlace, { exchange, lease }: { exchange: GatewayExchange; lease: UpstreamLease }): TaskConnection {
     const { client } = lease;
     if (client.era === "modern" && client.pid === undefined) return { client, legacy: undefined };
-    // A server may name the same task twice, and two may ask at once after its connection was lost.
+    // The same task can be kept twice: the server may reuse an id, or two requests may come after a lost connection.
     this.drop(place, exchange);
     const { caller, principal } = exchange;
     const legacy = this.#legacyTask(place, client, exchange);
@@ -87,7 +87,7 @@ export class TaskConnections {
     return kept;
   }
 
-  /** The task is over. */
+  /** Call this when the task has ended. */
   drop(place: TaskPlace, exchange: GatewayExchange): void {
     this.#letGo(this.#kept.take(keyOf(place, exchange)));
   }
@@ -100,7 +100,7 @@ export class TaskConnections {
     for (const kept of this.#kept.takeAll()) this.#letGo(kept);
   }
 
-  /** False where there was none. */
+  /** False if there was none. */
   #letGo(kept: Kept | undefined): boolean {
     if (!kept) return false;
     kept.legacy?.close();

@@ -9,7 +9,7 @@ import { ParkedQuestions } from "../upstream/parked-questions.ts";
 import { unknownTask } from "../names/task-ids.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
-/** How long to wait for a question that a task says it has. */
+/** How long to wait for the question of a task that is in the state `input_required`. */
 const QUESTION_MS = 1_000;
 
 export interface LegacyTaskOptions {
@@ -19,14 +19,14 @@ export interface LegacyTaskOptions {
   gatherMs: number;
 }
 
-/** A task of 2025-11-25, told as the extension of 2026 tells of tasks. */
+/** A task of 2025-11-25, presented as a task of the 2026 extension. */
 export class LegacyTask {
   readonly #client: Client;
   readonly #taskId: string;
   readonly #options: LegacyTaskOptions;
   readonly #questions = new ParkedQuestions(() => this.#onAsked());
   readonly #ending = new AbortController();
-  /** `tasks/result`, which holds back its answer until the task is over and asks meanwhile. */
+  /** `tasks/result`, which answers when the task has ended and asks questions until then. */
   #result: Promise<Outcome> | undefined;
   #onAsked: () => void = () => {};
 
@@ -52,7 +52,7 @@ export class LegacyTask {
         return complete(await this.#withQuestions(outline, signal));
       case "completed":
       case "failed":
-        // A tool's own failure is a failed task there, and a completed one here.
+        // A tool error is a failed task in 2025-11-25 and a completed task in the extension.
         return complete({ ...outline, ...(await unlessAborted(this.#outcome(), signal)) });
     }
   }
@@ -67,7 +67,7 @@ export class LegacyTask {
       await this.#client.tasks.cancel(this.#taskId, { signal });
     } catch (error) {
       if (asNexusError(error).code !== "SERVER_ERROR") throw error;
-      // One that is over cannot be cancelled there, and need not be here; one that is unknown is.
+      // A finished task cannot be cancelled at the server, which is no error here; an unknown task is an error.
       await this.#client.tasks.get(this.#taskId, { signal }).catch(() => {
         throw unknownTask();
       });
@@ -75,11 +75,11 @@ export class LegacyTask {
     return complete({});
   }
 
-  /** Nobody asks about it any more; the task itself goes on. */
+  /** Stops asking about the task; the task itself continues. */
   close(): void {
     this.#questions.refuse();
     const error = new NexusError("CANCELLED", "The client no longer polls the task");
-    // The refusals leave first.
+    // The refusals must be sent before the cancellation.
     queueMicrotask(() => process.nextTick(() => this.#ending.abort(error)));
   }
 
@@ -87,7 +87,7 @@ export class LegacyTask {
     if (this.#result) return this.#result;
     const result = this.#waitForResult();
     this.#result = result;
-    // A connection that broke says nothing about the task: whoever asks next asks again.
+    // A broken connection says nothing about the task: the next request asks again.
     result.catch(() => (this.#result = undefined));
     return result;
   }
@@ -113,7 +113,10 @@ export class LegacyTask {
     }
   }
 
-  /** Without its questions a task that needs input would help nobody: then it is still at work. */
+  /**
+   * A task that needs input is useless to the caller without its questions; until they are known, it is reported as
+   * working.
+   */
   async #withQuestions(outline: Task, signal: CancelSignal): Promise<Task> {
     const outcome = this.#outcome();
     if (this.#questions.size === 0) {

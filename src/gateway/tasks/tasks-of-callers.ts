@@ -18,7 +18,7 @@ import { declaring } from "../upstream/upstream-reports.ts";
 
 const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
-/** Tasks that callers of the newest revision follow themselves, under ids of ours. */
+/** Tasks that modern callers follow themselves, under ids of the gateway. */
 export class TasksOfCallers {
   readonly #ids: TaskIds;
   readonly #connections: TaskConnections;
@@ -32,7 +32,7 @@ export class TasksOfCallers {
     return this.#ids.find(id, principal);
   }
 
-  /** A modern server's answer that is a task, in the caller's terms. */
+  /** Replaces the id in a modern server's result that is a task. */
   adopt(result: Result, call: PreparedCall): Result {
     const { server, params, exchange } = call;
     const taskId = taskIdIn(result);
@@ -47,7 +47,7 @@ export class TasksOfCallers {
     return withTaskId(withoutReservedMeta(result), this.#ids.seal(place, exchange.principal));
   }
 
-  /** What came of a tool of 2025-11-25 that was called as a task. */
+  /** The result of a tool of 2025-11-25 that was called as a task. */
   adoptLegacy(started: Started, call: PreparedCall): Result {
     if (started.kind === "result") return canonicalResult(call.lease.client, "tools/call", started.result);
     return this.adopt({ ...started.task, resultType: "task" }, call);

@@ -6,32 +6,32 @@ import type { GatewayExchange } from "../names/view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 
-/** Whose connections are meant: those its calls go over. */
+/** The owner of connections: those that its calls use. */
 export interface ConnectionOwner {
   principal: Principal;
   caller: CallerOutline;
 }
 
-/** One request on its way to a server, in that server's own names. */
+/** One request to a server, in that server's own names. */
 export interface UpstreamCall {
-  /** Empty for `tasks/*`: the id of the task tells. */
+  /** Empty for `tasks/*`: the id of the task contains the server. */
   server: string;
   method: string;
   params: Params;
   exchange: GatewayExchange;
-  /** Somebody agreed to it: its further rounds need no consent of their own. */
+  /** Consent was given; further rounds of the call need none. */
   isConsented?: boolean | undefined;
 }
 
-/** What names, lists and listening need of the calls. */
+/** The parts of the calls that names, lists and subscriptions use. */
 export interface CallRunner {
   /** The result in the form of the newest specification, in the server's own names. */
   run(call: UpstreamCall): Promise<Result>;
-  /** Whether a call brings back the state of one that was consented to: then it is the same call, in a further round. */
+  /** Whether the call continues one that got consent: then it is a further round of the same call. */
   takeConsent(call: UpstreamCall): boolean;
-  /** The very connection that calls of this owner go over: a process keeps its state, and tells of it, there alone. */
+  /** The connection that calls of this owner use: a process keeps its state, and reports changes of it, only there. */
   lease(server: string, owner: ConnectionOwner, signal?: CancelSignal): Promise<Lease>;
-  /** What a task id that was given to this caller stands for; undefined where it is none of the caller's. */
+  /** The task that an id stands for; undefined if the id was not issued to this principal. */
   findTask(taskId: unknown, principal: Principal): TaskPlace | undefined;
   release(owner: string): void;
 }

@@ -10,11 +10,11 @@ const callerSeen = (tenant: string, id: string, isInProcess = true) => {
   return paramsFor(call, { client: { isInProcess } } as unknown as UpstreamLease)["_meta"];
 };
 
-test("a server in this process is told who calls, whatever the caller says; others are not", () => {
+test("a server in this process gets the caller's name, which the caller cannot choose; other servers do not", () => {
   expect(callerSeen("default", "anybody")).toEqual({ "dev.nexus/caller": "default/anybody", other: 1 });
   expect(callerSeen("default", "anybody", false)).toEqual({ other: 1 });
 });
 
-test("two callers of different tenants are never the same one", () => {
+test("two callers of different tenants never have the same name", () => {
   expect(callerSeen("a", "b/c")).not.toEqual(callerSeen("a/b", "c"));
 });

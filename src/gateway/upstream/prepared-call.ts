@@ -9,28 +9,29 @@ import type { UpstreamCall } from "./call-runner.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
-/** A call with what it is made with. */
+/** A call with its connection and capabilities. */
 export interface PreparedCall extends UpstreamCall {
   lease: UpstreamLease;
   /** What the server may ask of the caller. */
   capabilities: ClientCapabilities;
 }
 
-/** The parameters without what was between the caller and the gateway. */
+/** The parameters without what concerns only the caller and the gateway. */
 function carriedParams({ method, params, exchange }: UpstreamCall): Params {
   const carried = withoutReservedMeta(params);
   if (!isInteractive(method)) return carried;
   const { requestState, inputResponses, task } = carried;
   if (requestState === undefined && inputResponses === undefined && task === undefined) return carried;
   const { requestState: _state, inputResponses: _responses, task: _task, ...rest } = carried;
-  // Whether a call becomes a task is not the caller's to say in the newest revision, nor to an older one here.
+  // A caller cannot choose whether a call becomes a task: modern revisions leave that to the server, and so does the
+  // gateway.
   const isRetry = exchange.caller.era === "modern" && inputResponses !== undefined;
   return isRetry ? { ...rest, inputResponses } : rest;
 }
 
 /**
- * Names the caller to a server in this process, and to no other. Without authentication the caller is whoever runs the
- * program, as on the command line, and is not named.
+ * Adds the caller's name for a server in this process, and for no other. Without authentication the caller is the user
+ * of the program, as on the command line, and is not named.
  */
 export function paramsFor(call: UpstreamCall, { client }: UpstreamLease): Params {
   const params = carriedParams(call);
@@ -44,7 +45,7 @@ export function toolCall({ params }: UpstreamCall): Params & { name: string } {
   return { ...params, name: String(params["name"]) };
 }
 
-/** Whether the server makes tasks of calls of this method. */
+/** Whether the server supports tasks for this method. */
 export function hasTasks({ method, lease: { client } }: PreparedCall): boolean {
   if (!canBecomeTask(method)) return false;
   const { serverCapabilities: offered } = client;
@@ -52,8 +53,8 @@ export function hasTasks({ method, lease: { client } }: PreparedCall): boolean {
 }
 
 /**
- * Whether this call, to a server that has tasks, may become one: a modern server decides by itself, one of 2025-11-25 leaves
- * it to the caller where it does not insist, and a caller that declares that it follows tasks wants one.
+ * Whether this call, to a server that has tasks, may become one. A modern server decides that itself. A server of
+ * 2025-11-25 may require it; otherwise it is a task if the caller declares that it follows tasks.
  */
 export async function mayBecomeTask({ params, capabilities, lease: { client } }: PreparedCall): Promise<boolean> {
   if (client.era === "modern") return true;

@@ -13,11 +13,11 @@ const told = (code: number, caller: Caller) => {
 };
 
 describe("errors", () => {
-  test.each([-32700, -32600, -32601, -32602, -32603, -1, 404, -32100])("%i is carried as it is", (code) => {
+  test.each([-32700, -32600, -32601, -32602, -32603, -1, 404, -32100])("%i is passed on unchanged", (code) => {
     expect(told(code, MODERN)).toEqual({ code, message: "m", data: { d: 1 } });
   });
 
-  test("a resource that is not there has one code", () => {
+  test("an unknown resource has one error code", () => {
     expect(told(-32002, MODERN)).toEqual({ code: -32602, message: "m", data: { d: 1 } });
     expect(told(-32002, LEGACY)).toMatchObject({ code: -32602 });
   });
@@ -31,12 +31,12 @@ describe("errors", () => {
     },
   );
 
-  test("a missing capability is for callers that can declare it with the next request", () => {
+  test("a missing capability is reported to callers that can declare it with the next request", () => {
     expect(told(-32021, MODERN)).toMatchObject({ code: -32021 });
     expect(told(-32021, LEGACY)).toMatchObject({ code: -32603, data: { code: -32021 } });
   });
 
-  test("pages to visit are for callers that know the code", () => {
+  test("URLs to visit are sent to callers that know the error code", () => {
     expect(told(-32042, LEGACY)).toMatchObject({ code: -32042 });
     expect(told(-32042, OLDER)).toMatchObject({ code: -32603 });
     const required = { requiredCapabilities: { elicitation: { url: {} } } };
@@ -47,14 +47,14 @@ describe("errors", () => {
     });
   });
 
-  test("what was asked without having been declared is the server's fault", () => {
+  test("a question that was not declared is a protocol violation of the server", () => {
     const error = canonicalError(new NexusError("CAPABILITY_MISSING", "m"), LEGACY);
     expect(error.code).toBe("PROTOCOL_VIOLATION");
   });
 });
 
 describe("results", () => {
-  test("are complete unless they say otherwise, and keep what is not reserved", () => {
+  test("are complete unless they say otherwise, and keep members that are not reserved", () => {
     const meta = { "io.modelcontextprotocol/serverInfo": {}, "io.modelcontextprotocol/other": 1, "a/b": 2 };
     expect(canonicalResult(MODERN, "tools/call", { content: [], _meta: meta })).toEqual({
       resultType: "complete",
@@ -66,7 +66,7 @@ describe("results", () => {
     expect(Object.keys(meta)).toHaveLength(3);
   });
 
-  test("say how long they stay good where callers expect it", () => {
+  test("say how long they stay valid if callers expect it", () => {
     expect(canonicalResult(MODERN, "resources/read", { contents: [] })).toMatchObject({
       ttlMs: 0,
       cacheScope: "private",

@@ -8,20 +8,23 @@ import { atLeast } from "../../protocol/revisions.ts";
 import type { Caller } from "../../server/core/core.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
-/** A server's result in the form of the newest revision, without what was between the server and the gateway. */
+/** A server's result in the form of the newest revision, without what concerns only the server and the gateway. */
 export function canonicalResult(client: Pick<Client, "era">, method: string, result: Result): Result {
   return newestResult(client, method, withoutReservedMeta(result));
 }
 
-/** A tool's failure, so that a model can read it. */
+/** A failure as a tool result, so that a model can read it. */
 export function toolFailure(text: string): Result {
   return { resultType: "complete", content: [{ type: "text", text }], isError: true };
 }
 
-/** A server's error with codes that the newest specification has; others mean something to the server alone. */
+/**
+ * A server's error with a code of the newest revision. Other codes are meaningful only to the server and are moved into
+ * `data`.
+ */
 export function canonicalError(error: NexusError, caller: Caller): NexusError {
   const { rpc } = error.details;
-  // Asked for what was not declared: that is the server's fault, not an unknown method.
+  // The server asked for something that was not declared. That is the server's fault.
   if (!rpc && error.code === "CAPABILITY_MISSING")
     return new NexusError("PROTOCOL_VIOLATION", error.message, error.details);
   if (!rpc || !isServerDefined(rpc.code)) return error;
@@ -44,7 +47,7 @@ function isUnderstood(code: number, { era, version }: Caller): boolean {
   return code === URL_ELICITATION_REQUIRED && era === "legacy" && atLeast(version, "2025-11-25");
 }
 
-/** Which capabilities a modern server says it would need. */
+/** The capabilities that a modern server says it requires. */
 export function missingCapabilities(error: unknown): Record<string, unknown> | undefined {
   const rpc = error instanceof NexusError ? error.details.rpc : undefined;
   if (rpc?.code !== MISSING_CLIENT_CAPABILITY || !isRecord(rpc.data)) return undefined;
@@ -52,7 +55,7 @@ export function missingCapabilities(error: unknown): Record<string, unknown> | u
   return isRecord(requiredCapabilities) ? requiredCapabilities : undefined;
 }
 
-/** What a caller is told that did not declare what its call needs. */
+/** The error for a caller that did not declare what its call requires. */
 export function capabilityMissing(requiredCapabilities: Record<string, unknown>, message: string): NexusError {
   const rpc = { code: MISSING_CLIENT_CAPABILITY, message, data: { requiredCapabilities } };
   return new NexusError("SERVER_ERROR", message, { rpc, mayHaveReached: false });

@@ -6,7 +6,7 @@ const modern = { era: "modern", owner: "o", ask: undefined } as const;
 const legacy = { era: "legacy", owner: "o", ask } as const;
 const TASKS = { "io.modelcontextprotocol/tasks": {} };
 
-test("a server is told no more than the caller declared, without what was between it and the gateway", () => {
+test("a server gets no more capabilities than the caller declared, without those that concern only the gateway", () => {
   const capabilities = { tasks: { list: {} }, roots: { listChanged: true }, elicitation: { url: {} }, "x/y": { z: 1 } };
   expect(capabilitiesFor({ ...legacy, capabilities })).toEqual({
     roots: {},
@@ -15,7 +15,7 @@ test("a server is told no more than the caller declared, without what was betwee
   });
 });
 
-test("callers that can do the same declare the same, in whichever order they say it", () => {
+test("equal capabilities are declared equally, in any order", () => {
   const one = capabilitiesFor({ ...modern, capabilities: { sampling: {}, elicitation: {} } });
   const two = capabilitiesFor({ ...modern, capabilities: { elicitation: {}, sampling: {} } });
   expect(JSON.stringify(one)).toBe(JSON.stringify(two));
@@ -27,7 +27,7 @@ test("a legacy caller without a stream cannot be asked", () => {
   expect(capabilitiesFor({ ...modern, capabilities })).toEqual(capabilities);
 });
 
-test("legacy servers hear nothing of the tasks extension", () => {
+test("legacy servers do not get the tasks extension", () => {
   expect(legacyCapabilities({ extensions: TASKS })).toBe(NO_CAPABILITIES);
   expect(legacyCapabilities({ roots: {}, extensions: { ...TASKS, "x/y": {} } })).toEqual({
     roots: {},

@@ -24,7 +24,7 @@ function hostOf(...eras: Era[]) {
 const WANTED = { principal: ANYBODY, owner: "me", capabilities: { sampling: {} } };
 
 describe("connections for callers", () => {
-  test("of a server that was replaced by one of the other era are asked for once more", async () => {
+  test("of a server that was replaced by one of the other era are opened again", async () => {
     const { host, leases } = hostOf("legacy", "modern", "modern");
     const lease = await new UpstreamLeases(host).take("up", WANTED);
     expect(lease.client.era).toBe("modern");
@@ -33,14 +33,14 @@ describe("connections for callers", () => {
     expect(leases.filter(({ isOpen }) => isOpen)).toEqual([]);
   });
 
-  test("of a server that is of both eras by turns are taken as they come", async () => {
+  test("of a server that changes its era every time are used as they are", async () => {
     const { host, leases } = hostOf("legacy", "modern");
     using lease = await new UpstreamLeases(host).take("up", WANTED);
     expect(lease.client.era).toBe("legacy");
     expect(leases.map(({ isOpen }) => isOpen)).toEqual([false, false, true]);
   });
 
-  test("are those of the same principal as before, whatever another principal declares", async () => {
+  test("stay the same for a principal, no matter what another principal declares", async () => {
     const { host, inputs } = hostOf("legacy");
     const leases = new UpstreamLeases(host);
     const take = async (id: string, note: string) => {
@@ -55,7 +55,7 @@ describe("connections for callers", () => {
     expect(inputs.at(-1)).toBe(hers);
   });
 
-  test("are not told apart by megabytes of declarations", async () => {
+  test("are refused if the declared capabilities are too large", async () => {
     const { host } = hostOf("legacy");
     const capabilities = { experimental: { note: "x".repeat(20_000) } };
     const refused = new UpstreamLeases(host).take("up", { ...WANTED, capabilities });

@@ -7,7 +7,7 @@ import type { Caller } from "../../server/core/core.ts";
 import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
-/** What a call takes so that its caller hears of it while it runs; nothing is asked for that the caller does not want. */
+/** The options that pass progress and logs of a call to its caller; only those that the caller wants. */
 export function reportsTo(caller: Caller): CallOptions {
   const options: CallOptions = {};
   if (caller.progressToken !== undefined) options.onProgress = (progress) => tellProgress(caller, progress);
@@ -20,7 +20,7 @@ export function reportsTo(caller: Caller): CallOptions {
   return options;
 }
 
-/** Declares what a caller can be asked, where the server asks with its answer and nobody here has to. */
+/** Declares what a caller can be asked, for a server that asks in its result and never directly. */
 export function declaring(capabilities: ClientCapabilities): InputProvider {
   return capabilities === NO_CAPABILITIES ? NOBODY : { capabilities, handle: refuse };
 }
@@ -31,14 +31,14 @@ function refuse(): never {
 
 const NOBODY: InputProvider = { capabilities: NO_CAPABILITIES, handle: refuse };
 
-/** Under the caller's own token. */
+/** Uses the caller's own progress token. */
 export function tellProgress(caller: Caller, progress: Progress): void {
   const { progressToken } = caller;
   if (progressToken === undefined) return;
   caller.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { ...progress, progressToken } });
 }
 
-/** Log messages, as far as they are wanted. */
+/** Passes on log messages at or above the caller's level. */
 export function tellLog(caller: Caller, { method, params }: Notification): void {
   const { logLevel } = caller;
   if (method !== "notifications/message" || !params || !logLevel || !isLoudEnough(params["level"], logLevel)) return;
