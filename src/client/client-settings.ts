@@ -49,7 +49,7 @@ export interface ClientOptions {
   onNotification?: NotificationListener | undefined;
 }
 
-/** A client's options with everything decided. */
+/** A client's options with all defaults applied. */
 export interface ClientSettings {
   server: string;
   clientInfo: Implementation;
@@ -60,9 +60,9 @@ export interface ClientSettings {
   retry: RetrySettings;
   logger: Logger;
   hidden: HiddenValues | undefined;
-  /** Of this client's calls. */
+  /** For this client's calls. */
   deadlines: Deadlines;
-  /** Undefined: the client keeps answers for itself. */
+  /** Undefined: the client keeps answers in its own memory. */
   cache: CacheStore | undefined;
   principal: string | undefined;
 }
@@ -105,12 +105,14 @@ export function connectingFailed(error: NexusError, settings: ClientSettings): N
 function namedFailure(error: NexusError, { server, connectTimeoutMs }: ClientSettings): NexusError {
   const known = { server, phase: "handshake" } as const;
   if (error.code !== "TIMEOUT") return error.with(known);
-  // The clock that ran out is that of the whole, not of the last thing that was tried.
+  // The timeout of the whole attempt has passed, not that of its last step.
   const message = `Not connected within ${connectTimeoutMs / 1_000} s. ${error.message}`;
   return new NexusError("TIMEOUT", message, { ...error.with(known).details, cause: error });
 }
 
-/** For what has no scope yet: a signal that fires when the caller, or the time for connecting, says so. */
+/**
+ * Runs something that has no scope yet, with a signal that is aborted by the caller or by the timeout of connecting.
+ */
 export async function withinTime<T>(
   { deadline, signal }: Introduction,
   run: (signal: AbortSignal) => Promise<T>,

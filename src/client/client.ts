@@ -181,7 +181,7 @@ export class Client implements AsyncDisposable {
       const task = options.task === true ? options : { ...options, ...options.task };
       return (await this.tasks.run(name, args, task)) as CallToolResult<T>;
     }
-    // Servers that validate what they get refuse a call without arguments, even where none is required.
+    // Some servers refuse a call without `arguments`, even if none is required.
     const params = { name, arguments: args ?? {} };
     try {
       const result = await this.#requester.rounds({ method: "tools/call", params, options });
@@ -191,7 +191,7 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  /** A server's refusal of a tool that it does not list is explained by the tools that it does. */
+  /** Adds a hint with similar names if the server refuses a tool that it does not list. */
   #withToolHint(error: unknown, name: string): unknown {
     const isRefused = error instanceof NexusError && error.details.rpc?.code === INVALID_PARAMS;
     const names = this.known.tools?.map((tool) => tool.name);
@@ -251,7 +251,7 @@ export class Client implements AsyncDisposable {
   /** Replaces the roots and notifies a legacy server. */
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#requester.desk.roots = roots;
-    // The others' are what they were.
+    // The roots of the other clients do not change.
     if (this.#requester.sharedClient) return;
     this.#conversation.capabilitiesChanged();
     if (this.#live.announcesRoots) await this.notify("notifications/roots/list_changed");
@@ -276,8 +276,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The same connection for somebody else: what the server asks during calls made through it, `input` answers. Roots
-   * and log level set through it are theirs, and closing it ends what they do; the connection stays.
+   * Returns a client that uses the same connection. `input` answers the server's questions during its calls. Its roots
+   * and log level are separate. Closing it ends its calls and subscriptions; the connection stays open.
    */
   answeredBy(input: InputProvider): Client {
     return new Client(this.#live, this.#requester.answeredBy(input));

@@ -30,27 +30,27 @@ interface Parts {
 }
 
 /**
- * A conversation from the handshake to its end: the stream of a legacy session, its renewal, and what ends with the
- * connection. All clients that share a connection share it.
+ * A conversation from the handshake to its end, with the stream and the renewal of a legacy session. All clients that
+ * share a connection share it.
  */
 export class LiveConversation {
   readonly verdict: Verdict;
   readonly settings: ClientSettings;
   readonly conversation: Conversation;
-  /** Of the client that opened the connection. */
+  /** The requester of the client that opened the connection. */
   readonly requester: Requester;
   readonly inbox: Inbox;
   readonly cache: ResponseCache;
   readonly lists: ListReader;
   readonly subscriptions: Subscriptions;
-  /** Whether the server was told at the start that roots may change. */
+  /** Whether the server was told at the start that roots can change. */
   readonly announcesRoots: boolean;
-  /** Of a legacy session. */
+  /** The level of a legacy session. */
   #logLevel: LogLevel | undefined;
   #stream: ResumableStream | undefined;
   #closing: Promise<void> | undefined;
 
-  /** Connects and finds the era. */
+  /** Connects and detects the era. */
   static async open(transport: Transport, options: ClientOptions): Promise<LiveConversation> {
     const settings = settingsOf(options, transport);
     const desk = new InputDesk(settings.server, options.input, options.roots);
@@ -86,9 +86,9 @@ export class LiveConversation {
     this.#begin(peer, agreement);
   }
 
-  /** Which log messages a legacy server sends. The connection has one level for all who share it. */
+  /** Sets the log level of a legacy server. The connection has one level for all clients that share it. */
   async setLegacyLogLevel(level: LogLevel, { isShared, send }: LogLevelChange): Promise<void> {
-    // Who shares it may want to hear more, and takes nothing from the others.
+    // A client that shares the connection can lower the level, but not take messages from the others.
     if (isShared && this.#logLevel && isLoudEnough(level, this.#logLevel)) return;
     await send();
     this.#logLevel = level;
@@ -118,7 +118,7 @@ export class LiveConversation {
     await this.conversation.peer.close();
   }
 
-  /** Nothing that belongs to this conversation goes on without its connection. */
+  /** Stops everything that belongs to this conversation, because its connection has ended. */
   #endAll(error: NexusError, { isWanted = this.#closing !== undefined } = {}): void {
     this.inbox.close();
     this.#stream?.abandon();
@@ -126,7 +126,7 @@ export class LiveConversation {
     this.settings.deadlines.stopAll(error);
   }
 
-  /** Only legacy servers on HTTP send something outside a request. */
+  /** Only legacy servers over HTTP send messages outside a request. */
   #listen(): void {
     const { peer, agreement } = this.conversation;
     this.#stream?.abandon();
@@ -142,7 +142,8 @@ export class LiveConversation {
 
   #streamEnded(agreement: Agreement, end: StreamEnd, wasOpen: boolean): void {
     const { server, logger } = this.settings;
-    // A server without such a stream may answer 404 as well; only one that had it has forgotten the session.
+    // A server without such a stream may also answer 404. Only if the stream was open does 404 mean a forgotten
+    // session.
     const isForgotten =
       wasOpen &&
       agreement.sessionId !== undefined &&
@@ -158,7 +159,7 @@ export class LiveConversation {
     return initialize(this.conversation.peer, introduce(this.settings, this.requester.desk, undefined));
   }
 
-  /** The new session is told what the forgotten one knew. */
+  /** Restores log level and subscriptions in the new session. */
   async #restore(): Promise<void> {
     this.#listen();
     const level = this.#logLevel;
@@ -171,7 +172,7 @@ export class LiveConversation {
 }
 
 interface LogLevelChange {
-  /** Others use the connection as well. */
+  /** Whether other clients use the connection. */
   isShared: boolean;
   send: () => Promise<unknown>;
 }
@@ -195,7 +196,7 @@ function negotiateWith({ transport, settings, desk, inbox }: Parts, options: Cli
   });
 }
 
-/** Whose answers they are matters only where others' are kept beside them. */
+/** The principal matters only in a cache that is shared with others. */
 function openCache({ cache, principal, logger }: ClientSettings, transport: Transport): ResponseCache {
   if (!cache) return new ResponseCache(new MemoryCache(), { server: "", principal: "" }, logger);
   const { server, principal: credential } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };

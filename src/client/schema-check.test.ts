@@ -62,7 +62,7 @@ describe("what is said to people", () => {
     expect(await messages(SEARCH, value)).toEqual(expected);
   });
 
-  test("every problem is told, each with the pointer to its place", async () => {
+  test("every problem is reported with a pointer to its place", async () => {
     const value = { query: 1, options: { limit: true }, "a/b~c": 1 };
     expect(await checkArguments(tool(SEARCH), value)).toEqual({
       kind: "invalid",
@@ -74,7 +74,7 @@ describe("what is said to people", () => {
     });
   });
 
-  test("a name that is not known inside of a value comes with the names that are", async () => {
+  test("an unknown name inside a value is reported with the known names", async () => {
     const rooms = { type: "array", items: { properties: { adults: {}, ages: {} }, additionalProperties: false } };
     const schema = { type: "object", properties: { rooms } };
     expect(await messages(schema, { rooms: [{ dogs: 1 }] })).toEqual([
@@ -89,17 +89,17 @@ describe("what is said to people", () => {
     ]);
   });
 
-  test("alternatives of simple types are told together", async () => {
+  test("alternatives of simple types are reported together", async () => {
     const schema = { properties: { id: { anyOf: [{ type: "string" }, { type: "null" }] } } };
     expect(await messages(schema, { id: 5 })).toEqual(["id: expected string or null, got 5"]);
   });
 
-  test("titled choices are told as choices", async () => {
+  test("titled choices are reported as choices", async () => {
     const schema = { properties: { size: { oneOf: [{ const: "s", title: "S" }, { const: "m" }, { const: "l" }] } } };
     expect(await messages(schema, { size: "x" })).toEqual([`size: expected one of "s", "m", "l", got "x"`]);
   });
 
-  test("of alternatives told apart by a member, the one that was meant is explained", async () => {
+  test("if a member distinguishes the alternatives, the intended one is explained", async () => {
     const shape = (kind: string, member: string) => ({
       type: "object",
       properties: { kind: { const: kind }, [member]: { type: "number" } },
@@ -190,7 +190,7 @@ describe("dialects", () => {
     ]);
   });
 
-  test("a pattern of another language, or a type that there is not, makes the schema unusable", async () => {
+  test("a pattern in another syntax, or an unknown type, makes the schema unusable", async () => {
     expect(await reason({ properties: { name: { pattern: "(?P<first>x)" } } }, { name: "ab" })).toContain(
       "/properties/name/pattern is not a valid JavaScript regular expression",
     );
@@ -221,13 +221,13 @@ describe("schemas that cannot be used", () => {
     expect(await reason(schema)).toContain(words);
   });
 
-  test("nesting has a bound", async () => {
+  test("nesting is limited", async () => {
     let schema: Record<string, unknown> = { type: "string" };
     for (let depth = 0; depth < 100; depth++) schema = { properties: { a: schema } };
     expect(await reason(schema)).toContain("nested deeper than 64");
   });
 
-  test("a value too large or too deep is told apart from a wrong one", async () => {
+  test("a value that is too large or too deep is unusable, not invalid", async () => {
     expect(await reason({}, { text: "x".repeat(11_000_000) })).toContain("the value is larger than");
     let value: unknown = 1;
     for (let depth = 0; depth < 300; depth++) value = [value];
@@ -263,7 +263,7 @@ test("references inside the schema are followed: pointers, anchors, ids, and rec
   ]);
 });
 
-test("the server's schema stays as it came, frozen or not, and examples in it mean nothing", async () => {
+test("the server's schema is not changed, frozen or not, and examples in it have no effect", async () => {
   const example = Object.freeze({ id: "same", $ref: "https://example.com/" });
   const schema = Object.freeze({ type: "object", "x-first": example, "x-second": example, examples: [example] });
   const before = JSON.stringify(schema);
@@ -298,7 +298,7 @@ test("results are checked by their structured content", async () => {
   expect(await checkResult(tool({}), { content: [] })).toEqual({ kind: "valid" });
 });
 
-test("a value that has no JSON is wrong, not a crash", async () => {
+test("a value that cannot be written as JSON is invalid and does not throw", async () => {
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   for (const value of [circle, { big: 1n }, () => {}]) {
@@ -341,7 +341,7 @@ const { schema: anySchema } = fc.letrec<{ schema: unknown }>((tie) => {
 });
 const value = fc.dictionary(name, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
 
-test("whatever the schema and the value, there is an outcome, and problems point into the value", async () => {
+test("any schema and value have an outcome, and problems point into the value", async () => {
   await fc.assert(
     fc.asyncProperty(fc.record({ allOf: fc.tuple(anySchema) }), value, async (schema, args) => {
       const check = await checkArguments(tool(schema), args);
@@ -355,7 +355,7 @@ test("whatever the schema and the value, there is an outcome, and problems point
   );
 });
 
-test("a schema of anything at all is used or refused, never thrown over", async () => {
+test("any schema is used or refused, and never throws", async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.constantFrom(...KEYWORDS), fc.jsonValue()), value, async (schema, args) => {
       expect(["valid", "invalid", "unusable"]).toContain((await checkArguments(tool(schema), args)).kind);

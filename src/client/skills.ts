@@ -11,7 +11,7 @@ import { readPages } from "./conversation/lists.ts";
 
 /** A skill in the server's list, with the digests of its files. */
 export interface SkillEntry {
-  /** Of its SKILL.md. */
+  /** The URI of its SKILL.md. */
   uri: string;
   frontmatter: Record<string, unknown>;
   resources?: { uri: string; digest?: string; size?: number; [member: string]: unknown }[];
@@ -83,7 +83,7 @@ export class Skills {
 
 const EXTENSION = { [SKILLS_EXTENSION]: {} };
 
-/** In the manner of the expected one, "sha256:…"; an unknown kind matches nothing. */
+/** Uses the algorithm of the expected digest, "sha256:…"; an unknown algorithm matches nothing. */
 function digestOf(bytes: Buffer, expected: string): string {
   const [kind = ""] = expected.split(":", 1);
   if (kind !== "sha256" && kind !== "sha512") return "";

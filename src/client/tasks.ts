@@ -36,7 +36,7 @@ export interface TaskOptions extends CallOptions {
 export type Started = { kind: "result"; result: CallToolResult } | { kind: "task"; task: Task };
 
 const MAX_TOKENS = 1_000;
-/** Of one task, over all of its life. */
+/** Maximum number of questions of one task. */
 const MAX_QUESTIONS = 1_000;
 const POLL_MS = { default: 1_000, shortest: 20, longest: 60_000 };
 
@@ -45,10 +45,10 @@ export class Tasks {
   readonly #requester: Requester;
   readonly #prepareTool: (name: string) => Promise<boolean>;
   readonly #logger: Logger;
-  /** Under which token a task reports its progress. */
+  /** The progress tokens of tasks. */
   readonly #tokens = new Map<string, RequestId>();
 
-  /** `prepareTool` tells whether a legacy server can run this tool as a task. */
+  /** `prepareTool` returns whether a legacy server can run this tool as a task. */
   constructor(requester: Requester, prepareTool: (name: string) => Promise<boolean>, logger: Logger) {
     this.#requester = requester;
     this.#prepareTool = prepareTool;
@@ -128,13 +128,13 @@ export class Tasks {
     try {
       return await this.wait(taskId, options);
     } catch (error) {
-      // Not waited for: whoever aborts wants to be rid of it now.
+      // Not waited for, so that an abort takes effect at once.
       if (options.signal?.aborted) void this.cancel(taskId).catch(() => {});
       throw error;
     }
   }
 
-  /** Those that nobody ever waits for must not stay for ever. */
+  /** Limited, because some tasks are never waited for. */
   #remember(taskId: string, token: RequestId): void {
     this.#tokens.set(taskId, token);
     const [oldest] = this.#tokens.keys();
@@ -161,13 +161,13 @@ export class Tasks {
     }
   }
 
-  /** A legacy server holds the answer back until it has one, and asks its questions meanwhile. */
+  /** A legacy server answers when the task has ended, and asks its questions until then. */
   async #legacyResult(taskId: string, scope: CallScope): Promise<CallToolResult> {
     scope.waitPatiently();
     return (await this.#requester.conversation.exchange("tasks/result", { taskId }, scope)) as CallToolResult;
   }
 
-  /** Questions repeat on every poll until they are answered: each key is asked once. */
+  /** Questions are repeated in every poll until they are answered: each key is asked once. */
   async #answer(task: Task, answered: Set<string>, scope: CallScope): Promise<void> {
     const asked = isRecord(task["inputRequests"]) ? (task["inputRequests"] as Record<string, Question>) : {};
     const open = Object.entries(asked).filter(([key]) => !answered.has(key));
@@ -212,7 +212,10 @@ function failureOf(task: Task): NexusError {
   });
 }
 
-/** The task in an answer: flat in the newest revision, under `task` in 2025-11-25 and in some texts of the extension. */
+/**
+ * The task in an answer: the answer itself in the newest revision, under `task` in 2025-11-25 and some versions of the
+ * extension.
+ */
 function taskIn(result: Result): Task {
   const task = isRecord(result["task"]) ? result["task"] : result;
   if (typeof task["taskId"] !== "string" || typeof task["status"] !== "string") {
@@ -224,7 +227,7 @@ function taskIn(result: Result): Task {
   return canonical(task);
 }
 
-/** 2025-11-25 says `ttl` and `pollInterval`. An interval that is no number is none. */
+/** 2025-11-25 uses `ttl` and `pollInterval`. An interval that is not a number is ignored. */
 function canonical({ ttl, pollInterval, pollIntervalMs = pollInterval, ...task }: Record<string, unknown>): Task {
   const isInterval = typeof pollIntervalMs === "number" && pollIntervalMs >= 0;
   return {

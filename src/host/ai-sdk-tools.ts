@@ -33,7 +33,9 @@ export function aiSdkTools<S>(
   );
 }
 
-/** The data once, as text; images and sounds as media; a failure as a failure. Nothing of the protocol around it. */
+/**
+ * The structured data as text, images and audio as media, and errors as errors, without other parts of the protocol.
+ */
 function modelOutput({ content, structuredContent, isError }: CallToolResult): AiSdkOutput {
   const blocks = Array.isArray(content) ? content : [];
   const parts = blocks.map(partOf);

@@ -4,7 +4,7 @@ import { serverId } from "../config/read/server-id.ts";
 import { isTransport, type Transport } from "../transport/transport.ts";
 import type { HostServers } from "./host-options.ts";
 
-/** The servers that a program gave a host: entries as in a file, and transports of its own. */
+/** The servers that a program passes to a host: entries as in a file, or its own transports. */
 export async function defineHostServers(servers: HostServers, load: LoadOptions): Promise<ServerDefinition[]> {
   const all = Object.entries(servers);
   const transports = all.filter((given): given is [string, Transport] => isTransport(given[1]));

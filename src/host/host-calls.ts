@@ -12,12 +12,12 @@ import type { ServerSupervisor } from "./servers/server-supervisor.ts";
 import type { ServerSupervisors } from "./servers/server-supervisors.ts";
 import type { ForAgent, HostTool, VisibleLists } from "./visible-lists.ts";
 
-/** For whom a name is looked up, and until when. */
+/** The agent for which a name is looked up, and a signal. */
 export interface AgentCall extends ForAgent {
   signal?: CancelSignal | undefined;
 }
 
-/** Calls that agents make through a host: finds the server, asks the policy, leases a connection. */
+/** Calls that agents make through a host: finds the server, checks the policy, leases a connection. */
 export class HostCalls {
   readonly #directory: ServerDirectory;
   readonly #supervisors: ServerSupervisors;
@@ -39,7 +39,7 @@ export class HostCalls {
     const { agent } = options;
     await this.#wakeOwners(name, options);
     const listed = ({ id }: ServerDefinition) => this.#lists.offered(id).tools;
-    // Whether it may be called is decided when it is.
+    // Permission is checked when the tool is called.
     const { definition, item: tool } = this.#directory.resolve(name, { kind: "tool", agent, listed });
     const { id: server, prefix = server } = definition;
     return { name: modelName(prefix, tool.name), server, tool };
@@ -53,7 +53,7 @@ export class HostCalls {
     const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
     const supervisor = this.getSupervisor(server);
     const { name } = wanted;
-    // Rules name servers by their ids; callers may use the name of the configuration file.
+    // Rules use the ids of servers; callers may use the name in the configuration file.
     const isOpen = this.#directory.policy.isOpen("tool", supervisor.definition.id);
     if (!isOpen) await this.#permitTool(supervisor, name, args, options);
     const lease = await supervisor.lease(requestFor(options));
@@ -89,7 +89,7 @@ export class HostCalls {
     return runOn(supervisor, options, (lease) => lease.client.getPrompt(item.name, args, options));
   }
 
-  /** Judged by what the server said of its tool, never by what a caller says of it. */
+  /** Decides by the server's own description of its tool, not by the caller's. */
   async #permitTool(
     supervisor: ServerSupervisor,
     name: string,
@@ -107,8 +107,8 @@ export class HostCalls {
   }
 
   /**
-   * A server named at the beginning of a name is connected before the name is looked up, if the agent may see it. One that
-   * is switched off refuses: its names are not unknown.
+   * Connects the server that a name begins with before the name is looked up, if the agent may see it. A disabled
+   * server is refused with its own error, not as an unknown name.
    */
   async #wakeOwners(name: string, { agent, signal }: AgentCall): Promise<void> {
     for (const { id } of this.#directory.findOwners(name)) {
@@ -139,7 +139,7 @@ function isRunning({ kind }: ServerState): boolean {
 
 const NO_REQUEST: LeaseRequest = {};
 
-/** A caller that answers questions itself has a connection that asks nobody else. */
+/** A caller with its own input provider gets a connection whose questions go only to it. */
 function requestFor({ signal, input }: CallOptions): LeaseRequest {
   if (!input) return signal ? { signal } : NO_REQUEST;
   return signal ? { input, signal } : { input };

@@ -42,11 +42,11 @@ export interface ServerStatus {
   definition: ServerDefinition;
 }
 
-/** Many servers, kept running, as one set. One that fails concerns only its own callers. */
+/** Many servers as one set; keeps them running. A failing server affects only its own callers. */
 export class Host implements AsyncDisposable {
-  /** The servers by their names, and who may see and use what. */
+  /** The servers by name, and who may see and use what. */
   readonly directory: ServerDirectory;
-  /** Which gateways it works for. */
+  /** The gateways for which this host works. */
   readonly chain: GatewayChain;
   readonly #options: HostOptions;
   readonly #load: LoadOptions;
@@ -56,7 +56,7 @@ export class Host implements AsyncDisposable {
   readonly #calls: HostCalls;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #logger: Logger;
-  /** The configuration that was read, with warnings; undefined where a program passed the servers. */
+  /** The configuration with its warnings; undefined if a program passed the servers. */
   configuration: Configuration | undefined;
   #files: WatchedConfiguration | undefined;
   readonly #setting = new Turns();
@@ -106,7 +106,7 @@ export class Host implements AsyncDisposable {
     this.#calls = new HostCalls(this.directory, this.#supervisors, this.#lists);
   }
 
-  /** Decides who may see and use what: the host's settings and the servers' entries together. */
+  /** Decides who may see and use what: combines the host's settings and the servers' entries. */
   get policy(): Policy {
     return this.directory.policy;
   }
@@ -120,13 +120,13 @@ export class Host implements AsyncDisposable {
     return this.#supervisors.all().map(statusOf);
   }
 
-  /** Undefined where there is no such server. */
+  /** Undefined if there is no such server. */
   find(server: string): ServerStatus | undefined {
     const supervisor = this.#supervisors.find(server);
     return supervisor && statusOf(supervisor);
   }
 
-  /** What is known now, in the order of the configuration, as far as this agent may use it. */
+  /** What is known now and this agent may use, in the order of the configuration. */
   tools({ agent }: ForAgent = {}): HostTool[] {
     return this.#lists.tools(agent);
   }
@@ -143,12 +143,12 @@ export class Host implements AsyncDisposable {
     return this.#lists.prompts(agent);
   }
 
-  /** All that a server lists, unless it is switched off: for callers that ask the policy themselves. */
+  /** Everything that a server lists, unless it is disabled; for callers that check the policy themselves. */
   offered(server: string): OfferedThings {
     return this.#lists.offered(server);
   }
 
-  /** Finds a tool by any of its names; connects a server that has not been used yet, if it is the one named. */
+  /** Finds a tool by any of its names; connects the named server if it has not been used yet. */
   getTool(name: string, options: AgentCall = {}): Promise<HostTool> {
     return this.#calls.getTool(name, options);
   }
@@ -174,7 +174,9 @@ export class Host implements AsyncDisposable {
     return this.#calls.getPrompt(name, args, options);
   }
 
-  /** A connection to one server, to be released after use. The policy is not asked about calls on it: ask it first. */
+  /**
+   * A connection to one server, to be released after use. The policy is not checked for calls on it; check it first.
+   */
   lease(server: string, request: LeaseRequest = {}): Promise<Lease> {
     return this.#calls.getSupervisor(server).lease(request);
   }
@@ -184,30 +186,30 @@ export class Host implements AsyncDisposable {
     return this.#calls.getSupervisor(server).findLease(request);
   }
 
-  /** An owner is gone: its own connections end, those in use as soon as they are released. */
+  /** Ends the connections of an owner; those in use end when they are released. */
   release(owner: string): void {
     for (const supervisor of this.#supervisors.all()) supervisor.release(owner);
   }
 
-  /** Replaces the servers: what is the same keeps its connection, what is gone is closed, what is new is started. */
+  /** Replaces the servers: unchanged ones keep their connection, removed ones are closed, new ones are started. */
   setServers(servers: HostServers | readonly ServerDefinition[]): Promise<void> {
-    // One after the other: the newest call wins, not the one that was read last.
+    // One after the other, so that the last call wins.
     return this.#setting.run(() => this.#apply(servers));
   }
 
-  /** Off: its tools are gone, its connection stays. On: they are back. */
+  /** Disabling removes the tools of a server and keeps its connection; enabling adds them again. */
   async toggle(server: string, enabled: boolean): Promise<void> {
     const supervisor = this.#calls.getSupervisor(server);
     supervisor.toggle(enabled);
     if (enabled) await supervisor.start();
   }
 
-  /** Tries a failed server again now, reads the lists of one that runs, and restarts one that does not answer. */
+  /** Tries a failed server again now, reads the lists of a running one, and restarts one that does not answer. */
   async retry(server: string): Promise<void> {
     await this.#calls.getSupervisor(server).retry();
   }
 
-  /** Calls the listener for every change. Returns a function that stops it. */
+  /** Calls the listener for every change; the returned function removes it. */
   on(listener: (event: HostEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

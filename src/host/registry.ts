@@ -18,8 +18,8 @@ export interface AgentTool {
 export interface ExecuteOptions {
   signal?: AbortSignal | undefined;
   /**
-   * Answers the server's questions during this call. The same object is the same person: a legacy server that keeps state
-   * gets a connection for each.
+   * Answers the server's questions during this call. The same object stands for the same person: a legacy server that
+   * keeps state gets a connection for each.
    */
   input?: InputProvider | undefined;
 }
@@ -47,7 +47,7 @@ function agentTool(host: Host, found: HostTool, agent: string | undefined): Agen
   };
 }
 
-/** What a model writes is checked before it is sent; a schema that cannot be used is the server's business. */
+/** Checks the arguments from a model before they are sent. If the schema is unusable, the server decides. */
 async function requireFitting({ name, server, tool }: HostTool, args: unknown): Promise<void> {
   const check = await checkArguments(tool, args);
   if (check.kind !== "invalid") return;
@@ -108,7 +108,7 @@ export interface PromptCommand {
   expand(values?: Record<string, string> | readonly string[], options?: ExecuteOptions): Promise<GetPromptResult>;
 }
 
-/** The prompts of all servers that this agent may use, as commands for people. */
+/** The prompts that this agent may use, as commands for people. */
 export function promptCommands(host: Host, scope: ForAgent = {}): PromptCommand[] {
   return host.prompts(scope).map(({ server, prompt }) => {
     const parameters = prompt.arguments ?? [];

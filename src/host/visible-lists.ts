@@ -17,7 +17,7 @@ export interface ForAgent {
   agent?: string | undefined;
 }
 
-/** What one server lists. */
+/** The lists of one server. */
 export interface OfferedThings {
   readonly tools: readonly Tool[];
   readonly resources: readonly Resource[];
@@ -27,7 +27,7 @@ export interface OfferedThings {
 
 const NOTHING: OfferedThings = { tools: [], resources: [], templates: [], prompts: [] };
 
-/** What the servers of a host list, as far as an agent may see it, in the order of the configuration. */
+/** The lists of a host's servers that an agent may see, in the order of the configuration. */
 export class VisibleLists {
   readonly #directory: ServerDirectory;
   readonly #supervisors: ServerSupervisors;
@@ -37,7 +37,7 @@ export class VisibleLists {
     this.#supervisors = supervisors;
   }
 
-  /** All that a server lists, unless it is switched off: for callers that ask the policy themselves. */
+  /** Everything that a server lists, unless it is disabled; for callers that check the policy themselves. */
   offered(server: string): OfferedThings {
     const supervisor = this.#supervisors.find(server);
     return supervisor?.enabled ? supervisor.lists : NOTHING;

@@ -10,26 +10,26 @@ import { TrustAtFirstSight } from "./servers/trust-at-first-sight.ts";
 
 export interface WatchedOptions {
   load: LoadOptions;
-  /** Trust what is there at the beginning, whatever the trust store says. */
+  /** Trust the first version of the files, even if the trust store does not. */
   trustsFirst: boolean;
-  /** Go on reading when a file changes. */
+  /** Read the files again when they change. */
   watches: boolean;
   logger: Logger;
   /** Called for each configuration, one after the other. */
   onChange: (configuration: Configuration) => Promise<void>;
 }
 
-/** How long a file may be missing before its servers are. */
+/** How long a file may be missing before its servers are removed. */
 const MISSING_MS = 1_500;
-/** A file with more than this in it is not empty, whatever it is. */
+/** A larger file is not empty. */
 const BLANK_BYTES = 64 * 1024;
 
-/** The configuration as the files have it, now and whenever they change. */
+/** The configuration of the files, now and whenever they change. */
 export class WatchedConfiguration implements Disposable {
   readonly #options: WatchedOptions;
   #watcher: ConfigurationWatcher | undefined;
   #current: Configuration | undefined;
-  /** As the files had it last. */
+  /** The configuration as last read. */
   #read: Configuration | undefined;
   readonly #missingSince = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -41,12 +41,12 @@ export class WatchedConfiguration implements Disposable {
     this.#options = options;
   }
 
-  /** Settles when the first one is applied. Throws where the one file that was named cannot be used. */
+  /** Resolves when the first configuration is applied. Throws if an explicitly named file cannot be used. */
   async start(): Promise<void> {
     const { load, trustsFirst, watches } = this.#options;
     const trust = trustsFirst ? new TrustAtFirstSight(load.trust) : undefined;
     const first = loadConfiguration(trust ? { ...load, trust: trust.first } : load);
-    // It watches while the first one is read, so that no change falls in between, and applies nothing before it.
+    // Watching begins before the first reading, so that no change is missed; changes are applied after it.
     const begun = this.#applying.run(async () => this.#begin(await first));
     if (watches) this.#watch(trust ? { ...load, trust: trust.later(first) } : load);
     try {
@@ -94,7 +94,7 @@ export class WatchedConfiguration implements Disposable {
     await this.#options.onChange(this.#current);
   }
 
-  /** Files that are there and cannot be used, or are empty: somebody is in the middle of writing them. */
+  /** Files that are invalid or empty, because a program may be in the middle of writing them. */
   async #brokenFiles(
     { files }: Configuration,
     before: ReadonlySet<string>,
@@ -111,7 +111,7 @@ export class WatchedConfiguration implements Disposable {
     return broken;
   }
 
-  /** Files that were there a moment ago: some programs remove a file before they write it anew. */
+  /** Files that existed a moment ago: some programs remove a file before they write it again. */
   async #missingFiles(before: ReadonlySet<string>): Promise<Set<string>> {
     const missing = new Set<string>();
     for (const file of before) {
@@ -158,7 +158,7 @@ async function isThere(file: string): Promise<boolean> {
   );
 }
 
-/** Of two servers with the same id, the one of the stronger file. */
+/** Of two servers with the same id, the one from the stronger file wins. */
 function merged({ servers, files }: Configuration, kept: readonly ServerDefinition[]): ServerDefinition[] {
   if (kept.length === 0) return servers;
   const strength = new Map(files.map(({ file }: ConfigFile, index) => [file, index]));

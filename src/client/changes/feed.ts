@@ -30,7 +30,7 @@ export interface Feed {
   close(): Promise<void>;
 }
 
-/** The change a notification tells of, if it tells of one. */
+/** The change that a notification reports; undefined if it reports none. */
 export function changeIn(
   notification: Notification,
 ): Exclude<Change, { error?: unknown } | { kind: "restored" }> | undefined {
@@ -40,7 +40,7 @@ export function changeIn(
   if (method === "notifications/resources/updated" && typeof params?.["uri"] === "string") {
     return { kind: "resource-updated", uri: params["uri"], notification };
   }
-  // 2025-11-25 names the task in the parameters, the extension of 2026 likewise.
+  // Both 2025-11-25 and the 2026 extension have the task in the parameters.
   if (method === "notifications/tasks/status" || method === "notifications/tasks") {
     const task = isRecord(params?.["task"]) ? params["task"] : params;
     if (typeof task?.["taskId"] === "string") return { kind: "task-changed", taskId: task["taskId"], notification };

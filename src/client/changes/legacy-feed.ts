@@ -5,14 +5,14 @@ import type { Requester } from "../conversation/requester.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import { changeIn, type Change, type ChangeListener, type Feed } from "./feed.ts";
 
-/** Who wants which resource in one session: the server knows only one subscription each. */
+/** The number of users of each resource in one session: the server has one subscription for each URI. */
 export type SharedResources = Map<string, { users: number; subscribed: Promise<boolean> }>;
 
-/** Legacy servers tell list changes to everybody, and updates of the resources that were subscribed to. */
+/** Legacy servers report list changes always, and updates of resources that were subscribed to. */
 export class LegacyFeed implements Feed {
   readonly #requester: Requester;
   readonly #tell: ChangeListener;
-  /** Of the session that is in use; another one starts with nothing. */
+  /** Belongs to the current session; a new session starts with nothing. */
   #shared: SharedResources;
   #interests: Interests = {};
   #subscribed = new Set<string>();
@@ -116,7 +116,7 @@ export class LegacyFeed implements Feed {
     await this.#ask("resources/unsubscribe", uri).catch(() => false);
   }
 
-  /** False where the server refuses; anything else that goes wrong is an error. */
+  /** False if the server refuses; other failures are thrown. */
   async #ask(method: string, uri: string): Promise<boolean> {
     try {
       await this.#requester.request({ method, params: { uri } });
@@ -128,7 +128,7 @@ export class LegacyFeed implements Feed {
   }
 }
 
-/** The server may name a part of what was subscribed to. */
+/** The server may report an update of a part of the resource. */
 function isPartOf(uri: string, whole: string): boolean {
   return uri === whole || (uri.startsWith(whole) && (/[/#?]$/.test(whole) || "/#?".includes(uri.charAt(whole.length))));
 }

@@ -11,17 +11,17 @@ import { changeIn, type ChangeListener, type Feed } from "./feed.ts";
 import { isFinalAnswer } from "../../errors/error-traits.ts";
 
 const REOPEN_PAUSES = { firstMs: 500, longestMs: 30_000 };
-/** A stream that lasted this long was a success; one that ends sooner is not opened again at once. */
+/** A stream that lasted this long was successful. One that ends sooner is reopened after a pause. */
 const SETTLED_MS = 5_000;
 
-/** Modern servers tell changes on the stream of a `subscriptions/listen`, and only those it asked for. */
+/** Modern servers report changes on the stream of `subscriptions/listen`, and only the requested ones. */
 export class ModernFeed implements Feed {
   readonly #requester: Requester;
   readonly #tell: ChangeListener;
-  /** As acknowledged last: what is asked for again. */
+  /** As last acknowledged; requested again when the stream is reopened. */
   #interests: Interests = {};
   #stream: ListenStream | undefined;
-  /** The stream that is about to take over: what both tell is heard twice rather than not at all. */
+  /** The stream that replaces the current one. A change reported on both is delivered twice, so that none is lost. */
   #next: ListenStream | undefined;
   /** Updates and reopenings, one at a time. */
   readonly #turns = new Turns();
@@ -43,7 +43,7 @@ export class ModernFeed implements Feed {
     const id = isWithdrawal ? notification.params?.["requestId"] : subscriptionOf(notification);
     const stream = [this.#stream, this.#next].find((candidate) => candidate?.id === id);
     if (!stream) return;
-    // On a pipe a server may end a subscription so, in place of the result.
+    // Over a pipe, a server may end a subscription with a cancellation instead of a result.
     if (isWithdrawal) return stream.withdraw();
     if (notification.method === "notifications/subscriptions/acknowledged")
       return stream.acknowledge(notification.params);
@@ -51,7 +51,7 @@ export class ModernFeed implements Feed {
     if (change) this.#tell(change);
   }
 
-  /** Modern servers have no session to forget. */
+  /** Modern servers have no session. */
   async renewed(): Promise<void> {}
 
   abandon(error?: NexusError): void {
@@ -68,7 +68,7 @@ export class ModernFeed implements Feed {
     this.abandon();
   }
 
-  /** The new stream is open before the old one is closed, so that nothing falls between them. */
+  /** Opens the new stream before it closes the old one, so that no change is lost. */
   async #replace(interests: Interests): Promise<Interests> {
     this.#refuseIfClosed();
     const params = listenParams(interests);
@@ -97,7 +97,7 @@ export class ModernFeed implements Feed {
     if (this.#closed) throw new NexusError("CLOSED", "The subscription was closed", { mayHaveReached: false });
   }
 
-  /** The stream in use ended, by the server's wish or by accident. */
+  /** Called when the current stream has ended, on purpose or by a failure. */
   #ended(stream: ListenStream, error: NexusError): void {
     if (stream !== this.#stream || this.#closed) return;
     this.#stream = undefined;
@@ -113,7 +113,7 @@ export class ModernFeed implements Feed {
   }
 
   async #reopen(): Promise<void> {
-    // An update may have opened a stream meanwhile.
+    // An update may have opened a new stream in the meantime.
     if (this.#closed || this.#stream) return;
     try {
       await this.#replace(this.#interests);
@@ -128,7 +128,7 @@ export class ModernFeed implements Feed {
   }
 }
 
-/** The server answered, and would answer the same again. */
+/** Whether the server answered and would answer the same again. */
 function isFinal({ code, details: { status } }: NexusError): boolean {
   if (status !== undefined && (status === 408 || status === 429 || status >= 500)) return false;
   return isFinalAnswer(code);
@@ -172,7 +172,7 @@ class ListenStream {
     this.#scope?.stop(new NexusError("CLOSED", "The subscription was closed"));
   }
 
-  /** The call's clock runs until the acknowledgement; from then on there is nothing to wait for. */
+  /** The timeout of the call applies until the acknowledgement; after that the stream may stay open. */
   #listen(requester: Requester, params: Params): Promise<unknown> {
     const { notifications } = params;
     const extensions = isRecord(notifications) && "taskIds" in notifications ? { [TASKS_EXTENSION]: {} } : undefined;
@@ -188,7 +188,7 @@ function endedByServer(): NexusError {
   return new NexusError("CONNECTION_LOST", "The server ended the subscription");
 }
 
-/** Undefined where there is nothing to listen for. */
+/** Undefined if there is nothing to listen for. */
 function listenParams(interests: Interests): Params | undefined {
   const notifications = asNotifications(interests);
   return Object.keys(notifications).length > 0 ? { notifications } : undefined;

@@ -77,7 +77,7 @@ export class Subscriptions {
     await Promise.all([...this.#feeds].map((feed) => feed.renewed(this.#shared)));
   }
 
-  /** The connection is about to close, or is lost: then `error` says why, and listeners are told. */
+  /** Ends all subscriptions because the connection closes. If it was lost, listeners get `error`. */
   abandon(error?: NexusError): void {
     for (const feed of this.#feeds) feed.abandon(error);
     this.#feeds.clear();

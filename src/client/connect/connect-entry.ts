@@ -33,7 +33,7 @@ export interface ConnectOptions extends ClientOptions {
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** Connects to a server whose entry has been checked. What the options leave open, the entry says. */
+/** Connects to a server whose entry has been checked. The entry has the values that the options do not set. */
 export async function connectEntry(
   entry: ResolvedEntry,
   surroundings: Surroundings,
@@ -52,7 +52,7 @@ export async function connectEntry(
       backoffMs: options.retry?.backoffMs ?? entry.retryBackoffMs,
     },
   };
-  // What the workshop makes speaks the newest revision: nothing has to be found out.
+  // Servers from tool files speak the newest revision, so no detection is needed.
   const era = entry.reach.kind === "api" ? "modern" : settings.era;
   return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), { ...settings, era });
 }

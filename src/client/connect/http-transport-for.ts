@@ -7,7 +7,7 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { ConnectOptions } from "./connect-entry.ts";
 
-/** The transport of a server on the network. Loaded when the first one is reached: a pipe needs nothing of it. */
+/** The transport of a server over HTTP. Loaded on first use, because a child process does not need it. */
 export function httpTransportFor(
   { kind, url, headers }: HttpReach,
   surroundings: Surroundings,

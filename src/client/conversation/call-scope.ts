@@ -26,7 +26,9 @@ export interface CallOptions {
   logLevel?: LogLevel | undefined;
   /** Answers the server's questions during this call, instead of the client's input provider. */
   input?: InputProvider | undefined;
-  /** The questions of a modern server from an earlier try of this call: they are answered, and the call continues. */
+  /**
+   * The questions of a modern server from an earlier attempt of this call: they are answered, and the call continues.
+   */
   resume?: InputRequiredResult | undefined;
   /** W3C trace context, sent in `_meta`. */
   trace?: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
@@ -45,25 +47,25 @@ export interface CallInfo {
 export interface ScopeSettings {
   deadlines: Deadlines;
   timeoutMs: number;
-  /** Declared for this call beside the client's own: the call can handle what they bring. */
+  /** Extensions that are declared for this call, in addition to the client's own. */
   extensions?: Record<string, unknown> | undefined;
-  /** Whose call it is, where several share the connection; absent for the one who opened it. */
+  /** The client that makes the call, if several share the connection; undefined for the client that opened it. */
   sharedClient?: SharedClient | undefined;
 }
 
-/** Something that can be told to stop because its call is over. */
+/** Something that stops when its call ends. */
 export interface Stoppable {
   stop(error: NexusError): void;
 }
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_TOTAL_MS = 600_000;
-/** Characters of a server's progress that an error repeats. */
+/** Maximum number of characters of a progress message in an error. */
 const MAX_LAST_WORDS = 1_000;
 
 /**
- * The life of one call over all its tries and rounds: its clock, the caller's signal, and what has to stop
- * when either says so. The clock stands while the user is being asked.
+ * The lifetime of one call with all attempts and rounds: its timeout, the caller's signal, and what must stop with it.
+ * The timeout is paused while the user is asked.
  */
 export class CallScope implements Timed {
   readonly call: CallInfo;
@@ -72,14 +74,14 @@ export class CallScope implements Timed {
   readonly sharedClient: SharedClient | undefined;
   /** Why the call was stopped. */
   stopped: NexusError | undefined;
-  /** Came to its end, and was not stopped. */
+  /** Whether the call has ended without being stopped. */
   isFinished = false;
   slot = -1;
-  /** How often somebody was asked. */
+  /** How often the user was asked. */
   questions = 0;
-  /** Of the request that asked for progress last. */
+  /** The token of the last request that asked for progress. */
   progressToken: RequestId | undefined;
-  /** What the server said with its last progress, as it came. */
+  /** The message of the last progress report, unchanged. */
   lastProgress: unknown;
   readonly #deadlines: Deadlines;
   readonly #timeoutMs: number;
@@ -110,7 +112,7 @@ export class CallScope implements Timed {
     if (options.signal) this.#obey(options.signal);
   }
 
-  /** Fires when the call is stopped or over, for the handlers that answer its questions. */
+  /** Aborted when the call is stopped or has ended; for the handlers that answer its questions. */
   get handlerSignal(): AbortSignal {
     this.#handlers ??= new AbortController();
     if (this.stopped) this.#handlers.abort(this.stopped);
@@ -126,17 +128,20 @@ export class CallScope implements Timed {
     return this.#pauses > 0;
   }
 
-  /** From now on, `target` is what a stop reaches; undefined when nothing is in flight. */
+  /** Sets what a stop reaches; undefined if no request is in flight. */
   setInFlight(target: Stoppable | undefined): void {
     this.#inFlight = target;
   }
 
-  /** Something happened: the server is alive. The deadline moves; nobody needs to be told before it would be over. */
+  /**
+   * Moves the deadline, because the server has sent something. The timer is not restarted; it checks the deadline when
+   * it fires.
+   */
   touch(): void {
     this.#activeAt = performance.now();
   }
 
-  /** From here on only the total counts: the server has said that it will take its time. */
+  /** From now on only the total timeout applies, because the server has announced that it needs time. */
   waitPatiently(): void {
     this.#activeAt = Infinity;
   }
@@ -171,7 +176,7 @@ export class CallScope implements Timed {
     );
   }
 
-  /** From what: the tool or prompt, or of other methods to which of them. */
+  /** What the call was waiting for: the tool or prompt, or the server for other methods. */
   get #source(): string {
     const { method, params } = this.call;
     const kind = targetKind(method);
@@ -180,7 +185,7 @@ export class CallScope implements Timed {
       : `from the ${kind} ${JSON.stringify(params?.["name"])}`;
   }
 
-  /** Waits, unless the call is stopped first. */
+  /** Waits; rejects if the call is stopped first. */
   async sleep(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -190,7 +195,7 @@ export class CallScope implements Timed {
     }
   }
 
-  /** Waits because the server asked for it: that is no silence of the server's. */
+  /** Waits because the server asked for a pause; the time does not count as silence of the server. */
   async rest(ms: number): Promise<void> {
     this.waitPatiently();
     await this.sleep(ms);
@@ -198,7 +203,7 @@ export class CallScope implements Timed {
     this.#deadlines.wakeWithin(this.remainingMs);
   }
 
-  /** Waits for something that is not this call's own, unless the call is stopped first. */
+  /** Waits for something that other calls also wait for; rejects if this call is stopped first. */
   async until<T>(promise: Promise<T>): Promise<T> {
     if (this.stopped) throw this.stopped;
     try {
@@ -208,7 +213,7 @@ export class CallScope implements Timed {
     }
   }
 
-  /** The call has ended: nothing of it may stay behind. */
+  /** Call this when the call has ended; it cleans up. */
   finish(): void {
     this.isFinished = !this.stopped;
     this.#deadlines.remove(this);
@@ -217,7 +222,7 @@ export class CallScope implements Timed {
     this.#handlers?.abort(new NexusError("CANCELLED", "The call has ended"));
   }
 
-  /** A server may say beforehand what a caller needs to know where no answer comes. */
+  /** The server's last progress message, which may say what happens if no answer comes. */
   #lastWords(): string {
     const { lastProgress } = this;
     if (typeof lastProgress !== "string" || lastProgress === "") return "";

@@ -18,21 +18,23 @@ export interface ConversationOptions {
   clientInfo: Implementation;
   capabilities: (provider?: InputProvider, sharedClient?: SharedClient) => ClientCapabilities;
   retry: RetrySettings;
-  /** Opens a new session in place of one the server forgot. */
+  /** Opens a new session after the server has forgotten the old one. */
   renew: () => Promise<Agreement>;
-  /** The new session is in use. */
+  /** Called when the new session is in use. */
   onRenewed: () => void;
-  /** Reads the tool list anew, because the server says our headers do not fit it. */
+  /** Reads the tool list again, because the server rejected our headers. */
   reloadTools: (scope: CallScope) => Promise<unknown>;
 }
 
-/** Requests in the manner of the agreed era: what is added to them, and when one may be sent again. */
+/**
+ * Sends requests in the form of the agreed era: adds what the era requires, and decides when a request may be repeated.
+ */
 export class Conversation {
   readonly peer: Peer;
   agreement: Agreement;
-  /** Modern servers are told with every request. */
+  /** Sent to modern servers with every request. */
   logLevel: LogLevel | undefined;
-  /** Of those of the tools as last listed that there is something to know about. */
+  /** Facts about tools from the last list; tools with nothing special are left out. */
   tools = new Map<string, ToolFacts>();
   readonly #options: ConversationOptions;
   #usualMeta: { logLevel: LogLevel | undefined; meta: Record<string, unknown> } | undefined;
@@ -44,7 +46,7 @@ export class Conversation {
     this.#options = options;
   }
 
-  /** One exchange, made again where that is safe. The result is as it came. */
+  /** One exchange, repeated where that is safe. The result is unchanged. */
   async exchange(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
     const { questions } = scope;
     const history: History = { tries: 1, renewed: false, reloaded: false, reached: false, questions };
@@ -56,13 +58,13 @@ export class Conversation {
         if (result) return result;
       } catch (error) {
         if (!(error instanceof NexusError)) throw error;
-        // Whatever the last try got: an earlier one may have reached the server.
+        // An earlier attempt may have reached the server, even if the last one did not.
         throw this.peer.describe(error).amended({ mayHaveReached: history.reached });
       }
     }
   }
 
-  /** Undefined if it failed and may be tried again. */
+  /** Undefined if it failed and may be repeated. */
   async #tryOnce(attempt: SendAttempt): Promise<Result | undefined> {
     const { method, params, scope, session, history } = attempt;
     try {
@@ -77,12 +79,12 @@ export class Conversation {
     }
   }
 
-  /** One exchange, made once. */
+  /** One exchange, sent once. */
   send(method: string, params: Params | undefined, scope: CallScope, id = this.peer.reserveId()): Promise<Result> {
     const { peer, agreement } = this;
     const modern = agreement.era === "modern";
     const { trace, meta: extra } = scope.options;
-    // A task is asked about, not reported on: its progress comes with the token of the call that made it.
+    // Requests about tasks have no progress of their own: it comes with the token of the call that created the task.
     const onProgress = method.startsWith("tasks/") ? undefined : scope.options.onProgress;
     if (onProgress) scope.progressToken = id;
     let meta = modern ? this.#modernMeta(scope) : undefined;
@@ -101,7 +103,7 @@ export class Conversation {
     return peer.exchange({ id, method, params: full, headers, cancelBy, resumable: !modern }, scope);
   }
 
-  /** What is declared from now on differs from what was. */
+  /** Call this when the declared capabilities have changed. */
   capabilitiesChanged(): void {
     this.#usualMeta = undefined;
   }
@@ -129,11 +131,11 @@ export class Conversation {
     return this.tools.get(String(params?.["name"])) ?? UNKNOWN_TOOL;
   }
 
-  /** True if the request may be sent once more, after whatever had to be done first. */
+  /** True if the request may be sent again; prepares that first if necessary. */
   async #recover(error: NexusError, attempt: SendAttempt): Promise<boolean> {
     const { method, params, scope, session, history } = attempt;
     const { rpc } = error.details;
-    // It had begun, and somebody was asked: made again, the same would be asked again.
+    // The call had begun and asked a question; repeating it would ask the same question again.
     if (scope.questions !== history.questions) return false;
     if (hasForgotten(session, error) && !history.renewed) {
       history.renewed = true;
@@ -153,7 +155,7 @@ export class Conversation {
     return true;
   }
 
-  /** Opens a new session; whoever finds the old one gone at the same time shares it. */
+  /** Opens a new session. Concurrent callers share it. */
   renew(forgotten: Agreement): Promise<void> {
     if (this.agreement !== forgotten) return Promise.resolve();
     this.#renewing ??= this.#options
@@ -186,9 +188,9 @@ interface History {
   tries: number;
   renewed: boolean;
   reloaded: boolean;
-  /** A try may have had its effect. */
+  /** Whether an attempt may have had an effect. */
   reached: boolean;
-  /** How many had been asked before. */
+  /** The number of questions before this attempt. */
   questions: number;
 }
 
@@ -200,7 +202,7 @@ interface SendAttempt {
   history: History;
 }
 
-/** 429 turns a request away unread, and so does a server that has forgotten the session. */
+/** A server that answers 429, or that has forgotten the session, has not run the request. */
 function mayHaveRun(error: NexusError, session: Agreement): boolean {
   if (error.details.status === 429 || hasForgotten(session, error)) return false;
   return error.details.mayHaveReached ?? true;
@@ -210,7 +212,7 @@ function hasForgotten({ sessionId }: Agreement, { details: { status, rpc, raw } 
   return sessionId !== undefined && isSessionForgotten({ status, rpc, text: raw });
 }
 
-/** Reserved keys are ours; what the caller put beside them stays. */
+/** Adds our reserved keys to the caller's own `_meta`. */
 function withMeta(params: Params | undefined, meta: Record<string, unknown>): Params {
   if (!params || !("_meta" in params)) return { _meta: meta, ...params };
   const own = params["_meta"];

@@ -1,20 +1,20 @@
 import { INVALID_REQUEST, type ErrorObject } from "../../protocol/json-rpc.ts";
 
-/** How a server refused a request that named a session. */
+/** The answer to a request with a session id that the server refused. */
 export interface SessionRefusal {
   status?: number | undefined;
   rpc?: ErrorObject | undefined;
-  /** The body where it was no JSON-RPC error. */
+  /** The body, if it was not a JSON-RPC error. */
   text?: unknown;
 }
 
-/** The codes that servers use for "no such session"; an error of the method itself has another one. */
+/** Codes that servers use for an unknown session. Errors of the method itself have other codes. */
 const SESSION_CODES = new Set([INVALID_REQUEST, -32_000, -32_001]);
 const NAMES_SESSION = /\bsession\b|\bnot initialized\b/i;
 
 /**
- * Whether the server does not know the session any more. The specification says 404. Servers made after the example of the
- * official SDK answer 400, which only their words tell from a request that is wrong.
+ * Whether the server no longer knows the session. The specification requires 404. Servers based on the example of the
+ * official SDK answer 400; only their text distinguishes this from an invalid request.
  */
 export function isSessionForgotten({ status, rpc, text }: SessionRefusal): boolean {
   if (status === 404) return true;

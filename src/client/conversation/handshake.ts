@@ -19,39 +19,39 @@ import { CallScope } from "./call-scope.ts";
 import type { Deadlines } from "../../async/deadlines.ts";
 import type { Peer } from "./peer.ts";
 
-/** What client and server agreed on when the connection opened. */
+/** What client and server have negotiated. */
 export interface Agreement {
   era: Era;
   version: string;
   serverInfo?: Implementation | undefined;
-  /** Undefined where the server was never asked. */
+  /** Undefined if the server was not asked. */
   capabilities?: ServerCapabilities | undefined;
   instructions?: string | undefined;
   sessionId?: string | undefined;
 }
 
-/** Who introduces itself, and how long it waits. */
+/** What the handshake sends, and its timeout. */
 export interface Introduction {
   clientInfo: Implementation;
   capabilities: (era: Era) => ClientCapabilities;
-  /** When the whole of connecting has to be done, on the clock of `performance.now`. */
+  /** The deadline of connecting, on the clock of `performance.now`. */
   deadline: number;
   signal: AbortSignal | undefined;
   deadlines: Deadlines;
-  /** Hears the method of each request that is sent, for the report of a handshake that fails. */
+  /** Called with the method of each request, for the report of a failed handshake. */
   onSent?: (method: string) => void;
 }
 
-/** What a server's answer to `server/discover` says about it. */
+/** What the answer to `server/discover` says about the server. */
 export type Discovery =
   | { kind: "modern"; agreement: Agreement }
-  /** It speaks MCP's newer error codes, but of the common revisions all are legacy. */
+  /** It uses modern error codes, but all revisions that both support are legacy. */
   | { kind: "legacy-only"; version: LegacyRevision }
   | { kind: "not-modern"; error: NexusError }
-  /** The answer has nothing to do with the era: report it, do not fall back on it. */
+  /** The answer says nothing about the era: report the error, do not fall back. */
   | { kind: "no-evidence"; error: NexusError };
 
-/** Asks a server in the modern way what it is. Never rejects. */
+/** Sends `server/discover`. Never rejects. */
 export async function discover(peer: Peer, introduction: Introduction, id: string): Promise<Discovery> {
   const first = await discoverOnce(peer, introduction, id);
   if (first.kind !== "ask-again") return first;
@@ -68,13 +68,13 @@ async function discoverOnce(peer: Peer, introduction: Introduction, id: RequestI
   }
 }
 
-/** The server rejects a version that it names as supported in the same breath. */
+/** The server rejects a version that it lists as supported in the same answer. */
 interface AskAgain {
   kind: "ask-again";
   error: NexusError;
 }
 
-/** The last thing to try: modern servers without `server/discover` exist. */
+/** The last attempt: some modern servers do not have `server/discover`. */
 export async function listsToolsTheModernWay(peer: Peer, introduction: Introduction): Promise<Agreement | undefined> {
   try {
     const result = await modernRequest(peer, introduction, { id: "nexus-probe-list", method: "tools/list" });
@@ -86,7 +86,7 @@ export async function listsToolsTheModernWay(peer: Peer, introduction: Introduct
   }
 }
 
-/** Opens a legacy session. A server that wants another version names it; one more try is made with it. */
+/** Opens a legacy session. If the server names another version, tries once more with it. */
 export async function initialize(
   peer: Peer,
   introduction: Introduction,
@@ -117,7 +117,7 @@ async function initializeOnce(peer: Peer, introduction: Introduction, version: L
           const value = headers["mcp-session-id"];
           if (typeof value === "string") sessionId = value;
         },
-        // The specification: `initialize` MUST NOT be cancelled. Leaving its stream is no cancelling in this era.
+        // The specification: `initialize` MUST NOT be cancelled. In this era, leaving the stream does not cancel it.
         cancelBy: "stream",
       },
       scope,
@@ -157,7 +157,7 @@ async function modernRequest(
   );
 }
 
-/** Runs a part of connecting under the clock and signal of the whole. */
+/** Runs a part of connecting with the deadline and signal of the whole. */
 export async function withScope<T>(
   { deadline, signal, deadlines }: Introduction,
   method: string,
@@ -208,7 +208,7 @@ function judgeWithoutModern(supported: readonly unknown[]): Discovery {
   };
 }
 
-/** Statuses that say nothing about the era, whatever their body. */
+/** Statuses that say nothing about the era, independent of their body. */
 const SILENT_STATUS = new Set([401, 403, 407, 408, 425, 429]);
 
 function judgeError(error: NexusError): Discovery | AskAgain {

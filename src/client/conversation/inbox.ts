@@ -12,16 +12,18 @@ import { Questions } from "./questions.ts";
 /** Receives a notification as the server sent it. */
 export type NotificationListener = (notification: Notification) => void;
 
-/** What the server says by itself, and where it goes: progress to its call, questions to the desk, the rest to listeners. */
+/**
+ * Receives what the server sends on its own: progress goes to its call, questions to the desk, the rest to listeners.
+ */
 export class Inbox implements PeerListener {
-  /** Whom questions are answered to; set as soon as there is a connection. */
+  /** Where answers to questions are sent; set when there is a connection. */
   peer: Peer | undefined;
   isModern = false;
   readonly known: KnownLists = {};
-  /** Counts what may have made a list stale, so that one that was on its way then is not kept. */
+  /** Counts changes of lists, so that a list that was read during a change is not kept. */
   changes = 0;
   readonly listeners = new Set<NotificationListener>();
-  /** For what a client keeps up to date by itself. */
+  /** For caches and subscriptions of this client. */
   onChange: NotificationListener = () => {};
   readonly #questions: Questions;
   readonly #logger: Logger;
@@ -32,7 +34,7 @@ export class Inbox implements PeerListener {
   }
 
   request(request: Request, scope: CallScope | undefined): void {
-    // Modern clients MUST NOT write responses, so there is no way to refuse either.
+    // Modern clients MUST NOT send responses, so the request cannot be refused either.
     if (this.isModern)
       this.#logger.warn(`a modern server sent a request, which the protocol forbids: ${request.method}`);
     else if (this.peer) void this.#questions.answer(this.peer, request, scope);
@@ -55,7 +57,7 @@ export class Inbox implements PeerListener {
     for (const listener of this.listeners) callListener(() => listener(notification), this.#logger);
   }
 
-  /** A pipe does not say which call a log message is about: while one call alone wants them, it is that one. */
+  /** Over a pipe, a log message does not name its call. If only one call wants log messages, it gets them. */
   #onlyListener(): CallScope | undefined {
     const listening = this.peer?.scopes().filter(({ options }) => options.onNotification) ?? [];
     return listening.length === 1 ? listening[0] : undefined;

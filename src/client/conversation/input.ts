@@ -15,7 +15,7 @@ export interface InputProvider {
 }
 
 export interface InputContext {
-  /** Who asks. */
+  /** The server that asks. */
   server: string;
   /** The call that the question belongs to; absent for a question outside a call. */
   call?: CallInfo;
@@ -25,14 +25,14 @@ export interface InputContext {
   signal: AbortSignal;
 }
 
-/** Roots from the server's entry are answered here; everything else is the provider's. */
+/** Answers roots from the server's entry itself, and passes other questions to the provider. */
 export class InputDesk {
   readonly #server: string;
   readonly #provider: InputProvider | undefined;
   readonly #among: InputDesk | undefined;
   #roots: readonly Root[] | undefined;
 
-  /** `among`: the desk whose roots hold until this one has its own. */
+  /** `among`: the desk whose roots are used until this one has its own. */
   constructor(
     server: string,
     provider: InputProvider | undefined,
@@ -57,29 +57,32 @@ export class InputDesk {
     return this.#roots !== undefined;
   }
 
-  /** For one of several who share a connection: whatever roots they set are theirs alone. */
+  /** A desk for one of several clients that share a connection; roots that it sets are its own. */
   shared(): InputDesk {
     return new InputDesk(this.#server, this.#provider, undefined, this);
   }
 
-  /** What is declared to the server for a call with this provider. Only legacy servers are told that roots change. */
+  /** The capabilities for a call with this provider. Only legacy servers learn that roots can change. */
   capabilities(era: Era, provider = this.#provider): ClientCapabilities {
     const declared = provider?.capabilities ?? {};
     if (!this.roots || declared.roots) return declared;
     return { ...declared, roots: era === "legacy" ? { listChanged: true } : {} };
   }
 
-  /** Whether such a question may be asked of this provider: its kind, and its mode, were declared. */
+  /** Whether the kind and mode of this question were declared. */
   declares(request: Question, provider = this.#provider): boolean {
     return this.needsNobody(request, provider) || isDeclared(request, provider?.capabilities ?? {});
   }
 
-  /** Whether the answer is the same whoever is asked: roots as configured, unless the provider has its own. */
+  /** Whether the answer needs no provider: configured roots, unless the provider has its own. */
   needsNobody({ method }: Question, provider = this.#provider): boolean {
     return method === "roots/list" && !provider?.capabilities.roots && this.roots !== undefined;
   }
 
-  /** CAPABILITY_MISSING for what was not declared; INPUT_FAILED for whatever the provider throws, or fails to answer. */
+  /**
+   * Throws CAPABILITY_MISSING if the question was not declared, INPUT_FAILED if the provider fails or returns no
+   * answer.
+   */
   async answer(request: Question, context: Omit<InputContext, "server">, provider = this.#provider): Promise<Params> {
     if (this.roots && this.needsNobody(request, provider)) return { roots: this.roots };
     if (!provider || !this.declares(request, provider)) {
@@ -104,7 +107,7 @@ export class InputDesk {
   }
 }
 
-/** A client that declared `applyDefaults` promised to fill in what the user left out. */
+/** A client that declares `applyDefaults` must fill in the fields that the user left out. */
 function withDefaults(request: Question, answer: Params, { elicitation }: ClientCapabilities): Params {
   if (answer["action"] !== "accept" || !(elicitation?.form?.applyDefaults ?? elicitation?.applyDefaults)) return answer;
   const schema = request.params?.["requestedSchema"];

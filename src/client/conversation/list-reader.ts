@@ -15,7 +15,7 @@ export interface ListReaderOptions {
   logger: Logger;
 }
 
-/** Reads the lists of one server, and keeps what calls have to know about its tools. */
+/** Reads the lists of one server, and keeps the facts about its tools that calls need. */
 export class ListReader {
   readonly #options: ListReaderOptions;
 
@@ -31,7 +31,7 @@ export class ListReader {
     return list;
   }
 
-  /** Tools that HTTP clients must not offer are left out, with a warning. */
+  /** Skips tools that HTTP clients must not offer, with a warning. */
   async readTools(scope: CallScope): Promise<Tool[]> {
     const { conversation, inbox } = this.#options;
     const { changes } = inbox;
@@ -43,7 +43,7 @@ export class ListReader {
     return tools;
   }
 
-  /** The server reported that what is known of its tools is wrong. */
+  /** Call this when the server reports that the known tools are wrong. */
   async reloadTools(scope: CallScope): Promise<void> {
     this.#options.cache.invalidate("notifications/tools/list_changed");
     await this.readTools(scope);
@@ -52,7 +52,7 @@ export class ListReader {
   /** False for a tool that must not be offered. */
   #keepFacts(tool: Tool, facts: Map<string, ToolFacts>): boolean {
     const { conversation, server, logger } = this.#options;
-    // The rules for headers bind HTTP clients of modern servers; a pipe has no headers to break.
+    // The rules for headers apply to HTTP clients of modern servers; a pipe has no headers.
     const isStrict = conversation.peer.kind === "http" && conversation.agreement.era === "modern";
     const { facts: found, reason } = factsOf(tool, isStrict);
     if (reason !== undefined) {

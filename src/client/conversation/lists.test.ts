@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { usableItems } from "./lists.ts";
 import { SILENT } from "../../text/logger.ts";
 
-test("of an item with very many faults a few are named, in short and without control characters (P1.9)", () => {
+test("an item with very many faults is reported with a few of them, without control characters (P1.9)", () => {
   const logged: string[] = [];
   const long = `\n\u001b[2J${"x".repeat(1_000_000)}`;
   const schema = { type: "object", properties: { [long]: null }, required: Array<null>(500_000).fill(null) };

@@ -26,7 +26,7 @@ export interface ListReading {
   logger: Logger;
 }
 
-/** Every page of a list; nothing is asked of a server that does not declare it. */
+/** Reads all pages of a list. A list that the server does not declare is empty. */
 export async function readList<K extends keyof KnownLists>(
   kind: K,
   { conversation, cache, scope, server, logger }: ListReading,
@@ -45,8 +45,8 @@ export async function readList<K extends keyof KnownLists>(
 }
 
 /**
- * Items as every client accepts them, in the same order. What cannot be repaired is left out alone, with a warning; what
- * was repaired is reported as information with the data `repaired`.
+ * Items that every client accepts, in the same order. An item that cannot be repaired is left out with a warning; a
+ * repaired item is logged as information with the data `repaired`.
  */
 export function usableItems(
   kind: ListKind,
@@ -73,7 +73,7 @@ export function usableItems(
 const MAX_NAME = 128;
 const MAX_NAMED = 5;
 
-/** The first of many texts, and how many more there are: a server may have millions of faults. */
+/** Collects the first few of many texts and counts the rest: a server may have millions of faults. */
 class FirstFew {
   readonly #first: string[] = [];
   #more = 0;
@@ -97,7 +97,7 @@ function nameOf(item: unknown, index: number): string {
   return name === undefined ? `number ${index + 1}` : quoted(name);
 }
 
-/** Servers choose it: it may hold anything. */
+/** The name comes from the server and may contain anything. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, MAX_NAME));
 }
@@ -107,18 +107,18 @@ function faultOf(value: unknown): string {
   return value === null ? "is null" : "is not valid";
 }
 
-/** What one list may have, so that a server whose list never ends can neither fill the memory nor be read for ever. */
+/** Limits for one list, so that a list without end neither fills the memory nor is read forever. */
 const MAX_PAGES = 2_000;
 const MAX_ITEMS = 100_000;
-/** Of memory, about. The last page is not weighed: a message has a limit of its own. */
+/** Approximate memory. The last page is not counted, because a message has its own limit. */
 const MAX_MEGABYTES = 64;
-/** Each is sent back to the server. */
+/** A cursor is sent back to the server. */
 const MAX_CURSOR_LENGTH = 64 * 1024;
 const MAX_MINUTES = 10;
 
 /**
- * The items of all pages, within the limits of a list. One capability covers resources and templates, so a server with one
- * of them has no method for the other: that list is empty.
+ * The items of all pages, within the limits. One capability covers resources and templates, so a server may lack the
+ * method for one of them: that list is empty.
  */
 export async function readPages(
   method: string,
@@ -140,7 +140,7 @@ export async function readPages(
     }
     for (const item of found as unknown[]) items.push(item);
     if (items.length > MAX_ITEMS) throw tooLong(`${method} returned more than ${MAX_ITEMS} items (limit)`);
-    // An empty cursor is a cursor; only a missing one ends the list.
+    // An empty cursor is valid; only a missing one ends the list.
     const next = page["nextCursor"];
     if (typeof next !== "string") return items;
     if (next.length > MAX_CURSOR_LENGTH) {
@@ -172,7 +172,7 @@ function tooLong(message: string): NexusError {
   });
 }
 
-/** Drops what a notification makes stale; true if it makes anything so. */
+/** Drops the lists that a notification reports as changed; false if it reports none. */
 export function forgetLists(known: KnownLists, method: string): boolean {
   const list = changedList(method);
   if (list === "resources") delete known.resourceTemplates;

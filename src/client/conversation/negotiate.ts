@@ -31,12 +31,12 @@ export interface Verdict {
 
 export interface NegotiateOptions {
   transport: Transport;
-  /** Opens a connection; again only for a child that ended on the probe, or for the transport's fallback. */
+  /** Opens a connection. Called again only if a child process exited at the probe, or for the transport's fallback. */
   open: (way: Transport) => Promise<Peer>;
   introduction: Introduction;
-  /** A revision to use without asking. */
+  /** A revision to use without detection. */
   pinned?: string | undefined;
-  /** An era known from an earlier time. */
+  /** The era from an earlier connection. */
   era?: Era | undefined;
   probeMs: number;
   retry: RetrySettings;
@@ -48,7 +48,7 @@ export interface Negotiated {
   verdict: Verdict;
 }
 
-/** Connects and finds out which era and revision the server speaks. */
+/** Connects and detects the era and revision of the server. */
 export async function negotiate(options: NegotiateOptions): Promise<Negotiated> {
   const opened: Peer[] = [];
   const open = async (way: Transport) => {
@@ -72,14 +72,14 @@ export async function negotiate(options: NegotiateOptions): Promise<Negotiated> 
 }
 
 interface Failed {
-  /** Undefined where no connection came about. */
+  /** Undefined if no connection was opened. */
   peer: Peer | undefined;
   target: Transport["target"];
-  /** Methods, in order. */
+  /** The methods that were sent, in order. */
   sent: readonly string[];
 }
 
-/** What is known about the server that could not be connected to. */
+/** Adds to the error what is known about the server. */
 function explain(error: NexusError, { peer, target, sent }: Failed): NexusError {
   if (!peer) return error.with(target);
   const described = peer.describe(error);
@@ -108,7 +108,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** Nothing came in time that was any use. */
+/** The diagnosis if no usable answer came in time. */
 function silence({ kind, child }: Peer): Diagnosis {
   if (kind !== "stdio") {
     return {
@@ -140,7 +140,7 @@ async function agree(options: NegotiateOptions): Promise<Negotiated> {
   if (pinned !== undefined) return agreeOnPinned(peer, pinned, options);
   if (era === "legacy") return { ...(await orFallBack(options, peer, initialize)), verdict: { era, how: "given" } };
   if (era === "modern") return agreeOnGivenModern(peer, options);
-  // The transport of 2024-11-05 has no modern revision to ask for.
+  // The transport of 2024-11-05 has no modern revision.
   if (peer.kind === "sse") return probed(peer, await initialize(peer, introduction));
   return peer.kind === "http" ? agreeOverHttp(peer, options) : agreeOverPipe(peer, options);
 }
@@ -160,7 +160,7 @@ async function agreeOnPinned(peer: Peer, version: Revision, options: NegotiateOp
   return { ...reached, verdict: { era: "legacy", how: "pinned" } };
 }
 
-/** A remembered "modern" that is no longer true fails loudly; whoever remembered it asks again. */
+/** A remembered "modern" that is no longer true fails; the host then detects the era again. */
 async function agreeOnGivenModern(peer: Peer, options: NegotiateOptions): Promise<Negotiated> {
   const found = await discoverPatiently(peer, options);
   if (found.kind === "modern") return { peer, agreement: found.agreement, verdict: { era: "modern", how: "given" } };
@@ -184,13 +184,13 @@ async function agreeOverHttp(peer: Peer, options: NegotiateOptions): Promise<Neg
     case "no-evidence": {
       const { status, rpc } = found.error.details;
       if (status !== 500 || !rpc) throw found.error;
-      // Old servers answer methods they do not know so. It proves nothing, so it is not remembered.
+      // Some old servers give this answer to unknown methods. It proves nothing, so it is not remembered.
       return { peer, agreement: await initialize(peer, introduction), verdict: { era: "legacy", how: "probed" } };
     }
   }
 }
 
-/** The probe is safe to repeat: a passing failure is waited out before anything is concluded. */
+/** The probe can be repeated safely: a temporary failure is waited out before anything is concluded. */
 async function discoverPatiently(peer: Peer, { introduction, retry }: NegotiateOptions): Promise<Discovery> {
   for (let tries = 1; ; tries++) {
     const found = await discover(peer, introduction, `nexus-probe-${tries}`);
@@ -224,7 +224,10 @@ async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Neg
   }
 }
 
-/** Tells when a child has been quiet for too long. Writing to stderr shows that it is starting, and earns it as long again. */
+/**
+ * Notices when a child process has been silent for too long. Output on stderr shows that it is starting and restarts
+ * the wait.
+ */
 class Silence {
   readonly tooLong: Promise<"silence">;
   #timer: NodeJS.Timeout | undefined;
@@ -246,13 +249,16 @@ class Silence {
   }
 }
 
-/** Some servers end on any request before `initialize`: a fresh one gets it at once. */
+/** Some servers exit on any request before `initialize`: a new process gets `initialize` first. */
 async function startAnew({ open, transport, introduction }: NegotiateOptions): Promise<Negotiated> {
   const fresh = await open(transport);
   return probed(fresh, await initialize(fresh, introduction));
 }
 
-/** The probe is still out. Its late answer is kept: it settles what `initialize` leaves open. */
+/**
+ * Sends `initialize` while the probe is unanswered. If its answer still comes, it decides what `initialize` leaves
+ * open.
+ */
 async function initializeWhileProbing(
   peer: Peer,
   probe: Promise<Discovery>,
@@ -266,7 +272,7 @@ async function initializeWhileProbing(
     });
     return negotiated;
   } catch (error) {
-    // A slow starter that ends on the probe does so only now.
+    // A slow process that exits because of the probe does so only now.
     if (error instanceof NexusError && error.code === "SERVER_EXITED") return startAnew(options);
     if (!wasRefused(error)) throw error;
     const late = await Promise.race([probe, discover(peer, introduction, "nexus-probe-2")]);
@@ -277,12 +283,12 @@ async function initializeWhileProbing(
   }
 }
 
-/** The statuses with which a server of 2024-11-05 turns a POST away. */
+/** The statuses with which a server of 2024-11-05 refuses a POST. */
 const NO_POST_HERE = new Set([400, 404, 405]);
 
 type Handshake = (peer: Peer, introduction: Introduction) => Promise<Agreement>;
 
-/** Shakes hands over HTTP; where the server takes no POST, with it over the transport of 2024-11-05. */
+/** Runs the handshake over HTTP. If the server takes no POST, uses the transport of 2024-11-05. */
 async function orFallBack(
   { transport, open, introduction }: NegotiateOptions,
   peer: Peer,
@@ -300,7 +306,7 @@ async function orFallBack(
   }
 }
 
-/** Legacy first; modern servers that do not know `server/discover` refuse that, too. */
+/** Tries legacy first; modern servers without `server/discover` refuse `initialize` as well. */
 async function initializeOrListTools(peer: Peer, introduction: Introduction, found: Discovery): Promise<Agreement> {
   try {
     return await initialize(peer, introduction);
@@ -312,13 +318,13 @@ async function initializeOrListTools(peer: Peer, introduction: Introduction, fou
   }
 }
 
-/** What each attempt got, for the one who has to find out why. */
+/** The answers to both attempts, for finding the cause. */
 function refusedBothWays(error: NexusError, found: Discovery): NexusError {
   if (!("error" in found)) return error;
   return error.with({ hint: `The server rejected both eras. Its answer to server/discover: ${found.error.message}` });
 }
 
-/** The server answered, and the answer was no. */
+/** Whether the server answered with a refusal. */
 function wasRefused(error: unknown): error is NexusError {
   if (!(error instanceof NexusError)) return false;
   const { status } = error.details;

@@ -32,17 +32,17 @@ import { endedWithoutAnswer, PendingRequest, type Outgoing, type PendingOwner } 
 import { refusalError } from "../../transport/refusal.ts";
 import { ResumableStream } from "./resumable-stream.ts";
 
-/** Who hears what the server says by itself. */
+/** Receives what the server sends on its own. */
 export interface PeerListener {
   request(request: Request, scope: CallScope | undefined): void;
   notification(notification: Notification, scope: CallScope | undefined): void;
 }
 
 export interface PeerOptions {
-  /** How the log names the server. */
+  /** The server's name in the log. */
   server: string;
   logger: Logger;
-  /** What must not be seen of what the server writes. */
+  /** Values that are masked in what the server writes. */
   hidden?: HiddenValues | undefined;
   /** Cancels the connection attempt. */
   signal: AbortSignal;
@@ -50,28 +50,28 @@ export interface PeerOptions {
 
 export interface PeerPostOptions {
   headers?: Record<string, string>;
-  /** Whose clock and signal bound the sending. */
+  /** The scope whose timeout and signal limit the sending. */
   scope?: CallScope;
 }
 
-/** How long a message that nobody waits for may take. */
+/** Timeout of a message that no call waits for. */
 const POST_MS = 30_000;
 const RESUME_FAILURES = 3;
-/** How long a server that does not take connections any more is given to come back with what it was asked. */
+/** How long to wait for a server that refuses connections to come back with the answer. */
 const GONE_MS = 750;
 
-/** JSON-RPC over one connection: matches answers to requests, and knows no MCP beyond cancelling and progress. */
+/** JSON-RPC over one connection: matches answers to requests. Of MCP it knows only cancellation and progress. */
 export class Peer implements PendingOwner {
   readonly closed: Promise<CloseReason>;
-  /** The first things the server wrote that were no messages. */
+  /** The first texts from the server that were not messages. */
   readonly noise: readonly string[];
-  /** What has come so far. */
+  /** What was received so far. */
   readonly received: Readonly<Received>;
-  /** Who hears the progress of a task, by the token of the call that made it. */
+  /** The scopes that receive the progress of tasks, by the token of the call that created the task. */
   readonly taskProgress: Map<RequestId, CallScope>;
-  /** Why nothing can be sent any more. */
+  /** Why nothing more can be sent. */
   gone: NexusError | undefined;
-  /** Headers of messages that are no requests: notifications, cancellations, answers to the server. */
+  /** Headers of messages that are not requests: notifications, cancellations and answers to the server. */
   standingHeaders: Record<string, string> = {};
   readonly #connection: Connection;
   readonly #transport: Transport;
@@ -127,7 +127,7 @@ export class Peer implements PendingOwner {
     return this.#nextId++;
   }
 
-  /** One request and its answer. Errors of the server, the transport and the clock all arrive as NexusError. */
+  /** One request and its answer. All failures are NexusErrors. */
   exchange(outgoing: Outgoing, scope: CallScope): Promise<Result> {
     const refusal = scope.stopped ?? this.gone;
     if (refusal) return Promise.reject(refusal.with({ mayHaveReached: false }));
@@ -145,7 +145,7 @@ export class Peer implements PendingOwner {
     });
   }
 
-  /** Resolves when the server has taken it; rejects when it has not. */
+  /** Resolves when the server has accepted it; otherwise rejects. */
   notify(method: string, params?: Params, options?: PeerPostOptions): Promise<void> {
     return this.#post(params ? { jsonrpc: "2.0", method, params } : { jsonrpc: "2.0", method }, options);
   }
@@ -159,7 +159,7 @@ export class Peer implements PendingOwner {
     return this.#pending.values().map((pending) => pending.scope);
   }
 
-  /** Fails what is pending, tells a server that keeps a session, and closes the connection. */
+  /** Fails pending requests, ends the session at the server, and closes the connection. */
   async close(): Promise<void> {
     this.#lose({ kind: "closed" });
     if ("mcp-session-id" in this.standingHeaders) await this.http?.endSession(this.standingHeaders);
@@ -170,7 +170,7 @@ export class Peer implements PendingOwner {
     this.#pending.delete(pending.outgoing.id);
   }
 
-  /** Goes on listening for an answer whose stream broke off; the call's own clock bounds it. */
+  /** Continues to listen for an answer whose stream was cut; the timeout of the call limits it. */
   resume(pending: PendingRequest, point: ResumePoint, end: StreamEnd): Sending | undefined {
     const channel = this.http;
     if (!channel) return undefined;
@@ -179,7 +179,7 @@ export class Peer implements PendingOwner {
       const isTooLarge = last.kind === "failed" && last.error.code === "MESSAGE_TOO_LARGE";
       pending.fail(isTooLarge ? last.error : endedWithoutAnswer(method, last));
     };
-    // Events belong to the session they came in: a renewed one knows nothing of them.
+    // Events belong to their session: a renewed session does not know them.
     const session = this.standingHeaders;
     const headers = () => session;
     const retryMs = end.kind === "refused" ? undefined : end.retryMs;
@@ -196,7 +196,7 @@ export class Peer implements PendingOwner {
     });
   }
 
-  /** Nobody waits for this answer any more. */
+  /** Call this when the answer is no longer needed. */
   cancel(pending: PendingRequest, reason: string): void {
     const { id, cancelBy } = pending.outgoing;
     if (cancelBy === "notification") {
@@ -214,7 +214,7 @@ export class Peer implements PendingOwner {
     this.#logger.warn(`skipped in ${what} because it is nested deeper than ${MAX_NESTING} levels: ${shown.join(", ")}`);
   }
 
-  /** The last words of the server, for an error that is about it. */
+  /** Adds the last output of the server to an error about it. */
   describe(error: NexusError): NexusError {
     const stderr = this.child?.stderr();
     return error.with({ ...this.#transport.target, stderr: stderr?.length ? stderr : undefined });
@@ -229,7 +229,7 @@ export class Peer implements PendingOwner {
         if (end.kind === "ended") resolve();
         else reject(end.kind === "refused" ? refusalError(end) : end.error);
       };
-      // The head says that it was taken; whatever body a server writes beside it is not waited for.
+      // The status shows that the message was accepted; a body is not waited for.
       const onHead = () => {
         sending?.finish?.();
         resolve();
@@ -268,7 +268,7 @@ interface PeerParts {
   noise: string[];
   received: Received;
   logger: Logger;
-  /** Who hears the progress of a task, by the token of the call that made it. */
+  /** The scopes that receive the progress of tasks, by the token of the call that created the task. */
   tasks: Map<RequestId, CallScope>;
 }
 
@@ -277,7 +277,7 @@ interface Received {
 }
 
 const MAX_NOISE = 20;
-/** Of items that are left out. */
+/** Maximum number of skipped items that a message names. */
 const MAX_NAMED = 10;
 const MAX_SHOWN_NOISE = 200;
 
@@ -300,7 +300,7 @@ function receiverFor({
         else receiveNotification(message, scope);
         return;
       }
-      // An error whose id the server could not read belongs to the request on whose stream it came.
+      // An error without a readable id belongs to the request on whose stream it came.
       const id = isRequestId(message.id) ? message.id : streamOf;
       const waiting = id === undefined ? undefined : pending.get(id);
       if (waiting) waiting.answer(message);
@@ -320,9 +320,9 @@ function receiverFor({
 
   function receiveDiscarded(what: Discarded): void {
     if (what.kind === "noise") {
-      // A server that floods its stdout is reported, not echoed.
+      // A server that floods its stdout is reported, but its output is not repeated.
       if (noise.length >= MAX_NOISE) return;
-      // Cut last: the first half of a value would not be known again.
+      // Masked before it is cut: half of a secret value would not be recognised.
       const excerpt = (hidden?.in(what.excerpt) ?? what.excerpt).slice(0, MAX_SHOWN_NOISE);
       noise.push(excerpt);
       logger.warn("the server wrote something that is not an MCP message", { excerpt });

@@ -9,25 +9,25 @@ import { refusalError, rpcHint } from "../../transport/refusal.ts";
 import { ResumableStream } from "./resumable-stream.ts";
 
 export interface Outgoing {
-  /** From `reserveId`, or a name of its own. */
+  /** From `reserveId`, or a name. */
   id: RequestId;
   method: string;
   params?: Params | undefined;
   headers?: Record<string, string> | undefined;
   onHead?: ((headers: ResponseHeaders) => void) | undefined;
-  /** Whether a stream that broke off may be taken up again where it ended. */
+  /** Whether a stream that was cut may be resumed. */
   resumable?: boolean;
-  /** Whether the server is told with a notification that nobody waits any more; the stream is left in any case. */
+  /** Whether the server is notified of a cancellation; the stream is closed in either case. */
   cancelBy: "notification" | "stream";
 }
 
-/** What a pending request needs of its peer. */
+/** The parts of a peer that a pending request uses. */
 export interface PendingOwner {
   forget(pending: PendingRequest): void;
   cancel(pending: PendingRequest, reason: string): void;
   resume(pending: PendingRequest, point: ResumePoint, end: StreamEnd): Sending | undefined;
   describe(error: NexusError): NexusError;
-  /** Items of a list cannot be used, because they are nested too deeply. */
+  /** Reports list items that were skipped because they are nested too deeply. */
   leftOut(method: string, names: readonly string[]): void;
 }
 
@@ -36,7 +36,7 @@ interface Settle {
   reject(error: NexusError): void;
 }
 
-/** A request that waits for its answer. It is also what the transport reports to. */
+/** A request that waits for its answer. The transport reports to it. */
 export class PendingRequest implements Delivery, Stoppable {
   readonly outgoing: Outgoing;
   readonly scope: CallScope;
@@ -80,7 +80,7 @@ export class PendingRequest implements Delivery, Stoppable {
     else this.#settle.resolve(response.result);
   }
 
-  /** Of a list, the items that cannot be used are left out; of anything else, nothing can be used. */
+  /** Skips the items of a list that are nested too deeply; any other result is an error. */
   #answerNested(result: Result): void {
     const { method } = this.outgoing;
     const flattened = withoutNestedItems(method, result);
@@ -100,7 +100,7 @@ export class PendingRequest implements Delivery, Stoppable {
     this.#settle.reject(this.#owner.describe(error.with({ mayHaveReached })));
   }
 
-  /** False for everybody but the first. */
+  /** True only for the first call. */
   #finishOnce(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -111,7 +111,7 @@ export class PendingRequest implements Delivery, Stoppable {
   }
 }
 
-/** `last` is what came of going on with it. */
+/** `last` is the failure of resuming the stream. */
 export function endedWithoutAnswer(method: string, last?: StreamEnd): NexusError {
   const cause = last?.kind === "failed" ? last.error : undefined;
   const message = `The server ended the stream of ${method} without an answer${cause ? `: ${cause.message}` : ""}`;
@@ -130,7 +130,7 @@ function tooNested(method: string): NexusError {
   });
 }
 
-/** The server's error as it came; an answer that is neither result nor error breaks the protocol. */
+/** The server's error unchanged; an answer that is neither result nor error is a protocol violation. */
 function answerError(response: Response, method: string): NexusError {
   if (isNestedDeeper(response)) return tooNested(method);
   const error: unknown = "error" in response ? response.error : undefined;

@@ -17,12 +17,12 @@ import type { InputDesk } from "./input.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Peer } from "./peer.ts";
 
-/** Questions of one server at the same time: each may be shown to a person, and waits. */
+/** Maximum number of open questions of one server: each may be shown to a person. */
 const MAX_OPEN = 1_000;
 
 type Answer = Parameters<Peer["respond"]>[1];
 
-/** What a legacy server asks with requests of its own, and the answers that are being worked on. */
+/** The questions that a legacy server asks with its own requests, and their answers in progress. */
 export class Questions {
   readonly #desk: InputDesk;
   readonly #logger: Logger;
@@ -34,7 +34,7 @@ export class Questions {
     this.#logger = logger;
   }
 
-  /** `stream` is the call on whose stream the question came, where the transport can tell. */
+  /** `stream` is the call on whose stream the question came, if the transport knows it. */
   async answer(peer: Peer, request: Request, stream: CallScope | undefined): Promise<void> {
     if (request.method === "ping") return this.#respond(peer, request, { result: {} });
     if (!isInputMethod(request.method)) {
@@ -59,10 +59,10 @@ export class Questions {
     if (!withdrawn.signal.aborted) await this.#respond(peer, request, answer);
   }
 
-  /** On a pipe the wrong call may be asked. When that one is over, and the server still waits, another one is. */
+  /** Over a pipe the wrong call may be asked. If it ends and the server still waits, another call is asked. */
   async #askSomebody(peer: Peer, request: Request, withdrawn: AbortSignal): Promise<Answer> {
     const calls = candidates(request, peer.scopes());
-    // To guess wrong would show the question of one to another.
+    // A wrong guess would show one client's question to another.
     if (this.#isUnclear(request, calls)) return this.#refuse(request, unclear());
     const scope = this.#likeliest(request, calls);
     const answer = await this.#ask(request, scope, withdrawn);
@@ -93,7 +93,7 @@ export class Questions {
     return scope?.sharedClient?.desk ?? this.#desk;
   }
 
-  /** An answer that cannot be written as JSON must not leave the server waiting. */
+  /** Sends an error if the answer cannot be written as JSON, so that the server does not wait. */
   async #respond(peer: Peer, { id, method }: Request, answer: Answer): Promise<void> {
     try {
       await peer.respond(id, answer);
@@ -105,7 +105,7 @@ export class Questions {
     }
   }
 
-  /** Calls of several who share the connection, and the answer depends on which of them is asked. */
+  /** Whether the question may belong to calls of several clients whose answers could differ. */
   #isUnclear(request: Request, calls: readonly CallScope[]): boolean {
     if (new Set(calls.map(({ sharedClient }) => sharedClient)).size < 2) return false;
     return !calls.every(
@@ -114,9 +114,9 @@ export class Questions {
   }
 
   /**
-   * A pipe does not say whose question it is: it belongs to a call that declared such questions, and rather to one
-   * that is not being asked already; of several, to the newest. Where none declared it, the newest is the one to refuse:
-   * nobody answers for somebody else. Undefined where there is no call.
+   * Guesses the call of a question over a pipe, which does not name it: a call that declared such questions, preferably
+   * one that is not being asked; of several, the newest. If none declared it, the newest call refuses it. Undefined if
+   * there is no call.
    */
   #likeliest(request: Request, calls: readonly CallScope[]): CallScope | undefined {
     const declared = calls.filter((scope) => this.#declares(request, scope));
@@ -131,7 +131,7 @@ export class Questions {
     return this.#deskOf(scope).declares(request, scope.options.input);
   }
 
-  /** The server no longer wants the answer. */
+  /** Call this when the server no longer needs the answer. */
   withdraw(id: unknown): void {
     const open = this.#open.get(id as RequestId);
     open?.abort(new NexusError("CANCELLED", "The server cancelled its question"));
@@ -143,7 +143,7 @@ export class Questions {
   }
 }
 
-/** Calls that this may be a question of. A task asks while its result is waited for, and says which it is. */
+/** The calls that the question may belong to. A question of a task names the task. */
 function candidates(request: Request, scopes: readonly CallScope[]): CallScope[] {
   const calls = scopes.filter(({ call }) => mayAskMeanwhile(call.method));
   const related = relatedTask(request);
@@ -173,7 +173,7 @@ function refusal(method: string, error: unknown): ErrorObject {
   if (error instanceof NexusError && error.code === "CAPABILITY_MISSING") {
     return { code: METHOD_NOT_FOUND, message: `This client does not answer ${method}` };
   }
-  // What went wrong inside the client is none of the server's business.
+  // Failures inside the client are not reported to the server.
   return { code: method === "sampling/createMessage" ? USER_REJECTED : INTERNAL_ERROR, message: NOT_ANSWERED };
 }
 

@@ -16,13 +16,15 @@ export interface RequesterOptions {
   deadlines: Deadlines;
   timeoutMs: number;
   maxRounds: number;
-  /** What must not be seen in errors. */
+  /** Values that are masked in errors. */
   hidden: HiddenValues | undefined;
-  /** Whose calls these are, and who answers questions during them; absent for the one who opened the connection. */
+  /**
+   * The client that makes the calls and answers their questions; undefined for the client that opened the connection.
+   */
   sharedClient?: SharedClient | undefined;
 }
 
-/** Makes calls: each in a scope of its own, described in its errors, with rounds where the server may ask. */
+/** Makes calls: gives each a scope, describes its errors, and runs rounds if the server asks questions. */
 export class Requester {
   readonly server: string;
   readonly conversation: Conversation;
@@ -42,7 +44,7 @@ export class Requester {
     return this.conversation.agreement.era === "modern";
   }
 
-  /** Makes calls on the same conversation for somebody else, who answers what the server asks during them. */
+  /** Makes calls on the same conversation for another client, which answers its own questions. */
   answeredBy(input: InputProvider): Requester {
     return new Requester({ ...this.#options, sharedClient: new SharedClient(input, this.desk.shared()) });
   }
@@ -63,19 +65,19 @@ export class Requester {
     }
   }
 
-  /** A server's own error is passed on as it came, like its results. */
+  /** A server's own error is passed on unchanged, like its results. */
   #described(error: NexusError, method: string): NexusError {
     const described = error.with({ server: this.server, method, phase: "request" });
     const { hidden } = this.#options;
     return hidden && !error.details.rpc ? hidden.inError(described) : described;
   }
 
-  /** One exchange; the result as it came. */
+  /** One exchange; the result is unchanged. */
   request(call: CallRequest): Promise<Result> {
     return this.inScope(call, (scope) => this.conversation.exchange(call.method, call.params, scope));
   }
 
-  /** Until the answer is complete. `onAsked` hears that there were questions. */
+  /** Repeats the request until the result is complete. `onAsked` is called if there are questions. */
   rounds(call: CallRequest & { params: Params }, onAsked?: () => void): Promise<Result> {
     return this.inScope(call, (scope) => this.roundsIn(scope, onAsked));
   }
@@ -93,7 +95,7 @@ export class Requester {
     });
   }
 
-  /** Throws where the server is known not to offer something. */
+  /** Throws if the server does not declare the capability. */
   require(capability: keyof ServerCapabilities, method: string): void {
     const declared = this.conversation.agreement.capabilities;
     if (!declared || declared[capability]) return;

@@ -66,22 +66,22 @@ export class MemoryCache implements CacheStore {
 }
 
 export interface CacheContext {
-  /** Which server: its command or URL. */
+  /** The server: its command or URL. */
   server: string;
-  /** Who asks: private answers are never given to anybody else. */
+  /** The principal: private answers are never returned to another one. */
   principal: string;
 }
 
 /**
- * Answers that the server said stay good for a while (`ttlMs`, `cacheScope`). Change notifications make them stale at
- * once, also those that are still on their way.
+ * Keeps answers for as long as the server says (`ttlMs`, `cacheScope`). Change notifications remove them at once, and
+ * answers that are still on their way are not kept.
  */
 export class ResponseCache {
   readonly #store: CacheStore;
   readonly #context: CacheContext;
   readonly #logger: Logger;
   #generation = 0;
-  /** What a change made stale is being forgotten; nothing is read meanwhile. */
+  /** Set while outdated answers are being removed; reading waits for it. */
   #forgetting: Promise<unknown> | undefined;
 
   constructor(store: CacheStore, context: CacheContext, logger: Logger) {
@@ -90,7 +90,7 @@ export class ResponseCache {
     this.#logger = logger;
   }
 
-  /** A copy: what the caller does with it is its own business. */
+  /** A copy, because the caller may change it. */
   async find(method: string, params: Params | undefined): Promise<Result | undefined> {
     await this.#forgetting;
     for (const scope of ["private", "public"] as const) {
@@ -100,7 +100,7 @@ export class ResponseCache {
     return undefined;
   }
 
-  /** Asks, and keeps the answer if it may be kept and nothing changed meanwhile. */
+  /** Sends the request, and keeps the answer if that is allowed and nothing changed in the meantime. */
   async load(method: string, params: Params | undefined, ask: () => Promise<CacheableAnswer>): Promise<Result> {
     const generation = this.#generation;
     const { result, cacheable } = await ask();
@@ -113,7 +113,7 @@ export class ResponseCache {
     return result;
   }
 
-  /** What a notification makes stale is forgotten, before anybody who heard of it can ask. */
+  /** Removes the answers that a notification makes outdated, before its listeners can ask again. */
   invalidate(notification: string): void {
     const methods = madeStaleBy(notification);
     if (methods.length === 0) return;
@@ -124,7 +124,7 @@ export class ResponseCache {
     this.#forgetting = before ? Promise.all([before, forgetting]) : forgetting;
   }
 
-  /** A store that fails is as good as an empty one. */
+  /** A store that fails counts as empty. */
   async #guarded<T>(run: () => Promise<T>): Promise<T | undefined> {
     try {
       return await run();
@@ -146,6 +146,6 @@ export class ResponseCache {
 
 export interface CacheableAnswer {
   result: Result;
-  /** False: the answer depends on more than its parameters. */
+  /** False if the answer depends on more than its parameters. */
   cacheable: boolean;
 }

@@ -34,7 +34,7 @@ function reopening(ends: (StreamEnd | "stays")[], options: Partial<ResumableStre
   return { stream, openedAt, givenUp: () => givenUp };
 }
 
-test("R7: a server that takes no connections any more is given up within two seconds, with the cause", async () => {
+test("R7: a server that refuses connections is given up within two seconds, with the cause", async () => {
   const { givenUp, openedAt } = reopening([REFUSED]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(givenUp()?.end).toBe(REFUSED);
@@ -42,14 +42,14 @@ test("R7: a server that takes no connections any more is given up within two sec
   expect(openedAt).toEqual([250, 500, 750, 1000]);
 });
 
-test("R7: one that is back in a moment is asked to go on", async () => {
+test("R7: a server that is back in a moment continues the stream", async () => {
   const { givenUp, openedAt } = reopening([REFUSED, REFUSED, "stays"]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(givenUp()).toBeUndefined();
   expect(openedAt).toEqual([250, 500, 750]);
 });
 
-test("R7: streams that are cut again and again are given more time, and the server's word counts", async () => {
+test("R7: streams that are cut repeatedly get longer pauses, and the server's own pause is used", async () => {
   const { givenUp, openedAt } = reopening([CUT]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(givenUp()?.end).toBe(CUT);
@@ -57,7 +57,7 @@ test("R7: streams that are cut again and again are given more time, and the serv
   expect(reopening(["stays"], { retryMs: 3000 }).openedAt).toEqual([]);
 });
 
-test("R7: the stream that a server speaks on by itself waits for it as long as it takes", async () => {
+test("R7: the standalone stream waits for its server without a limit", async () => {
   const { givenUp, openedAt } = reopening([REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, "stays"], {
     maxFailures: Infinity,
     maxGoneMs: Infinity,

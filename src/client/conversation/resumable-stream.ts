@@ -5,33 +5,35 @@ import { isUnreadable } from "../../errors/error-traits.ts";
 
 export interface ResumableStreamOptions {
   channel: HttpSessionChannel;
-  /** Read anew at each opening: a session may have been renewed meanwhile. */
+  /** Read again at each opening, because the session may have been renewed. */
   headers: () => Record<string, string>;
-  /** The request whose stream this goes on with; absent for the standalone stream. */
+  /** The request whose stream is continued; undefined for the standalone stream. */
   streamOf?: RequestId;
-  /** Where to take it up; absent for one that begins now. */
+  /** Where to continue; undefined for a new stream. */
   point?: ResumePoint;
-  /** How long the server asked to wait before. */
+  /** How long the server asked to wait. */
   retryMs?: number | undefined;
-  /** It did not end by the server's wish. */
+  /** Whether it was cut instead of ended by the server. */
   wasCut?: boolean | undefined;
-  /** Openings that may fail in a row. */
+  /** Maximum number of failed openings in a row. */
   maxFailures: number;
-  /** How long nobody may be there who could be asked: openings whose connection is refused count apart. */
+  /** How long connections may be refused; they are counted separately from other failures. */
   maxGoneMs: number;
-  /** The stream will not be opened again. */
+  /** Called when the stream will not be opened again. */
   onGivenUp: (end: StreamEnd, wasOpen: boolean) => void;
 }
 
 const REOPEN_PAUSES = { firstMs: 1_000, longestMs: 30_000 };
-/** A stream that was cut, or a server that is gone: it matters soon whether there is anything to go on with. */
+/**
+ * The pause after a cut stream or a refused connection, where it is important to know soon whether the server is there.
+ */
 const LOOK_AGAIN_MS = 250;
-/** However long the server asks to wait. */
+/** Maximum pause, even if the server asks for more. */
 const LONGEST_RETRY_MS = 600_000;
 
 /**
- * A GET stream of a legacy server, opened again whenever it ends: after the pause the server asked for, and with the
- * id of the last event, so that nothing is missed.
+ * A GET stream of a legacy server that is reopened when it ends: after the pause that the server asked for, and with
+ * the id of the last event, so that nothing is missed.
  */
 export class ResumableStream implements Sending {
   readonly #options: ResumableStreamOptions;
@@ -39,10 +41,10 @@ export class ResumableStream implements Sending {
   #sending: Sending | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
-  /** Openings in a row that brought nothing. */
+  /** Openings in a row that delivered nothing. */
   #vain = 0;
   #retryMs: number | undefined;
-  /** Since when connections are refused. */
+  /** Since when connections have been refused. */
   #goneAt: number | undefined;
   #wasOpen = false;
   #abandoned = false;
@@ -76,9 +78,9 @@ export class ResumableStream implements Sending {
     const firstMs = isUrgent ? LOOK_AGAIN_MS : REOPEN_PAUSES.firstMs;
     const grown = growingPause(this.#vain, { ...REOPEN_PAUSES, firstMs });
     const asked = Math.min(this.#retryMs ?? grown, LONGEST_RETRY_MS);
-    // The server's word counts as long as it leads anywhere; a "retry: 0" that does not must not become a storm.
+    // The server's pause is used as long as the openings succeed: a "retry: 0" must not cause a request storm.
     this.#timer = setTimeout(() => this.#open(), this.#vain > 0 ? Math.max(asked, grown) : asked);
-    // Waiting for what a server may say some day keeps no process alive; waiting for an answer does.
+    // Waiting for an answer keeps the process alive; waiting on the standalone stream does not.
     if (this.#options.streamOf === undefined) this.#timer.unref();
   }
 
@@ -95,7 +97,10 @@ export class ResumableStream implements Sending {
     this.#openLater();
   }
 
-  /** Nobody is there: one that is being restarted is back in a moment, and one that is not has lost what it did. */
+  /**
+   * Tries a refused connection again soon: a server that restarts is back in a moment, and one that is gone has lost
+   * its work.
+   */
   #lookAgain(end: StreamEnd): void {
     this.#goneAt ??= performance.now();
     if (performance.now() - this.#goneAt >= this.#options.maxGoneMs) this.#options.onGivenUp(end, this.#wasOpen);
@@ -107,7 +112,7 @@ function isGone(end: StreamEnd): boolean {
   return end.kind === "failed" && end.error.code === "CONNECTION_FAILED";
 }
 
-/** Asking again would get the same answer. */
+/** Whether the next opening would get the same answer. */
 function isFinal(end: StreamEnd): boolean {
   if (end.kind === "refused") return end.status < 500 && end.status !== 429;
   return end.kind === "failed" && isUnreadable(end.error.code);

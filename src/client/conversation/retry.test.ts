@@ -28,14 +28,14 @@ test.each([
   expect(delay !== undefined).toBe(again);
 });
 
-test("a tool that calls itself harmless is repeated once, unless its word is not trusted (P1.10)", () => {
+test("a tool annotated as harmless is repeated once, unless annotations are not trusted (P1.10)", () => {
   const attempt = { method: "tools/call", tries: 1, harmlessTool: true };
   expect(retryDelayMs(lost, attempt, DEFAULT_RETRY)).toBeDefined();
   expect(retryDelayMs(lost, { ...attempt, tries: 2 }, DEFAULT_RETRY)).toBeUndefined();
   expect(retryDelayMs(lost, attempt, { ...DEFAULT_RETRY, trustToolHints: false })).toBeUndefined();
 });
 
-test("pauses grow, never undercut Retry-After, and end after the tries that are allowed", () => {
+test("pauses grow, are never shorter than Retry-After, and end after the allowed attempts", () => {
   const attempt = (tries: number) => ({ method: "tools/list", tries, harmlessTool: false });
   const settings = { ...DEFAULT_RETRY, backoffMs: 1_000, maxRetries: 3 };
   for (const [tries, longest] of [

@@ -22,13 +22,13 @@ const PASSING_STATUS = new Set([429, 500, 502, 503, 504]);
 
 export interface RetryAttempt {
   method: string;
-  /** Tries so far. */
+  /** Attempts so far. */
   tries: number;
-  /** Of a tool: it says that doing it twice is the same as once. */
+  /** Whether the tool declares that repeating a call has no additional effect. */
   harmlessTool: boolean;
 }
 
-/** How long to wait before the same request may be sent again; undefined if it must not be. */
+/** The pause before the request may be sent again; undefined if it must not be. */
 export function retryDelayMs(error: NexusError, attempt: RetryAttempt, settings: RetrySettings): number | undefined {
   if (attempt.tries > settings.maxRetries || !mayRepeat(error, attempt, settings)) return undefined;
   const pauses = { firstMs: settings.backoffMs, longestMs: LONGEST_BACKOFF_MS };

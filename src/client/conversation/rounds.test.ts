@@ -35,7 +35,7 @@ async function run(
   return { sent, outcome };
 }
 
-test("a question that is not answered leaves what it takes to go on with the call", async () => {
+test("an unanswered question leaves what is needed to continue the call", async () => {
   const refuse = () => {
     throw new Error("nobody is there");
   };
@@ -43,14 +43,14 @@ test("a question that is not answered leaves what it takes to go on with the cal
   expect(outcome).toMatchObject({ code: "INPUT_FAILED", details: { raw: ASKS } });
 });
 
-test("a call goes on from what was asked before, and is not made anew", async () => {
+test("a call continues from its earlier questions and is not sent again first", async () => {
   const done = { content: [] };
   const { sent, outcome } = await run(() => done, { handle: () => ({ action: "accept" }), resume: ASKS });
   expect(outcome).toBe(done);
   expect(sent).toEqual([{ name: "t", inputResponses: { who: { action: "accept" } }, requestState: "sealed" }]);
 });
 
-test("a page that the user declines to visit is asked for once, and the server's error stands", async () => {
+test("a page that the user declines to visit is asked for once, and the server's error is thrown", async () => {
   const elicitations = [{ mode: "url", url: "https://example.com", message: "Go", elicitationId: "1" }];
   const rpc = { code: URL_ELICITATION_REQUIRED, message: "Go there first", data: { elicitations } };
   const refusal = new NexusError("SERVER_ERROR", rpc.message, { rpc });

@@ -10,17 +10,17 @@ export interface RoundsOptions {
   exchange: (params: Params) => Promise<Result>;
   desk: InputDesk;
   scope: CallScope;
-  /** Rounds with questions; rounds that only wait are bounded by the call's clock. */
+  /** Limits rounds with questions. Rounds that only wait are limited by the timeout of the call. */
   maxRounds: number;
 }
 
-/** Of one round: each may be shown to a person. */
+/** Maximum number of questions in one round: each may be shown to a person. */
 const MAX_QUESTIONS = 100;
 const WAIT_MS = { first: 250, longest: 5_000 };
 
 /**
- * Makes a call until its answer is complete: whatever the server asks in between is answered, and the call is made
- * again with the same parameters, the answers, and the server's state exactly as it came.
+ * Repeats a call until its result is complete: answers the server's questions, and sends the call again with the same
+ * parameters, the answers, and the server's state unchanged.
  */
 export async function runRounds(params: Params, { exchange, desk, scope, maxRounds }: RoundsOptions): Promise<Result> {
   const accepted = new Set<string>();
@@ -43,11 +43,11 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
       throw new NexusError("INPUT_FAILED", `The server asked ${asked} times without finishing ${scope.call.method}`);
     }
     const inputResponses = await answerAll(questions, accepted, { desk, scope }).catch((failure: unknown) => {
-      // With what was asked, and the server's state, the call can be taken up again.
+      // With the questions and the server's state, the call can be continued later.
       const isParkable = failure instanceof NexusError && failure.code === "INPUT_FAILED" && !error;
       throw isParkable ? failure.with({ raw: result }) : failure;
     });
-    // Made again without the visit, the call would only be refused again.
+    // Without the visit, the server would refuse the call again.
     if (error && !Object.values(inputResponses).every(isAccepted)) throw error;
     answers = result["inputRequests"] === undefined ? {} : { inputResponses };
     if (result["requestState"] !== undefined) answers["requestState"] = result["requestState"];
@@ -56,7 +56,7 @@ export async function runRounds(params: Params, { exchange, desk, scope, maxRoun
 
 type Asked = { result: Result; questions?: Record<string, Question>; error?: NexusError };
 
-/** One exchange, and what the server asks with its answer: an `input_required`, or 2025-11-25's error with URLs. */
+/** One exchange, and the questions in its answer: an `input_required`, or the error with URLs of 2025-11-25. */
 async function ask(
   exchange: () => Promise<Result>,
   { desk, scope }: { desk: InputDesk; scope: CallScope },
@@ -66,7 +66,8 @@ async function ask(
     return result.resultType === "input_required" ? { result, questions: questionsIn(result) } : { result };
   } catch (error) {
     const visits = error instanceof NexusError ? urlQuestions(error) : undefined;
-    // The call did not run, and is made again unchanged after the visit; nobody to ask means that the error stands.
+    // The call did not run, and is repeated unchanged after the visit. If the user cannot be asked, the error is
+    // thrown.
     if (!visits || scope.stopped || !Object.values(visits).every((visit) => desk.declares(visit, scope.options.input)))
       throw error;
     return { result: {}, questions: visits, error: error as NexusError };
@@ -90,7 +91,10 @@ function questionsIn(result: Result): Record<string, Question> {
   });
 }
 
-/** All questions of a round at once; one that fails calls the others off. `accepted` are URLs that were visited. */
+/**
+ * Answers all questions of a round at once; if one fails, the others are cancelled. `accepted` are URLs that were
+ * visited.
+ */
 export async function answerAll(
   questions: Record<string, Question>,
   accepted: Set<string>,
@@ -121,7 +125,7 @@ export async function answerAll(
     return Object.fromEntries(answers);
   } catch (error) {
     siblings.abort(error);
-    // The call itself was made, and the server may have begun.
+    // The call was sent, and the server may have begun.
     throw error instanceof NexusError ? error.with({ mayHaveReached: true }) : error;
   } finally {
     scope.resume();
@@ -137,7 +141,7 @@ function urlOf({ params }: Question): string | undefined {
   return typeof url === "string" ? url : undefined;
 }
 
-/** The pages that 2025-11-25 says have to be visited first, as questions. */
+/** The URLs that must be visited first (2025-11-25), as questions. */
 export function urlQuestions({ details: { rpc } }: NexusError): Record<string, Question> | undefined {
   if (rpc?.code !== URL_ELICITATION_REQUIRED || !isRecord(rpc.data)) return undefined;
   const { elicitations } = rpc.data;

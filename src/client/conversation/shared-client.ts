@@ -3,10 +3,10 @@ import type { LogLevel } from "../../protocol/mcp.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 
-/** One of several clients that share a connection: what holds for its calls alone. */
+/** One of several clients that share a connection, with what is separate for its calls. */
 export class SharedClient {
   readonly input: InputProvider;
-  /** With its own roots, once it has set some. */
+  /** Has its own roots after it has set some. */
   readonly desk: InputDesk;
   /** Sent to modern servers with every request. */
   logLevel: LogLevel | undefined;
@@ -28,13 +28,13 @@ export class SharedClient {
     this.#scopes.delete(scope);
   }
 
-  /** Registers what closing undoes. Returns a function that forgets it, for what was undone before. */
+  /** Registers a function that closing calls. The returned function removes it again. */
   undoLater(undo: () => unknown): () => void {
     this.#leftovers.add(undo);
     return () => this.#leftovers.delete(undo);
   }
 
-  /** Ends its calls and subscriptions; the connection stays with the others. */
+  /** Ends its calls and subscriptions; the connection stays open for the others. */
   async close(): Promise<void> {
     this.#left ??= new NexusError("CLOSED", "The connection was closed", { mayHaveReached: false });
     const error = new NexusError("CLOSED", "The connection was closed");

@@ -1,9 +1,9 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { AccessTarget } from "./access-target.ts";
 
-/** What a pattern of a policy is about: `server`, `server.*`, `server.tool*`, `server/resources`, `*`. */
+/** A parsed pattern of a policy: `server`, `server.*`, `server.tool*`, `server/resources`, `*`. */
 export interface AccessPattern {
-  /** An id, the beginning of ids with `*`, or `*` for every server. */
+  /** An id, the start of ids with `*`, or `*` for every server. */
   server: string;
   part: { kind: "everything" } | { kind: "tool"; name: string } | { kind: "resource" | "prompt" | "method" };
 }
@@ -11,7 +11,7 @@ export interface AccessPattern {
 const KINDS = { resources: "resource", prompts: "prompt", methods: "method" } as const;
 const FORM = /^(\*|[a-z][a-z0-9-]*\*?)(?:\.([^]+)|\/(resources|prompts|methods))?$/;
 
-/** Throws where it cannot be understood: a rule that silently matches nothing would be no rule. */
+/** Throws if the pattern is invalid: a rule that matches nothing without notice would protect nothing. */
 export function parsePattern(text: string): AccessPattern {
   const [, server, tool, kind] = FORM.exec(text) ?? [];
   if (server === undefined) throw invalidPattern(text);
@@ -19,19 +19,19 @@ export function parsePattern(text: string): AccessPattern {
   return { server, part: tool === undefined || tool === "*" ? { kind: "everything" } : { kind: "tool", name: tool } };
 }
 
-/** Whether the pattern is about this thing. A server itself is meant only where everything of it is. */
+/** Whether the pattern matches this target. A server itself is matched only if everything of it is. */
 export function covers({ server, part }: AccessPattern, { kind, server: id, name }: AccessTarget): boolean {
   if (!matchesName(server, id)) return false;
   if (part.kind === "everything") return true;
   return part.kind === kind && (part.kind !== "tool" || matchesName(part.name, name));
 }
 
-/** Whether the pattern is about anything of this server. */
+/** Whether the pattern matches anything of this server. */
 export function concerns({ server }: AccessPattern, id: string): boolean {
   return matchesName(server, id);
 }
 
-/** `*` stands for any text. In one pass over the name: servers choose the names of their tools, and may choose slow ones. */
+/** `*` stands for any text. Runs in linear time, because servers choose the names of their tools. */
 export function matchesName(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();

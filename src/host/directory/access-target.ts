@@ -21,7 +21,7 @@ export type RequestTarget =
   /** `tool` created the task; undefined if unknown. */
   | { kind: "task"; server: string; tool: AccessTarget | undefined };
 
-/** The thing whose rules decide about a request. */
+/** The target whose rules decide about a request. */
 export function decidedAs(target: RequestTarget): AccessTarget {
   if (target.kind === "subscription") return { kind: "resource", server: target.server, name: target.uri };
   if (target.kind === "completion") return target.of;
@@ -33,7 +33,7 @@ export function serverTarget(server: string): AccessTarget {
   return { kind: "server", server, name: server };
 }
 
-/** What a request is about, in the names of its server. A method that is not known here may do anything. */
+/** The target of a request, in the names of its server. A method that is not known here may do anything. */
 export function requestTarget(server: string, method: string, params: Params = {}): RequestTarget {
   switch (targetKind(method)) {
     case "server":

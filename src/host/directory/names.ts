@@ -9,15 +9,15 @@ const HASH_LENGTH = 8;
 /** A thing of a server that has a name: a tool or a prompt. */
 export interface Named {
   server: string;
-  /** What its names begin with, where that is not the server's id. */
+  /** The prefix of its names, if it is not the server's id. */
   prefix?: string | undefined;
   name: string;
 }
 
 /**
- * The name of a tool for a model: `mcp__server__tool`, of at most 64 letters that every provider takes. It follows from
- * server (its id, or the prefix of its entry) and tool alone, so that no other server can change it; what had to be changed
- * carries a hash.
+ * The name of a tool for a model: `mcp__server__tool`, with at most 64 characters that every provider accepts. It
+ * depends only on the server (its id or the prefix of its entry) and the tool, so that no other server can change it.
+ * If characters had to be replaced, it contains a hash.
  */
 export function modelName(server: string, name: string): string {
   const plain = `mcp__${server}__${name}`;
@@ -27,7 +27,7 @@ export function modelName(server: string, name: string): string {
   return `${allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }
 
-/** Whether a full name, in any of its spellings, begins with this server. */
+/** Whether a full name, in any of its forms, begins with this server. */
 export function beginsWithServer(
   name: string,
   { id, prefix = id }: { id: string; prefix?: string | undefined },
@@ -35,7 +35,10 @@ export function beginsWithServer(
   return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`, `mcp__${prefix}__`].some((head) => name.startsWith(head));
 }
 
-/** Finds what a name means: `mcp__server__tool`, `server.tool` or `mcp:server.tool`. Looked up, never split. */
+/**
+ * Finds the thing with this name: `mcp__server__tool`, `server.tool` or `mcp:server.tool`. Names are compared, never
+ * split.
+ */
 export function resolveName<T extends Named>(text: string, candidates: readonly T[], kind: "tool" | "prompt"): T {
   const plain = text.startsWith("mcp:") ? text.slice("mcp:".length) : text;
   const found = candidates.filter(

@@ -57,7 +57,7 @@ test("the directory of servers does not resolve names of a server that the agent
   expect(messageOf(() => find("bob"))).toContain(`There is no tool "github.search"`);
 });
 
-test("the directory of servers says for an unknown name what was probably meant", () => {
+test("the directory of servers suggests the nearest name for an unknown one", () => {
   const directory = open();
   const known = "Configured: github, my-files.";
   expect(messageOf(() => directory.get("githup"))).toBe(

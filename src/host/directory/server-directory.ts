@@ -16,11 +16,11 @@ export interface ListedItem {
 export interface Lookup<T extends ListedItem> {
   kind: "tool" | "prompt";
   agent?: string | undefined;
-  /** What a server lists. */
+  /** The tools or prompts that a server lists. */
   listed: (server: ServerDefinition) => readonly T[];
 }
 
-/** What a name means, whose it is, and whether it may be used. */
+/** The thing that a name stands for, its server, and whether it may be used. */
 export interface Resolved<T extends ListedItem> {
   definition: ServerDefinition;
   item: T;
@@ -28,12 +28,12 @@ export interface Resolved<T extends ListedItem> {
   decision: Decision;
 }
 
-/** The configured servers by their names, and the policy for them. It starts nothing. */
+/** The configured servers by name, and the policy for them. It starts no server. */
 export class ServerDirectory {
-  /** Decides who may see and use what: the settings and the servers' own entries together. */
+  /** Decides who may see and use what: combines the settings and the servers' entries. */
   readonly policy: Policy;
   readonly #byId = new Map<string, ServerDefinition>();
-  /** Ids of the servers whose entries have a prefix. */
+  /** The ids of servers whose entries have a prefix. */
   readonly #idByPrefix = new Map<string, string>();
 
   constructor(settings: PolicySettings = {}) {
@@ -70,29 +70,29 @@ export class ServerDirectory {
     throw this.unknown(name);
   }
 
-  /** The error for a name that no server has. `none` is what it says where there are no servers. */
+  /** The error for an unknown server. `none` is the hint if there are no servers. */
   unknown(name: string, none?: string): NexusError {
     const owner = this.findOwners(name)[0]?.id;
     return unknownServer(name, [...this.#byId.keys()], { none, near: owner === undefined ? undefined : [owner] });
   }
 
-  /** The server whose tools and prompts have names with this prefix. An id is a prefix unless another entry claims it. */
+  /** The server whose tool and prompt names have this prefix. An id is a prefix unless another entry uses it as one. */
   findIdByPrefix(prefix: string): string | undefined {
     return this.#idByPrefix.get(prefix) ?? (this.#byId.has(prefix) ? prefix : undefined);
   }
 
-  /** The servers that a full name, in any of its spellings, may belong to. */
+  /** The servers that a full name, in any of its forms, may belong to. */
   findOwners(fullName: string): ServerDefinition[] {
     const name = this.withId(fullName);
     return this.all().filter((definition) => beginsWithServer(name, definition));
   }
 
-  /** A full name that begins with the id of its server, also where the name of the configuration file was used. */
+  /** The full name with the id of its server, also if the name of the configuration file was used. */
   withId(fullName: string): string {
     return withServerId(fullName, (id) => this.#byId.has(id));
   }
 
-  /** Finds the tool or prompt that a full name means; throws where there is none that the agent may know of. */
+  /** Finds the tool or prompt with a full name; throws if there is none that the agent may see. */
   resolve<T extends ListedItem>(fullName: string, { kind, agent, listed }: Lookup<T>): Resolved<T> {
     const candidates = this.visibleTo(agent).flatMap((definition) => {
       const { id: server, prefix } = definition;

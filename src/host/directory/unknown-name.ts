@@ -1,19 +1,19 @@
 import { nearestName, nearNames } from "../../text/nearest-name.ts";
 import { NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 
-/** More names than these are not listed in a message. */
+/** Maximum number of names in a message. */
 const MAX_LISTED = 8;
-/** A longer name is not a typing mistake. */
+/** A longer name is not a typing error. */
 const MAX_SHOWN = 128;
 
 export type NamedKind = "server" | "tool" | "prompt" | "resource" | "template";
 
-/** The one wording for a name that means nothing. */
+/** The error for an unknown name. */
 export function unknownName(kind: NamedKind, name: string, details: ErrorDetails = {}): NexusError {
   return new NexusError("NAME_UNKNOWN", `There is no ${kind} "${name}"`, { mayHaveReached: false, ...details });
 }
 
-/** The same for callers that see the message alone: the nearest name is part of it. */
+/** The same with the nearest name in the message, for callers that see only the message. */
 export function unknownNameWithAdvice(kind: NamedKind, name: string, candidates: readonly string[]): NexusError {
   if (name.length > MAX_SHOWN) return unknownName(kind, `${name.slice(0, MAX_SHOWN)}…`);
   const others = candidates.filter((candidate) => candidate !== name);
@@ -23,9 +23,9 @@ export function unknownNameWithAdvice(kind: NamedKind, name: string, candidates:
 }
 
 interface Advice {
-  /** The ids that the name may have been meant to be; the nearest ones by default. */
+  /** The ids that may have been meant; default: the nearest ones. */
   near?: readonly string[] | undefined;
-  /** What to say where there are no servers. */
+  /** The hint if there are no servers. */
   none?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function unknownServer(
   });
 }
 
-/** What is configured, for messages. */
+/** The configured servers, for messages. */
 export function listedServers(ids: readonly string[]): string {
   return ids.length > MAX_LISTED
     ? `"nexus mcp servers" lists all ${ids.length} servers.`

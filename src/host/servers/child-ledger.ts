@@ -1,4 +1,5 @@
-// Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
+// Not "node:fs/promises": `promises` of "node:fs" is loaded on first use, which makes short commands faster.
+// faster.
 import { unlinkSync, promises as fs } from "node:fs";
 import { join } from "node:path";
 import { DRAFT_ENDING, writeAtomicSync } from "../../files/atomic-write.ts";
@@ -17,19 +18,19 @@ interface Page {
   children: NotedProcess[];
 }
 
-/** What is written in one go is not half done after this. */
+/** A draft file older than this was abandoned: writing one takes a moment. */
 const DRAFT_MS = 60_000;
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 /**
- * What this host has started, written down, so that the next one can end what a killed one left behind: only a process
- * whose number, start and command are all the same.
+ * Records the processes that this host has started, so that the next host can end what a killed host left running: only
+ * a process with the same pid, start time and command.
  */
 export class ChildLedger {
   readonly #folder: string;
   readonly #platform: NodeJS.Platform;
   readonly #children = new Map<number, ProcessIdentity>();
-  /** Of its own: a process may have several hosts. */
+  /** Unique, because a process may have several hosts. */
   readonly #name = `${process.pid}-${Math.random().toString(36).slice(2)}.json`;
   #self: ProcessIdentity | undefined;
   readonly #writing = new Turns();
@@ -40,7 +41,7 @@ export class ChildLedger {
     this.#platform = platform;
   }
 
-  /** Ends what hosts that are gone left running. */
+  /** Ends the processes of hosts that no longer exist. */
   async sweep(): Promise<void> {
     const files = await fs.readdir(this.#folder).catch(() => []);
     await Promise.all(
@@ -51,14 +52,14 @@ export class ChildLedger {
     );
   }
 
-  /** Again for one that is there already: its command may have changed. */
+  /** Also called for a known pid, because its command may have changed. */
   async add(pid: number): Promise<void> {
     const identity = identifyNow(pid, this.#platform) ?? (await identify(pid, this.#platform));
     const known = this.#children.get(pid);
     if (!identity || (known?.startedAt === identity.startedAt && known.command === identity.command)) return;
     this.#children.set(pid, identity);
     this.#self ??= identifyNow(process.pid, this.#platform);
-    // Whoever is killed in the next moment must have written it.
+    // Written synchronously, because the host may be killed at any moment.
     if (this.#self) this.#writeNow(this.#self);
     else await this.#write();
   }
@@ -67,7 +68,7 @@ export class ChildLedger {
     if (this.#children.delete(pid)) await this.#write();
   }
 
-  /** Housekeeping: whatever goes wrong with one page keeps no host from starting. */
+  /** A problem with one page must not keep the host from starting. */
   async #sweepPage(file: string): Promise<void> {
     const page = loadPage(file);
     if (!page) return;
@@ -82,7 +83,7 @@ export class ChildLedger {
     return now?.startedAt === startedAt && now.command === command;
   }
 
-  /** What many children change at the same time is written once. */
+  /** Changes by many children at the same time are written once. */
   #write(): Promise<void> {
     if (!this.#isWaiting) void this.#writing.run(() => this.#writePage());
     this.#isWaiting = true;
@@ -99,7 +100,7 @@ export class ChildLedger {
     try {
       this.#writeFile(self);
     } catch {
-      // A folder that cannot be written to keeps no server from running.
+      // If the folder is not writable, servers run without a record.
     }
   }
 
@@ -119,7 +120,7 @@ async function sweepDraft(file: string): Promise<void> {
   if (Date.now() - mtimeMs > DRAFT_MS) await fs.rm(file, { force: true });
 }
 
-/** A page that cannot be read accuses nobody. */
+/** A page that cannot be read is ignored. */
 function loadPage(file: string): Page | undefined {
   try {
     const page: unknown = JSON.parse(findRegularText(file, MAX_PAGE_BYTES) ?? "null");
@@ -138,6 +139,6 @@ function isPage(value: unknown): value is Page {
 function isNoted(value: unknown): value is NotedProcess {
   if (!isRecord(value)) return false;
   const { pid, startedAt, command } = value;
-  // A number below 2 names no child, but everybody in a group.
+  // Signals to pids below 2 would reach whole process groups.
   return Number.isSafeInteger(pid) && Number(pid) > 1 && typeof startedAt === "string" && typeof command === "string";
 }

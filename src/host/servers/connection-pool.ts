@@ -12,83 +12,83 @@ import { unlessAborted } from "../../async/unless-aborted.ts";
 
 /** The key of the host's own connection: it is kept without users, and there is always room for it. */
 export const HOST = "";
-/** Keys of connections for one lease alone begin so. */
+/** The prefix of keys for connections that serve one lease only. */
 export const ONCE = "once ";
 
-/** After which a connection that is one too many may be asked for again. */
+/** When a connection that was refused because of the limit may be asked for again. */
 const BUSY_MS = 1_000;
 
 /** How one connection is opened. */
 export type OpenOptions = Pick<ConnectOptions, "input" | "signal"> & Pick<Urgency, "wanted">;
 
-/** One that was asked for by somebody who waits for it. */
+/** For a connection that a caller waits for from the start. */
 const WANTED = AbortSignal.abort();
 
 export interface PoolOptions {
   server: string;
   connect: (options: OpenOptions) => Promise<Client>;
-  /** How long a connection that nobody uses is kept. */
+  /** How long an unused connection is kept. */
   idleMs: number;
   maxConnections: number;
-  /** What one principal gets of them while others compete, from 0 to 1. */
+  /** The part of the connections that one principal may use while others compete, from 0 to 1. */
   connectionShare: number;
-  /** Those of one owner, which it has one of for each set of capabilities. */
+  /** Maximum number of connections of one owner, which has one for each set of capabilities. */
   maxOwnerConnections: number;
-  /** How long a connection that is one too many waits for another to end. */
+  /** How long a connection above the limit waits for another one to end. */
   waitMs: number;
   logger: Logger;
-  /** A call on a connection failed, and its user told so. */
+  /** Called when the user of a connection reports a failed call. */
   onReport: (held: Held, error: unknown) => void;
 }
 
 export interface HoldOptions {
-  /** Whose it is. */
+  /** The owner of the connection. */
   owner?: string;
-  /** Whose share it counts in; the owner's own where absent. */
+  /** The principal whose share it uses; default: the owner. */
   principal?: string | undefined;
   input: InputProvider | undefined;
-  /** Fires when somebody waits for it; absent where somebody does from the beginning. */
+  /** Aborted when a caller waits for it; undefined if one does from the start. */
   wanted?: AbortSignal | undefined;
-  /** Counts how often it could not be opened, or was lost at once; absent where the caller does. */
+  /** Counts failed openings and connections that were lost at once; undefined if the caller counts them. */
   backoff?: Backoff;
 }
 
-/** One connection and who uses it. */
+/** One connection and its users. */
 export interface Held {
   readonly key: string;
   readonly owner: string;
-  /** Undefined for the host's own. */
+  /** Undefined for the host's own connection. */
   readonly share: Share | undefined;
   readonly client: Promise<Client>;
   readonly giveUp: AbortController;
-  /** The same as `client`, once it is up. */
+  /** The client when it is connected. */
   opened?: Client;
   users: number;
-  /** Set while nobody uses it. */
+  /** Set while it has no users. */
   idle?: NodeJS.Timeout | undefined;
   idleSince: number;
   isRetired: boolean;
   ending?: Promise<void>;
 }
 
-/** A connection that waits for its place, and how many wait for it. */
+/** A connection that waits for room, and the number of callers that wait for it. */
 interface Coming {
   readonly owner: string;
   readonly held: Promise<Held>;
   readonly giveUp: AbortController;
   users: number;
-  /** The same as `held`, once it has its place: those who waited use it. */
+  /** The connection when there is room for it. */
   entered?: Held;
 }
 
-/** The connections of one server: one for each key, so many at most, ended when nobody has used them for a while. */
+/** The connections of one server: one for each key, limited in number, closed after they were unused for a while. */
 export class ConnectionPool {
   readonly #options: PoolOptions;
   readonly #byKey = new Map<string, Held>();
   readonly #coming = new Map<string, Coming>();
-  /** Those that are on their way out, too. */
+  /** Includes those that are being closed. */
   readonly #running = new Set<Held>();
-  /** For all but the host's own. */
+  /** For all connections except the host's own. */
   readonly #shares: FairShares;
 
   constructor(options: PoolOptions) {
@@ -96,12 +96,12 @@ export class ConnectionPool {
     this.#shares = new FairShares(Math.max(1, options.maxConnections - 1), options.connectionShare);
   }
 
-  /** The host's own connection; opened now, if there is none. */
+  /** The host's own connection; opened now if there is none. */
   holdHost(options: HoldOptions): Held {
     return this.#byKey.get(HOST) ?? this.#open(HOST, options, undefined);
   }
 
-  /** A lease of the connection with this key, as soon as it is up. */
+  /** A lease of the connection with this key when it is connected. */
   async lease(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Lease> {
     const known = this.#byKey.get(key);
     const held = known ? this.#use(known) : await this.#enter(key, options, signal);
@@ -113,13 +113,13 @@ export class ConnectionPool {
     }
   }
 
-  /** The same where that connection is up already; undefined where it has to be waited for. */
+  /** The same if the connection is already up; undefined if it has to be waited for. */
   findLease(key: string): Lease | undefined {
     const held = this.#byKey.get(key);
     return held?.opened && new PoolLease(held.opened, this.#use(held), this);
   }
 
-  /** A lease of a connection that is up; `client` is how its user has it. */
+  /** A lease of a connection that is up; `client` is the client for its user. */
   leaseNow(held: Held, client: Client): Lease {
     return new PoolLease(client, this.#use(held), this);
   }
@@ -134,24 +134,24 @@ export class ConnectionPool {
     this.#options.onReport(held, error);
   }
 
-  /** Those that are up. */
+  /** The connections that are up. */
   opened(): { held: Held; client: Client }[] {
     return [...this.#byKey.values()].flatMap((held) => (held.opened ? [{ held, client: held.opened }] : []));
   }
 
-  /** Nobody gets it any more; it ends when those who have it gave it back. */
+  /** Leases it to no one else; it ends when its users have released it. */
   retire(held: Held): void {
     this.#forget(held);
     held.isRetired = true;
     if (held.users === 0) void this.end(held);
   }
 
-  /** An owner is gone, and with it what nobody else may use. */
+  /** Closes what belongs to an owner that is gone. */
   release(owner: string): void {
     for (const held of this.#byKey.values()) if (held.owner === owner && held.key !== HOST) this.retire(held);
   }
 
-  /** Ends it now, whoever uses it; one that is still being opened is given up. */
+  /** Closes it now, even if it is used or still being opened. */
   end(held: Held): Promise<void> {
     this.#forget(held);
     clearTimeout(held.idle);
@@ -165,7 +165,7 @@ export class ConnectionPool {
     await Promise.all([...this.#running].map((held) => this.end(held)));
   }
 
-  /** Racing callers wait for one place together; it is given up when the last of them has left. */
+  /** Concurrent callers wait together for room; when the last of them has left, the connection is given up. */
   async #enter(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Held> {
     options.backoff?.refuseIfHopeless();
     if (!this.#coming.has(key)) this.#boundOwner(key, options.owner);
@@ -186,7 +186,7 @@ export class ConnectionPool {
   #wait(key: string, options: HoldOptions, share: Share): Coming {
     const { waitMs } = this.#options;
     const giveUp = new AbortController();
-    // Those that live for one call come and go: whoever wants one waits as long as the caller does.
+    // Connections for single calls end soon, so waiting for one is limited only by the caller.
     const refuse = () => giveUp.abort(this.#tooMany(this.#reachedLimit(share)));
     const timer = key.startsWith(ONCE) ? undefined : setTimeout(refuse, waitMs);
     const entering = this.#turn(share, giveUp.signal).then(() => {
@@ -204,10 +204,10 @@ export class ConnectionPool {
     return coming;
   }
 
-  /** Rejects with what the signal was aborted with. */
+  /** Rejects with the reason of the signal. */
   #turn(share: Share, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      // At once: a place that is given to one that has left would be lost.
+      // At once, because room given to a caller that has left would be lost.
       const leave = () => {
         stopWaiting();
         reject(signal.reason as Error);
@@ -220,7 +220,7 @@ export class ConnectionPool {
     });
   }
 
-  /** Who declares something else with every call must not take everybody's places. */
+  /** Limits the connections of an owner that declares different capabilities with every call. */
   #boundOwner(key: string, owner = HOST): void {
     if (owner === HOST || key.startsWith(ONCE)) return;
     const { maxOwnerConnections } = this.#options;
@@ -232,7 +232,7 @@ export class ConnectionPool {
     void this.end(spare);
   }
 
-  /** It has its place; the last who wanted it may have left in the same moment. */
+  /** There is room for it, but its last caller may have left at the same moment. */
   #enterNow(key: string, options: HoldOptions, { share, signal }: { share: Share; signal: AbortSignal }): Held {
     this.#coming.delete(key);
     if (!signal.aborted) return this.#open(key, options, share);
@@ -253,7 +253,7 @@ export class ConnectionPool {
     if (held.share) this.#shares.stir(held.share);
   }
 
-  /** In a place that was taken for it. */
+  /** Opens a connection for which there is room. */
   #open(key: string, { owner = HOST, input, wanted = WANTED, backoff }: HoldOptions, share: Share | undefined): Held {
     const giveUp = new AbortController();
     const client = this.#options.connect({ input, signal: giveUp.signal, wanted });
@@ -280,7 +280,7 @@ export class ConnectionPool {
     this.#ended(held);
   }
 
-  /** Its process is gone: its place is free. */
+  /** Called when the process has ended: its room is free. */
   #ended(held: Held): void {
     if (!this.#running.delete(held) || !held.share) return;
     this.#stir(held);
@@ -301,7 +301,7 @@ export class ConnectionPool {
     backoff?.succeeded();
     void client.closed.then(() => {
       const isUnexpected = this.#forget(held);
-      // Its connection is gone; what else there is of it goes, too.
+      // The connection has ended; close the rest of it.
       void this.end(held);
       if (!isUnexpected) return;
       const reason = client.lost ?? new NexusError("CONNECTION_LOST", "The connection was lost");
@@ -310,12 +310,12 @@ export class ConnectionPool {
     });
   }
 
-  /** False where it was let go of before: what becomes of it then is no failure. */
+  /** False if it was dropped before: its end is not a failure. */
   #forget(held: Held): boolean {
     return this.#byKey.get(held.key) === held && this.#byKey.delete(held.key);
   }
 
-  /** Whether more are waiting than have been made room for. */
+  /** Whether more callers wait than connections are being closed for them. */
   #isInTheWay({ share }: Held): boolean {
     const waiting = share ? this.#shares.waitingFor(share) : 0;
     if (waiting === 0) return false;
@@ -323,7 +323,7 @@ export class ConnectionPool {
     return waiting > leaving.length;
   }
 
-  /** Connections that nobody uses make way for one that is wanted: those unused for longest, of who has too many. */
+  /** Closes unused connections for one that is wanted: the longest unused ones of the principal with too many. */
   #makeRoom(wanting: Share): void {
     const leaving = [...this.#running].filter(({ share, ending }) => share === wanting && ending !== undefined).length;
     const tooMany = wanting.held - leaving + wanting.waiting.size - this.#shares.limitOf(wanting);
@@ -331,7 +331,7 @@ export class ConnectionPool {
     if (tooMany <= 0) this.#shares.losersFor(wanting).some((loser) => this.#endIdle(loser));
   }
 
-  /** False where it has none that nobody uses. */
+  /** False if the principal has no unused connection. */
   #endIdle(of: Share): boolean {
     const spare = longestIdle([...this.#byKey.values()].filter(({ share }) => share === of));
     if (spare) void this.end(spare);
@@ -354,7 +354,7 @@ export class ConnectionPool {
   }
 }
 
-/** The one that nobody has used for longest. */
+/** The connection that has been unused for longest. */
 function longestIdle(all: readonly Held[]): Held | undefined {
   const [spare] = all.filter(({ idle }) => idle !== undefined).sort((a, b) => a.idleSince - b.idleSince);
   return spare;

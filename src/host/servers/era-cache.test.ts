@@ -28,7 +28,7 @@ test.each([null, "modern", 1, [], {}, { era: "modern" }, { era: "stone", expires
   },
 );
 
-test("two that write at the same time leave a whole file, and nothing beside it", async () => {
+test("concurrent writers leave a complete file and no other files", async () => {
   const file = join(folder, "eras.json");
   const [one, two] = [new FileEraCache(file), new FileEraCache(file)];
   await Promise.all([one.remember("a", "modern"), two.remember("b", "modern")]);

@@ -8,16 +8,16 @@ import type { ResolvedEntry } from "../../transport/server-entry.ts";
 /** Remembers the era of servers, so that the next connection needs no detection. */
 export interface EraCache {
   find(key: string): Promise<Era | undefined>;
-  /** Undefined forgets. */
+  /** Undefined forgets the era. */
   remember(key: string, era: Era | undefined): Promise<void>;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 86_400_000;
-/** A stale "modern" fails loudly and is asked again; a stale "legacy" would succeed silently for ever. */
+/** An outdated "modern" fails and is detected again; an outdated "legacy" would never be noticed. */
 const LIFE_MS: Record<Era, number> = { modern: 30 * DAY_MS, legacy: DAY_MS };
 
-/** What makes two servers the same one: how they are started, or where they are reached and as whom. */
+/** What identifies a server: how it is started, or its URL and the credentials. */
 export function eraKey({ reach }: ResolvedEntry): string {
   return shortName(JSON.stringify(reach));
 }
@@ -28,8 +28,8 @@ interface Entry {
 }
 
 /**
- * In a file that only its owner can read. A file that cannot be read is as good as none. It is small, and read and
- * written at once: a start has no time for threads.
+ * In a file that only its owner can read. An unreadable file counts as empty. It is small and is read and written
+ * synchronously, which is faster at the start of a program.
  */
 export class FileEraCache implements EraCache {
   readonly #file: string;
@@ -45,14 +45,14 @@ export class FileEraCache implements EraCache {
 
   async remember(key: string, era: Era | undefined): Promise<void> {
     const { [key]: before, ...entries } = this.#load();
-    // Nothing new: the verdict is good for as long again when half of its life is over.
+    // Nothing new: the entry is written again only after half of its lifetime.
     if (before?.era === era && (!before || !era || before.expiresAt - Date.now() > LIFE_MS[era] / 2)) return;
     if (era) entries[key] = { era, expiresAt: Date.now() + LIFE_MS[era] };
     for (const [other, { expiresAt }] of Object.entries(entries)) if (expiresAt <= Date.now()) delete entries[other];
     try {
       writeAtomicSync(this.#file, JSON.stringify(entries));
     } catch {
-      // Nothing depends on it.
+      // The cache only saves time.
     }
   }
 

@@ -13,7 +13,7 @@ const reach = (change: Partial<StdioReach> = {}): StdioReach => ({
   ...change,
 });
 
-test("servers are told of all gateways that a host works for, and calls that come back are refused", () => {
+test("servers get the list of gateways that a host works for, and calls that come back are refused", () => {
   const inner = new GatewayChain({ [VIA_VARIABLE]: "aaaaaaaaaaaa =bbbbbbbbbbbb" });
   const own = inner.gateways().at(-1);
   expect(inner.gateways()).toEqual(["aaaaaaaaaaaa", own]);
@@ -24,7 +24,7 @@ test("servers are told of all gateways that a host works for, and calls that com
   expect(inner.admit(`cccccccccccc, ${own}`)).toBe(false);
 });
 
-test("what is no id is ignored, and callers that are very many are not all remembered", () => {
+test("invalid ids are ignored, and the number of remembered callers is limited", () => {
   const chain = new GatewayChain({ [VIA_VARIABLE]: "hello, '; rm =x" });
   const id = (count: number) => count.toString(16).padStart(12, "0");
   expect(chain.admit("hello\tworld,,")).toBe(true);
@@ -34,7 +34,7 @@ test("what is no id is ignored, and callers that are very many are not all remem
   expect(chain.gateways()).toContain(id(99));
 });
 
-test("an entry is known again by what it starts and where that finds its configuration, not by secrets", () => {
+test("an entry is recognised by what it starts and by its configuration folders, not by secrets", () => {
   const entry = reach({ env: { TOKEN: "1", XDG_CONFIG_HOME: "/a" } });
   const inside = new GatewayChain(markOf(entry, {}, []));
   expect(inside.isStartedBy(reach({ env: { TOKEN: "2", XDG_CONFIG_HOME: "/a" } }))).toBe(true);
@@ -47,14 +47,14 @@ test("an entry is known again by what it starts and where that finds its configu
   }
 });
 
-test("a server that was started by an entry does not start it again, nor after sixteen others any more", () => {
+test("a server that was started by an entry does not start it again; sixteen nested starts are the limit", () => {
   let variables: Record<string, string> = {};
   for (let count = 0; count < 16; count++) variables = markOf(reach({ cwd: `/${count}` }), variables, ["aaaaaaaaaaaa"]);
   expect(() => markOf(reach({ cwd: "/0" }), variables, ["bbbbbbbbbbbb"])).toThrow(/would start itself again/);
   expect(() => markOf(reach(), variables, [])).toThrow("16 servers have started each other in a chain");
 });
 
-test("a command inside a server may use that server, though not without end", () => {
+test("a command inside a server may use that server, but not endlessly", () => {
   let variables: Record<string, string> = {};
   for (let count = 0; count < 16; count++) variables = markOf(reach(), variables, []);
   expect(() => markOf(reach(), variables, [])).toThrow("16 servers have started each other in a chain");

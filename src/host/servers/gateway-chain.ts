@@ -1,30 +1,30 @@
 import type { StdioReach } from "../../transport/server-entry.ts";
 import { gatewaysIn, isStartedBy, VIA_VARIABLE } from "../../transport/via-marks.ts";
 
-/** How long a gateway that called counts as one of those that this one works for. */
+/** How long a gateway is remembered after it called. */
 const REMEMBERED_MS = 600_000;
 const MAX_CALLERS = 32;
 
 /**
- * Which gateways a host works for: those it was started by, those that call it, and itself. Its servers are told, so that
- * one that leads back to any of them is noticed where the circle closes.
+ * The gateways for which a host works: those that started it, those that call it, and itself. Its servers receive this
+ * list, so that a circle of gateways is noticed where it closes.
  */
 export class GatewayChain {
-  /** No secret: a caller that claims to be this gateway only keeps it from being called for a while. */
+  /** Not a secret: a caller that pretends to be this gateway only keeps this gateway from being called for a while. */
   readonly #id = Math.floor(Math.random() * 2 ** 48)
     .toString(16)
     .padStart(12, "0");
   readonly #variables: Readonly<Record<string, string | undefined>>;
-  /** Who called, and until when that counts. */
+  /** The calling gateways, and until when they are remembered. */
   readonly #callers = new Map<string, number>();
   #gateways: readonly string[] | undefined;
 
-  /** `variables`: of this process. */
+  /** `variables`: the environment of this process. */
   constructor(variables: Readonly<Record<string, string | undefined>>) {
     this.#variables = variables;
   }
 
-  /** Whether this process is there because a server was started by such an entry. */
+  /** Whether this process was started through such an entry. */
   isStartedBy(reach: StdioReach): boolean {
     return isStartedBy(reach, this.#variables);
   }
@@ -36,7 +36,7 @@ export class GatewayChain {
     return (this.#gateways = [...new Set([...inherited, ...this.#callers.keys(), this.#id])]);
   }
 
-  /** Takes note of who calls; false where the call has come through here before. */
+  /** Remembers the gateways in the header; false if the call has already passed through this gateway. */
   admit(header: unknown): boolean {
     if (header === undefined) return true;
     const gateways = gatewaysIn(header);

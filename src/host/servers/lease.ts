@@ -7,7 +7,7 @@ import type { ConnectionPool, Held } from "./connection-pool.ts";
 export interface Lease extends Disposable {
   readonly client: Client;
   release(): void;
-  /** Reports what a call on it failed with: a server that cannot be reached any more is connected again. */
+  /** Reports why a call on it failed: a server that can no longer be reached is connected again. */
   report(error: unknown): void;
 }
 
@@ -21,16 +21,16 @@ export interface LeaseRequest {
    */
   principal?: string;
   /**
-   * Answers the server's questions, in place of the host's own provider. The same object is the same person: a
-   * connection that keeps state stays with it, another one gets a connection of its own.
+   * Answers the server's questions instead of the host's provider. The same object stands for the same person: a
+   * connection that keeps state is used for one object only.
    */
   input?: InputProvider;
   signal?: CancelSignal;
-  /** Not urgent: servers that others wait for are started first. */
+  /** Not urgent: servers that other callers wait for are started first. */
   canWait?: boolean;
 }
 
-/** A lease of a pool's connection; releasing it twice is releasing it once. */
+/** A lease of a connection in a pool; releasing it again has no effect. */
 export class PoolLease implements Lease {
   readonly client: Client;
   readonly #held: Held;

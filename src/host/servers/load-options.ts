@@ -13,7 +13,7 @@ export interface StateOptions {
   askInput?: LoadOptions["askInput"];
 }
 
-/** What reading the configuration takes, with trust and secrets as they are kept in the state folder. */
+/** The options for reading the configuration, with trust and secrets from the state folder. */
 export function loadOptions({ surroundings, stateFolder, cwd, trust, askInput }: StateOptions): LoadOptions {
   const { platform, home, variables } = surroundings;
   return {
@@ -27,7 +27,7 @@ export function loadOptions({ surroundings, stateFolder, cwd, trust, askInput }:
   };
 }
 
-/** What this user trusts; everything, where that is asked for. */
+/** The trust store of this user, or one that trusts everything if `trust` is set. */
 export function trustFor({ surroundings, stateFolder, trust }: StateOptions): TrustStore {
   return trust ? TRUST_EVERYTHING : trustStore(surroundings, stateFolder);
 }
@@ -36,7 +36,7 @@ export function trustStore({ platform }: Surroundings, folder: string): TrustSto
   return new FileTrustStore({ folder, platform });
 }
 
-/** Opened when the first secret is asked for: most entries have none. */
+/** Opened when the first secret is needed: most entries have none. */
 export function secretStore(surroundings: Surroundings, folder: string): SecretStore {
   let opening: Promise<SecretStore> | undefined;
   const store = () => (opening ??= openSecretStore(surroundings, folder));

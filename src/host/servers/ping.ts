@@ -1,17 +1,17 @@
 import type { Client } from "../../client/client.ts";
-import { isSilence } from "../../errors/error-traits.ts";
+import { isUnanswered } from "../../errors/error-traits.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 
-/** How long a server that is asked whether it is still there may take. */
+/** Timeout of a ping. */
 const PING_MS = 3_000;
 
-/** Asks a server whether it is still there: what that failed with, or undefined. */
+/** Pings a server; returns the failure, or undefined. */
 export async function ping(client: Client): Promise<NexusError | undefined> {
   return client.ping({ timeoutMs: PING_MS }).then(() => undefined, asNexusError);
 }
 
-/** Whether a server answers at all, an error included. */
+/** Whether a server answers at all; an error is also an answer. */
 export async function isAnswering(client: Client): Promise<boolean> {
   const error = await ping(client);
-  return !error || !isSilence(error.code);
+  return !error || !isUnanswered(error.code);
 }

@@ -38,23 +38,23 @@ export interface ConnectorOptions {
   surroundings: Surroundings;
   stateFolder: string;
   eras: EraCache;
-  /** Servers that start at the same time. */
+  /** Maximum number of servers that start at the same time. */
   atOnce: number;
   logger: Logger;
   openApi?: OpenApi | undefined;
   /** Which tool files may be opened. */
   trust: TrustStore;
-  /** Absent where nothing is served to others. */
+  /** Undefined if nothing is served to others. */
   chain?: GatewayChain | undefined;
 }
 
-/** Opens connections for a host: so many at a time, with what is remembered of a server, and written down. */
+/** Opens connections for a host: limits concurrent starts, uses remembered eras, and records child processes. */
 export class ServerConnector {
   readonly #options: ConnectorOptions;
   readonly #gate: StartGate;
   readonly #ledger: ChildLedger;
   readonly #shared = new Map<string, object>();
-  /** By server: its connections write into the same one. */
+  /** By server: all its connections write to the same log. */
   readonly #logs = new Map<string, ServerLog>();
 
   constructor(options: ConnectorOptions) {
@@ -63,12 +63,12 @@ export class ServerConnector {
     this.#ledger = new ChildLedger(join(options.stateFolder, "children"), options.surroundings.platform);
   }
 
-  /** Ends what hosts that were killed left running. */
+  /** Ends the processes that killed hosts left running. */
   sweep(): Promise<void> {
     return this.#ledger.sweep();
   }
 
-  /** `wanted` fires when somebody waits for it. */
+  /** `wanted` is aborted when a caller waits for the connection. */
   async connect(
     definition: ServerDefinition,
     { wanted, ...options }: ConnectOptions & Pick<Urgency, "wanted">,
@@ -88,7 +88,7 @@ export class ServerConnector {
     try {
       await this.#bindSecrets(definition);
       const client = await this.#openInEra(entry, open);
-      // A command may have become another one since it was started, as scripts that `exec` do.
+      // The command of a process can change after its start, for example by `exec` in a script.
       if (client.pid !== undefined) await this.#ledger.add(client.pid);
       return client;
     } catch (error) {
@@ -97,7 +97,7 @@ export class ServerConnector {
     }
   }
 
-  /** What is sent for the first time is sent to no other address from then on. */
+  /** Binds secrets to the address to which they are sent first; they are sent to no other. */
   async #bindSecrets({ secretsToBind }: ServerDefinition): Promise<void> {
     if (!secretsToBind) return;
     const { surroundings, stateFolder, logger } = this.#options;
@@ -107,27 +107,28 @@ export class ServerConnector {
     for (const name of names) await secretFor(store, { name, origin, mayBind: true, onBound });
   }
 
-  /** With the era as remembered. Where that may no longer be true, it is forgotten and found out again. */
+  /** Opens with the remembered era. If that may be outdated, forgets it and detects the era again. */
   async #openInEra(entry: ResolvedEntry, open: (era: Era | undefined) => Promise<Client>): Promise<Client> {
     const key = eraKey(entry);
     const remembered = await this.#tryEras((eras) => eras.find(key));
-    // The probe of a pipe asks the modern way first: it costs the same, and also finds a server that has gone back.
+    // Over a pipe, detection tries modern first: it costs the same, and also notices a server that went back to
+    // legacy.
     const assumed = remembered === "modern" && entry.reach.kind === "stdio" ? undefined : remembered;
     const client = await open(assumed).catch(async (error: unknown) => {
       if (!remembered || !mayBeAboutEra(error)) throw error;
       await this.#tryEras((eras) => eras.remember(key, undefined));
-      // A slow start proves nothing: the process has had all its time, and the next connection asks without assuming.
+      // A slow start proves nothing: there is no time left, and the next connection detects the era.
       if (!assumed || isTimeout(error)) throw error;
       return open(undefined);
     });
     const { era, how, remember } = client.verdict;
-    // That a server still speaks the old era does not prove that it has not learnt the new one: that verdict ages.
+    // A server that accepts legacy may also support modern by now, so that entry expires and is not renewed.
     const proven = how === "given" && era === "modern" ? era : remember;
     if (proven) await this.#tryEras((eras) => eras.remember(key, proven));
     return client;
   }
 
-  /** What is remembered saves time; nothing depends on it. */
+  /** The remembered era only saves time, so failures of the cache are ignored. */
   async #tryEras<T>(use: (eras: EraCache) => Promise<T>): Promise<T | undefined> {
     try {
       return await use(this.#options.eras);
@@ -170,7 +171,10 @@ export class ServerConnector {
 
 const DEFAULT_CONNECT_MS = 30_000;
 
-/** One time for all tries of one connection. It runs from the first of them: waiting in line is not the server's fault. */
+/**
+ * One time limit for all attempts of one connection. It begins with the first attempt: waiting in the queue is not the
+ * server's fault.
+ */
 class ConnectingTime {
   readonly #totalMs: number;
   #end: number | undefined;

@@ -10,21 +10,24 @@ import { CoalescedRuns } from "../../async/coalesced-runs.ts";
 
 export interface ListsOptions {
   logger: Logger;
-  /** They were read again: what the server offers, or whether it can be read, may have changed. `told`: the server said so. */
+  /**
+   * Called when the lists were read again: their content, or whether they can be read, may have changed. `told`: the
+   * lists that the server reported as changed.
+   */
   onLists: (told: readonly ChangingList[]) => void;
-  /** The stream on which the server tells of changes broke off. */
+  /** Called when the stream of change notifications was interrupted. */
   onInterrupted: () => void;
 }
 
 type ListName = "tools" | "resources" | "templates" | "prompts";
 
 const LISTS: readonly ListName[] = ["tools", "resources", "templates", "prompts"];
-/** How long a server may take to agree to tell of changes before its lists are read all the same. */
+/** How long to wait for the subscription to changes before the lists are read. */
 const SUBSCRIBE_MS = 1_000;
-/** As last told, not as kept. */
+/** Ask the server, not the cache. */
 const FRESH = { fresh: true };
 
-/** What one server offers, as last read. Kept current by the server's own notices, in either era. */
+/** What one server offers, as last read. Kept current by its change notifications, in either era. */
 export class ServerLists {
   definition: ServerDefinition;
   tools: readonly Tool[] = [];
@@ -33,7 +36,7 @@ export class ServerLists {
   prompts: readonly Prompt[] = [];
   readonly #options: ListsOptions;
   #byName = new Map<string, Tool>();
-  /** Whose lists they are; what an earlier one still sends is too late. */
+  /** The client of these lists; changes from an earlier one are ignored. */
   #client: Client | undefined;
   #readers = new Map<ListName, CoalescedRuns>();
   readonly #failures = new Map<ListName, NexusError>();
@@ -47,7 +50,7 @@ export class ServerLists {
     return this.#byName.get(name);
   }
 
-  /** Why a list could not be read the last time; then what was known of it before is kept. */
+  /** Why a list could not be read the last time; the old list is kept then. */
   get error(): NexusError | undefined {
     return LISTS.map((list) => this.#failures.get(list)).find((failure) => failure !== undefined);
   }
@@ -63,24 +66,24 @@ export class ServerLists {
     });
   }
 
-  /** Reads what this client's server offers, and from then on what it says has changed. */
+  /** Reads the lists of this client's server, and again when it reports changes. */
   async follow(client: Client): Promise<void> {
     this.#client = client;
     this.#failures.clear();
     this.#readers = new Map(LISTS.map((list) => [list, new CoalescedRuns(() => this.#read(client, list))]));
-    // Listening comes first: what changes while the lists are read would be missed otherwise.
+    // Subscribe first, so that changes during the reading are not missed.
     const listening = this.#listen(client);
     if (await within(listening, SUBSCRIBE_MS)) return this.reload();
     await this.reload();
     void listening.then((isAgreed) => (isAgreed ? this.reload() : undefined));
   }
 
-  /** Reads everything the server declares. */
+  /** Reads all lists that the server declares. */
   reload(): Promise<void> {
     return this.#update(LISTS, []);
   }
 
-  /** False where the server does not agree: it is read once, and that is all it promises. */
+  /** False if the server does not report changes: its lists are read once. */
   async #listen(client: Client): Promise<boolean> {
     try {
       await client.subscribe({ lists: ["tools", "resources", "prompts"] }, (change) => {
@@ -141,7 +144,7 @@ export class ServerLists {
     }
   }
 
-  /** A name means one tool: a second one could never be called. */
+  /** A name stands for one tool: a second tool with the same name could not be called. */
   #takeTools(tools: readonly Tool[]): void {
     this.#byName = new Map();
     this.tools = tools.filter((tool) => {

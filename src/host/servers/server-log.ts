@@ -1,11 +1,12 @@
-// Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
+// Not "node:fs/promises": `promises` of "node:fs" is loaded on first use, which makes short commands faster.
+// faster.
 import { promises as fs } from "node:fs";
 import { dirname } from "node:path";
 import { Turns } from "../../async/turns.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
-/** What a server writes to stderr, kept in a file that only its owner can read; one older file is kept beside it. */
+/** Writes a server's stderr to a file that only its owner can read; one older file is kept. */
 export class ServerLog {
   readonly file: string;
   readonly #writing = new Turns();
@@ -16,13 +17,13 @@ export class ServerLog {
   }
 
   write(text: string): void {
-    // A server that floods must not fill the memory: what cannot be written in time is cut at the front.
+    // Limits the memory for a server that writes too much: what cannot be written in time is cut at the front.
     const isWriting = this.#waiting !== "";
     this.#waiting = (this.#waiting + text).slice(-MAX_BYTES);
     if (!isWriting) void this.#writing.run(() => this.#flush());
   }
 
-  /** Everything written so far is in the file. */
+  /** Resolves when everything is written. */
   settled(): Promise<void> {
     return this.#writing.ended();
   }

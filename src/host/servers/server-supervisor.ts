@@ -21,32 +21,32 @@ export interface SupervisorOptions {
   /** Answers questions on the host's own connection. */
   input: InputProvider | undefined;
   backoff: BackoffSettings;
-  /** How long a connection that nobody uses is kept, unless it is the host's own. */
+  /** How long an unused connection is kept, unless it is the host's own. */
   idleMs: number;
   maxConnections: number;
   maxOwnerConnections: number;
   connectionShare: number;
-  /** How long a connection that is one too many waits for another to end. */
+  /** How long a connection above the limit waits for another one to end. */
   waitMs: number;
-  /** How often a legacy server over HTTP is asked whether it is still there. */
+  /** How often a legacy server over HTTP is pinged. */
   healthCheckMs: number;
   logger: Logger;
   onState: (state: ServerState) => void;
   onLists: (told?: readonly ChangingList[]) => void;
 }
 
-/** Keeps one configured server running, and leases its connections: the host's own, and those of single owners. */
+/** Keeps one configured server running, and leases its connections: the host's own, and those of owners. */
 export class ServerSupervisor {
   definition: ServerDefinition;
   readonly lists: ServerLists;
-  /** Settles when the last start that was asked for is over, however it went. */
+  /** Resolves when the last requested start has succeeded or failed. */
   started: Promise<void> = Promise.resolve();
   readonly #options: SupervisorOptions;
   readonly #pool: ConnectionPool;
   readonly #keys: LeaseKeys;
   readonly #host: HostConnection;
   #retrying: Promise<void> | undefined;
-  /** Connections that are being asked whether they are still there. */
+  /** Connections that are being pinged. */
   readonly #suspects = new Map<Held, Promise<void>>();
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
@@ -95,12 +95,12 @@ export class ServerSupervisor {
     return this.#host.enabled;
   }
 
-  /** Switches the tools on or off; a connection stays as it is. */
+  /** Enables or disables the tools; a connection stays open. */
   toggle(enabled: boolean): void {
     this.#host.switch(enabled);
   }
 
-  /** The same server with other settings around it; false if it has to be started again for them. */
+  /** Takes over a changed definition of the same server; false if the server has to be restarted for it. */
   adopt(definition: ServerDefinition): boolean {
     const { entry, transport, trusted, problem, enabled, tools, failIfNoTools, prefix } = this.definition;
     const isSame =
@@ -114,7 +114,7 @@ export class ServerSupervisor {
     this.lists.definition = definition;
     this.#host.updateError(definition);
     if (definition.failIfNoTools && !failIfNoTools) this.#failIfNoTools();
-    // What a person switched by hand stays so, unless the configuration itself has changed.
+    // A manual switch is kept, unless the configuration itself has changed.
     if (definition.enabled !== enabled) this.toggle(definition.enabled);
     else if (!isDeepStrictEqual(definition.tools, tools)) this.#options.onLists();
     return true;
@@ -126,7 +126,7 @@ export class ServerSupervisor {
     if (lack) this.#host.lose(ready, lack);
   }
 
-  /** Connects, if that is wanted at the start. Never rejects: how it went is in the state. */
+  /** Connects if the server starts automatically. Never rejects: the result is in the state. */
   start(): Promise<void> {
     if (!this.enabled || !this.definition.autoStart) return Promise.resolve();
     const whatever = () => {};
@@ -134,7 +134,7 @@ export class ServerSupervisor {
     return this.started;
   }
 
-  /** Connects, so that it is known what the server offers. */
+  /** Connects and reads the lists. */
   async wake(signal: CancelSignal | undefined): Promise<void> {
     this.#host.refuseIfUnable();
     await unlessAborted(this.#host.openWanted(), signal);
@@ -152,7 +152,7 @@ export class ServerSupervisor {
     return this.#pool.leaseNow(held, this.#asUsedBy(owner, input, client));
   }
 
-  /** The same where the connection is up; undefined where it has to be waited for. */
+  /** The same if the connection is up; undefined if it has to be waited for. */
   findLease({ owner = HOST, input }: LeaseRequest = {}): Lease | undefined {
     this.#host.refuseIfUnable();
     const key = this.#keyFor(owner, input);
@@ -161,13 +161,13 @@ export class ServerSupervisor {
     return ready && this.#pool.leaseNow(ready.held, this.#asUsedBy(owner, input, ready.client));
   }
 
-  /** An owner is gone, and what was kept for it alone. */
+  /** Ends what is kept for an owner that is gone. */
   release(owner: string): void {
     this.#pool.release(owner);
     this.#keys.forgive(owner);
   }
 
-  /** Tries again now, whatever happened before: a connection that does not answer, or hangs, is started again. */
+  /** Tries again now, ignoring earlier failures: a connection that does not answer is restarted. */
   retry(): Promise<void> {
     return (this.#retrying ??= this.#retry().finally(() => (this.#retrying = undefined)));
   }
@@ -194,21 +194,21 @@ export class ServerSupervisor {
   #keyFor(owner: string, input: InputProvider | undefined): string {
     const { isolation } = this.definition;
     const { nature } = this.#host;
-    // A modern server asks in its answers, so that it is always known whose question it is.
+    // A modern server asks in its answers, so every question belongs to a known call.
     const isModern = nature !== "legacy";
     const isShared =
       nature === "stateless" || (isModern && owner === HOST) || (isolation === "shared" && (!input || isModern));
     return this.#keys.keyFor({ owner, input, isolation, isShared });
   }
 
-  /** Who shares the host's connection answers its own questions, or they are refused: never somebody else. */
+  /** A user of the host's connection answers its own questions, or they are refused; nobody else answers them. */
   #asUsedBy(owner: string, input: InputProvider | undefined, client: Client): Client {
     const own = this.#options.input;
     const answering = input ?? (owner === HOST ? own : own && NOBODY);
     return answering && answering !== own ? client.answeredBy(answering) : client;
   }
 
-  /** HTTP has no connection that could be lost: that the server is gone is learnt from calls. */
+  /** An HTTP connection cannot be lost as such: failed calls show that the server is gone. */
   #reported(held: Held, error: NexusError): void {
     const { ready } = this.#host;
     if (held.key !== HOST && error.code === "TIMEOUT" && held.opened) void this.#retireIfSilent(held, held.opened);
@@ -217,7 +217,10 @@ export class ServerSupervisor {
     else if (error.code === "CONNECTION_LOST") void this.#host.check(ready);
   }
 
-  /** An owner's connection that is stuck is replaced at its next use. Several callers that suspect it ask once. */
+  /**
+   * Replaces an owner's connection that no longer answers, at its next use. It is pinged once, even if several callers
+   * report it.
+   */
   #retireIfSilent(held: Held, client: Client): Promise<void> {
     const asked = this.#suspects.get(held);
     if (asked) return asked;

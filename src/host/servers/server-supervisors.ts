@@ -12,7 +12,7 @@ export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | 
   tell: (event: HostEvent) => void;
 }
 
-/** The servers of a host: those the configuration has now, in its order, and those that are on their way out. */
+/** The servers of a host: those of the current configuration, in its order, and those that are being closed. */
 export class ServerSupervisors {
   readonly #options: SupervisorsOptions;
   readonly #byId = new Map<string, ServerSupervisor>();
@@ -30,12 +30,12 @@ export class ServerSupervisors {
     return this.#byId.get(id);
   }
 
-  /** Settles when every server that starts by itself is connected, or has failed. */
+  /** Resolves when every server that starts automatically is connected or has failed. */
   async started(): Promise<void> {
     await Promise.all(this.all().map((supervisor) => supervisor.started));
   }
 
-  /** Runs these from now on: what is the same keeps its connection. Settles when what is gone has ended. */
+  /** Replaces the servers; unchanged ones keep their connection. Resolves when removed ones have ended. */
   async apply(definitions: readonly ServerDefinition[]): Promise<void> {
     const wanted = new Map(definitions.map((definition) => [definition.id, definition]));
     const before = new Map(this.#byId);
@@ -46,15 +46,15 @@ export class ServerSupervisors {
       leaving.set(id, this.#leave(supervisor));
       before.delete(id);
     }
-    // Lists follow the configuration, never who was ready first.
+    // Lists follow the order of the configuration, not the order of starting.
     this.#byId.clear();
     for (const [id, definition] of wanted) {
       this.#byId.set(id, before.get(id) ?? this.#supervise(definition, leaving.get(id)));
     }
     for (const server of leaving.keys()) this.#options.tell({ kind: "lists", server });
-    // Those that were switched on just now start, too; one that failed keeps to its own time.
+    // Also starts servers that were just enabled; a failed one keeps its pause.
     for (const supervisor of this.all()) if (supervisor.state.kind === "idle") void supervisor.start();
-    // One that starts has said so itself; the others are heard of here.
+    // A server that starts has reported its state itself; the others are reported here.
     for (const [server, { state }] of this.#byId) {
       if (!before.has(server) && state.kind !== "starting") this.#options.tell({ kind: "state", server, state });
     }
@@ -71,7 +71,7 @@ export class ServerSupervisors {
     return leaving;
   }
 
-  /** What it replaces is gone before it starts: two of the same may want the same file, port or lock. */
+  /** The replaced server ends before the new one starts: two processes may need the same file, port or lock. */
   #supervise(definition: ServerDefinition, predecessor: Promise<void> | undefined): ServerSupervisor {
     const { tell, connect, ...options } = this.#options;
     const { id } = definition;
@@ -83,7 +83,7 @@ export class ServerSupervisors {
       },
       onState: (state) => {
         const current = this.#byId.get(id);
-        // The end of one that was replaced says nothing about the server that is running.
+        // The end of a replaced supervisor says nothing about the running server.
         if (!current || current === supervisor) tell({ kind: "state", server: id, state });
       },
       onLists: (told = []) => tell({ kind: "lists", server: id, ...(told.length > 0 ? { told } : {}) }),

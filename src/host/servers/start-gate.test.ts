@@ -5,7 +5,7 @@ afterEach(() => void vi.useRealTimers());
 
 const never = () => new Promise<string>(() => {});
 
-test("a start that hangs gives its permit up after a while", async () => {
+test("a start that hangs gives up its permit after a while", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   void gate.through(never);
@@ -29,7 +29,7 @@ test("a start that is cancelled while it waits in line is not run, and does not 
   expect(run).not.toHaveBeenCalled();
 });
 
-test("a permit that a slow start gave up is not given twice", async () => {
+test("a permit that a slow start gave up is not passed on twice", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   let finish: () => void = () => {};
@@ -44,7 +44,7 @@ test("a permit that a slow start gave up is not given twice", async () => {
   expect(run).not.toHaveBeenCalled();
 });
 
-test("starts that are slow make room for as many others, and for no more", async () => {
+test("slow starts make room for as many others, and no more", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(2);
   const run = vi.fn(never);
@@ -55,7 +55,7 @@ test("starts that are slow make room for as many others, and for no more", async
   expect(run).toHaveBeenCalledTimes(4);
 });
 
-test("a start that a caller waits for does not wait for others, nor once it is in line", async () => {
+test("a start that a caller waits for does not wait for others, even if it was already queued", async () => {
   vi.useFakeTimers();
   const gate = new StartGate(1);
   void gate.through(never);

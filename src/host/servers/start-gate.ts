@@ -1,18 +1,18 @@
 import { Semaphore } from "../../async/semaphore.ts";
 
-/** A start that takes longer makes room for another, as long as few do. */
+/** A slow start makes room for another one, up to a limit. */
 const SLOW_MS = 5_000;
 
 export interface Urgency {
-  /** Cancels the start while it waits in line. */
+  /** Cancels the start while it waits in the queue. */
   signal?: AbortSignal | undefined;
-  /** Fires when a caller waits for the start. */
+  /** Aborted when a caller waits for the start. */
   wanted?: AbortSignal | undefined;
 }
 
 /**
- * Lets a number of servers start at the same time; the others wait in line. Starts that a caller waits for have as many
- * permits again: a call does not wait for servers that hang and that it does not need.
+ * Limits the number of servers that start at the same time; the others wait. Starts that a caller waits for have as
+ * many permits again, so a call does not wait for servers that hang and that it does not need.
  */
 export class StartGate {
   readonly #anyStart: StartLine;
@@ -42,8 +42,8 @@ export class StartGate {
 }
 
 /**
- * Permits for starts. A start that is slow, or hangs, gives its permit to the next, but never more of them than there are
- * permits: at most twice as many are starting.
+ * Permits for starts. A start that is slow or hangs passes its permit on, but at most as many as there are permits: at
+ * most twice the number are starting.
  */
 class StartLine {
   readonly #permits: Semaphore;
@@ -58,7 +58,7 @@ class StartLine {
     return this.#permits.hasFree;
   }
 
-  /** `hold` gives the permit back. */
+  /** `hold` returns the permit. */
   async enter(signal: AbortSignal | undefined): Promise<this> {
     await this.#permits.acquire(signal);
     return this;

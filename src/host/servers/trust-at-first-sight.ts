@@ -1,6 +1,6 @@
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 
-/** "Trust this project, this time" means what the user could see then, not what somebody writes into it later. */
+/** "Trust this project for this run" covers what the user could see at that time, not later changes. */
 export class TrustAtFirstSight {
   readonly #store: TrustStore;
   readonly #seen = new Map<string, string>();
@@ -9,7 +9,7 @@ export class TrustAtFirstSight {
     this.#store = store;
   }
 
-  /** For reading the first time: everything is trusted, and remembered for this run. */
+  /** For the first reading: everything is trusted, and remembered for this run. */
   get first(): TrustStore {
     return {
       ...this.#changing,
@@ -20,7 +20,7 @@ export class TrustAtFirstSight {
     };
   }
 
-  /** For reading again, once the first time is over. */
+  /** For later readings, after the first one has ended. */
   later(first: Promise<unknown>): TrustStore {
     return {
       ...this.#changing,
@@ -40,7 +40,7 @@ export class TrustAtFirstSight {
   }
 }
 
-/** What is seen first of a file is trusted for this run; another version of it only if the store says so. */
+/** The first version of a file is trusted for this run; a later version only if the store trusts it. */
 export function trustOnce(store: TrustStore): TrustStore {
   const seen = new Map<string, string>();
   return {

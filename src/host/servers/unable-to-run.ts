@@ -1,7 +1,7 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 
-/** Why a server may not be started, whatever it would do; undefined where it may. */
+/** Why a server may not be started; undefined if it may. */
 export function unableToRun(definition: ServerDefinition, enabled = definition.enabled): NexusError | undefined {
   const { id, problem, trusted, origin } = definition;
   if (!enabled) {
