@@ -106,7 +106,7 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
   });
 }
 
-/** Many servers, kept running, as one set. */
+/** Many servers as one set; keeps them running. */
 export type Host = RunningHost;
 export const Host = {
   /** Resolves after the configuration is read; `ready()` waits for the servers. */

@@ -19,10 +19,10 @@ export const DEFAULT_BACKOFF: BackoffSettings = {
   settledMs: 10_000,
 };
 
-/** The pauses between tries. */
+/** The pauses between attempts. */
 export type Pauses = Pick<BackoffSettings, "firstMs" | "longestMs">;
 
-/** The pause after so many failures in a row, counted from 0: it doubles up to the longest. */
+/** The pause after this many failures in a row, counted from 0: it doubles up to the longest. */
 export function growingPause(failures: number, { firstMs, longestMs }: Pauses): number {
   return Math.min(firstMs * 2 ** failures, longestMs);
 }
@@ -54,18 +54,18 @@ export class Backoff {
     this.#settings = settings;
   }
 
-  /** Throws the last error while the server is given a rest. */
+  /** Throws the last error while restarts wait for `restMs`. */
   refuseIfHopeless(): void {
     const retryAfterMs = Math.ceil(this.hopelessMs);
     if (retryAfterMs > 0 && this.#lastError) throw this.#lastError.amended({ retryAfterMs });
   }
 
-  /** How long the server is still given a rest. */
+  /** How long restarts still wait; 0 if they do not. */
   get hopelessMs(): number {
     return this.#isOpen ? Math.max(0, this.#notBefore - performance.now()) : 0;
   }
 
-  /** Counts a failure; returns how long to wait. */
+  /** Counts a failure; returns the pause before the next attempt. */
   failed(error: NexusError): number {
     this.#failures++;
     const { restMs } = this.#settings;
@@ -75,13 +75,13 @@ export class Backoff {
     return delayMs;
   }
 
-  /** Only failures in a row count. */
+  /** Resets the count: only failures in a row count. */
   succeeded(): void {
     this.#failuresBefore = this.#failures;
     this.#failures = 0;
   }
 
-  /** A server that crashes as soon as it is up has not recovered. */
+  /** A server that exits soon after its start counts as a failure. */
   ended(error: NexusError, livedMs: number): number {
     if (livedMs < this.#settings.settledMs) this.#failures = this.#failuresBefore;
     return this.failed(error);
@@ -96,7 +96,7 @@ export class Backoff {
   }
 }
 
-/** Many errors are kept for long, so they are kept without the server's output and the messages. */
+/** Errors are kept for long, so the copy has neither the server's output nor its messages. */
 function gist({ code, message, details: { server, source, phase, command, url, hint } }: NexusError): NexusError {
   const error = new NexusError(code, message, { server, source, phase, command, url, hint, mayHaveReached: false });
   error.stack = `${error.name}: ${message}`;

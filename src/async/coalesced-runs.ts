@@ -1,7 +1,7 @@
-/** Between two runs: one whose end causes the next would repeat without a pause. */
+/** The pause between two runs, so that a run that causes the next one does not repeat without a break. */
 const PAUSE_MS = 20;
 
-/** Runs one function, never twice at a time: those who ask for it during a run share the next one. */
+/** Runs one function, never twice at a time: calls during a run share the next one. */
 export class CoalescedRuns {
   readonly #work: () => Promise<void>;
   #now: Promise<void> | undefined;
@@ -12,7 +12,7 @@ export class CoalescedRuns {
     this.#work = work;
   }
 
-  /** Settles when a run that began after this was called is over. */
+  /** Resolves when a run that began after this call has ended. */
   run(): Promise<void> {
     if (this.#next) return this.#next;
     if (!this.#now) return this.#begin();

@@ -16,7 +16,7 @@ function scopes(...options: CallOptions[]): CallScope[] {
 
 const codes = (list: CallScope[]) => list.map(({ stopped }) => stopped?.code);
 
-test("each call expires at its own time, in whatever order they were made (N5)", () => {
+test("each call expires at its own time, in any order of creation (N5)", () => {
   const calls = scopes({}, { timeoutMs: 500 }, { timeoutMs: 2_000 }, { timeoutMs: 100 });
   const ended: (string | undefined)[][] = [];
   for (const step of [100, 400, 500, 1_000]) {
@@ -31,7 +31,7 @@ test("each call expires at its own time, in whatever order they were made (N5)",
   ]);
 });
 
-test("a call that ends without an answer repeats what its server said last", () => {
+test("a call without an answer reports the server's last progress message", () => {
   const cancel = new AbortController();
   const [late, cancelled, silent] = scopes({}, { signal: cancel.signal }, {});
   for (const call of [late, cancelled]) if (call) call.lastProgress = "Sending. If no answer comes: ask about A-17.";

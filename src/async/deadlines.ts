@@ -2,7 +2,7 @@ import type { NexusError } from "../errors/nexus-error.ts";
 
 /** Something that expires unless it is removed first. */
 export interface Timed {
-  /** The time that is left; infinite while its clock is stopped. */
+  /** The remaining time; infinite while its clock is paused. */
   readonly remainingMs: number;
   expire(): void;
   stop(error: NexusError): void;

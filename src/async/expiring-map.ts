@@ -2,7 +2,7 @@
 export class ExpiringMap<T> {
   readonly #lifeMs: number;
   readonly #onExpired: (value: T) => void;
-  /** Every life is equally long, so the first entry is the first to expire. */
+  /** All entries live equally long, so the first one expires first. */
   readonly #entries = new Map<string, { value: T; until: number }>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -19,7 +19,7 @@ export class ExpiringMap<T> {
     return this.#entries.get(key)?.value;
   }
 
-  /** Its life starts again. */
+  /** The entry's time starts again. */
   set(key: string, value: T): void {
     this.#entries.delete(key);
     this.#entries.set(key, { value, until: performance.now() + this.#lifeMs });
@@ -37,7 +37,7 @@ export class ExpiringMap<T> {
     return value;
   }
 
-  /** Removes the first of these to expire; undefined where there is none. */
+  /** Removes the first matching entry to expire; undefined if there is none. */
   takeOldest(isMeant: (value: T) => boolean): T | undefined {
     for (const [key, { value }] of this.#entries) if (isMeant(value)) return this.take(key);
     return undefined;

@@ -22,12 +22,12 @@ describe("Fair shares", () => {
     expect(takeAll(shares, alice)).toBe(6);
   });
 
-  test("give at least one to each holder, however little there is", () => {
+  test("give at least one to each holder, even if there is little", () => {
     const shares = new FairShares(2, 0.25);
     expect([shares.tryTake(shares.of("alice")), shares.tryTake(shares.of("bob"))]).toEqual([true, true]);
   });
 
-  test("do not count a holder as competing whose things all rest", () => {
+  test("do not count a holder as competing if all its items are idle", () => {
     const shares = new FairShares(8, 0.25);
     const [alice, bob] = [shares.of("alice"), shares.of("bob")];
     shares.take(bob);
@@ -38,7 +38,7 @@ describe("Fair shares", () => {
     expect(takeAll(shares, alice)).toBe(2);
   });
 
-  test("serve those who wait one holder after the other, and each in its order", () => {
+  test("serve waiting holders in turn, and each in its own order", () => {
     const shares = new FairShares(1, 0.25);
     const served: string[] = [];
     const wait = (key: string, name: string) => shares.wait(shares.of(key), () => served.push(name));
@@ -53,7 +53,7 @@ describe("Fair shares", () => {
     expect(shares.used).toBe(1);
   });
 
-  test("serve a holder that waits at its part as soon as nobody competes with it", () => {
+  test("serve a waiting holder that has its part as soon as no one competes with it", () => {
     const shares = new FairShares(4, 0.25);
     const [alice, bob] = [shares.of("alice"), shares.of("bob")];
     let served = 0;
@@ -65,7 +65,7 @@ describe("Fair shares", () => {
     expect([served, shares.used]).toEqual([3, 4]);
   });
 
-  test("name those who give something up: first the overfull, then the holder itself, then larger ones", () => {
+  test("name the holders that give something up: first those with too much, then the holder itself, then larger ones", () => {
     const shares = new FairShares(12, 0.25);
     const [alice, bob, carol, dave] = ["alice", "bob", "carol", "dave"].map((key) => shares.of(key));
     if (!alice || !bob || !carol || !dave) throw new Error("there are four");
@@ -79,7 +79,7 @@ describe("Fair shares", () => {
     expect(shares.overfullFor(dave)).toEqual([alice]);
   });
 
-  test("never exceed the total or let somebody wait who could be served", () => {
+  test("never exceed the total, and let no one wait who could be served", () => {
     const keys = ["a", "b", "c"];
     const step = fc.record({ key: fc.constantFrom(...keys), act: fc.constantFrom("take", "wait", "give", "leave") });
     fc.assert(

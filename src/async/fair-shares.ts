@@ -1,4 +1,4 @@
-/** What one holder has of a resource that several want. */
+/** The part of a shared resource that one holder has. */
 export interface Share {
   readonly key: string;
   held: number;
@@ -15,10 +15,10 @@ export const DEFAULT_SHARE = 0.25;
 const MANY_SHARES = 1024;
 
 /**
- * A semaphore that is fair between holders. A single holder may have everything; while another one competes, that is,
- * uses or waits for some of it, each gets at most its part. Nothing is taken away: a holder that has more than its part
- * gets no more, and `losersFor` names those who should give something up. What becomes free goes to those who wait, one
- * holder after the other.
+ * A semaphore that is fair between holders. A single holder may have everything; while another one competes (uses some
+ * of it or waits for it), each gets at most its part. Nothing is taken away: a holder with more than its part gets no
+ * more, and `losersFor` names those that should give something up. What becomes free goes to the waiting holders in
+ * turn.
  */
 export class FairShares {
   readonly #total: number;
@@ -39,7 +39,7 @@ export class FairShares {
     return this.#used;
   }
 
-  /** To be looked up once by callers that take and give often. Valid until all is given back and it has no waiters. */
+  /** Callers that take and give often look it up once. Valid until everything is given back and it has no waiters. */
   of(key: string): Share {
     const known = this.#shares.get(key);
     if (known) return known;
@@ -69,7 +69,7 @@ export class FairShares {
     return true;
   }
 
-  /** Takes it whether there is room or not. */
+  /** Takes it even if there is no room. */
   take(share: Share, amount = 1): void {
     const didCompete = competes(share);
     this.#used += amount;
@@ -85,7 +85,7 @@ export class FairShares {
     this.#serve();
   }
 
-  /** One of what it holds becomes idle, and is given up on demand. */
+  /** One of its items becomes idle, and is given up on demand. */
   rest(share: Share): void {
     const didCompete = competes(share);
     share.resting++;
@@ -93,14 +93,14 @@ export class FairShares {
     this.#serve();
   }
 
-  /** One that was idle is used again. */
+  /** One of its idle items is used again. */
   stir(share: Share): void {
     const didCompete = competes(share);
     share.resting--;
     this.#noteCompeting(share, didCompete);
   }
 
-  /** Takes one as soon as there is room, and calls `admit`. Call what it returns to stop waiting. */
+  /** Takes one when there is room, and calls `admit`. The returned function stops waiting. */
   wait(share: Share, admit: () => void): () => void {
     const didCompete = competes(share);
     share.waiting.add(admit);
@@ -126,8 +126,8 @@ export class FairShares {
   }
 
   /**
-   * Makes room by evicting, if need be; false where that is not possible. `evict` takes one thing from a holder and gives
-   * it back here; it returns false where there is none. A holder that has its part replaces what it has.
+   * Makes room, if necessary by evicting; false if that is not possible. `evict` takes one item from a holder and gives
+   * it back here; it returns false if the holder has none. A holder that has its part replaces its own items.
    */
   makeRoom(share: Share, evict: (loser: Share) => boolean, amount = 1): boolean {
     const { held } = share;
@@ -138,21 +138,21 @@ export class FairShares {
     return true;
   }
 
-  /** The same for what is in use: only holders of more than their part give something up. */
+  /** The same for items in use: only holders of more than their part give something up. */
   reclaim(share: Share, evict: (loser: Share) => boolean, amount = 1): boolean {
     while (!this.hasRoom(share, amount)) if (!this.overfullFor(share, amount).some(evict)) return false;
     return true;
   }
 
-  /** Holders of more than their part, the largest first, that make room for one that has less than its own. */
+  /** Holders of more than their part, the largest first, that make room for one with less than its part. */
   overfullFor(share: Share, amount = 1): Share[] {
     if (share.held + amount > this.limitOf(share)) return [];
     return this.#largestFirst().filter((other) => other !== share && other.held > this.#part);
   }
 
   /**
-   * Holders that give something up for this one, in this order: holders of more than their part, the holder itself, then
-   * holders that have more than it has. One that has its part, or more, can only replace what it has.
+   * The holders that give something up for this one, in this order: holders of more than their part, the holder itself,
+   * then holders that have more than it. A holder with its part or more can only replace its own items.
    */
   losersFor(share: Share, amount = 1): Share[] {
     if (share.held + amount > this.limitOf(share)) return [share];
@@ -161,7 +161,7 @@ export class FairShares {
     return [...overfull, share, ...larger.filter((other) => other !== share)];
   }
 
-  /** One holder after the other; within one, in the order of arrival. */
+  /** One holder after the other; within one holder in the order of arrival. */
   #serve(): void {
     for (let next = this.#nextWaiting(); next; next = this.#nextWaiting()) {
       const [admit] = next.waiting;

@@ -3,15 +3,15 @@ type Id = string | number;
 const FIRST_SIZE = 64;
 
 /**
- * A map from request ids. A Map whose entries come and go all the time leaves a chain of outgrown tables behind, and each
- * keeps the next alive through garbage collections: a third of the CPU of a call. Ids that count upwards are kept in an
- * array instead, at the id modulo its size.
+ * A map from request ids. A Map whose entries change all the time leaves a chain of outgrown tables behind, each of
+ * which keeps the next alive through garbage collections: that costs a third of the CPU of a call. Ids that count
+ * upwards are therefore kept in an array, at the id modulo its size.
  */
 export class IdTable<V> {
   #ids: (number | undefined)[] = empty(FIRST_SIZE);
   #values: (V | undefined)[] = empty(FIRST_SIZE);
   #count = 0;
-  /** Ids that are not such numbers, and those whose slot was needed by a newer id. */
+  /** Ids of other kinds, and those whose slot was needed by a newer id. */
   readonly #others = new Map<Id, V>();
 
   get size(): number {
@@ -47,7 +47,7 @@ export class IdTable<V> {
     this.#count--;
   }
 
-  /** Oldest first, as far as ids tell. */
+  /** Oldest first, as far as the ids show it. */
   values(): V[] {
     const entries: [number, V][] = [];
     for (const [slot, id] of this.#ids.entries()) {
@@ -58,7 +58,7 @@ export class IdTable<V> {
     return [...this.#others.values(), ...entries.map(([, value]) => value)];
   }
 
-  /** Frees the slot of a new id: what is there has been waiting for long. */
+  /** Frees the slot of a new id: its old entry has waited for long and moves to the map. */
   #displace(id: number): void {
     const slot = id & (this.#ids.length - 1);
     const [holder, value] = [this.#ids[slot], this.#values[slot]];

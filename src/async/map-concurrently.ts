@@ -1,11 +1,11 @@
 export interface ConcurrentOptions<R> {
   /** How many run at the same time. */
   limit: number;
-  /** Receives the results in the order of the items, each as soon as those before it are there. */
+  /** Receives the results in the order of the items, each as soon as those before it are complete. */
   onResult?: (result: R) => void;
 }
 
-/** Runs an action for every item, a number of them at the same time. Results are in the order of the items. */
+/** Runs an action for every item, a limited number at the same time. Results are in the order of the items. */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   run: (item: T) => Promise<R>,

@@ -1,6 +1,6 @@
 import { IdTable } from "./id-table.ts";
 
-/** A set whose members come and go with every call, each with a number; IdTable says why it is not a Set. */
+/** A set whose members change with every call, each with a number; see IdTable for why it is not a Set. */
 export class Roster<V> {
   readonly #table = new IdTable<V>();
   #last = 0;

@@ -1,6 +1,6 @@
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** Hands out a number of permits; who comes when there is none waits in line. */
+/** Hands out a limited number of permits; callers wait in line if there is none. */
 export class Semaphore {
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -35,7 +35,7 @@ export class Semaphore {
     try {
       await unlessAborted(turn, signal);
     } catch (error) {
-      // It may have got the permit at the same moment: the next one gets it.
+      // It may have received the permit at the same moment: pass it on.
       if (!this.#waiting.delete(admit)) this.release();
       throw error;
     }

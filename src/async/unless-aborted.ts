@@ -1,7 +1,7 @@
 import type { CancelSignal } from "./cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 
-/** Stops waiting, with CANCELLED, when the signal is aborted. What is waited for goes on: others may wait for it as well. */
+/** Rejects with CANCELLED when the signal is aborted. The promise itself continues, because others may wait for it. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
   if (!signal) return promise;
   let leave: () => void = () => {};

@@ -1,4 +1,4 @@
-/** Waits for a promise that long at most; undefined where it takes longer. */
+/** Waits for a promise, but not longer than `ms`; undefined if it takes longer. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -85,7 +85,7 @@ class ShakyKeychain implements KeyHolder {
   }
 }
 
-test("while the keychain is away no other key is made, and afterwards all secrets are there", async () => {
+test("while the keychain is unavailable no new key is created, and afterwards all secrets are readable", async () => {
   const keychain = new ShakyKeychain();
   const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain, rememberMs: 0 });
   await store.set("a", "1");
@@ -99,7 +99,7 @@ test("while the keychain is away no other key is made, and afterwards all secret
   expect(keychain.kept).toHaveLength(1);
 });
 
-test("a keychain that misses one question does not lose the key", async () => {
+test("a keychain that fails once does not lose the key", async () => {
   const keychain = new ShakyKeychain();
   const store = new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain, rememberMs: 0 });
   await store.set("a", "1");
@@ -112,7 +112,7 @@ test("a keychain that misses one question does not lose the key", async () => {
   expect([await store.get("a"), await store.get("b")]).toMatchObject([{ value: "1" }, { value: "2" }]);
 });
 
-test("the first secrets, set at once, are under one key, which a list looks up once", async () => {
+test("concurrent first secrets use one key, which a list looks up once", async () => {
   const keychain = new ShakyKeychain();
   const open = () => new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
   const names = ["a", "b", "c", "d", "e"];
@@ -125,7 +125,7 @@ test("the first secrets, set at once, are under one key, which a list looks up o
   expect(keychain.lookups).toBe(1);
 });
 
-test("a keychain is asked once for all secrets of a configuration, also where it does not answer", async () => {
+test("the keychain is asked once for all secrets of a configuration, even if it does not answer", async () => {
   const keychain = new ShakyKeychain();
   const open = () => new FileSecretStore({ folder: join(folder, "state"), platform: "linux", keychain });
   for (const name of ["a", "b", "c"]) await open().set(name, name);

@@ -1,27 +1,30 @@
 import { execFile } from "node:child_process";
 import { findProgram } from "../process/find-program.ts";
 
-/** Where the key that encrypts the secrets can be kept instead of in a file. */
+/** A place for the key that encrypts the secrets, instead of a file. */
 export interface KeyHolder {
-  /** Undefined where there is none, or no keychain. */
+  /** Undefined if there is no key or no keychain. */
   find(): Promise<Buffer | undefined>;
-  /** False where it cannot be kept. */
+  /** False if it cannot be stored. */
   keep(key: Buffer): Promise<boolean>;
 }
 
 const SERVICE = "nexus-mcp";
 const ACCOUNT = "secrets-key";
-/** A keychain that waits for somebody to unlock it must not hold everything up. */
+/** A locked keychain that waits for the user must not block everything. */
 const TIMEOUT_MS = 3_000;
 
 interface Call {
   program: string;
   args: string[];
-  /** Secrets go through stdin: arguments can be seen by everybody on the machine. */
+  /** Secrets go through stdin, because arguments are visible to all users of the machine. */
   input?: string;
 }
 
-/** The system's own: Keychain on macOS, the Secret Service on Linux; elsewhere, and where it does not answer, none. */
+/**
+ * The system's keychain: Keychain on macOS, the Secret Service on Linux; on other systems, or if it does not answer,
+ * none.
+ */
 export class SystemKeychain implements KeyHolder {
   readonly #platform: NodeJS.Platform;
   readonly #variables: Readonly<Record<string, string | undefined>>;
@@ -45,14 +48,14 @@ export class SystemKeychain implements KeyHolder {
 
   async keep(key: Buffer): Promise<boolean> {
     await this.#run(storing(this.#platform, key.toString("base64")));
-    // Only what can be read back was kept.
+    // Only a key that can be read back counts as stored.
     return (await this.find())?.equals(key) ?? false;
   }
 
   async #run(call: Call | undefined): Promise<string | undefined> {
     if (!call) return undefined;
     const { args, input } = call;
-    // By its full path: a folder of PATH may be a relative one, and then it is any folder that the user is in.
+    // By its full path: PATH may contain a relative folder, which would be any folder that the user is in.
     const program = findProgram(call.program, { env: this.#variables, platform: this.#platform });
     if (program === undefined) return undefined;
     return new Promise((resolve) => {

@@ -9,7 +9,7 @@ export function isSecretName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Throws where a secret cannot be called that. */
+/** Throws if the name is invalid. */
 export function checkSecretName(name: string): void {
   if (isSecretName(name)) return;
   throw new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} is not a valid name for a secret`, {
@@ -19,13 +19,13 @@ export function checkSecretName(name: string): void {
   });
 }
 
-/** A secret's name taken apart: whose it is, and what it is called there. */
+/** The parts of a secret's name: its server, and its name there. */
 export interface OwnedName {
   of: ServerInstance;
   name: string;
 }
 
-/** Of a name that starts with no server's id, the server is empty: the secret is the tenant's. */
+/** If the name does not start with a server's id, the server is empty: the secret belongs to the tenant. */
 export function ownedName(full: string): OwnedName {
   const [, server = "", name = full] = OF_SERVER.exec(full) ?? [];
   return { of: defaultInstance(server), name };

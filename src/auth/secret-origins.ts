@@ -4,14 +4,16 @@ import type { SecretStore } from "./secrets.ts";
 /** A secret that is about to be sent. */
 export interface SecretUse {
   name: string;
-  /** Where to, as `https://api.example`. */
+  /** The address, as `https://api.example`. */
   origin: string;
-  /** Whether this address is one that was agreed to, so that a secret without origins is limited to it. */
+  /** Whether the user agreed to this address, so that a secret without origins may be limited to it. */
   mayBind: boolean;
   onBound?: ((name: string, origin: string) => void) | undefined;
 }
 
-/** The value of a secret for a request to an origin; undefined where it is not stored. Throws where it may not go there. */
+/**
+ * The value of a secret for a request to an origin; undefined if it is not stored. Throws if it may not be sent there.
+ */
 export async function secretFor(store: SecretStore, use: SecretUse): Promise<string | undefined> {
   const { name, origin, mayBind, onBound } = use;
   let secret = await store.get(name);
@@ -23,7 +25,7 @@ export async function secretFor(store: SecretStore, use: SecretUse): Promise<str
   return secret?.value;
 }
 
-/** For the log: from then on the secret is refused to every other address. */
+/** For the log: from now on the secret is sent to no other address. */
 export function boundMessage(name: string, origin: string): string {
   return `The secret ${name} is now limited to ${origin}`;
 }

@@ -6,26 +6,26 @@ import type { KeyHolder } from "./keychain.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../files/owner-only-file.ts";
 
 const KEY_BYTES = 32;
-/** A keychain that does not answer takes its time to say so: it is not asked again for each secret of a configuration. */
+/** A keychain that does not answer is slow, so it is not asked again for each secret of a configuration. */
 const REMEMBER_MS = 5_000;
 
 export interface SecretsKeyOptions {
   folder: string;
   platform: NodeJS.Platform;
   keychain?: KeyHolder | undefined;
-  /** How long an answer of the keychain counts, also that there is none. */
+  /** How long an answer of the keychain is used, also the answer that there is none. */
   rememberMs?: number | undefined;
 }
 
-/** The key that secrets are encrypted with: in the system's keychain where one works, else in a file for its owner alone. */
+/** The key that encrypts secrets: in the system's keychain if it works, otherwise in an owner-only file. */
 export class SecretsKey {
-  /** What is locked while a key is made. */
+  /** The file that is locked while a key is created. */
   readonly file: string;
   readonly #folder: string;
   readonly #platform: NodeJS.Platform;
   readonly #keychain: KeyHolder | undefined;
   readonly #rememberMs: number;
-  /** What the keychain was asked last; an answer counts until then. */
+  /** The last answer of the keychain, and until when it is used. */
   #asked: { answer: Promise<Buffer | undefined>; until: number } | undefined;
 
   constructor({ folder, platform, keychain, rememberMs = REMEMBER_MS }: SecretsKeyOptions) {
@@ -54,25 +54,26 @@ export class SecretsKey {
     return kept ?? (await this.#askKeychain());
   }
 
-  /** For secrets that are there. */
+  /** For existing secrets. */
   async get(): Promise<Buffer> {
     const key = await this.find();
     if (!key) throw this.#missing();
     return key;
   }
 
-  /** Under the lock of its file, by the only process that makes it; `isNeeded` says whether secrets are there already. */
+  /** Creates the key under the lock of its file. `isNeeded` returns whether there are secrets already. */
   async make(check: HeldLock["check"], isNeeded: () => Promise<boolean>): Promise<Buffer> {
-    // Another process may have made it since.
+    // Another process may have created it in the meantime.
     this.#asked = undefined;
     const known = await this.find();
     if (known) return known;
-    // A keychain that is away for a moment looks like one that has no key: another one would cost all secrets there are.
+    // A keychain that is unavailable for a moment looks like one without a key: a new key would make all secrets
+    // unreadable.
     if (await isNeeded()) throw this.#missing();
     const made = randomBytes(KEY_BYTES);
     await check();
     if (!(await this.#keychain?.keep(made))) await writeOwnerOnly(this.file, made, check);
-    // What is used is what others will find.
+    // Use the key that other processes will find.
     this.#asked = undefined;
     return this.get();
   }

@@ -28,7 +28,7 @@ test("what was stored is found again, by another store too, and listed by name o
   expect(await open().list()).toEqual({ secrets: [{ name: "aws.key" }], unreadable: 0 });
 });
 
-test("an empty store has nothing, and makes no files", async () => {
+test("an empty store has no secrets and creates no files", async () => {
   expect(await open().list()).toEqual({ secrets: [], unreadable: 0 });
   expect(await open().get("a")).toBeUndefined();
   expect(await open().allow("a", "https://a.example")).toBeUndefined();
@@ -62,7 +62,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("files that were changed or exchanged are noticed, and the error tells no secret", async () => {
+test("changed or swapped files are noticed, and the error contains no secret", async () => {
   await open().set("a", "value-a");
   await open().set("b", "value-b");
   const [one, two] = (await files()).filter((file) => file.endsWith(".secret"));
@@ -72,7 +72,7 @@ test("files that were changed or exchanged are noticed, and the error tells no s
   expect(reasons).toEqual(["NexusError: A stored secret cannot be decrypted"]);
 });
 
-test("one file that cannot be read costs the list only its own name", async () => {
+test("an unreadable file is missing in the list, and the others are in it", async () => {
   await open().set("a", "1");
   const damaged = (await files()).find((file) => file.endsWith(".secret"));
   await open().set("b", "2");
@@ -96,7 +96,7 @@ describe("where a secret may be sent", () => {
     expect(await open().set("shop.pin", "3")).toEqual({ value: "3" });
   });
 
-  test("is decided once, by whichever process sends it first", async () => {
+  test("is decided once, by the process that sends it first", async () => {
     await open().set("shop.pin", "1");
     const bound = await Promise.all(
       Array.from({ length: 8 }, (_, index) => open().bind("shop.pin", `https://${index}.example`)),
@@ -106,7 +106,7 @@ describe("where a secret may be sent", () => {
     for (const each of bound) expect(each).toEqual(first);
   });
 
-  test("gets lost by no other process that allows one more at the same time", async () => {
+  test("is not lost when processes add origins at the same time", async () => {
     await open().set("shop.pin", "1");
     const origins = Array.from({ length: 8 }, (_, index) => `https://${index}.example`);
     await Promise.all(origins.map((origin) => open().allow("shop.pin", origin)));
@@ -131,7 +131,7 @@ describe("secrets of a version that recorded no origins", () => {
     expect(await open().get("shop.pin")).toBeUndefined();
   });
 
-  test("are taken over by every server that used them, and only those", async () => {
+  test("are copied by every server that used them, and only by those", async () => {
     await storeFormerly(join(folder, "secrets"), { "shop.pin": "4711" });
     expect(await open().adopt("corner.pin", "shop.pin")).toEqual({ value: "4711" });
     await open().bind("corner.pin", "https://corner.example");
@@ -143,7 +143,7 @@ describe("secrets of a version that recorded no origins", () => {
   });
 });
 
-test("a key that was damaged or lost is told, and no other is made in its place", async () => {
+test("a damaged or lost key is reported, and not replaced by a new one", async () => {
   await open().set("a", "1");
   await writeFile(join(folder, "secrets/key"), "short");
   for (const failing of [() => open().set("b", "2"), () => open().get("a"), () => open().list()]) {
@@ -159,7 +159,7 @@ test("a key that was damaged or lost is told, and no other is made in its place"
   expect(await files()).toHaveLength(1);
 });
 
-test("many first users at once agree on one key", async () => {
+test("many concurrent first users get the same key", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
   await Promise.all(names.map((name) => open().set(name, `value of ${name}`)));
   const stored = await Promise.all(names.map((name) => open().get(name)));
@@ -167,7 +167,7 @@ test("many first users at once agree on one key", async () => {
   expect((await files()).filter((file) => file.endsWith(".tmp"))).toEqual([]);
 });
 
-test("a name that cannot be one is refused", async () => {
+test("an invalid name is refused", async () => {
   await expect(open().set("../a", "x")).rejects.toMatchObject({ code: "ARGUMENTS_INVALID" });
   expect(await open().get("../a")).toBeUndefined();
 });

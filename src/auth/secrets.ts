@@ -12,20 +12,20 @@ import { instanceKey } from "./server-instance.ts";
 
 export interface StoredSecret {
   value: string;
-  /** Where it may be sent, as `https://api.example`; undefined until that is decided. */
+  /** Where it may be sent, as `https://api.example`; undefined until it is decided. */
   origins?: readonly string[] | undefined;
 }
 
 /** Where secrets are kept. */
 export interface SecretStore {
   get(name: string): Promise<StoredSecret | undefined>;
-  /** One that is there keeps its origins. Returns it as it is stored. */
+  /** An existing secret keeps its origins. Returns the secret as stored. */
   set(name: string, value: string, origins?: readonly string[]): Promise<StoredSecret>;
-  /** Lets a secret be sent to one more origin; undefined where there is no such secret. */
+  /** Allows one more origin for a secret; undefined if there is no such secret. */
   allow(name: string, origin: string): Promise<StoredSecret | undefined>;
-  /** Limits a secret without origins to this one. Returns it with the origins that it has, from whichever process. */
+  /** Limits a secret without origins to this one. Returns it with its origins, which another process may have set. */
   bind(name: string, origin: string): Promise<StoredSecret | undefined>;
-  /** Takes over, under another name, a secret that a version without origins stored; undefined where there is none. */
+  /** Moves a secret that was stored by a version without origins to a new name; undefined if there is none. */
   adopt(name: string, former: string): Promise<StoredSecret | undefined>;
   /** True if there was one. */
   remove(name: string): Promise<boolean>;
@@ -35,12 +35,12 @@ export interface SecretStore {
 export interface StoredSecrets {
   /** Sorted by name, without their values. */
   secrets: { name: string; origins?: readonly string[] | undefined }[];
-  /** How many there are besides these, whose names cannot be read. */
+  /** The number of further secrets whose names cannot be read. */
   unreadable: number;
 }
 
 interface NamedSecret extends StoredSecret {
-  /** In full. */
+  /** The full name. */
   name: string;
 }
 
@@ -49,8 +49,8 @@ const TAG_BYTES = 16;
 const ENDING = ".secret";
 
 /**
- * Secrets in a folder: a file each, so that two processes never overwrite each other's, encrypted with AES-256-GCM under
- * a key that is made on first use.
+ * Secrets in a folder: one file each, so that two processes do not overwrite each other, encrypted with AES-256-GCM and
+ * a key that is created on first use.
  */
 export class FileSecretStore implements SecretStore {
   readonly #folder: string;
@@ -71,7 +71,7 @@ export class FileSecretStore implements SecretStore {
   async set(name: string, value: string, origins?: readonly string[]): Promise<StoredSecret> {
     checkSecretName(name);
     return withLock(this.#file(name), async (held) => {
-      // One that cannot be decrypted any more is replaced.
+      // A secret that can no longer be decrypted is replaced.
       const before = await this.#find(name, () => undefined);
       return this.#write(name, { value, origins: before?.origins ?? origins }, held);
     });
@@ -122,7 +122,7 @@ export class FileSecretStore implements SecretStore {
     };
   }
 
-  /** Another process may do the same at the same time: what it added must not get lost. */
+  /** Another process may do the same at the same time; its changes must not be lost. */
   async #change(name: string, change: (before: StoredSecret) => StoredSecret): Promise<StoredSecret | undefined> {
     if (!(await this.get(name))) return undefined;
     return withLock(this.#file(name), async (held) => {
@@ -153,7 +153,7 @@ export class FileSecretStore implements SecretStore {
     const key = await this.#key.find();
     if (key) await this.#seal({ name, ...secret }, key, check);
     else {
-      // The first secret is there before another process can ask whether there is one, and make a key of its own.
+      // The first secret is written before another process can check whether there is one, and create its own key.
       await withLock(this.#key.file, async (held) => {
         const made = await this.#key.make(held.check, async () => (await this.#files()).length > 0);
         await this.#seal({ name, ...secret }, made, check);
@@ -166,7 +166,7 @@ export class FileSecretStore implements SecretStore {
   async #seal({ name, value, origins }: NamedSecret, key: Buffer, check: HeldLock["check"]): Promise<void> {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
-    // The name is inside: exchanging files is noticed, and the folder does not show which secrets there are.
+    // The name is part of the content: swapped files are noticed, and the folder does not show which secrets exist.
     const text = JSON.stringify({ ...ownedName(name), value, origins });
     const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
     await writeOwnerOnly(this.#file(name), Buffer.concat([nonce, cipher.getAuthTag(), sealed]), check);
@@ -187,7 +187,9 @@ export class FileSecretStore implements SecretStore {
     }
   }
 
-  /** Undefined where it does not belong into the file. What was sealed with the key is ours, so its form is known. */
+  /**
+   * Undefined if it does not belong in this file. What is sealed with the key was written here, so its form is known.
+   */
   #secretIn(content: unknown, file: string): NamedSecret | undefined {
     const isOwned = isRecord(content) && content["of"] !== undefined;
     const secret = content as OwnedName & StoredSecret;
@@ -201,7 +203,7 @@ export class FileSecretStore implements SecretStore {
     return join(this.#folder, `${sha256(instanceKey(of, own))}${ENDING}`);
   }
 
-  /** Where versions that recorded no origins have stored it. */
+  /** The file in which versions without origins stored it. */
   #formerFile(name: string): string {
     return join(this.#folder, `${sha256(name)}${ENDING}`);
   }

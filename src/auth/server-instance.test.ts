@@ -5,7 +5,7 @@ import { defaultInstance, instanceFileName, instanceKey, type ServerInstance } f
 const part = fc.oneof(fc.string({ maxLength: 6 }), fc.stringMatching(/^[0-9:a]{0,6}$/));
 const instance: fc.Arbitrary<ServerInstance> = fc.record({ tenant: part, server: part, instance: part });
 
-test("two instances have the same key only if they are the same, whatever their parts are called", () => {
+test("different instances always have different keys", () => {
   const named = fc.tuple(instance, fc.array(part, { maxLength: 3 }));
   fc.assert(
     fc.property(named, named, ([one, oneNames], [other, otherNames]) => {
@@ -23,7 +23,7 @@ test("two instances have the same key only if they are the same, whatever their 
   );
 });
 
-test("a file name is readable, and holds nothing that a path could mean something by", () => {
+test("a file name is readable and contains no path separators", () => {
   expect(instanceFileName(defaultInstance("capcorn"))).toMatch(/^capcorn-[0-9a-f]{16}$/);
   fc.assert(fc.property(instance, (of) => /^[a-z0-9-]{17,50}$/.test(instanceFileName(of))));
   expect(instanceFileName(defaultInstance("a.b"))).not.toBe(instanceFileName(defaultInstance("a-b")));

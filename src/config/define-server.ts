@@ -19,21 +19,21 @@ import { SettingsReader } from "./server-settings.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "../source/source-node.ts";
 import { VariableFiller, type VariableSources } from "./read/variables.ts";
 
-/** What holds for all servers of a file. */
+/** What all servers of a file share. */
 export interface FileContext {
-  /** Absent for servers that a program gave. */
+  /** Undefined for servers that a program passes in. */
   file: string | undefined;
   layer: Layer;
   trusted: boolean;
   home: string;
-  /** What relative paths of an entry are relative to, but those of `roots`. */
+  /** The base of relative paths of an entry, except `roots`. */
   base: string;
   rootsBase: string;
-  /** Where the file itself is. */
+  /** The folder of the file. */
   fileFolder: string;
-  /** Whether a text from a path with variables in it may be used; absent: always. */
+  /** Whether a text from a path with variables may be used; undefined: always. */
   mayUse?: ((path: string, text: string) => Promise<boolean>) | undefined;
-  /** Where a server runs that does not say. */
+  /** The working folder of a server whose entry has none. */
   defaultCwd: string | undefined;
   sources: VariableSources;
 }
@@ -45,16 +45,16 @@ export interface Defined {
 
 const EXAMPLE = `Write { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" }.`;
 
-/** Of what is missing, or unknown. */
+/** Maximum number of missing or unknown names in a message. */
 const MAX_NAMED = 10;
 
-/** Makes a definition of an entry; whatever is wrong with it becomes its problem and nobody else's. */
+/** Makes a definition from an entry. An error in it becomes the problem of this server only. */
 export async function defineServer(found: FoundServer, context: FileContext): Promise<Defined> {
   const { file, layer, trusted } = context;
   const id = idOf(found);
   const understood = withSectionTimeout(understand(found.node, found.section.dialect), found.section);
   const filler = new VariableFiller(context, id);
-  // Before trust nothing is looked up for an entry: people see it as it was written.
+  // Without trust no variable is resolved: people see the entry as written.
   const node = trusted ? await filler.fill(understood.node) : understood.node;
 
   const settings = new SettingsReader(node, found.section);
@@ -89,14 +89,14 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   return { server, warnings: file === undefined ? [] : warningsOf(understood, { id, file }) };
 }
 
-/** The section's time to connect, where the entry itself has none. */
+/** Uses the section's connection timeout if the entry has none. */
 function withSectionTimeout(understood: Understood, { connectionTimeout }: Section): Understood {
   const { node } = understood;
   if (!connectionTimeout || node.kind !== "object" || findMember(node, connectionTimeout.key)) return understood;
   return { ...understood, node: { ...node, members: [...node.members, connectionTimeout] } };
 }
 
-/** The id of an entry; one without a name, which cannot run, is called by its place, as no other can be. */
+/** The id of an entry. An entry without a name, which cannot run, gets a unique id from its position. */
 export function idOf({ name, path, section }: FoundServer): string {
   return name === undefined ? `${section.name}[${path.at(-1) ?? 0}]` : serverId(name);
 }
@@ -109,7 +109,7 @@ function envFileOf(
   return loadEnvFile(node, { home, base, written, mayUse });
 }
 
-/** Whose entry it is, for errors about it. */
+/** The entry that an error is about. */
 interface Report {
   id: string;
   context: FileContext;
@@ -129,7 +129,7 @@ function sourceAt(place: Place, { file, layer }: FileContext): ErrorSource | und
   return file === undefined ? undefined : { file, ...place, layer };
 }
 
-/** Of the key at the end of the path, or of the last one on the way that the file has. */
+/** The place of the last key on the path, or of the last one that exists in the file. */
 function placeOf(node: SourceNode, path: readonly string[]): Place | undefined {
   let [at, place]: [SourceNode | undefined, Place | undefined] = [node, undefined];
   for (const key of path) {
@@ -140,7 +140,7 @@ function placeOf(node: SourceNode, path: readonly string[]): Place | undefined {
   return place;
 }
 
-/** What the error itself says about its place is more exact. */
+/** Adds the place of the entry; a place in the error itself is more exact and wins. */
 function located(error: NexusError, details: ErrorDetails): NexusError {
   const { source = details.source } = error.details;
   return error.amended({ ...details, source });
@@ -152,7 +152,7 @@ function faultOf({ name, node, place, section }: FoundServer): Fault | undefined
   return { place, what: `the entry of "${section.name}" has no "id"`, hint: `Add one: { "id": "files", … }.` };
 }
 
-/** Which one counts must not depend on the order: that may change without anybody noticing. */
+/** Two spellings of one key are an error: which one counts must not depend on their order. */
 function doubling({ doubled: [first] }: Understood): Fault | undefined {
   if (!first) return undefined;
   const [one, other] = first.keys;
@@ -160,7 +160,7 @@ function doubling({ doubled: [first] }: Understood): Fault | undefined {
   return { place: first.place, what, hint: "Delete one of them." };
 }
 
-/** An entry that cannot be used because the one key that it needs is misspelt. */
+/** An entry that cannot be used because its required key is misspelt. */
 function misspelling({ unknown, node }: Understood): Fault | undefined {
   if (WAYS.some((way) => findMember(node, way))) return undefined;
   for (const { key, place } of unknown) {
@@ -171,7 +171,7 @@ function misspelling({ unknown, node }: Understood): Fault | undefined {
   return undefined;
 }
 
-/** All that is missing is named at once; the place and the advice are those of the first. */
+/** Names all missing values at once; place and hint are those of the first. */
 function together(faults: readonly Fault[]): Fault | undefined {
   const [first] = faults;
   const whats = [...new Set(faults.map(({ what }) => what))];
@@ -189,7 +189,7 @@ function resolveInto(
   if (below && (value["env"] ?? undefined) === undefined) value["env"] = below;
   else if (below && isRecord(value["env"])) value["env"] = { ...below, ...value["env"] };
   try {
-    // An entry from a file may be anything: resolveEntry takes nothing about it for granted.
+    // An entry from a file can be anything; resolveEntry checks all of it.
     const given = { ...withPaths(withWrittenType(value, report), report.context), id: server.id };
     server.entry = resolveEntry(given, (path) => sourceAt(placeOf(node, path) ?? place, report.context));
     if (isRecord(value["oauth"])) server.oauth = value["oauth"];
@@ -200,8 +200,8 @@ function resolveInto(
 }
 
 /**
- * A stored secret goes to the addresses that it was allowed for and to no other, whatever a file says. What a command gets in
- * its environment is not limited: a program of this user can do what its user can.
+ * A stored secret is sent only to its allowed addresses, no matter what a file says. The environment of a command is
+ * not limited: a program of this user can do what the user can.
  */
 function limitSecrets(
   server: ServerDefinition,
@@ -224,7 +224,7 @@ function limitSecrets(
 
 const TYPES: ReadonlySet<unknown> = new Set(["stdio", "http", "sse"]);
 
-/** A type that is none would be named: what was filled in may be secret. */
+/** Restores the type as written: an error message would show it, and a resolved value may be secret. */
 function withWrittenType(value: Record<string, unknown>, { written }: Report): Record<string, unknown> {
   const shown = { ...value };
   for (const key of ["type", "transport"]) {
@@ -234,15 +234,15 @@ function withWrittenType(value: Record<string, unknown>, { written }: Report): R
   return shown;
 }
 
-/** Whatever goes wrong with one entry stays with it. */
+/** An error in one entry affects only this entry. */
 function wrapped(error: unknown): NexusError {
   return error instanceof NexusError ? error : new NexusError("INTERNAL", messageOf(error), { cause: error });
 }
 
-/** Relative paths of a file mean the same from wherever Nexus is started. */
+/** Relative paths of a file mean the same, no matter where Nexus is started. */
 function withPaths(value: Record<string, unknown>, context: FileContext): Record<string, unknown> {
   const { roots } = value;
-  // An empty or null one says nothing: the process would start in the folder in which Nexus was started.
+  // Empty and null count as absent; otherwise the process would start in the folder where Nexus was started.
   const given = [value["cwd"], value["workdir"]].find((path) => path !== undefined && path !== null && path !== "");
   const cwd = given ?? context.defaultCwd;
   const paths: Record<string, unknown> = { ...value };
@@ -261,7 +261,7 @@ function absolute(path: unknown, bases: { home: string; base: string }): unknown
   return typeof path !== "string" || path === "" ? path : toAbsolutePath(path, bases);
 }
 
-/** The command or address for errors, as written: what was filled in may be secret. */
+/** The command or URL as written, for errors, because resolved values may be secret. */
 function asWritten(node: SourceNode): NonNullable<ServerDefinition["written"]> {
   const value = plainValue(node);
   if (!isRecord(value)) return {};
@@ -300,10 +300,10 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
   return warnings;
 }
 
-/** Below these, a number of milliseconds was hardly meant: other programs count seconds. */
+/** Smaller numbers are probably meant as seconds, as in other programs. */
 const SHORT_MS = { timeout: 1_000, connection_timeout: 1_000, http_retry_backoff: 10 };
 
-/** A command line in one string; a path may have spaces, and is none. */
+/** The words of a command line in one string; a path with spaces is not a command line. */
 function shellWords(command: unknown): string[] | undefined {
   if (typeof command !== "string" || !/^[\w.@+-]+\s+\S/.test(command)) return undefined;
   return command.trim().split(/\s+/);

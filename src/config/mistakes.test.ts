@@ -169,7 +169,7 @@ Use "owner", "call" or "shared".`,
 const TOO_MUCH =
   "The configuration file is nested too deeply, or has too many values: the limits are 100 levels and 200000 values";
 
-test("an allow-list that cannot be read allows nothing", async () => {
+test("an invalid allow list allows nothing", async () => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText("a.json", { servers: { a: { command: "x", tools: { allow: "y" } } } });
   expect(servers[0]?.tools).toEqual({ allow: [] });
@@ -194,14 +194,14 @@ test("P0: the same name twice in a file is an error too", async () => {
   expect(servers[0]?.problem?.message).toBe(`Server "a": "a" (line 1) and "a" (line 1) have the same id`);
 });
 
-test("P0: an item of a list without an id is told so", async () => {
+test("P0: a list item without an id is reported", async () => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText("a.json", { servers: [{ command: "x" }] });
   expect(servers[0]).toMatchObject({ id: "servers[0]" });
   expect(servers[0]?.problem?.message).toBe(`Server "servers[0]": the entry of "servers" has no "id"`);
 });
 
-test("P0: an item without an id costs no other, whatever that is called", async () => {
+test("P0: a list item without an id affects no other, with any name", async () => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText("a.json", { servers: [{ command: "x" }, { id: "server-1", command: "y" }] });
   expect(servers.map(({ id, problem }) => [id, problem?.code])).toEqual([
@@ -210,7 +210,7 @@ test("P0: an item without an id costs no other, whatever that is called", async 
   ]);
 });
 
-test("P0: a section that is none, beside a good one, is a warning", async () => {
+test("P0: an invalid section beside a valid one is a warning", async () => {
   await using world = await ConfigWorld.open();
   const text = `{"mcpServers":{"good":{"command":"x"}},\n"servers":"prod"}`;
   const { servers, files, warnings } = await world.loadText("a.json", text);
@@ -259,7 +259,7 @@ test.for([
   });
 });
 
-test("G: a prefix is written as an id is, and leads to one server", async () => {
+test("G: a prefix has the form of an id, and leads to one server", async () => {
   await using world = await ConfigWorld.open();
   const entries = [
     `"a":{"command":"x","prefix":"gh"}`,
@@ -299,7 +299,7 @@ test("P0, P1.9: unknown keys are kept and reported with what was probably meant"
   ]);
 });
 
-test("P1.9: a server outside of mcpServers is noticed", async () => {
+test("P1.9: a server outside mcpServers is reported", async () => {
   await using world = await ConfigWorld.open();
   const { warnings } = await world.loadText("a.json", { github: { command: "x" } });
   expect(warnings[0]?.message).toBe(
@@ -307,7 +307,7 @@ test("P1.9: a server outside of mcpServers is noticed", async () => {
   );
 });
 
-test("P1.9: an explicit file that is not there is told by its name", async () => {
+test("P1.9: a missing explicit file is reported with its name", async () => {
   await using world = await ConfigWorld.open();
   const { files } = await world.load({ explicit: "nothing.json" });
   expect(world.told(files[0]?.problem)).toBe(
@@ -315,7 +315,7 @@ test("P1.9: an explicit file that is not there is told by its name", async () =>
   );
 });
 
-test("a file nested without end, or named __proto__, does no harm", async () => {
+test("an endlessly nested file, or one named __proto__, does no harm", async () => {
   await using world = await ConfigWorld.open();
   const deep = await world.loadText("a.json", `{"mcpServers":${'{"a":'.repeat(50_000)}`);
   expect(deep.files[0]?.problem?.code).toBe("CONFIG_INVALID");
@@ -324,7 +324,7 @@ test("a file nested without end, or named __proto__, does no harm", async () => 
   expect(Object.hasOwn({}, "command")).toBe(false);
 });
 
-test("P1.9: what is no file, and what is far too deep in YAML, is told and not waited for", async () => {
+test("P1.9: a path that is not a file, and YAML that is far too deep, are reported at once", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/work/project/.mcp.json/inside", "");
   await world.write("home/work/project/nexus.yaml", `servers: ${"[".repeat(20_000)}`);
@@ -348,7 +348,7 @@ test.for([500, 2_500, 5_000])("P0: values nested %i deep in a project's file cos
   expect(problems.slice(0, 3)).toEqual(Array.from({ length: 3 }, () => TOO_MUCH));
 });
 
-test("P0: long words in texts of TOML, and keys without end, are read at once", async () => {
+test("P0: long words in TOML texts, and endless keys, are read quickly", async () => {
   await using world = await ConfigWorld.open();
   const spent = cpuClock();
   const text = `note = """\n${"a".repeat(50_000)} is a word\n${"[".repeat(50_000)}\n"""\n[mcp_servers . "a b"]\ncommand = "x"\n`;
@@ -359,7 +359,7 @@ test("P0: long words in texts of TOML, and keys without end, are read at once", 
   expect(spent()).toBeLessThan(5_000);
 });
 
-test("P0: of very many entries with the same name a few are named, at once", async () => {
+test("P0: of very many entries with the same name, a few are named quickly", async () => {
   await using world = await ConfigWorld.open();
   const spent = cpuClock();
   const text = `{"mcpServers":{${Array(1_000).fill(`"a":1`).join(",")}}}`;
@@ -370,7 +370,7 @@ test("P0: of very many entries with the same name a few are named, at once", asy
   expect(spent()).toBeLessThan(5_000);
 });
 
-test("P1.9: of a file in one long line, the excerpt shows what is near the mistake", async () => {
+test("P1.9: the excerpt of a file in one long line shows the part near the mistake", async () => {
   await using world = await ConfigWorld.open();
   const servers = Array.from({ length: 1000 }, (_, index) => `"s${index}":{"command":"x"}`).join(",");
   const { files } = await world.loadText("a.json", `{"mcpServers":{${servers} "last":{}}}`);
@@ -388,7 +388,7 @@ test.for([
   expect(servers[0]?.problem?.message).toBe(`Server "a": ${told}`);
 });
 
-test("settings that hardly mean what they say, or do nothing, are warned about at their line (P1.9)", async () => {
+test("settings that are probably wrong, or have no effect, cause a warning at their line (P1.9)", async () => {
   await using world = await ConfigWorld.open();
   const text = `{ "mcpServers": {
     "a": { "command": "node",

@@ -35,7 +35,7 @@ test.for([
   expect(startsGateway(entry)).toBe(false);
 });
 
-test("a checkout of Nexus is recognised by its package.json, whatever its folder is called", async () => {
+test("a checkout of Nexus is recognised by its package.json, with any folder name", async () => {
   const folder = await mkdtemp(join(tmpdir(), "nexus-entry-"));
   try {
     await mkdir(join(folder, "dist/cli"), { recursive: true });
@@ -48,7 +48,7 @@ test("a checkout of Nexus is recognised by its package.json, whatever its folder
   }
 });
 
-test("a gateway on this machine is recognised by its name and address; another address may be anybody's", () => {
+test("a local gateway is recognised by its name and URL; other URLs are not", () => {
   expect(isNexusEntry("nexus", { url: "http://127.0.0.1:3210/mcp" })).toBe(true);
   expect(isNexusEntry("nexus", { url: "http://localhost:80/mcp/" })).toBe(true);
   expect(isNexusEntry("nexus", { url: "http://[::1]:3210/mcp" })).toBe(true);
@@ -57,7 +57,7 @@ test("a gateway on this machine is recognised by its name and address; another a
   expect(isNexusEntry("docs", { url: "http://127.0.0.1:3210/mcp" })).toBe(false);
 });
 
-test("a gateway with a file or a server of its own does not serve itself", () => {
+test("a gateway with its own file, or for one server, does not serve itself", () => {
   const entry = (...args: string[]) => ({ command: "nexus", args: ["serve", "--stdio", ...args] });
   expect(servesItself(entry())).toBe(true);
   expect(servesItself(entry("--verbose"))).toBe(true);

@@ -3,12 +3,12 @@ import { findRegularText } from "../files/regular-file.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { isRecord } from "../json/is-record.ts";
 
-/** What the entry of a whole gateway is called in other programs' files. */
+/** The name of the gateway's entry in other programs' files. */
 export const NEXUS = "nexus";
 
 const PACKAGE = "nexus-mcp";
 
-/** Whether an entry starts this program to serve on a pipe, however it was installed. */
+/** Whether an entry starts this program as a stdio server, no matter how it was installed. */
 export function startsGateway(entry: unknown): boolean {
   const words = wordsOf(entry);
   const program = words.findIndex(isProgram);
@@ -16,7 +16,7 @@ export function startsGateway(entry: unknown): boolean {
   return program !== -1 && rest.includes("serve") && rest.includes("--stdio");
 }
 
-/** The command and its arguments; a line for a shell is taken apart. */
+/** The command and its arguments; a shell command line is split. */
 function wordsOf(entry: unknown): string[] {
   if (!isRecord(entry)) return [];
   const given: unknown[] = [entry["command"], entry["args"]].flat();
@@ -27,19 +27,22 @@ function wordsOf(entry: unknown): string[] {
   });
 }
 
-/** The program under any of its names: installed, fetched by npx and the like, or the file itself. */
+/** The program under any of its names: installed, fetched by npx or similar, or the file itself. */
 function isProgram(word: string): boolean {
   const name = word.split(/[/\\]/).at(-1) ?? "";
   if (/^nexus(?:\.(?:cmd|exe|ps1))?$/i.test(name) || /^nexus-mcp(?:@.+)?$/.test(word)) return true;
   return /(?:^|[/\\])dist[/\\]cli[/\\]main\.js$/.test(word) && isOurs(word);
 }
 
-/** Whether Nexus would find the same entry again where the entry starts it: with a file of its own, or for one server, it does not. */
+/**
+ * Whether Nexus, started by this entry, would find the same entry again; not if it has its own file or serves one
+ * server.
+ */
 export function servesItself(entry: unknown): boolean {
   return startsGateway(entry) && !wordsOf(entry).some((word) => /^--(?:config|server|demo)(?:=|$)/.test(word));
 }
 
-/** Whether an entry is Nexus itself: started on a pipe, or a gateway on this machine as `install` writes it. */
+/** Whether an entry is Nexus itself: a stdio server, or a local gateway as `install` writes it. */
 export function isNexusEntry(name: string, entry: unknown): boolean {
   if (startsGateway(entry)) return true;
   const url = isRecord(entry) ? entry["url"] : undefined;
@@ -53,7 +56,7 @@ export function isNexusEntry(name: string, entry: unknown): boolean {
 
 const MAX_BYTES = 1024 * 1024;
 
-/** A checkout may be called anything: what it is says its package.json. */
+/** A checkout can have any name, so its package.json decides. */
 function isOurs(main: string): boolean {
   if (/[/\\]nexus-mcp[/\\]dist[/\\]cli[/\\]main\.js$/.test(main)) return true;
   try {

@@ -54,7 +54,7 @@ test.for(["a.json", "a.yaml", "a.toml"])(
   },
 );
 
-test("P0: whatever an entry is, it becomes a definition or its own problem", async () => {
+test("P0: any entry becomes a definition or its own problem", async () => {
   const keys = [
     "command",
     "args",

@@ -11,9 +11,9 @@ type Settings = Pick<
 
 const ISOLATIONS: readonly ServerDefinition["isolation"][] = ["owner", "call", "shared"];
 
-/** What the host is told about a server, apart from how to reach it. */
+/** Reads the settings of a server that do not concern how it is reached. */
 export class SettingsReader {
-  /** The first thing that was wrong; its setting has the default. */
+  /** The first error; its setting has the default. */
   fault: Fault | undefined;
   readonly #node: SourceNode;
   readonly #section: Section;
@@ -63,7 +63,7 @@ export class SettingsReader {
     if (value === undefined || value === null) return undefined;
     if (Array.isArray(value) && value.every((name) => typeof name === "string")) return value;
     this.#wrong("tools", `has a "${key}" that is not a list of names`, `Write "${key}": ["search"].`, member?.place);
-    // A list that cannot be read must not open what it was meant to close.
+    // An invalid list must not allow what it was meant to deny.
     return key === "allow" ? [] : undefined;
   }
 

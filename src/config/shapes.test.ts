@@ -64,7 +64,7 @@ test("N12: mcp.enabled false disables all of its servers", async () => {
   expect(servers).toMatchObject([{ id: "a", enabled: false }]);
 });
 
-test("N12: anchors and merged maps of YAML are followed, bombs of them refused", async () => {
+test("N12: anchors and merged maps of YAML are followed; exponential ones are refused", async () => {
   await using world = await ConfigWorld.open();
   const merged = `base: &base {command: node, timeout: 5s}\nservers:\n  a:\n    <<: *base\n    args: [a.js]\n    timeout: 6s\n`;
   const { servers } = await world.loadText("a.yaml", merged);
@@ -141,7 +141,7 @@ test("P0: JSON may have comments, trailing commas, a byte order mark, and be UTF
   expect((await world.load({ explicit: file })).servers).toMatchObject([{ id: "a", origin: { line: 2 } }]);
 });
 
-test("an empty file configures nothing, and is no mistake", async () => {
+test("an empty file configures nothing and is not an error", async () => {
   await using world = await ConfigWorld.open();
   for (const name of ["a.json", "a.yaml", "a.toml"]) {
     const { servers, warnings, files } = await world.loadText(name, "\n");

@@ -3,9 +3,9 @@ import type { ServerDefinition } from "./read/server-definition.ts";
 import type { ConfigWarning } from "./read/problem.ts";
 
 /**
- * Names of tools lead to one server. A prefix that is another server's id, or its prefix, is a problem of the server that has it:
- * ids come first. Servers that are not trusted come last, so that no project can take a name from a server of the user's, or
- * switch one off; they have no names before trust. Returns what trust would change.
+ * Makes sure that a tool name leads to one server. A prefix that is the id or prefix of another server is a problem of
+ * the server with that prefix: ids come first. Untrusted servers come last, so that no project can take a name from a
+ * user's server or disable it; without trust they have no names. Returns what trust would change.
  */
 export function requireUniquePrefixes(servers: readonly ServerDefinition[]): ConfigWarning[] {
   const taken = new Map<string, string>();

@@ -27,7 +27,7 @@ class Changes {
   }
 }
 
-test("P0: a new, a changed, a replaced and a removed file give a fresh configuration", async () => {
+test("P0: a new, changed, replaced or removed file causes a new configuration", async () => {
   await using world = await ConfigWorld.open();
   const changes = new Changes();
   const options = { ...world.options({ trust: TRUST_EVERYTHING }), quietMs: 5, onChange: changes.onChange };
@@ -52,7 +52,7 @@ test("P0: a new, a changed, a replaced and a removed file give a fresh configura
   }
 });
 
-test("P0: a watched explicit file that breaks is told with its problem, and read again when it is mended", async () => {
+test("P0: a watched explicit file that becomes invalid is reported, and read again when it is fixed", async () => {
   await using world = await ConfigWorld.open();
   const explicit = await world.write("my.json", { servers: { a: { command: "one" } } });
   let told: (configuration: Configuration) => void = () => {};
@@ -102,7 +102,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a closed watcher tells nothing more", async () => {
+test("a closed watcher reports nothing", async () => {
   await using world = await ConfigWorld.open();
   const closed = new ConfigurationWatcher({
     ...world.options(),

@@ -14,7 +14,7 @@ export interface WatchOptions extends LoadOptions {
 
 const QUIET_MS = 100;
 
-/** Watches the places of configuration files, and reads all of them anew when one of them changed. */
+/** Watches the places of configuration files, and reads all of them again when one has changed. */
 export class ConfigurationWatcher implements Disposable {
   readonly #options: WatchOptions;
   /** By folder. */
@@ -40,7 +40,7 @@ export class ConfigurationWatcher implements Disposable {
     this.close();
   }
 
-  /** Folders come and go: each that is there now is watched, for the names that matter in it. */
+  /** Watches each folder that exists now, for the relevant names in it. */
   #follow(): void {
     for (const [folder, names] of this.#places()) {
       if (this.#watchers.has(folder)) continue;
@@ -51,7 +51,7 @@ export class ConfigurationWatcher implements Disposable {
         watcher.on("error", () => this.#forget(folder));
         this.#watchers.set(folder, watcher);
       } catch {
-        // Not there yet, or not ours to read; the folder above tells when it appears.
+        // Missing or unreadable: the folder above reports when it appears.
       }
     }
   }
@@ -72,9 +72,9 @@ export class ConfigurationWatcher implements Disposable {
     };
     for (const file of files) {
       add(file);
-      // Where the file is a link, as people with dotfiles have, what it leads to changes elsewhere.
+      // If the file is a symbolic link, its target changes in another folder.
       add(realPath(file));
-      // The file's own folder may be made later.
+      // The file's own folder may be created later.
       add(dirname(file));
     }
     return places;
@@ -111,7 +111,7 @@ export class ConfigurationWatcher implements Disposable {
     }
   }
 
-  /** A folder that was removed and made again has another inode: its watcher hears nothing any more. */
+  /** A folder that was removed and created again has another inode, which the old watcher does not see. */
   #drop(): void {
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();

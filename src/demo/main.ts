@@ -6,7 +6,10 @@ import { addDemoPrompts } from "./demo-prompts.ts";
 import { addDemoResources } from "./demo-resources.ts";
 import { addDemoTools } from "./demo-tools.ts";
 
-/** The demo server: `nexus-demo` on a pair of pipes, in every revision (with `--legacy`: before 2026-07-28), until its input ends. */
+/**
+ * The demo server: `nexus-demo` over stdio, in every revision (with `--legacy`: before 2026-07-28), until its input
+ * ends.
+ */
 const server = new McpServer({
   name: "nexus-demo",
   title: "Nexus demo server",
@@ -19,5 +22,5 @@ addDemoTools(server);
 addDemoResources(server);
 addDemoPrompts(server);
 
-// A client that has closed the pipe is gone, or ends this process soon.
+// A client that has closed the pipe is gone or will end this process soon.
 await serveStdio(server, { drainMs: 500 });

@@ -1,12 +1,12 @@
-// Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
+// Not "node:fs/promises": `promises` of "node:fs" is loaded on first use, which makes short commands faster.
 import { mkdirSync, promises as fs, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 export type FileContent = string | Uint8Array | AsyncIterable<string>;
 
 /**
- * Writes a file as a whole or not at all; only its owner may list its folder, if that is new. `ready` is called right
- * before the file replaces an older one, and prevents that by throwing.
+ * Writes a file completely or not at all; a new folder is accessible only to its owner. `ready` is called right before
+ * the file replaces an older one, and prevents that by throwing.
  */
 export async function writeAtomic(
   path: string,
@@ -32,8 +32,8 @@ export async function writeAtomic(
 export const DRAFT_ENDING = ".draft";
 
 /**
- * The same for a small file that only its owner may read, without a thread and without flushing it to the disk. Such a
- * file may get lost, but must not delay a start. Other processes may write it as well: the last one wins.
+ * The same for a small owner-only file, synchronous and without flushing it to disk. Such a file may be lost, but must
+ * not delay a start. Other processes may write it as well: the last one wins.
  */
 export function writeAtomicSync(path: string, data: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -47,7 +47,7 @@ export function writeAtomicSync(path: string, data: string | Uint8Array): void {
   }
 }
 
-/** It does not have to be impossible to guess: `writeAtomic` refuses a name that is taken. */
+/** It may be guessable: `writeAtomic` refuses an existing name. */
 function temporaryPath(path: string, ending: string): string {
   return `${path}.${process.pid}.${Math.random().toString(36).slice(2)}${ending}`;
 }

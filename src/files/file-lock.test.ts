@@ -59,13 +59,13 @@ async function isWaiting(counting: Promise<void>): Promise<boolean> {
   return Promise.race([counting.then(() => false), looking()]);
 }
 
-test("of many that change a file at once, no change is lost, and no lock is left", async () => {
+test("concurrent changes of a file are all kept, and no lock is left", async () => {
   await Promise.all(Array.from({ length: 20 }, count));
   expect(await readFile(file(), "utf8")).toBe("20");
   expect(await readdir(join(folder, "new"))).toEqual(["count"]);
 });
 
-test("a lock ends with its work, also where that failed, and is its owner's alone", async () => {
+test("a lock ends with its work, even if it failed, and only its owner can read it", async () => {
   const failing = withLock(file(), async () => {
     if (process.platform !== "win32") expect((await stat(lock())).mode & 0o777).toBe(0o600);
     throw new Error("no");
@@ -74,7 +74,7 @@ test("a lock ends with its work, also where that failed, and is its owner's alon
   expect(await readdir(join(folder, "new"))).toEqual([]);
 });
 
-test("a lock whose holder cannot be told is discarded by one of those that wait, after a while", async () => {
+test("a lock with an unknown holder is removed by one of the waiting processes after a while", async () => {
   await count();
   await writeFile(lock(), "1 dead");
   await Promise.all(Array.from({ length: 10 }, count));
@@ -82,7 +82,7 @@ test("a lock whose holder cannot be told is discarded by one of those that wait,
   expect(await readdir(join(folder, "new"))).toEqual(["count"]);
 });
 
-test("a lock of a process that was killed is free at once, whatever the clock says", async () => {
+test("the lock of a killed process is free at once, independent of the clock", async () => {
   await count();
   const child = spawn(process.execPath, ["-e", ""]);
   await once(child, "exit");
@@ -104,7 +104,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a lock of another machine whose clock is ahead is not waited for without end", async () => {
+test("the lock of another machine with a clock ahead is not waited for forever", async () => {
   await count();
   await writeFile(lock(), `1 abc elsewhere 1`);
   await setTime(3_600_000);
@@ -142,7 +142,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("work that has lost its lock is told so before it writes, and leaves the other's lock alone", async () => {
+test("work that has lost its lock notices it before it writes, and leaves the new lock alone", async () => {
   const losing = withLock(file(), async ({ check }) => {
     await check();
     await writeFile(lock(), "2 other elsewhere 1");
@@ -155,7 +155,7 @@ test("work that has lost its lock is told so before it writes, and leaves the ot
   expect(await readFile(lock(), "utf8")).toBe("2 other elsewhere 1");
 });
 
-test("a folder in the place of the lock is reported, and left alone", async () => {
+test("a folder in place of the lock is reported and not removed", async () => {
   await mkdir(lock(), { recursive: true });
   await expect(count()).rejects.toThrow("The lock of the file cannot be created because a folder");
   expect(await readdir(join(folder, "new"))).toEqual(["count.lock"]);

@@ -7,11 +7,11 @@ import { findRegularText } from "./regular-file.ts";
 
 /** Without a sign of life for this long, a holder on another machine counts as dead. */
 const STALE_MS = 5_000;
-/** The same for a process number that is in use here, where nothing tells whether it is still the holder's. */
+/** The same for a pid that is in use on this machine if it is unknown whether it is still the holder's. */
 const HELD_UP_MS = 20_000;
 const TOUCH_MS = 1_000;
 const WAIT_MS = 15;
-/** Between two looks at a lock: a process that was stopped has not watched the lock meanwhile. */
+/** The longest time between two looks that counts: a process that was suspended did not watch the lock. */
 const MAX_STEP_MS = 1_000;
 const GIVE_UP_MS = 30_000;
 const MAX_TOKEN_BYTES = 4_096;
@@ -84,7 +84,10 @@ async function isCreated(lock: string, token: string): Promise<boolean> {
 interface SeenLock {
   token: string;
   mtimeMs: number;
-  /** How long we have watched it without a change. Clocks do not tell: the file's is another machine's, ours may be set. */
+  /**
+   * How long we have watched it without a change. Clocks are not compared: the file may be from another machine, and
+   * ours may be changed.
+   */
   untouchedMs: number;
   lookedAt: number;
 }
@@ -123,11 +126,11 @@ function isAbandoned({ token, untouchedMs }: SeenLock): boolean {
 interface Discarding {
   dead: SeenLock;
   token: string;
-  /** What was seen of another process that is discarding it. */
+  /** The lock of another process that is removing it. */
   turn: SeenLock | undefined;
 }
 
-/** Of several processes that find the same dead lock, one removes it: a new one may be there a moment later. */
+/** If several processes find the same dead lock, one removes it: a moment later a new one may be there. */
 async function discard(lock: string, { dead, token, turn: before }: Discarding): Promise<SeenLock | undefined> {
   const turn = `${lock}.tmp`;
   if (!(await isCreated(turn, token))) {

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
 import { checkOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 
-/** Receives what is new in a file. */
+/** Receives the new lines of a file. */
 export interface LineListener {
-  /** The file was replaced: what was known of it does not count. */
+  /** Called when the file was replaced: earlier lines no longer count. */
   restart(): void;
-  /** One whole line, and where in the file it starts, in bytes. */
+  /** One complete line, and its position in the file in bytes. */
   line(text: string, at: number): void;
 }
 
@@ -14,16 +14,16 @@ const CHUNK_BYTES = 256 * 1024;
 const LINE_BYTES = 4 * 1024;
 
 /**
- * An owner-only file of lines that other processes append to as well: only what is new is read. The first line is its
- * name, by which a file that was written again is recognised.
+ * An owner-only file of lines to which other processes also append: only new lines are read. The first line is its
+ * name, by which a rewritten file is recognised.
  */
 export class LineFile {
   readonly #path: string;
   readonly #platform: NodeJS.Platform;
   #name = "";
-  /** How far it was read: the end of the last whole line. */
+  /** The position after the last complete line that was read. */
   #read = 0;
-  /** A process died while writing: a part of its line is there, and does not count. */
+  /** Whether a process died while writing: its incomplete line does not count. */
   #isTorn = false;
 
   constructor(path: string, platform: NodeJS.Platform) {
@@ -45,12 +45,12 @@ export class LineFile {
     this.#isTorn = this.#read < size;
   }
 
-  /** The name of the file that was read last; positions in it are valid for no other. */
+  /** The name of the file that was last read; positions are valid only in this file. */
   get name(): string {
     return this.#name;
   }
 
-  /** The line that starts there; undefined where the file of that name is gone. */
+  /** The line at this position; undefined if the file of that name is gone. */
   async lineAt(at: number, name: string): Promise<string | undefined> {
     await using file = await existing(this.#path);
     if (!file) return undefined;
@@ -80,7 +80,7 @@ export class LineFile {
     await writeOwnerOnly(this.#path, namedText(lines), ready);
   }
 
-  /** Every whole line that was read, from the first on. */
+  /** Every complete line that was read, from the beginning. */
   async *lines(): AsyncGenerator<{ text: string; at: number }> {
     await using file = await existing(this.#path);
     if (file) yield* linesIn(file, 0, this.#read);
@@ -100,7 +100,7 @@ export class LineFile {
   }
 }
 
-/** Whole lines only. Counted in bytes: what was cut off may end within a character. */
+/** Complete lines only. Positions are in bytes, because a cut may be inside a character. */
 async function* linesIn(
   file: FileHandle,
   from: number,
@@ -122,7 +122,7 @@ async function* linesIn(
   }
 }
 
-/** In parts that are large enough to be worth writing. */
+/** In parts that are large enough to be written. */
 async function* namedText(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let part = newName();
   for await (const line of lines) {

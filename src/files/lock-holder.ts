@@ -4,14 +4,14 @@ import { shortName } from "../text/digest.ts";
 import { identifyNow } from "./process-identity.ts";
 
 /**
- * What is known of a lock's holder. `number in use`: a process has its number, and the platform cannot say at once
- * whether it is the same process. `unknown`: it runs on another machine, or in another container.
+ * What is known about a lock's holder. `number in use`: a process has its pid, but the platform cannot say at once
+ * whether it is the same process. `unknown`: it runs on another machine or in another container.
  */
 export type HolderState = "alive" | "dead" | "number in use" | "unknown";
 
 const NO_START = "-";
 
-/** Names this process, and one lock of it: number, a random part, where it runs, when it started. */
+/** Identifies this process and one lock of it: pid, a random part, the machine, and its start time. */
 export function newToken(): string {
   const { pid, platform } = process;
   const startedAt = identifyNow(pid, platform)?.startedAt ?? NO_START;
@@ -46,8 +46,8 @@ function presenceOf(pid: number): "ours" | "another user's" | "none" {
 }
 
 /**
- * The same for all processes that share process numbers. Host names do not suffice: machines are cloned with theirs, and
- * containers that share a folder may have the same one.
+ * The same for all processes that share pids. Host names do not suffice: cloned machines keep theirs, and containers
+ * that share a folder may have the same one.
  */
 function machine(): string {
   const read = (get: () => string) => {

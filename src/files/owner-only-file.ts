@@ -1,4 +1,4 @@
-// Loaded when they are used, unlike "node:fs/promises", for which a short command has no time.
+// Not "node:fs/promises": `promises` of "node:fs" is loaded on first use, which makes short commands faster.
 import { promises as fs } from "node:fs";
 import { type FileContent, writeAtomic } from "./atomic-write.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -6,12 +6,12 @@ import { readRegularFile } from "./regular-file.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** As `writeAtomic`; only its owner may read the file. */
+/** Like `writeAtomic`; only its owner can read the file. */
 export async function writeOwnerOnly(path: string, data: FileContent, ready?: () => Promise<void>): Promise<void> {
   await writeAtomic(path, data, 0o600, ready);
 }
 
-/** Reads a file that only its owner can have written or read; undefined where there is none. */
+/** Reads a file that only its owner can have read or written; undefined if there is none. */
 export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Promise<Buffer | undefined> {
   try {
     checkOwnerOnly(path, await fs.stat(path), platform);
@@ -25,9 +25,9 @@ export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Pr
   }
 }
 
-/** Throws where others than its owner can read or change the file. */
+/** Throws if others than its owner can read or change the file. */
 export function checkOwnerOnly(path: string, { mode }: { mode: number }, platform: NodeJS.Platform): void {
-  // Windows has no such bits: folders of the user's profile are private there.
+  // Windows has no such bits: folders in the user's profile are private.
   if (platform === "win32" || (mode & 0o077) === 0) return;
   throw new NexusError("PERMISSION_DENIED", `Other users can read or change ${path}, so Nexus does not use it`, {
     phase: "config",

@@ -7,24 +7,24 @@ export function isAbsolutePath(path: string | undefined, platform: NodeJS.Platfo
   return platform === "win32" ? /^(?:[a-z]:[\\/]|[\\/]{2}[^\\/])/i.test(path) : posix.isAbsolute(path);
 }
 
-/** A path of a configuration file, which may start with `~`, as an absolute path. */
+/** Resolves a path of a configuration file, which may start with `~`. */
 export function toAbsolutePath(path: string, { home, base }: { home: string; base: string }): string {
   if (path === "~" || path.startsWith("~/") || path.startsWith("~\\")) return join(home, path.slice(1));
   return isAbsolute(path) ? path : resolve(base, path);
 }
 
-/** The path from a folder to something in it; undefined where it is not in it. Both are absolute. */
+/** The path from a folder to something in it; undefined if it is not inside. Both are absolute. */
 export function pathInside(path: string, folder: string): string | undefined {
   const way = relative(folder, path);
   return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : way;
 }
 
-/** Whether an absolute path is a folder, or leads to something in it. */
+/** Whether an absolute path is a folder or inside it. */
 export function isInside(path: string, folder: string): boolean {
   return pathInside(path, folder) !== undefined;
 }
 
-/** The path without links, also where nothing exists there yet. */
+/** The path without symbolic links, also if it does not exist yet. */
 export function realPath(path: string, steps = 40): string {
   try {
     return realpathSync(path);

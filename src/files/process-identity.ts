@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { shortName } from "../text/digest.ts";
 
-/** Distinguishes a process from a later one with the same number. */
+/** Distinguishes a process from a later one with the same pid. */
 export interface ProcessIdentity {
   startedAt: string;
-  /** A digest: command lines contain secrets, and this is written to a file. */
+  /** A digest: command lines may contain secrets, and this is written to a file. */
   command: string;
 }
 
-/** As `identify`, without waiting; undefined where that is not possible. */
+/** Like `identify`, but synchronous; undefined if that is not possible. */
 export function identifyNow(pid: number, platform: NodeJS.Platform): ProcessIdentity | undefined {
   try {
     return platform === "linux" ? fromProc(pid) : undefined;
@@ -19,7 +19,7 @@ export function identifyNow(pid: number, platform: NodeJS.Platform): ProcessIden
   }
 }
 
-/** Undefined where there is no such process, or the platform does not say. */
+/** Undefined if there is no such process, or the platform does not say. */
 export async function identify(pid: number, platform: NodeJS.Platform): Promise<ProcessIdentity | undefined> {
   try {
     if (platform === "linux") return fromProc(pid);
@@ -32,7 +32,7 @@ export async function identify(pid: number, platform: NodeJS.Platform): Promise<
 
 function fromProc(pid: number): ProcessIdentity | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The command's name may itself contain spaces and brackets; the fields after it are counted from its end.
+  // The command's name may contain spaces and brackets, so the fields are counted from its end.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, startedAt] = [fields[0], fields[19]];
   const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");

@@ -9,15 +9,16 @@ export type FileRead =
   | { kind: "too-large" };
 
 const CHUNK_BYTES = 64 * 1024;
-/** Opening a pipe without a writer would wait for ever. Windows has no such flag, and no such pipes. */
+/** Opening a pipe without a writer would block forever. Windows has neither this flag nor such pipes. */
 const NON_BLOCKING = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0);
 
 /**
- * Reads a regular file of at most `maxBytes`, and nothing else: a pipe or a device in a folder that another person filled
- * could keep the program waiting, or fill its memory. Other failures are thrown as Node reports them.
+ * Reads a regular file of at most `maxBytes`, and nothing else: a pipe or a device in a folder from another person
+ * could block the program or fill its memory. Other failures are thrown as Node reports them.
  */
 export function readRegularFile(path: string, maxBytes: number): FileRead {
-  // Checked before it is opened, because opening a device can have effects; and after, because it may be another file.
+  // Checked before opening, because opening a device can have effects, and after, because the file may have been
+  // replaced.
   const facts = factsOf(path);
   if (!facts) return { kind: "missing" };
   if (!facts.isFile()) return { kind: "not-a-file" };
@@ -30,7 +31,7 @@ export function readRegularFile(path: string, maxBytes: number): FileRead {
   }
 }
 
-/** The text of such a file; undefined where it cannot be read, for whatever reason. */
+/** The text of such a file; undefined if it cannot be read for any reason. */
 export function findRegularText(path: string, maxBytes: number): string | undefined {
   try {
     const found = readRegularFile(path, maxBytes);
@@ -40,7 +41,7 @@ export function findRegularText(path: string, maxBytes: number): string | undefi
   }
 }
 
-/** Undefined also where a folder on the way may not be entered: what cannot be seen is not there. */
+/** Also undefined if a folder of the path is not accessible. */
 function factsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -49,7 +50,7 @@ function factsOf(path: string): Stats | undefined {
   }
 }
 
-/** The size is a guess: the file may grow, and files of the system have none. */
+/** The size is a guess: the file may grow, and system files report none. */
 function readOpened(file: number, size: number, maxBytes: number): FileRead {
   const chunks: Buffer[] = [];
   let total = 0;

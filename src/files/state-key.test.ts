@@ -10,7 +10,7 @@ let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "nexus-state-key-"))));
 afterAll(() => rm(folder, { recursive: true }));
 
-test("all who look for a key at the same time get the same one, and so does whoever comes later", async () => {
+test("concurrent and later readers get the same key", async () => {
   const load = () => loadStateKey(join(folder, "new"), process.platform, "a");
   const keys = await Promise.all(Array.from({ length: 8 }, load));
   const texts = [...keys, await load()].map((key) => key.toString("hex"));
@@ -25,7 +25,7 @@ test("each purpose and each server has a key of its own", async () => {
   expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(5);
 });
 
-test("what is no key is replaced", async () => {
+test("an invalid key is replaced", async () => {
   await writeFile(join(folder, "request-state.key"), "short", { mode: 0o600 });
   expect(await loadStateKey(folder, process.platform, "a")).toHaveLength(32);
 });

@@ -6,8 +6,9 @@ import { readOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 const KEY_BYTES = 32;
 
 /**
- * The key that seals what clients carry for us between two requests. Each purpose has its own key, so that what was sealed
- * for one cannot be used for another. All processes of this user share it, since another one may have to open the seal.
+ * The key that seals state which clients carry between two requests. Each purpose has its own key, so that state sealed
+ * for one cannot be used for another. All processes of this user share it, because another one may have to open the
+ * seal.
  */
 export async function loadStateKey(stateFolder: string, platform: NodeJS.Platform, purpose: string): Promise<Buffer> {
   const key = await loadKey(stateFolder, platform);
@@ -20,7 +21,7 @@ async function loadKey(stateFolder: string, platform: NodeJS.Platform): Promise<
     const kept = await readOwnerOnly(path, platform);
     return kept?.length === KEY_BYTES ? kept : undefined;
   };
-  // Of several processes that find none, one makes it.
+  // If several processes find no key, one creates it.
   return (await load()) ?? withLock(path, async ({ check }) => (await load()) ?? makeKey(path, check));
 }
 

@@ -14,13 +14,13 @@ export interface UserFolders {
   home: string;
   /** Settings of programs, each in a folder of its own. */
   config: string;
-  /** What Nexus itself keeps: logs of servers, trust, secrets, records of writes. */
+  /** The data of Nexus itself: logs of servers, trust, secrets, recorded writes. */
   state: string;
 }
 
 /**
- * The user's folders. A variable that is not an absolute path is ignored, as the XDG specification demands: it would lead
- * into the working folder, whose files may come from others.
+ * The user's folders. A variable that is not an absolute path is ignored, as the XDG specification requires: it would
+ * be relative to the working folder, whose files may come from others.
  */
 export function userFolders({ platform, home, variables }: Machine): UserFolders {
   const path = platform === "win32" ? win32 : posix;
@@ -37,7 +37,9 @@ export function userFolders({ platform, home, variables }: Machine): UserFolders
   return { home, config, state: path.join(named("XDG_STATE_HOME", ".local", "state"), "nexus") };
 }
 
-/** The home folder by its variable, or that of the account. Throws where neither can be one: a guess would be the working folder. */
+/**
+ * The home folder from its variable or the account. Throws if neither is valid: a guess would be the working folder.
+ */
 export function homeFolder({ platform, variables }: Omit<Machine, "home">, ofAccount: () => string): string {
   const variable = platform === "win32" ? "USERPROFILE" : "HOME";
   const { [variable]: named } = variables;
@@ -51,7 +53,7 @@ export function homeFolder({ platform, variables }: Omit<Machine, "home">, ofAcc
   });
 }
 
-/** It throws for an account that the system does not know. */
+/** Node throws for an account that the system does not know. */
 function knownHome(ofAccount: () => string): string | undefined {
   try {
     return ofAccount();

@@ -19,7 +19,7 @@ test.each([
   expect(decimalText(value, decimals)).toBe(text);
 });
 
-test("a number in digits is the same number", () => {
+test("a number written in digits is the same number when it is read", () => {
   const number = fc.double({ noNaN: true, noDefaultInfinity: true });
   const check = (value: number) => {
     expect(decimalText(value)).toMatch(/^-?\d+(\.\d+)?$/);

@@ -1,6 +1,6 @@
 const EXPONENT = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/;
 
-/** A number in digits, without an exponent: 1e21 has twenty-two of them. */
+/** A number in digits without an exponent: 1e21 has 22 digits. */
 export function decimalText(value: number, decimals?: number): string {
   if (decimals === undefined) return Number.isSafeInteger(value) ? String(value) : expanded(String(value));
   const [whole = "0", fraction = ""] = rounded(expanded(String(value)), decimals).split(".");
@@ -19,7 +19,7 @@ function expanded(text: string): string {
     : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Half away from zero, judged by the digits people see: 1.005 is 1.01, though its nearest double lies below. */
+/** Rounds half away from zero, by the decimal digits: 1.005 becomes 1.01, although its nearest double is smaller. */
 function rounded(text: string, decimals: number): string {
   const sign = text.startsWith("-") ? "-" : "";
   const [whole = "0", fraction = ""] = text.slice(sign.length).split(".");

@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import { isExact } from "./exact-number.ts";
 import { decimalText } from "./decimal-text.ts";
 
-/** A number with so many digits may not be exact as a double. */
+/** A number with this many digits may not be exact as a double. */
 const LONG = /\d{16}/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** The longest that a double has; what is longer is read as infinite. */
+/** The most digits of a double; longer numbers are read as infinite. */
 const MOST_DIGITS = 309;
 
-/** A value of JSON in which whole numbers that no double holds exactly are bigints. */
+/** Parses JSON; whole numbers that a double cannot hold exactly become bigints. */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (!LONG.test(text)) return value;
-  // Whoever wrote the text cannot know it, so nothing in the text is taken for it, in whatever way it is written there.
+  // Random, so that nothing in the text can be mistaken for it.
   const mark = randomUUID();
   const marked = outsideOfTexts(text, (numbers) =>
     numbers.replaceAll(NUMBER, (token) => (isLong(token) ? JSON.stringify(mark + wholeDigits(token)) : token)),
@@ -23,31 +23,31 @@ export function parseExactJson(text: string): unknown {
   );
 }
 
-/** As JSON, with the digits of whole numbers that no double holds exactly as text. */
+/** Writes JSON; whole numbers that a double cannot hold exactly become strings of their digits. */
 export function exactText(value: unknown): string {
   if (typeof value === "bigint") return String(value);
   return JSON.stringify(value, (_, member: unknown) => plainMember(member)) ?? "nothing";
 }
 
-/** The same value for everybody who knows JSON alone: the digits of a bigint are text. */
+/** The same value with the digits of bigints as strings, for readers of plain JSON. */
 export function withoutBigints(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutBigints);
   if (typeof value !== "object" || value === null) return plainMember(value);
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutBigints(member)]));
 }
 
-/** Whether a whole number has the same digits as a double: whoever reads it and writes it again gets what was written. */
+/** Whether a whole number keeps its digits as a double, when it is read and written again. */
 export function survives(value: bigint): boolean {
   return decimalText(Number(value)) === String(value);
 }
 
-/** The same of a number as it is written. Of fractions a double always keeps enough digits. */
+/** The same for a number as text. Fractions always keep enough digits. */
 export function survivesAsNumber(text: string): boolean {
   const whole = wholeNumber(text);
   return whole === undefined ? Number.isFinite(Number(text)) : survives(whole);
 }
 
-/** The whole number that a text says; undefined where it says another, or one of more digits than any double has. */
+/** The whole number in a text; undefined if it is not one, or has more digits than any double. */
 export function wholeNumber(text: string): bigint | undefined {
   return /^[+-]?\d+(?:\.0*)?$/.test(text) && text.length <= MOST_DIGITS + 2 ? BigInt(wholeDigits(text)) : undefined;
 }
@@ -64,7 +64,7 @@ function wholeDigits(text: string): string {
   return text.replace(/^\+/, "").replace(/\.0*$/, "");
 }
 
-/** Rewrites what stands between the texts of a JSON document. */
+/** Rewrites the parts of a JSON document outside strings. */
 function outsideOfTexts(json: string, rewrite: (part: string) => string): string {
   const parts: string[] = [];
   let at = 0;
@@ -76,7 +76,7 @@ function outsideOfTexts(json: string, rewrite: (part: string) => string): string
   return [...parts, rewrite(json.slice(at))].join("");
 }
 
-/** Of valid JSON: behind the quote that no backslash escapes. */
+/** The position after the closing quote, in valid JSON. */
 function endOfText(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;

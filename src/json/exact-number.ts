@@ -1,6 +1,6 @@
 const WHOLE = /^[+-]?\d+(?:\.0*)?$/;
 
-/** Whether a number arrives as it was written: JSON's are doubles at both ends. */
+/** Whether a number keeps its value in JSON, where both ends use doubles. */
 export function isExact(text: string): boolean {
   const value = Number(text);
   return Number.isFinite(value) && (!WHOLE.test(text) || Number.isSafeInteger(value));

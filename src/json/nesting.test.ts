@@ -9,14 +9,14 @@ function nested(levels: number): unknown {
   return value;
 }
 
-test("a value is measured by its objects and arrays, however deep it is", () => {
+test("the depth of a value counts its nested objects and arrays", () => {
   expect(isNestedDeeper(nested(MAX_NESTING))).toBe(false);
   expect(isNestedDeeper(nested(MAX_NESTING + 1))).toBe(true);
   expect(isNestedDeeper(nested(1_000_000))).toBe(true);
   for (const plain of [undefined, null, 1, "text", [], {}]) expect(isNestedDeeper(plain)).toBe(false);
 });
 
-test("items of a list that are nested too deeply are left out and named, and nothing else is changed", () => {
+test("list items that are nested too deeply are left out and named; the rest is unchanged", () => {
   const result = { tools: [{ name: "fine" }, { name: "deep", x: nested(1_000) }, nested(1_000)], nextCursor: "2" };
   expect(withoutNestedItems("tools/list", result)).toEqual({
     result: { tools: [{ name: "fine" }], nextCursor: "2" },
@@ -24,7 +24,7 @@ test("items of a list that are nested too deeply are left out and named, and not
   });
 });
 
-test("nothing is saved of an answer that is no list, or is nested outside of its items", () => {
+test("an answer that is not a list, or is nested too deeply outside its items, is not repaired", () => {
   expect(withoutNestedItems("tools/call", { content: nested(1_000) })).toBeUndefined();
   expect(withoutNestedItems("constructor", { content: nested(1_000) })).toBeUndefined();
   expect(withoutNestedItems("tools/list", { tools: [], _meta: { x: nested(1_000) } })).toBeUndefined();
@@ -32,7 +32,7 @@ test("nothing is saved of an answer that is no list, or is nested outside of its
 
 const nestedJson = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
-test("JSON may be as deep as the limit, and no deeper", () => {
+test("JSON may be as deep as the limit, but not deeper", () => {
   expect(isDeeperThan(nestedJson(128), 128)).toBe(false);
   expect(isDeeperThan(nestedJson(129), 128)).toBe(true);
   expect(isDeeperThan(nestedJson(1_000_000), 128)).toBe(true);

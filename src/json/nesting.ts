@@ -7,12 +7,15 @@ const CLOSE_BRACKET = 0x5d;
 const OPENINGS = ["{", "["];
 
 /**
- * How deep objects and arrays of a server's message may be nested. No real definition or answer comes near it, and all
- * that reads, hashes, compares or writes messages may recurse over them.
+ * Maximum nesting of objects and arrays in a server's message. Real messages are far below it, and code that reads,
+ * hashes, compares or writes messages may recurse.
  */
 export const MAX_NESTING = 256;
 
-/** Whether a value is nested deeper than this. Recurses no further than that, and allocates nothing: every answer is checked. */
+/**
+ * Whether a value is nested deeper than this. Recurses only to that depth and allocates nothing, because every answer
+ * is checked.
+ */
 export function isNestedDeeper(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -24,12 +27,12 @@ export function isNestedDeeper(value: unknown, levels = MAX_NESTING): boolean {
   return false;
 }
 
-/** Whether JSON text is nested deeper than `depth`, checked before it is parsed: what walks over it later may recurse. */
+/** Whether JSON text is nested deeper than `depth`, checked before it is parsed, because later code may recurse. */
 export function isDeeperThan(json: string, depth: number): boolean {
   return openings(json, depth) > depth && measure(json, depth);
 }
 
-/** The number of opening brackets, those in text included. It is enough to decide about nearly every body. */
+/** The number of opening brackets, including those in strings. It decides about nearly every body. */
 function openings(json: string, enough: number): number {
   let found = 0;
   for (const opening of OPENINGS) {

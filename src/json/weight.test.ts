@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { weightOf } from "./weight.ts";
 
-test("a value weighs what its texts do, and a little more", () => {
+test("the weight of a value is the size of its texts plus a small overhead", () => {
   const text = "x".repeat(10_000);
   const weight = weightOf({ content: [{ type: "text", text }, 7, null, true] });
   expect(weight).toBeGreaterThan(10_000);

@@ -1,9 +1,9 @@
-/** What an object, or a member of one, takes beside what it holds. */
+/** The memory of an object or a member besides its content. */
 const OVERHEAD_BYTES = 32;
-/** Deeper values weigh too much for any limit. */
+/** Deeper values exceed every limit. */
 const MAX_DEPTH = 1_000;
 
-/** About how many bytes of memory a JSON value takes. */
+/** The approximate memory of a JSON value in bytes. */
 export function weightOf(value: unknown, levels = MAX_DEPTH): number {
   if (typeof value === "string") return OVERHEAD_BYTES + value.length;
   if (typeof value !== "object" || value === null) return OVERHEAD_BYTES;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { childEnvironment } from "./child-environment.ts";
 
-test("a child gets a short list of variables, what its entry sets, and what it lets pass (N2, R8)", () => {
+test("a child gets a short list of variables, those of its entry, and those that it passes on (N2, R8)", () => {
   const variables = { PATH: "/bin", HOME: "/home/a", SECRET: "s", TOKEN: "t", LANG: undefined };
   expect(childEnvironment({ variables, platform: "linux" })).toEqual({ PATH: "/bin", HOME: "/home/a" });
   expect(

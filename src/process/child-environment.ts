@@ -1,4 +1,4 @@
-/** Variables every child gets; all others would hand it the secrets of its parent. */
+/** Variables that every child gets; any others could contain secrets of the parent. */
 const ALWAYS = "PATH HOME USER LOGNAME LANG LC_ALL LC_CTYPE TERM SHELL TMPDIR TMP TEMP".split(" ");
 const ON_WINDOWS = "USERPROFILE APPDATA LOCALAPPDATA PATHEXT SYSTEMROOT COMSPEC".split(" ");
 
@@ -8,18 +8,18 @@ export interface ChildEnvironmentOptions {
   /** The parent's variables. */
   variables: Variables;
   platform: NodeJS.Platform;
-  /** Set for this child. */
+  /** Variables for this child. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Names of further variables that may pass. */
+  /** Names of further variables that are passed on. */
   passthrough?: readonly string[] | undefined;
 }
 
-/** Whether every child gets it: that is nobody's secret. */
+/** Whether every child gets it, so it is not a secret. */
 export function isOwnVariable(name: string, platform: NodeJS.Platform): boolean {
   return platform === "win32" ? [...ALWAYS, ...ON_WINDOWS].includes(name.toUpperCase()) : ALWAYS.includes(name);
 }
 
-/** The environment of a child process: a short allow-list, plus what its entry adds. */
+/** The environment of a child process: a short list of variables, and those of its entry. */
 export function childEnvironment({
   variables,
   platform,
@@ -31,7 +31,7 @@ export function childEnvironment({
     : { ...picked(variables, [...ALWAYS, ...(passthrough ?? [])]), ...env };
 }
 
-/** By name: of `process.env`, to read all of it takes as long as much of what else a start needs. */
+/** Reads single names: reading all of `process.env` is slow. */
 function picked(variables: Variables, names: readonly string[]): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name of names) {
@@ -47,7 +47,7 @@ function onWindows({ variables, env, passthrough = [] }: Omit<ChildEnvironmentOp
   const passed = Object.keys(variables).filter((name) => allowed.has(fold(name)));
   const result = picked(variables, passed);
   for (const [name, value] of Object.entries(env ?? {})) {
-    // Windows reads names without regard to case: a second "Path" beside "PATH" would win or lose by chance.
+    // Windows ignores the case of names: "Path" beside "PATH" would win or lose by chance.
     for (const other of Object.keys(result)) if (fold(other) === fold(name)) delete result[other];
     result[name] = value;
   }

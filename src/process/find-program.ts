@@ -3,16 +3,16 @@ import { join, resolve, sep, win32 } from "node:path";
 import { isAbsolutePath } from "../files/paths.ts";
 
 export interface ProgramSearch {
-  /** The environment that the program would be started in. */
+  /** The environment in which the program would be started. */
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
   cwd?: string | undefined;
 }
 
 /**
- * The file that a command starts; undefined where there is none that may be run. A name without a path is looked for in
- * the folders of PATH that have a full path, and never in the working folder, where Windows would look first: other people
- * may have written its files.
+ * The file that a command starts; undefined if there is none that can be executed. A name without a path is looked for
+ * in the absolute folders of PATH, and never in the working folder, where Windows would look first: its files may come
+ * from others.
  */
 export function findProgram(command: string, { env, platform, cwd = "." }: ProgramSearch): string | undefined {
   const isWindows = platform === "win32";
@@ -24,24 +24,21 @@ export function findProgram(command: string, { env, platform, cwd = "." }: Progr
     .find((file) => isProgram(file, isWindows));
 }
 
-/** By its name, whatever the case: Windows spells it "Path", mostly. */
+/** By name, ignoring the case on Windows, which usually writes "Path". */
 function variable(env: ProgramSearch["env"], name: string, isWindows: boolean): string | undefined {
   return Object.entries(env).find(([key]) => (isWindows ? key.toUpperCase() : key) === name)?.[1];
 }
 
-/** The folders that are searched for programs: full paths alone. */
+/** The folders that are searched for programs: absolute paths only. */
 export function foldersOf(env: ProgramSearch["env"], platform: NodeJS.Platform): string[] {
   const isWindows = platform === "win32";
   const path = variable(env, "PATH", isWindows) ?? "";
-  // Where another system plays Windows, its own paths are full ones too.
+  // In tests that simulate Windows, paths of the real system are absolute too.
   const isFull = (folder: string) => (sep === "/" && folder.startsWith("/")) || isAbsolutePath(folder, platform);
   return path.split(isWindows ? ";" : ":").filter(isFull);
 }
 
-/**
- * What may follow the name, in the order of trying. A file without an ending comes last: beside "npx.cmd" there is an
- * "npx" for other shells.
- */
+/** The extensions to try, in order. No extension comes last: beside "npx.cmd" there is an "npx" for other shells. */
 function endingsFor(command: string, env: ProgramSearch["env"]): string[][] {
   const known = (variable(env, "PATHEXT", true) ?? ".COM;.EXE;.BAT;.CMD").split(";").filter((ending) => ending !== "");
   const isWhole = known.some((ending) => command.toUpperCase().endsWith(ending.toUpperCase()));
@@ -59,8 +56,8 @@ function isProgram(file: string, isWindows: boolean): boolean {
 }
 
 /**
- * The full path of a program that comes with Windows: a program that is started by its name alone is looked for in
- * the working folder first. A `SystemRoot` that is not an absolute path is ignored.
+ * The full path of a program of Windows: a program started by its name alone is looked for in the working folder first.
+ * A `SystemRoot` that is not an absolute path is ignored.
  */
 export function windowsProgram(name: string, variables: Readonly<Record<string, string | undefined>> = {}): string {
   const [, root] = Object.entries(variables).find(([key]) => key.toUpperCase() === "SYSTEMROOT") ?? [];

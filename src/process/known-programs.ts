@@ -1,6 +1,6 @@
 type Ways = Partial<Record<NodeJS.Platform, string>> & { otherwise: string };
 
-/** How to get the programs that servers are usually started with. */
+/** How to install the programs that usually start servers. */
 const WAYS: readonly { programs: readonly string[]; name: string; ways: Ways }[] = [
   {
     programs: ["node", "npx", "npm"],
@@ -66,7 +66,7 @@ const WAYS: readonly { programs: readonly string[]; name: string; ways: Ways }[]
   },
 ];
 
-/** Names under which the same program may be there. */
+/** Other names of the same program. */
 const OTHER_NAMES: Record<string, readonly string[]> = {
   python: ["python3", "py"],
   python3: ["python", "py"],
@@ -75,7 +75,7 @@ const OTHER_NAMES: Record<string, readonly string[]> = {
   docker: ["podman"],
 };
 
-/** What brings a well-known program, and how to install that. */
+/** The package of a well-known program, and how to install it. */
 export function howToInstall(program: string, platform: NodeJS.Platform): string | undefined {
   const known = WAYS.find(({ programs }) => programs.includes(program));
   return known && `${program} comes with ${known.name}: ${known.ways[platform] ?? known.ways.otherwise}`;

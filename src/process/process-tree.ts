@@ -4,7 +4,7 @@ import { windowsProgram } from "./find-program.ts";
 /** What ending a process depends on. */
 export interface ProcessSystem {
   platform: NodeJS.Platform;
-  /** Variables of this process; those of the child may be anybody's. */
+  /** Variables of this process; those of the child can be anything. */
   variables?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
@@ -15,7 +15,7 @@ export function signalTree(
   { platform, variables }: ProcessSystem = { platform: process.platform },
 ): boolean {
   if (platform === "win32") {
-    // There is no group to signal: taskkill walks the tree of parents and children.
+    // Windows has no process groups; taskkill walks the tree of processes.
     const options = { stdio: "ignore", windowsHide: true } as const;
     spawn(windowsProgram("taskkill.exe", variables), ["/pid", String(pid), "/T", "/F"], options).on("error", () => {});
     return true;
@@ -31,7 +31,7 @@ export function signalTree(
 
 const POLL_MS = 20;
 
-/** Ends what is left of a group whose leader has exited: SIGTERM, then SIGKILL after the grace. */
+/** Ends the rest of a group whose leader has exited: SIGTERM, then SIGKILL after the grace time. */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (!signalTree(leader, "SIGTERM")) return;
   for (let waited = 0; waited < graceMs; waited += POLL_MS) {
@@ -53,8 +53,8 @@ function isGroupAlive(leader: number): boolean {
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Ends children that are still running when this process exits, or is ended by a signal, without having closed them:
- * they are in groups of their own, so the terminal's Ctrl-C does not reach them. Listens only while there are children.
+ * Ends children that are still running when this process exits or is ended by a signal without having closed them: they
+ * have their own process groups, so Ctrl-C in the terminal does not reach them. Listens only while there are children.
  */
 class LiveChildren {
   readonly #children = new Map<number, ProcessSystem>();
@@ -76,7 +76,7 @@ class LiveChildren {
     for (const [pid, system] of this.#children) signalTree(pid, "SIGKILL", system);
   };
 
-  /** A program with a handler of its own decides; otherwise the signal does what it would have done without us. */
+  /** If the program has its own handler, that one decides; otherwise the signal has its usual effect. */
   readonly #onSignal = (signal: NodeJS.Signals) => {
     if (process.listenerCount(signal) > 1) return;
     for (const [pid, system] of this.#children) signalTree(pid, "SIGTERM", system);
@@ -90,5 +90,5 @@ class LiveChildren {
   }
 }
 
-/** Process-wide by nature, like the events it listens to. */
+/** Process-wide, like the events it listens to. */
 export const liveChildren = new LiveChildren();

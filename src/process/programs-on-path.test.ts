@@ -13,13 +13,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test("every name in a folder of PATH counts, and a folder that is not there does no harm (P1.9)", () => {
+test("every name in a folder of PATH counts, and a missing folder is ignored (P1.9)", () => {
   const PATH = `${folder}:/no/such/folder::${folder}`;
   expect(programsOnPath({ env: { PATH }, platform: "linux" })).toEqual(["node.EXE", "npx", "npx.cmd", "readme.txt"]);
   expect(programsOnPath({ env: {}, platform: "linux" })).toEqual([]);
 });
 
-test("on Windows the ending makes a program, and is left out of its name (P1.9, P2.0)", () => {
+test("on Windows the extension makes a program, and is left out of its name (P1.9, P2.0)", () => {
   expect(programsOnPath({ env: { Path: folder }, platform: "win32" })).toEqual(["node", "npx"]);
   expect(programsOnPath({ env: { Path: folder, PATHEXT: ".EXE" }, platform: "win32" })).toEqual(["node"]);
 });

@@ -8,7 +8,10 @@ export interface SearchPath {
 
 const MAX_FOLDERS = 100;
 
-/** The names of what can be started without a path. Reads every full path in PATH: only for when something was not found. */
+/**
+ * The names of programs that can be started without a path. Reads all of PATH, so it is used only after a program was
+ * not found.
+ */
 export function programsOnPath({ env, platform }: SearchPath): string[] {
   const isWindows = platform === "win32";
   const folders = [...new Set(foldersOf(env, platform))].slice(0, MAX_FOLDERS);
@@ -26,7 +29,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** On Windows, "npx.cmd" is called "npx"; files without such an ending are no programs. */
+/** On Windows, "npx.cmd" is called "npx"; files without such an extension are not programs. */
 function withoutEnding(name: string, endings = ".COM;.EXE;.BAT;.CMD"): string[] {
   const ending = endings.split(";").find((one) => one !== "" && name.toUpperCase().endsWith(one.toUpperCase()));
   return ending === undefined ? [] : [name.slice(0, -ending.length)];

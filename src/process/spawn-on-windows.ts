@@ -1,4 +1,4 @@
-// A file of its own because cross-spawn is CommonJS: what the bundler needs to load that is not loaded elsewhere.
+// A separate file because cross-spawn is CommonJS: the bundler's loader for it is then not loaded elsewhere.
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import crossSpawn from "cross-spawn";
 import { findProgram } from "./find-program.ts";
@@ -9,8 +9,8 @@ export interface WindowsSpawnOptions extends SpawnOptions {
 }
 
 /**
- * Starts a program by its full path. By its name alone, the library, the command interpreter and the system would each look
- * into the working folder before PATH, and run what somebody put there.
+ * Starts a program by its full path. By its name alone, the library, the command interpreter and the system would each
+ * look into the working folder before PATH, and run a file that another person put there.
  */
 export function spawnOnWindows(command: string, args: readonly string[], options: WindowsSpawnOptions): ChildProcess {
   const { env, cwd } = options;

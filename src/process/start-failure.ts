@@ -15,7 +15,7 @@ export interface Start {
   platform: NodeJS.Platform;
 }
 
-/** What starts a script that is no program by itself. */
+/** The interpreters of scripts that are not executable themselves. */
 const INTERPRETERS: Record<string, string> = {
   js: "node",
   mjs: "node",
@@ -26,7 +26,7 @@ const INTERPRETERS: Record<string, string> = {
   rb: "ruby",
 };
 
-/** Why a process could not be started, with what is found on the disk about it. */
+/** Why a process could not be started, with facts from the disk. */
 export function startFailure(error: unknown, start: Start): NexusError {
   const { cwd } = start;
   const command = maskCommand(start.command);
@@ -80,14 +80,14 @@ function notFound(start: Start): ErrorDetails {
   };
 }
 
-/** What is on PATH and may have been meant. */
+/** Similar programs on PATH. */
 function nearby({ command, env, platform }: Start): string[] {
   const programs = programsOnPath({ env, platform });
   const others = otherNames(command).filter((name) => programs.includes(name));
   return [...new Set([...others, ...nearNames(command, programs, 3)])].filter((name) => name !== command).slice(0, 3);
 }
 
-/** A path was given: it does not exist, or its first line names an interpreter that does not exist. */
+/** For a path: it does not exist, or its first line names an interpreter that does not exist. */
 function notAtPath({ command, cwd }: Start): ErrorDetails {
   const interpreter = firstLine(resolve(cwd ?? ".", command))?.match(/^#!\s*(\S+)/)?.[1];
   if (interpreter !== undefined) {
@@ -133,7 +133,7 @@ function entry(command: string, args: readonly string[]): string {
 
 function firstLine(path: string): string | undefined {
   try {
-    // Opening a pipe would wait until somebody writes into it.
+    // Opening a pipe would block until it has a writer.
     if (!statSync(path).isFile()) return undefined;
     const file = openSync(path, "r");
     try {

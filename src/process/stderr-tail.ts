@@ -1,7 +1,7 @@
 const MAX_LINES = 50;
 const MAX_LINE_LENGTH = 2_000;
 
-/** The last lines a process wrote, however much it writes. */
+/** The last lines that a process wrote, limited in size. */
 export class StderrTail {
   #lines: string[] = [];
   #partial = "";

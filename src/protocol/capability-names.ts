@@ -1,6 +1,6 @@
 import { isRecord } from "../json/is-record.ts";
 
-/** Capabilities in words, for messages: `elicitation.url, sampling`. */
+/** The names of capabilities for messages: `elicitation.url, sampling`. */
 export function capabilityNames(capabilities: unknown): string {
   if (!isRecord(capabilities)) return "";
   return Object.entries(capabilities)

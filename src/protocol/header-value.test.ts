@@ -13,7 +13,7 @@ test.each([
   expect(encodeHeaderValue(value)).toBe(header);
 });
 
-test("every value survives the way through a header (P1.7)", () => {
+test("every value can be sent in a header and read back (P1.7)", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (value) => {
       const header = encodeHeaderValue(value);
@@ -23,7 +23,7 @@ test("every value survives the way through a header (P1.7)", () => {
   );
 });
 
-test("a broken sentinel is told from a value", () => {
+test("an invalid sentinel is not a value", () => {
   expect(decodeHeaderValue("=?base64?***?=")).toBeUndefined();
   expect(decodeHeaderValue("=?base64?abc?=")).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /**
- * Values of `Mcp-Name` and `Mcp-Param-*`: visible ASCII travels as it is, anything that a header cannot
- * carry faithfully as `=?base64?…?=` (2026-07-28, Streamable HTTP).
+ * Values of `Mcp-Name` and `Mcp-Param-*`: visible ASCII is sent unchanged, anything else as `=?base64?…?=` (2026-07-28,
+ * Streamable HTTP).
  */
 const SENTINEL = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
@@ -10,7 +10,7 @@ export function encodeHeaderValue(value: string): string {
   return plain || value === "" ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
 }
 
-/** Undefined where the sentinel's inside is no Base64. */
+/** Undefined if the content is not Base64. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!(value.startsWith("=?base64?") && value.endsWith("?="))) return value;
   const inside = SENTINEL.exec(value)?.[1];

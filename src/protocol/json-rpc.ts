@@ -53,7 +53,7 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
-/** Numbers that JSON does not carry back exactly are none: their answer would name another request, or none. */
+/** Numbers that JSON does not return exactly are refused: their answer would name another request. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
@@ -71,7 +71,7 @@ export function isRequest(message: Message): message is Request {
   return "method" in message && "id" in message;
 }
 
-/** What a peer sent, if it has the outline of a message; nothing deeper is looked at. */
+/** A value if it has the basic form of a message; its content is not checked. */
 export function asMessage(value: unknown): Message | undefined {
   if (!isRecord(value)) return undefined;
   if (typeof value["method"] === "string") {
@@ -86,11 +86,11 @@ export function asMessage(value: unknown): Message | undefined {
 }
 
 /**
- * The messages in one JSON text from a server: one, or those of a batch (2025-03-26); none where it is no JSON or no
- * message. A malformed answer counts: the request it belongs to would wait in vain without it.
+ * The messages in a JSON text from a server: one, or those of a batch (2025-03-26); none if it is not JSON or not a
+ * message. A malformed answer is included, because its request would otherwise wait forever.
  */
 export function parseMessages(json: string): Message[] {
-  // Told without a parser's exception, which a server that floods its stdout would cause by the million.
+  // Checked without a parser, whose exceptions would be slow if a server floods its stdout.
   if (!/^\s*[{[]/.test(json)) return [];
   let value: unknown;
   try {

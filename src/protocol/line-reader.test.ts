@@ -12,7 +12,7 @@ function read(chunks: readonly Buffer[], maxBytes = 1_000): unknown[] {
   return seen;
 }
 
-test("lines come out the same however the bytes are cut (N2)", () => {
+test("lines are the same no matter how the bytes are cut (N2)", () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: "grapheme", maxLength: 40 }).filter((line) => line !== "" && !line.includes("\n"))),
@@ -32,7 +32,7 @@ test("lines come out the same however the bytes are cut (N2)", () => {
   );
 });
 
-test("a line over the limit is passed over, and the lines around it are read (R8)", () => {
+test("a line over the limit is skipped, and the lines around it are read (R8)", () => {
   const long = `{"jsonrpc":"2.0","id":7,"result":"${"x".repeat(100)}"}`;
   const bytes = Buffer.from(`before\n${long}\nafter\n`);
   const byBytes = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));

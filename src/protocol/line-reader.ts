@@ -3,19 +3,19 @@ import { OversizeOutline, type Answered } from "./oversize-outline.ts";
 
 export interface LineHandler {
   line(text: string): void;
-  /** A line over the limit went by. `asked` is its id where it was a request. */
+  /** A line was longer than the limit. `asked` is its id if it was a request. */
   tooLong(bytes: number, answered: Answered, asked?: RequestId): void;
 }
 
 const NEWLINE = 0x0a;
 
-/** Cuts bytes into lines. Each byte is looked at once, however a line is spread over chunks. */
+/** Splits bytes into lines. Each byte is looked at once, no matter how a line is spread over chunks. */
 export class LineReader {
   readonly #handler: LineHandler;
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #length = 0;
-  /** Set while a line over the limit streams by. */
+  /** Set while a line over the limit is read. */
   #oversize: OversizeOutline | undefined;
 
   constructor(maxBytes: number, handler: LineHandler) {

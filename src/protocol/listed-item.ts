@@ -5,19 +5,19 @@ import type { ListKind } from "./list-kinds.ts";
 /** Receives the place of each member that had to be changed: `annotations.title`. */
 type Report = (place: string, value: unknown) => void;
 
-/** A value as it may be listed: the same where it is valid, a repaired copy, or undefined where it is of no use. */
+/** A value that may be listed: unchanged if it is valid, a repaired copy, or undefined if it is unusable. */
 type Rule = (value: unknown, report: Report) => unknown;
 
 /**
- * An item of a list as every client accepts it: many of them check a list as a whole, so that one wrong member would cost
- * all items of all servers. Optional members that are null or of another type are left out, and `report` hears of each;
- * undefined where a member that an item cannot do without is missing. A valid item is returned as it is.
+ * An item of a list that every client accepts. Many clients check a list as a whole, so one invalid member would cost
+ * all items of all servers. Optional members that are null or of the wrong type are left out and reported; undefined if
+ * a required member is missing. A valid item is returned unchanged.
  */
 export function normaliseItem(kind: ListKind, value: unknown, report: Report): Params | undefined {
   return ITEMS[kind](value, report) as Params | undefined;
 }
 
-/** What an item is called, for messages. */
+/** The name of an item for messages. */
 export function itemName(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;
   return [value["name"], value["uri"], value["uriTemplate"]].find((name) => typeof name === "string");
@@ -41,7 +41,7 @@ const time: Rule = (value) => {
   return !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day) ? value : undefined;
 };
 
-/** Elements that are of no use are left out. */
+/** Leaves out unusable elements. */
 function listOf(rule: Rule): Rule {
   return (value, report) => {
     if (!Array.isArray(value)) return undefined;
@@ -57,7 +57,7 @@ function listOf(rule: Rule): Rule {
   };
 }
 
-/** Members that are of no use are left out; undefined where one that is needed is missing then. */
+/** Leaves out unusable members; undefined if a required one is missing then. */
 function object(members: Record<string, Rule>, ...needed: string[]): Rule {
   const rules = Object.entries(members);
   return (value, report) => {
@@ -83,7 +83,7 @@ function object(members: Record<string, Rule>, ...needed: string[]): Rule {
   };
 }
 
-/** Each is a schema: an object, or true or false. What is none describes nothing. */
+/** Each property is a schema: an object, true or false. Anything else is left out. */
 const properties: Rule = (value, report) => {
   if (!isRecord(value)) return undefined;
   let copy: Params | undefined;
@@ -99,7 +99,7 @@ const properties: Rule = (value, report) => {
 
 const schema = object({ $schema: text, properties, required: listOf(text) });
 
-/** Arguments are always an object, whatever the schema forgets to say. */
+/** Arguments are always an object, even if the schema does not say so. */
 const inputSchema: Rule = (value, report) => {
   const found = schema(value, report);
   if (!isRecord(found)) return undefined;
@@ -129,7 +129,7 @@ const describedTool = object(
   "name",
 );
 
-/** With a member that clients insist on, where the server gives none of use. */
+/** Adds a member that clients require if the server's is missing or unusable. */
 function filled(rule: Rule, member: string, fill: (item: Params) => unknown): Rule {
   return (value, report) => {
     const found = rule(value, report);

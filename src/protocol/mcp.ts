@@ -1,8 +1,8 @@
 import type { Params, RequestId, Result } from "./json-rpc.ts";
 
 /**
- * The members of MCP that code here reads, over all five revisions. Everything is open: a server may send
- * more, and what it sends reaches the caller untouched.
+ * The members of MCP that this code reads, for all five revisions. All types are open: further members reach the caller
+ * unchanged.
  */
 export interface Implementation {
   name: string;
@@ -99,7 +99,7 @@ export interface ResourceContents {
   [member: string]: unknown;
 }
 
-/** `T` is what the tool's output schema describes. */
+/** `T` is the type of the tool's output schema. */
 export interface CallToolResult<T = Record<string, unknown>> extends Result {
   content: Content[];
   structuredContent?: T;

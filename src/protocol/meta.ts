@@ -9,10 +9,10 @@ export const META = {
   relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
 
-/** Tells a server in the same process who calls, so that it can tell one caller's requests from another's. */
+/** The caller's name for a server in the same process, so that it can distinguish callers. */
 export const CALLER_META = "dev.nexus/caller";
 
-/** Extensions that code here knows. */
+/** Extensions that this code knows. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
@@ -25,5 +25,5 @@ export const UNSUPPORTED_VERSION = -32022;
 export const URL_ELICITATION_REQUIRED = -32042;
 /** Before 2026-07-28; from then on `-32602`. */
 export const RESOURCE_NOT_FOUND = -32002;
-/** A legacy client tells a server that the user refused a sampling request. */
+/** A legacy client's answer if the user refused a sampling request. */
 export const USER_REJECTED = -1;

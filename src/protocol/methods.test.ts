@@ -77,7 +77,7 @@ test("Mcp-Name repeats the name, the URI or the task of a modern request", () =>
   ]);
 });
 
-test("an unknown method is judged as a method that may do anything", () => {
+test("an unknown method is treated as a method that may do anything", () => {
   const unknown = [...INPUT, "skills/list", "acme/own", "tasks/own", "constructor", "__proto__"];
   expect(those((method) => targetKind(method) === "method")).toEqual(unknown);
 });
@@ -90,7 +90,7 @@ test("each list is requested by one method, and its items are in the member of i
   expect(those(itemsMember)).toEqual([...LISTS, "tasks/list", "skills/list"]);
 });
 
-test("a change makes stale what it may have changed", () => {
+test("a change makes outdated what it may have changed", () => {
   expect(madeStaleBy("notifications/resources/list_changed")).toEqual(["resources/list", "resources/templates/list"]);
   expect(madeStaleBy("notifications/resources/updated")).toEqual(["resources/read"]);
   expect(madeStaleBy("notifications/progress")).toEqual([]);

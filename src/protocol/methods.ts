@@ -1,7 +1,7 @@
 import { changeMethod, changeOf, type ChangingList, type ListKind } from "./list-kinds.ts";
 import type { Era } from "./revisions.ts";
 
-/** The requests of MCP, over all revisions, and those of extensions that are read here. */
+/** The requests of MCP in all revisions, and those of extensions that this code reads. */
 type Method =
   | "initialize"
   | "ping"
@@ -28,26 +28,26 @@ type Method =
   | "elicitation/create"
   | "skills/list";
 
-/** What is known about a method of MCP. A new one does not compile until all of it is decided. */
+/** What is known about a method of MCP. A new method does not compile until all of it is decided. */
 interface MethodTraits {
   era: Era | "both";
   /**
-   * How far a request goes: to the next neighbour (`hop`), from a server to the user (`input`), to the server that has
-   * what it names (`server`), or, unread, to the server of an endpoint that has only one (`extension`).
+   * Where a request goes: to the next neighbour only (`hop`), from a server to the user (`input`), to the server of its
+   * target (`server`), or unread to the server of an endpoint with only one (`extension`).
    */
   route: "hop" | "input" | "server" | "extension";
-  /** What access rules judge it by; `method` where it may do anything. */
+  /** The kind of target for access rules; `method` if it may do anything. */
   target: MethodTarget;
   /** The parameter that names the target. */
   param: "name" | "uri" | "ref" | "taskId" | undefined;
-  /** Whether sending it again can do something twice, and whether its result says how long it stays valid. */
+  /** Whether repeating it can have an effect twice, and whether its result says how long it stays valid. */
   repeat: "cacheable" | "safe" | "unsafe";
   /** Whether the server may ask for input before it answers. */
   asks: boolean;
   becomesTask: boolean;
-  /** The member of the result that holds the items of a list. */
+  /** The member of the result with the items of a list. */
   items: ListKind | "skills" | "tasks" | undefined;
-  /** The notification that makes an earlier result stale. */
+  /** The notification that makes an earlier result outdated. */
   staleAfter: `notifications/${ChangingList}/list_changed` | "notifications/resources/updated" | undefined;
 }
 
@@ -99,7 +99,7 @@ const METHODS: Readonly<Record<Method, MethodTraits>> = {
     target: "resource",
     param: "uri",
     asks: true,
-    // An update may name a part of what was read, so everything that was read is stale.
+    // An update may name a part of a resource, so all resources that were read are outdated.
     staleAfter: "notifications/resources/updated",
   },
   "completion/complete": { ...FORWARDED, ...SAFE, target: "completion", param: "ref" },
@@ -118,16 +118,16 @@ const METHODS: Readonly<Record<Method, MethodTraits>> = {
   "skills/list": { ...HOP, ...SAFE, era: "modern", route: "extension", target: "method", items: "skills" },
 };
 
-/** Methods that are not known here, such as those of extensions and of later revisions, have no traits. */
+/** Unknown methods, such as those of extensions and later revisions, have no traits. */
 const TRAITS: ReadonlyMap<string, MethodTraits> = new Map(Object.entries(METHODS));
 
-/** Whether only the next neighbour answers it, so that nothing of it is ever forwarded. */
+/** Whether only the next neighbour answers it, so that it is never forwarded. */
 export function isOneHop(method: string): boolean {
   const route = TRAITS.get(method)?.route;
   return route === "hop" || route === "input";
 }
 
-/** Whether a server asks the user, or the user's model, with it. */
+/** Whether a server uses it to ask the user or the user's model. */
 export function isInputMethod(method: string): boolean {
   return TRAITS.get(method)?.route === "input";
 }
@@ -154,12 +154,12 @@ export function isInteractive(method: string): boolean {
   return traits !== undefined && traits.asks && traits.era !== "legacy";
 }
 
-/** Whether a legacy server may send requests of its own before it answers. */
+/** Whether a legacy server may send its own requests before it answers. */
 export function mayAskMeanwhile(method: string): boolean {
   return TRAITS.get(method)?.asks === true;
 }
 
-/** Whether sending it again cannot do anything twice. */
+/** Whether repeating it cannot have an effect twice. */
 export function isRepeatable(method: string): boolean {
   const repeat = TRAITS.get(method)?.repeat;
   return repeat === "safe" || repeat === "cacheable";
@@ -178,13 +178,13 @@ export function targetKind(method: string): MethodTarget {
   return TRAITS.get(method)?.target ?? "method";
 }
 
-/** The member of a request's parameters that `Mcp-Name` repeats, if it repeats one. */
+/** The parameter that the header `Mcp-Name` repeats, if any. */
 export function namedMember(method: string): "name" | "uri" | "taskId" | undefined {
   const traits = TRAITS.get(method);
   return traits === undefined || traits.era === "legacy" || traits.param === "ref" ? undefined : traits.param;
 }
 
-/** The member of its result that holds the items of a list. */
+/** The member of its result with the items of a list. */
 export function itemsMember(method: string): string | undefined {
   return TRAITS.get(method)?.items;
 }
@@ -203,7 +203,7 @@ export const LIST_METHODS = {
   prompts: "prompts/list",
 } as const satisfies Record<ListKind, Method>;
 
-/** The methods whose earlier results a notification makes stale. */
+/** The methods whose earlier results a notification makes outdated. */
 export function madeStaleBy(notification: string): readonly string[] {
   return STALE.get(notification) ?? NONE;
 }

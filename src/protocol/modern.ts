@@ -5,7 +5,7 @@ import { META } from "./meta.ts";
 import { namedMember } from "./methods.ts";
 import { paramHeaderValues, type ParamHeader } from "./param-headers.ts";
 
-/** What a modern request says about its sender: nothing is remembered between requests. */
+/** What a modern request says about its sender; nothing is remembered between requests. */
 export interface ModernSender {
   version: string;
   clientInfo: Implementation;
@@ -13,7 +13,7 @@ export interface ModernSender {
   logLevel?: LogLevel | undefined;
 }
 
-/** The `_meta` that every request of this sender carries. */
+/** The `_meta` of every request of this sender. */
 export function modernMeta({ version, clientInfo, capabilities, logLevel }: ModernSender): Record<string, unknown> {
   const meta: Record<string, unknown> = {
     [META.protocolVersion]: version,
@@ -40,7 +40,7 @@ export function modernHeaders(
 }
 
 /**
- * How long the servers of this package take back a request state, and how long the command line keeps the call that waits
- * with it: one number, so that neither promises what the other does not keep.
+ * How long servers of this package accept a request state, and how long the command line keeps its parked call. One
+ * constant, so that both are the same.
  */
 export const REQUEST_STATE_HOURS = 24;

@@ -5,11 +5,11 @@ import { itemsMember } from "./methods.ts";
 
 export interface Flattened {
   result: Result;
-  /** What names the items that were left out. */
+  /** The names of the items that were left out. */
   leftOut: string[];
 }
 
-/** The answer to a list without the items that are nested too deeply; undefined where nothing can be saved. */
+/** The result of a list without items that are nested too deeply; undefined if the result is unusable. */
 export function withoutNestedItems(method: string, result: Result): Flattened | undefined {
   const member = itemsMember(method);
   const items: unknown = member === undefined ? undefined : result[member];
@@ -17,7 +17,7 @@ export function withoutNestedItems(method: string, result: Result): Flattened | 
   const kept: unknown[] = [];
   const leftOut: string[] = [];
   for (const item of items as unknown[]) {
-    // The result and its list are two levels themselves.
+    // The result and its list add two levels.
     if (isNestedDeeper(item, MAX_NESTING - 2)) leftOut.push(nameOf(item));
     else kept.push(item);
   }

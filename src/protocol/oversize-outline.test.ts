@@ -21,7 +21,7 @@ test.each([
   expect(outline(json)).toEqual(answered);
 });
 
-test("the id is found in any answer, wherever it stands", () => {
+test("the id is found in any answer, at any position", () => {
   const id = fc.oneof(fc.integer(), fc.string({ unit: "binary", maxLength: 20 }));
   fc.assert(
     fc.property(id, fc.jsonValue(), fc.boolean(), (id, result, first) => {

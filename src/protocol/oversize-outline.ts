@@ -9,21 +9,21 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Which request a message answers: one, one that cannot be told, or none, because it is the server's own. */
+/** The request that a message answers: its id, "unknown", or "nothing" for the server's own messages. */
 export type Answered = { id: RequestId } | "unknown" | "nothing";
 
-/** Longer ids than this are not kept: nothing of ours has one. */
+/** Longer ids are not kept, because no request of ours has one. */
 const MAX_SCALAR = 256;
 
 /**
- * Reads past a message that is too long to keep, and remembers only which request it answers.
- * The id may stand before or after the result, so the whole message is scanned, a byte at a time, in constant space.
+ * Reads a message that is too long to keep, and remembers only which request it answers. The id may come before or
+ * after the result, so the whole message is scanned byte by byte in constant memory.
  */
 export class OversizeOutline {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** The scalar being read at depth 1, as text. */
+  /** The scalar that is being read at depth 1. */
   #scalar = "";
   #key = "";
   #afterColon = false;
@@ -39,7 +39,7 @@ export class OversizeOutline {
     return this.#id === undefined ? "unknown" : { id: this.#id };
   }
 
-  /** The id of the request that it was, if it was one. */
+  /** Its id, if it was a request. */
   get asked(): RequestId | undefined {
     return this.#hasMethod ? this.#id : undefined;
   }
@@ -99,7 +99,7 @@ export class OversizeOutline {
 
 function parseId(text: string): RequestId | undefined {
   try {
-    // Bytes were collected one a character.
+    // Each byte was collected as one character.
     const value: unknown = JSON.parse(Buffer.from(text, "latin1").toString("utf8"));
     return typeof value === "string" || typeof value === "number" ? value : undefined;
   } catch {

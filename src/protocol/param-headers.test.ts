@@ -36,7 +36,7 @@ test.each([
   expect(paramHeadersOf(schema)).toEqual({ ok: false, reason: expect.stringContaining(reason) as string });
 });
 
-test("the annotation's name as plain data does no harm", () => {
+test("the annotation's name as plain data has no effect", () => {
   const data = { properties: { a: { type: "object", default: { "x-mcp-header": "A" } } } };
   const property = { properties: { a: { items: { properties: { "x-mcp-header": { type: "string" } } } } } };
   for (const schema of [data, property]) expect(paramHeadersOf(schema)).toEqual({ ok: true, headers: [] });

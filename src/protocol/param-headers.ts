@@ -1,26 +1,26 @@
 import { encodeHeaderValue } from "./header-value.ts";
 import { isRecord } from "../json/is-record.ts";
 
-/** One property of a tool's input that travels as a header too: `x-mcp-header` of 2026-07-28. */
+/** A property of a tool's input that is also sent as a header: `x-mcp-header` of 2026-07-28. */
 export interface ParamHeader {
   /** `Mcp-Param-<name>`. */
   header: string;
-  /** The way to the property, through `properties` only. */
+  /** The path to the property, through `properties` only. */
   path: readonly string[];
   type: "string" | "integer" | "boolean";
 }
 
 export type ParamHeaders = { ok: true; headers: readonly ParamHeader[] } | { ok: false; reason: string };
 
-/** Of nearly every tool there is. */
+/** For nearly every tool. */
 export const NO_PARAM_HEADERS: ParamHeaders = { ok: true, headers: [] };
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = ["string", "integer", "boolean"] as const;
-/** Deeper schemas are not searched; no real tool comes near it. */
+/** Deeper schemas are not searched; no real tool is that deep. */
 const MAX_DEPTH = 64;
 
-/** The headers a tool's input schema asks for, or why the tool must not be offered. */
+/** The headers of a tool's input schema, or why the tool must not be offered. */
 export function paramHeadersOf(inputSchema: unknown): ParamHeaders {
   if (!isRecord(inputSchema) || !names(inputSchema, 0)) return NO_PARAM_HEADERS;
   const headers: ParamHeader[] = [];
@@ -43,7 +43,7 @@ export function paramHeaderValues(headers: readonly ParamHeader[], args: unknown
   return values;
 }
 
-/** Whether the annotation's name stands anywhere: a quick look that makes nothing, because lists can be long. */
+/** Whether the annotation occurs anywhere: a quick check without allocation, because lists can be long. */
 function names(value: object, depth: number): boolean {
   if (depth > MAX_DEPTH * 3) return false;
   for (const key in value) {
@@ -91,7 +91,7 @@ function mentionsHeader(value: unknown, depth: number): boolean {
   if (Array.isArray(value)) return value.some((item) => mentionsHeader(item, depth + 1));
   return Object.entries(value).some(([key, inside]) => {
     if (key === "x-mcp-header") return true;
-    // Names of properties are the tool's own, and one may be called like the annotation.
+    // A property can have the same name as the annotation.
     if (key === "properties" && isRecord(inside))
       return Object.values(inside).some((each) => mentionsHeader(each, depth + 1));
     return !LITERALS.has(key) && mentionsHeader(inside, depth + 1);

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Content } from "./mcp.ts";
 
-/** Whether a block is the structure as text: tools with an output schema repeat it so, for clients that know no structure. */
+/**
+ * Whether a content block repeats the structured content as text, as tools with an output schema do for older clients.
+ */
 export function repeatsStructure({ type, text }: Content, structured: unknown): boolean {
   if (type !== "text" || typeof text !== "string") return false;
   try {

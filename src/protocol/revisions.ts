@@ -19,12 +19,12 @@ export function isLegacyRevision(version: unknown): version is LegacyRevision {
   return LEGACY_REVISIONS.some((known) => known === version);
 }
 
-/** The newest revision of `known` that the other side names too. */
+/** The newest revision of `known` that the other side also names. */
 export function newestCommon<R extends Revision>(known: readonly R[], offered: readonly unknown[]): R | undefined {
   return known.find((revision) => offered.includes(revision));
 }
 
-/** Revisions are dates, so they order as text. */
+/** Revisions are dates, so they are compared as text. */
 export function atLeast(version: string, revision: Revision): boolean {
   return version >= revision;
 }

@@ -15,29 +15,29 @@ export interface SchemaProblem {
   message: string;
 }
 
-/** Types by their names, or values; one of them would have been right. */
+/** The names of expected types, or expected values; any of them would be valid. */
 interface Expected {
   types: readonly string[];
   values: readonly unknown[];
 }
 
-/** A problem together with what is needed to weigh it against others. */
+/** A problem with what is needed to compare it with others. */
 export interface SchemaFinding extends SchemaProblem {
-  /** The path as a program would write it: `options.limit`. */
+  /** The path in the syntax of a program: `options.limit`. */
   name: string;
-  /** What would have been right here, where that can be named in a few words. */
+  /** What would be valid here, if it can be said in a few words. */
   expected?: Expected;
 }
 
-/** The formats that are checked, by what they ask for. */
+/** The formats that are checked, and their names in messages. */
 const FORMATS: Readonly<Record<string, string>> = {
   date: "a date that exists (YYYY-MM-DD)",
   "date-time": "a date with a time (YYYY-MM-DDThh:mm:ss)",
 };
 
-/** What a keyword that was not met means for the value, in words. Nothing for those whose schemas say it themselves. */
+/** The meaning of a failed keyword in words. Nothing for keywords whose inner schemas report the problem themselves. */
 export function explain(keyword: string, location: SchemaLocation): SchemaFinding[] {
-  // What is wrong with each item that `contains` looked at is no fault: one that fits is all it takes.
+  // Problems of single items under `contains` are not reported: one valid item is enough.
   if (location.isCandidate) return [];
   const { schema, value } = location;
   const demand = schema[keyword];
@@ -97,7 +97,7 @@ export function explain(keyword: string, location: SchemaLocation): SchemaFindin
     case "maxContains":
       return [findingAt(location, `expected at most ${counted(demand, "item")} of the kind that the schema describes`)];
     default:
-      // A step on the way: the fault itself follows.
+      // An intermediate step: the problem itself follows.
       return [];
   }
 }
@@ -108,12 +108,12 @@ export function findingAt({ path, segments, isName }: SchemaLocation, text: stri
   return { path, name, message: name === "" ? text : `${name}: ${text}` };
 }
 
-/** One of several would have been right. */
+/** Combines alternatives. */
 export function mergeExpected(all: readonly Expected[]): Expected {
   return { types: [...new Set(all.flatMap(({ types }) => types))], values: all.flatMap(({ values }) => values) };
 }
 
-/** The value is of another kind altogether. */
+/** The value has a different type. */
 export function explainMismatch(location: SchemaLocation, expected: Expected): SchemaFinding {
   const { types, values } = expected;
   const { value } = location;
@@ -125,7 +125,7 @@ export function explainMismatch(location: SchemaLocation, expected: Expected): S
   return { ...findingAt(location, text), expected };
 }
 
-/** Properties that the schema requires; `why` where it does so only beside others. */
+/** Missing required properties; `why` if they are required only together with others. */
 export function explainMissing(location: SchemaLocation, names: readonly string[], why = ""): SchemaFinding[] {
   const { path, segments, schema, value } = location;
   if (!isRecord(value)) return [];
@@ -146,7 +146,7 @@ export function explainMissing(location: SchemaLocation, names: readonly string[
     });
 }
 
-/** There is a value where the schema says `false`: mostly a property that it does not know. */
+/** A value where the schema is `false`: usually an unknown property. */
 export function explainUnknown(location: SchemaLocation): SchemaFinding {
   const { path, segments, owner, parent } = location;
   const last = segments.at(-1);
@@ -163,7 +163,7 @@ export function explainUnknown(location: SchemaLocation): SchemaFinding {
   return { path, name, message: `unknown property ${name}${hint}` };
 }
 
-/** `string "5"`; only the value shows why 1.5 is no integer, and why "5" is none either. */
+/** `string "5"`: type and value, because only both together show why 1.5 and "5" are not integers. */
 function typedValue(value: unknown): string {
   if (typeof value === "number") return shown(value);
   return typeof value === "string" || typeof value === "boolean" ? `${typeof value} ${shown(value)}` : typeOf(value);
@@ -174,13 +174,13 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A value as it is shown in a message: its JSON, cut where it gets long. */
+/** A value in a message: its JSON, shortened. */
 function shown(value: unknown): string {
   const json = JSON.stringify(value) ?? "nothing";
   return json.length > LONGEST_VALUE ? `${json.slice(0, LONGEST_VALUE)}…` : json;
 }
 
-/** With the text itself where it is short. */
+/** With the text itself if it is short. */
 function lengthOf(value: unknown): string {
   const length = Array.from(value as string).length;
   return length > LONGEST_VALUE ? String(length) : `${length} (${shown(value)})`;

@@ -1,48 +1,48 @@
 import { escapePart, fragmentParts } from "./pointer.ts";
 import type { CleanSchema } from "./preparation.ts";
 
-/** One run of the validator: the schema, its schemas by URI, and the value. */
+/** One run of the validator: the schema, its subschemas by URI, and the value. */
 export interface ValidatorRun {
   root: CleanSchema;
   lookup: Record<string, CleanSchema>;
   value: unknown;
 }
 
-/** What the validator reports: a keyword that was not met, and where. */
+/** A failed keyword and its place, as the validator reports it. */
 export interface OutputUnit {
   keyword: string;
   keywordLocation: string;
   instanceLocation: string;
 }
 
-/** Where in the value something was found. */
+/** A place in the value. */
 export interface ValueLocation {
   /** A JSON pointer into the value. */
   path: string;
-  /** The same in parts; numbers are positions in arrays. */
+  /** The same in parts; numbers are array indexes. */
   segments: (string | number)[];
   value: unknown;
   parent: unknown;
 }
 
-/** Where in the schema and where in the value something was found. */
+/** A place in the schema and in the value. */
 export interface SchemaLocation extends ValueLocation {
-  /** The schema whose keyword was not met. */
+  /** The schema with the failed keyword. */
   schema: Readonly<Record<string, unknown>>;
-  /** The schema one step above, where that step was `additionalProperties` or `unevaluatedProperties`. */
+  /** The schema one step above, if that step was `additionalProperties` or `unevaluatedProperties`. */
   owner?: Readonly<Record<string, unknown>> | undefined;
-  /** It is about the name of a property, not its value. */
+  /** Whether it is about the name of a property, not its value. */
   isName?: boolean;
-  /** It is about an item that `contains` tried. */
+  /** Whether it is about an item under `contains`. */
   isCandidate?: boolean;
-  /** The schema admits nothing. */
+  /** Whether the schema allows nothing. */
   isForbidden?: boolean;
 }
 
 const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const REST = new Set(["additionalProperties", "unevaluatedProperties"]);
 
-/** The validator names both by pointers; through `$ref` the one into the schema has to be walked. */
+/** The validator reports both as pointers; the one into the schema has to be followed through `$ref`. */
 export function locationOf({ keywordLocation, instanceLocation }: OutputUnit, run: ValidatorRun): SchemaLocation {
   const found = locateValue(fragmentParts(instanceLocation), run.value);
   const { schema, owner, isName, isCandidate } = walkSchema(fragmentParts(keywordLocation).slice(0, -1), run);
@@ -58,7 +58,7 @@ export function locationOf({ keywordLocation, instanceLocation }: OutputUnit, ru
   };
 }
 
-/** What the parts of a pointer lead to; only the value shows which of them are positions in arrays. */
+/** The value at a pointer; only the value shows which parts are array indexes. */
 export function locateValue(parts: readonly string[], root: unknown): ValueLocation {
   let value = root;
   let parent: unknown;

@@ -1,7 +1,7 @@
 import { percentDecoded } from "../text/percent-decoded.ts";
 import { isRecord } from "../json/is-record.ts";
 
-/** A reference is followed many times, and each time from its beginning. */
+/** A reference is followed many times, each time from its beginning, so its length is limited. */
 const MAX_REFERENCE = 1_000;
 
 /** The parts of a JSON pointer, `/a~1b/0`. */
@@ -26,7 +26,7 @@ export function escapePart(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The way to a value as a program would write it: `filters[2].name`. */
+/** The path to a value in the syntax of a program: `filters[2].name`. */
 export function nameOf(segments: readonly (string | number)[]): string {
   return segments
     .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${segment}`))
@@ -34,7 +34,7 @@ export function nameOf(segments: readonly (string | number)[]): string {
     .replace(/^\./, "");
 }
 
-/** What a reference inside a schema points at; undefined where that is not inside it. Nothing is ever fetched. */
+/** The target of a reference inside a schema; undefined if it is not inside. Nothing is fetched. */
 export function referenced(reference: string, root: unknown): unknown {
   if (reference === "#") return root;
   if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;

@@ -1,6 +1,6 @@
 import { isRecord } from "../json/is-record.ts";
 
-/** A schema of our own making, without booleans: `true` became `{}`, `false` became `{ not: {} }`. */
+/** A schema of our own without booleans: `true` became `{}`, `false` became `{ not: {} }`. */
 export interface CleanSchema {
   [keyword: string]: unknown;
 }
@@ -8,11 +8,11 @@ export interface CleanSchema {
 export interface PreparedSchema {
   root: CleanSchema;
   draft: "7" | "2020-12";
-  /** Every schema in it that has a `$ref`. */
+  /** All subschemas with a `$ref`. */
   references: CleanSchema[];
 }
 
-/** Says why a schema cannot be used, in words for people. */
+/** Why a schema cannot be used, in words for people. */
 export class UnusableSchema extends Error {
   override readonly name = "UnusableSchema";
 }
@@ -26,8 +26,8 @@ const DIALECTS: readonly [RegExp, PreparedSchema["draft"]][] = [
 ];
 
 /**
- * Copies what a validator may see of a server's schema. The copy has known keywords only, each of the right shape,
- * because the validator trusts them, writes into the schema it is given, and takes an example's `id` for a base URI.
+ * Copies the parts of a server's schema that the validator may see. The copy has only known keywords with valid values,
+ * because the validator trusts them, writes into the schema, and takes the `id` of an example for a base URI.
  */
 export function prepareSchema(schema: unknown): PreparedSchema {
   const text = JSON.stringify(schema) as string | undefined;
@@ -51,7 +51,7 @@ function draftOf(schema: unknown): PreparedSchema["draft"] {
 interface Place {
   draft: PreparedSchema["draft"];
   references: CleanSchema[];
-  /** Of the schema, within the whole. */
+  /** Its path within the whole schema. */
   path: string;
   depth: number;
 }
@@ -76,14 +76,14 @@ function cleanSchema(schema: unknown, place: Place): CleanSchema {
   );
   if (clean["$ref"] !== undefined) {
     place.references.push(clean);
-    // In draft-07 nothing beside `$ref` counts, a base URI included.
+    // In draft-07 nothing beside `$ref` counts, not even a base URI.
     if (place.draft === "7") delete clean["$id"];
   }
   if (clean["dependencies"] !== undefined) splitDependencies(clean);
   return clean;
 }
 
-/** The two keywords that replaced `dependencies`; the validator would look for `$id` among its property names. */
+/** Replaces `dependencies` by its two successors; the validator would look for `$id` among its property names. */
 function splitDependencies(clean: CleanSchema): void {
   const dependencies = Object.entries(clean["dependencies"] as Record<string, unknown>);
   delete clean["dependencies"];
@@ -124,7 +124,7 @@ function ofType(type: "string" | "number" | "boolean"): Cleaner {
 
 const TYPES = new Set(["string", "number", "integer", "boolean", "null", "array", "object"]);
 
-/** A validator fits nothing to a type that it does not know: no argument would ever be right. */
+/** The validator accepts no value for an unknown type, so no argument would ever be valid. */
 const typeNames: Cleaner = (value, place) => {
   const given = typeof value === "string" ? [value] : (names(value, place) as string[]);
   const stranger = given.find((name) => !TYPES.has(name));
@@ -137,7 +137,7 @@ const values: Cleaner = (value, place) => {
   return value;
 };
 
-/** A pattern in another language's syntax cannot be checked, and whoever sends unchecked arguments shall know. */
+/** A pattern in another syntax cannot be checked, and the sender of unchecked arguments should know that. */
 const pattern: Cleaner = (value, place) => {
   if (typeof value !== "string") throw misshapen(place, "a string");
   return requirePattern(value, place);

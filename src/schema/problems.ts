@@ -8,7 +8,7 @@ import {
 } from "./explain.ts";
 import { locationOf, type OutputUnit, type ValidatorRun } from "./location.ts";
 
-/** What the validator found, in words. It reports every step on the way to a fault; people want the fault. */
+/** Converts the validator's output to problems. It reports every step on the way; only the last one is the problem. */
 export function problemsIn(units: readonly OutputUnit[], run: ValidatorRun): SchemaProblem[] {
   const seen = new Set<string>();
   const problems = findingsIn(units, run)
@@ -40,7 +40,7 @@ function isInside(unit: OutputUnit | undefined, outer: OutputUnit): boolean {
   );
 }
 
-/** Of several alternatives that all failed, explains the one that was probably meant. */
+/** If all alternatives failed, explains the one that was probably meant. */
 function alternatives(unit: OutputUnit, inner: readonly OutputUnit[], run: ValidatorRun): SchemaFinding[] {
   const location = locationOf(unit, run);
   const count = (location.schema[unit.keyword] as unknown[]).length;
@@ -64,7 +64,7 @@ function alternatives(unit: OutputUnit, inner: readonly OutputUnit[], run: Valid
   return [findingAt(location, `matches none of the ${count} alternatives${hint}`)];
 }
 
-/** A wrong `kind: "circle"` says more about what was not meant than any number of missing members. */
+/** A wrong `kind: "circle"` rules out an alternative more than any number of missing members. */
 function weightOf(findings: readonly SchemaFinding[]): number {
   return findings.reduce((weight, { expected }) => weight + (expected ? 100 : 1), 0);
 }

@@ -5,10 +5,10 @@ import { referenced } from "./pointer.ts";
 export type Schema = Readonly<Record<string, unknown>>;
 
 const MAX_STEPS = 32;
-/** Alternatives that are looked at for one schema: hostile ones refer to themselves in every way there is. */
+/** Maximum number of alternatives for one schema: hostile schemas refer to themselves. */
 const MAX_ALTERNATIVES = 10_000;
 const MAX_DEPTH = 8;
-/** Parts of one `allOf`: each is laid over all before it. */
+/** Maximum number of parts of one `allOf`: each is merged with all before it. */
 const MAX_PARTS = 1_000;
 
 interface Journey {
@@ -20,7 +20,7 @@ interface Journey {
 export class SchemaShape {
   readonly schema: Schema;
   readonly #journey: Journey;
-  /** Alternatives within alternatives. */
+  /** The depth of nested alternatives. */
   readonly #depth: number;
 
   constructor(schema: unknown, journey?: Journey, depth = 0) {
@@ -30,7 +30,7 @@ export class SchemaShape {
     this.schema = followed(own, this.#journey.root);
   }
 
-  /** The names of types that a value may have, in the order of the schema; none where it does not say. */
+  /** The type names that a value may have, in the order of the schema; empty if it has none. */
   get types(): string[] {
     const { type, properties, items, prefixItems } = this.schema;
     if (type !== undefined) return [type].flat().map(String);
@@ -38,13 +38,13 @@ export class SchemaShape {
     return items !== undefined || prefixItems !== undefined ? ["array"] : [];
   }
 
-  /** The values it is one of, where it names them. */
+  /** The allowed values, if the schema lists them. */
   get values(): unknown[] | undefined {
     if ("const" in this.schema) return [this.schema["const"]];
     return Array.isArray(this.schema["enum"]) ? (this.schema["enum"] as unknown[]) : undefined;
   }
 
-  /** The ways to satisfy it, in the order of the schema; none where there is only one. */
+  /** The alternatives, in the order of the schema; empty if there is only one. */
   get alternatives(): SchemaShape[] {
     const several = this.schema["anyOf"] ?? this.schema["oneOf"];
     if (!Array.isArray(several) || this.#depth >= MAX_DEPTH) return [];
@@ -105,7 +105,7 @@ export class SchemaShape {
   }
 }
 
-/** Without `$ref` and `allOf` at its top: what they bring stands beside the schema's own words. */
+/** Without `$ref` and `allOf` at its top: their content is merged with the schema's own keywords. */
 function followed(schema: Schema, root: Schema): Schema {
   let result = schema;
   for (let step = 0; step < MAX_STEPS; step++) {

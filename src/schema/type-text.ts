@@ -3,15 +3,15 @@ import { percentDecoded } from "../text/percent-decoded.ts";
 import { referenced } from "./pointer.ts";
 
 export interface TypeLimits {
-  /** How deep objects are opened; below that they are `object`. */
+  /** Maximum depth of objects; deeper ones are `object`. */
   depth: number;
-  /** How many values of an enumeration are named. */
+  /** Maximum number of values of an enumeration. */
   choices: number;
 }
 
 const IN_FULL: TypeLimits = { depth: 6, choices: 100 };
 const ANYTHING = "any";
-/** A schema may be made of itself in many ways at once: how much of it is read has an end. */
+/** A limit, because a schema may contain itself in many ways at once. */
 const MOST_PARTS = 1_000;
 
 /** A property of an object as a schema describes it. */
@@ -21,13 +21,13 @@ export interface Property {
   isRequired: boolean;
 }
 
-/** Reads JSON Schemas of servers as types that people know: `"a" | "b"`, `string[]`, `{ a: string, b?: integer }`. */
+/** Describes JSON Schemas of servers as types: `"a" | "b"`, `string[]`, `{ a: string, b?: integer }`. */
 export class SchemaReader {
   readonly #root: unknown;
   readonly #limits: TypeLimits;
   #partsLeft = MOST_PARTS;
 
-  /** `root` is what references in its parts point into. */
+  /** `root` is the schema that references point into. */
   constructor(root: unknown, limits: TypeLimits = IN_FULL) {
     this.#root = root;
     this.#limits = limits;
@@ -38,7 +38,7 @@ export class SchemaReader {
     return this.#type(schema, { depth: 0, references: [] });
   }
 
-  /** What an object may have, those it must have first. References and `allOf` are followed. */
+  /** The properties of an object, required ones first. References and `allOf` are followed. */
   properties(schema: unknown): Property[] {
     this.#partsLeft = MOST_PARTS;
     return this.#members(schema);
@@ -57,7 +57,7 @@ export class SchemaReader {
     return [...all.filter(({ isRequired }) => isRequired), ...all.filter(({ isRequired }) => !isRequired)];
   }
 
-  /** What a reference stands for, where it is one; members beside it also apply. */
+  /** The target of a reference, merged with the members beside it; other schemas unchanged. */
   resolved(schema: unknown): unknown {
     if (!isRecord(schema) || typeof schema["$ref"] !== "string") return schema;
     const target = referenced(schema["$ref"], this.#root);
@@ -79,7 +79,7 @@ export class SchemaReader {
     if (Array.isArray(schema["allOf"]) && this.#members(schema).length > 0) return this.#object(schema, at);
     const own = this.#ownType(schema, at);
     const alternatives = listOf(schema["anyOf"] ?? schema["oneOf"]).map((inner) => this.#type(inner, at));
-    // Alternatives of an object with members are usually about which of them must be there.
+    // Alternatives of an object with properties usually only say which of them are required.
     const union = alternatives.includes(ANYTHING) || own !== ANYTHING ? [] : alternatives;
     const all = listOf(schema["allOf"]).map((inner) => this.#type(inner, at));
     const known = [own, joined(union), ...all].filter((type) => type !== ANYTHING && type !== "");
@@ -136,11 +136,11 @@ export class SchemaReader {
 
 interface Position {
   depth: number;
-  /** Those that were followed on the way here: a type may be made of itself. */
+  /** The references followed so far: a type may contain itself. */
   references: readonly string[];
 }
 
-/** A property's name as it stands in a signature. */
+/** The name of a property in a signature. */
 export function memberName({ name, isRequired }: Pick<Property, "name" | "isRequired">): string {
   return `${/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name) ? name : JSON.stringify(name)}${isRequired ? "" : "?"}`;
 }
@@ -149,9 +149,9 @@ function joined(types: readonly string[]): string {
   return [...new Set(types)].join(" | ");
 }
 
-/** `("a" | "b")[]`: brackets where an operator stands outside of all others. */
+/** `("a" | "b")[]`: adds brackets if an operator is outside all others. */
 function bracketed(type: string): string {
-  // Texts and what is in brackets count as one letter; the innermost go first.
+  // Strings and bracketed parts count as one character; the innermost are replaced first.
   let outside = type.replaceAll(/"(?:[^"\\]|\\.)*"/g, "x");
   for (let before = ""; before !== outside;) {
     before = outside;

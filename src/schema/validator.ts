@@ -15,14 +15,14 @@ export type SchemaCheck =
 export type SchemaValidator = (value: unknown) => SchemaCheck;
 
 const MAX_PROBLEMS = 50;
-/** Errors of the validator that are looked at to find them. */
+/** Maximum number of validator errors that are read to find them. */
 const MAX_ERRORS = 5_000;
-/** A hostile schema's patterns and references can keep a processor busy for years. */
+/** Patterns and references of a hostile schema can run for years. */
 const MAX_MS = 3_000;
-/** On a busy machine time passes without a processor: that is not the schema's fault, and it is tried once more. */
+/** On a busy machine, time passes without CPU time. That is not the schema's fault, so it is tried once more. */
 const BUSY = { share: 0.5, patience: 3 };
 
-/** Loaded when the first value is checked. Neither compiling nor the validator throws. */
+/** The validator is loaded with the first value. Neither compiling nor validating throws. */
 export function compileSchema(schema: object): SchemaValidator {
   try {
     const { root, draft, references } = prepareSchema(schema);
@@ -45,7 +45,7 @@ export function compileSchema(schema: object): SchemaValidator {
   }
 }
 
-/** The validator knows only what is inside the schema; what is not there would have to be fetched. */
+/** The validator knows only what is inside the schema; anything else would have to be fetched. */
 function requireLocal(references: readonly CleanSchema[], lookup: Record<string, CleanSchema>): void {
   for (const { $ref, __absolute_ref__: uri } of references) {
     if (typeof uri === "string" && lookup[uri] !== undefined) continue;
@@ -57,7 +57,7 @@ function requireLocal(references: readonly CleanSchema[], lookup: Record<string,
 
 const script = new Script("run()");
 
-/** The only way to stop a synchronous computation, a regular expression included, is the timeout of a script. */
+/** The timeout of a script is the only way to stop a synchronous computation such as a regular expression. */
 function runBounded<T>(run: (stopEarly: boolean) => T): T {
   const context = createContext({});
   const runFor = (task: () => T, timeout: number) => {
@@ -81,7 +81,7 @@ function runBounded<T>(run: (stopEarly: boolean) => T): T {
   try {
     return within(() => run(false));
   } catch (error) {
-    // More errors than the validator can pass on; the first of each kind are enough.
+    // More errors than the validator can return; the first of each kind are enough.
     if (error instanceof RangeError) return within(() => run(true));
     throw error;
   }

@@ -15,24 +15,24 @@ import {
 } from "yaml";
 
 /**
- * The library recurses over nested values, and an almost full stack does not only throw: the engine aborts the process
- * where it finds no room to compile a regular expression. Readers have smaller limits of their own.
+ * The library recurses over nested values. With an almost full stack the engine may abort the process instead of
+ * throwing, when it compiles a regular expression. Readers have smaller limits of their own.
  */
 const MAX_DEPTH = 250;
-/** Enough for a megabyte as people write it. */
+/** Enough for a megabyte of usual text. */
 const MAX_LEXEMES = 500_000;
 
 export interface YamlOptions extends Pick<SchemaOptions, "merge" | "schema"> {
-  /** Whether a key that comes twice in a map is an error: true unless said otherwise. */
+  /** Whether a repeated key in a map is an error; default: true. */
   uniqueKeys?: boolean;
-  /** Words, signs and spaces. Each takes microseconds and hundreds of bytes, and much more where it is a mistake. */
+  /** Words, signs and spaces. Each costs microseconds and hundreds of bytes, and much more if it is a mistake. */
   maxLexemes?: number;
 }
 
-/** The first document of a text. Throws a RangeError where it is nested too deeply or has too many parts. */
+/** The first document of a text. Throws a RangeError if it is nested too deeply or has too many parts. */
 export function parseBoundedYaml(text: string, options: YamlOptions = {}): Document.Parsed {
   const { uniqueKeys = true, maxLexemes = MAX_LEXEMES, ...schema } = options;
-  // Told to look for repeated keys, the library would compare each key with all before it.
+  // The library's own search for repeated keys would take quadratic time.
   const composer = new Composer({ ...schema, uniqueKeys: false });
   let document: Document.Parsed | undefined;
   for (const next of composer.compose(boundedTokens(text, maxLexemes), true, text.length)) {
@@ -47,7 +47,9 @@ export function parseBoundedYaml(text: string, options: YamlOptions = {}): Docum
   return document;
 }
 
-/** What each alias stands for: the last anchor of its name before it. One pass; the library searches again for each. */
+/**
+ * The target of each alias: the last anchor of its name before it. One pass; the library would search again for each.
+ */
 export function aliasTargets(document: Document): Map<Alias, Node | undefined> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node | undefined>();
@@ -66,7 +68,7 @@ function* boundedTokens(text: string, maxLexemes: number): Generator<CST.Token, 
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
     if (++lexemes > maxLexemes) throw new RangeError(`more than ${maxLexemes} words and signs`);
-    // Checked as it grows: the parser recurses where nested values end.
+    // Checked while it grows: the parser recurses where nested values end.
     if (parser.stack.length > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
   }
   yield* parser.end();
@@ -86,7 +88,7 @@ function checkKeys(document: Document.Parsed): void {
 function repeatedKey({ items }: YAMLMap): Node | undefined {
   const seen = new Set<unknown>();
   for (const { key } of items) {
-    // Merges may be repeated, and keys that are no plain value are never the same.
+    // Merge keys may be repeated, and keys that are not plain values are never equal.
     if (!isScalar(key) || typeof key.value === "symbol") continue;
     if (seen.has(key.value)) return key;
     seen.add(key.value);
@@ -98,7 +100,7 @@ function problem({ range }: Pick<Node, "range">, code: "MULTIPLE_DOCS" | "DUPLIC
   return new YAMLParseError([range?.[0] ?? 0, range?.[1] ?? 0], code, message);
 }
 
-/** The value of a YAML text that a server sent. Throws where it is not valid, or nested too deeply. */
+/** The value of a YAML text from a server. Throws if it is invalid or nested too deeply. */
 export function parseYaml(text: string): unknown {
   const document = parseBoundedYaml(text);
   const [error] = document.errors;

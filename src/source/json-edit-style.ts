@@ -1,8 +1,8 @@
 import { createScanner } from "jsonc-parser/lib/esm/main.js";
 
-/** How a JSON text is laid out. */
+/** The layout of a JSON text. */
 export class JsonStyle {
-  /** Of one step. */
+  /** One step of indentation. */
   readonly indent: string;
   readonly eol: string;
 
@@ -16,12 +16,12 @@ export class JsonStyle {
     return { insertSpaces: !isTabs, tabSize: isTabs ? 1 : this.indent.length, eol: this.eol };
   }
 
-  /** A value over several lines, the first of which has its indentation already. */
+  /** A value over several lines; the first line is already indented. */
   json(value: unknown, indent: string): string {
     return JSON.stringify(value, undefined, this.indent).replaceAll("\n", this.eol + indent);
   }
 
-  /** The indentation of the line that something stands in. */
+  /** The indentation of the line at an offset. */
   indentAt(text: string, offset: number): string {
     return /^[ \t]*/.exec(text.slice(lineStart(text, offset)))?.[0] ?? "";
   }
@@ -31,7 +31,7 @@ export class JsonStyle {
   }
 }
 
-/** Where the comma behind something is, if there is one; comments may stand between. */
+/** The position of the comma after an offset, if there is one; comments may be between. */
 export function commaAfter(text: string, offset: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(offset);

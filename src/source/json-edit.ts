@@ -4,12 +4,12 @@ import { commaAfter, JsonStyle } from "./json-edit-style.ts";
 
 const LENIENT = { allowTrailingComma: true };
 
-/** Changes a JSON text, in the indentation and the line ends it has. */
+/** Changes a JSON text and keeps its indentation and line breaks. */
 export function editJson(text: string, changes: readonly SourceChange[]): string {
   const style = new JsonStyle(text);
   return changes.reduce((edited, change) => {
     const root = parseTree(edited, [], LENIENT);
-    // There may be comments, and nothing else.
+    // The text has only comments.
     if (!root)
       return editJson(`${edited}${edited === "" || edited.endsWith("\n") ? "" : style.eol}{}${style.eol}`, [change]);
     const node = findNodeAtLocation(root, [...change.path]);
@@ -19,7 +19,7 @@ export function editJson(text: string, changes: readonly SourceChange[]): string
   }, text);
 }
 
-/** The library would move the comment behind the last member to the new one. */
+/** The library would move the comment after the last member to the new one. */
 function withMember(text: string, root: Node, { change, style }: { change: SourceChange; style: JsonStyle }): string {
   const { path } = change;
   let depth = path.length - 1;
@@ -72,7 +72,7 @@ function withAnother(text: string, container: Node, { name, value, style }: Item
   return separated + comment + item + text.slice(after + comment.length);
 }
 
-/** The library would take the comments of the neighbours along, and lay these out anew. */
+/** The library would also remove comments of the neighbours, and reformat them. */
 function without(text: string, value: Node): string {
   const node = value.parent?.type === "property" ? value.parent : value;
   if (!node.parent?.children) return text;
@@ -84,7 +84,7 @@ function without(text: string, value: Node): string {
   const [from, to] = wholeLines(text, node.offset, comma === undefined ? end : comma + 1);
   const cuts: [number, number][] = [[from, to]];
   if (comma === undefined && before) {
-    // The last one goes: what is last now must not end in a comma, which other programs refuse.
+    // The last member is removed: the new last one must not end in a comma, which other programs refuse.
     const left = commaAfter(text, before.offset + before.length);
     const isNear = left !== undefined && /^[ \t]*$/.test(text.slice(left + 1, from));
     if (isNear) cuts.splice(0, 1, [left, to]);
@@ -93,7 +93,7 @@ function without(text: string, value: Node): string {
   return cuts.toReversed().reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text);
 }
 
-/** The range, with its line or lines where nothing else stands in them. */
+/** The range, extended to whole lines if nothing else is on them. */
 function wholeLines(text: string, from: number, to: number): [number, number] {
   const [lead = ""] = /(?<=^|\n)[ \t]*$/.exec(text.slice(0, from)) ?? [];
   const [rest] = /^[ \t]*\r?\n/.exec(text.slice(to)) ?? [];

@@ -1,12 +1,12 @@
 interface JsonMistake {
   what: string;
-  /** Where there is more to say than what is wrong. */
+  /** Additional advice. */
   hint?: string;
 }
 
 const QUOTES = `Put text and names in double quotes: "command": "node". Only numbers, true, false and null have none.`;
 
-/** The mistakes that the parser knows, in words. */
+/** The errors of the parser in words. */
 export const JSON_MISTAKES: Record<string, JsonMistake> = {
   InvalidSymbol: { what: "this is not a value; text needs double quotes", hint: QUOTES },
   InvalidNumberFormat: { what: "this is not a number" },

@@ -1,4 +1,4 @@
-// The package's main file is UMD, which bundlers cannot see through.
+// The package's main file is UMD, which bundlers cannot analyse.
 import {
   createScanner,
   parseTree,
@@ -12,7 +12,7 @@ import type { KnownWords } from "./masked-line.ts";
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
-/** JSON, also with comments and trailing commas. */
+/** JSON with optional comments and trailing commas. */
 export function parseJson(content: string, file: string, words: KnownWords): SourceNode {
   checkLimits(content);
   const text = new SourceText(content);
@@ -33,24 +33,27 @@ export function parseJson(content: string, file: string, words: KnownWords): Sou
   return root ? sourceNode(root, text) : { kind: "object", place: { line: 1, column: 1 }, members: [] };
 }
 
-/** Of the scanner's tokens; the library exports them as types only. */
+/** Token kinds of the scanner; the library exports them only as types. */
 const OPEN_BRACE = 1;
 const CLOSE_BRACE = 2;
 const OPEN_BRACKET = 3;
 const CLOSE_BRACKET = 4;
 const END = 17;
 
-/** Itself, and a comma. */
+/** The value and a comma. */
 const TOKENS_OF_VALUE = 2;
 
-/** The parser recurses, and keeps much for each value: its scanner, which does neither, finds what is too large for it. */
+/**
+ * The parser recurses and needs much memory for each value; its scanner does neither, and finds texts that are too
+ * large.
+ */
 function checkLimits(content: string): void {
   const scanner = createScanner(content, true);
   const open: number[] = [];
   let tokens = 0;
   for (let token: number = scanner.scan(); token !== END; token = scanner.scan()) {
     if (token === OPEN_BRACE || token === OPEN_BRACKET) open.push(token);
-    // A bracket that closes something else closes nothing for the parser either.
+    // A bracket that does not match closes nothing for the parser either.
     else if (token === CLOSE_BRACE && open.at(-1) === OPEN_BRACE) open.pop();
     else if (token === CLOSE_BRACKET && open.at(-1) === OPEN_BRACKET) open.pop();
     if (open.length > MAX_SOURCE_DEPTH) throw new RangeError("nested too deeply");
@@ -58,7 +61,7 @@ function checkLimits(content: string): void {
   }
 }
 
-/** What is missing at the end of the file is missing after its last visible character, not after empty lines. */
+/** Something missing at the end of the file is reported after the last visible character, not after empty lines. */
 function offsetOf({ offset }: ParseError, content: string): number {
   return content.slice(offset).trim() === "" ? content.trimEnd().length : offset;
 }

@@ -1,20 +1,20 @@
-/** What a kind of file has that is no secret. */
+/** The words of a kind of file that are not secret. */
 export interface KnownWords {
-  /** Its own names and values, wherever they are. */
+  /** Its own names and values, anywhere. */
   isName(word: string): boolean;
-  /** Names whose values are no secrets, and often the mistake. */
+  /** Names whose values are not secret and often wrong. */
   isShown(name: string): boolean;
 }
 
-/** Enough to know whether a part of a very long line stands inside of a text. */
+/** Enough to know whether a part of a very long line is inside a string. */
 const RUN_UP = 64 * 1024;
 
-/** A text in quotes, which may not end; a word; or one sign of punctuation, or space. */
+/** A quoted string, possibly unclosed; a word; or one punctuation mark or space. */
 const TOKEN = /(["'])((?:\\.|(?!\1)[^\\])*)(\1|\\?$)|[^\s"'{}[\],:=]+(?:[:=][^\s"'{}[\],]+)*|[\s\S]/;
 
 /**
- * A part of a line for an excerpt, which may end in a bug report. Whatever is not a name or known to be harmless may be a
- * secret: it is hidden, at its full length. Of text that goes over several lines nothing is known, and it is also hidden.
+ * A part of a line for an excerpt, which may end in a bug report. Everything that is not a name or known to be harmless
+ * may be secret and is masked at its full length. Text over several lines is also masked.
  */
 export function maskedLine(line: string, { from, to, words }: { from: number; to: number; words: KnownWords }): string {
   const first = Math.max(0, from - RUN_UP);
@@ -22,7 +22,7 @@ export function maskedLine(line: string, { from, to, words }: { from: number; to
   const end = to - first;
   let shown = "";
   let name: string | undefined;
-  // A name stands at the beginning of a line or of an object, or after something that ended; in a list there is none.
+  // A name is at the start of a line or object, or after something that ended; a list has none.
   let mayBeName = true;
   const open: string[] = [];
   const tokens = new RegExp(TOKEN, "y");
@@ -49,21 +49,21 @@ export function maskedLine(line: string, { from, to, words }: { from: number; to
   return shown.slice(from - first, end);
 }
 
-/** Something follows that a name is followed by; without quotes `a:b` and `YWI=` may be anything. */
+/** Whether a sign follows that names are followed by; unquoted `a:b` and `YWI=` can be anything. */
 function isName(text: string, end: number, quote: string | undefined): boolean {
   const after = text.slice(end, end + 100);
   return quote === undefined ? /^(?::(?=\s|$)|\s*=\s*(?=[^\s=]))/.test(after) : /^\s*[:=]/.test(after);
 }
 
-/** A command may have its arguments in it, which are not harmless. */
+/** The first word only: a command may contain its arguments, which may be secret. */
 function firstWord(token: string): string {
   const end = token.search(/(?<=[^\s"'])\s/);
-  // Before the program, as in a shell, there may be variables.
+  // As in a shell, variables may come before the program.
   if (token.slice(0, end === -1 ? undefined : end).includes("=")) return hidden(token);
   return end === -1 ? token : token.slice(0, end) + hidden(token.slice(end));
 }
 
-/** Quotes, spaces and short numbers tell nothing. */
+/** Quotes, spaces and short numbers are not masked. */
 function hidden(token: string): string {
   return /^\d{1,5}$/.test(token) ? token : token.replaceAll(/[^\s"']/g, "*");
 }

@@ -1,11 +1,11 @@
-/** One thing to change in a file: a value at a path, or what stands there removed. */
+/** One change of a file: a value at a path, or its removal. */
 export interface SourceChange {
   path: readonly (string | number)[];
-  /** Undefined removes. */
+  /** Undefined removes it. */
   value: unknown;
 }
 
-/** What a file says after a change, if nothing else changes. */
+/** The content of a file after a change. */
 export function changed(content: unknown, { path: [key, ...rest], value }: SourceChange): unknown {
   if (key === undefined) return value;
   if (Array.isArray(content)) {
@@ -14,7 +14,7 @@ export function changed(content: unknown, { path: [key, ...rest], value }: Sourc
     items.splice(Number(key), 1, ...(item === undefined ? [] : [item]));
     return items;
   }
-  // A map, and not an object that is written to: a key named __proto__ stays a key.
+  // A map instead of an object, so that a key named __proto__ stays a key.
   const members = new Map<string, unknown>(Object.entries(content ?? {}));
   const member = changed(members.get(String(key)), { path: rest, value });
   if (member === undefined) members.delete(String(key));

@@ -1,35 +1,35 @@
-/** Where something stands in a file; both count from 1. */
+/** A place in a file; both count from 1. */
 export interface Place {
   line: number;
   column: number;
 }
 
-/** A member of an object in a file. The same key may come twice: whoever reads decides what that means. */
+/** A member of an object in a file. The same key may occur twice; the reader decides what that means. */
 export interface Member {
   key: string;
-  /** Of the key. */
+  /** The place of the key. */
   place: Place;
   node: SourceNode;
 }
 
-/** A value read from a file of any format, with the place of each of its parts. */
+/** A value from a file of any format, with the places of its parts. */
 export type SourceNode =
   | { kind: "object"; place: Place; members: readonly Member[] }
   | { kind: "list"; place: Place; items: readonly SourceNode[] }
-  /** `source`: how it is written, where the format keeps that. */
+  /** `source`: the written form, if the format keeps it. */
   | { kind: "scalar"; place: Place; value: unknown; source?: string | undefined };
 
 /** The value without its places. */
 export function plainValue(node: SourceNode): unknown {
   if (node.kind === "scalar") return node.value;
   if (node.kind === "list") return node.items.map(plainValue);
-  // fromEntries defines members: a key named __proto__ stays a key.
+  // fromEntries defines members, so a key named __proto__ stays a key.
   return Object.fromEntries(node.members.map(({ key, node: value }) => [key, plainValue(value)]));
 }
 
-/** Configuration is flat; what is deeper than this is meant to break whoever walks through it. */
+/** Configuration is flat; deeper files are meant to break code that recurses. */
 export const MAX_SOURCE_DEPTH = 100;
-/** Of one file. Each costs time before anybody trusts the file. */
+/** Maximum number of values in one file. Each costs time before the file is trusted. */
 export const MAX_SOURCE_VALUES = 200_000;
 
 export function isTooDeep(node: SourceNode, left = MAX_SOURCE_DEPTH): boolean {
@@ -38,12 +38,12 @@ export function isTooDeep(node: SourceNode, left = MAX_SOURCE_DEPTH): boolean {
   return node.kind === "object" && node.members.some((member) => isTooDeep(member.node, left - 1));
 }
 
-/** The member of that name; the last, where there are several. */
+/** The member of that name; the last one if there are several. */
 export function findMember(node: SourceNode | undefined, key: string): Member | undefined {
   return node?.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
 }
 
-/** What is behind a key, or the item of that number, with the place of its key. */
+/** The value of a key or the item with that index, with the place of its key. */
 export function memberAt(node: SourceNode, step: string | number): { node: SourceNode; place: Place } | undefined {
   if (node.kind === "object") return node.members.find(({ key }) => key === step);
   const item = node.kind === "list" && typeof step === "number" ? node.items[step] : undefined;
@@ -52,13 +52,13 @@ export function memberAt(node: SourceNode, step: string | number): { node: Sourc
 
 const NOWHERE: Place = { line: 1, column: 1 };
 
-/** Finds where the part of a value that has this key was written. */
+/** Finds the place where a part of a value was written. */
 export interface PlaceFinder {
   readonly place: Place;
   inner(key: string): PlaceFinder;
 }
 
-/** A value that a program gave; `finder` knows where it was written, if it was. */
+/** A value from a program; `finder` knows where it was written, if it was. */
 export function nodeOf(value: unknown, finder: PlaceFinder = allAt(NOWHERE), depth = 0): SourceNode {
   const { place } = finder;
   if (depth > MAX_SOURCE_DEPTH) throw new RangeError("nested too deeply");
@@ -74,7 +74,7 @@ export function nodeOf(value: unknown, finder: PlaceFinder = allAt(NOWHERE), dep
   return { kind: "object", place, members };
 }
 
-/** All of a value was written in one place. */
+/** For a value that was written in one place. */
 export function allAt(place: Place): PlaceFinder {
   const finder: PlaceFinder = { place, inner: () => finder };
   return finder;

@@ -3,7 +3,7 @@ import type { Place } from "./source-node.ts";
 
 const MAX_WIDTH = 120;
 
-/** The text of a file by lines: where an offset stands, and what a person should see of it. */
+/** The lines of a file: converts offsets to places, and shows excerpts. */
 export class SourceText {
   readonly text: string;
   readonly #starts: number[] = [0];
@@ -24,12 +24,12 @@ export class SourceText {
     return { line: low + 1, column: offset - (this.#starts[low] ?? 0) + 1 };
   }
 
-  /** The line before, the line, and a caret under the column; of long lines what is near it. */
+  /** The line before, the line, and a caret under the column; long lines are cut around it. */
   excerpt({ line, column }: Place, words: KnownWords): string {
     const width = String(line).length;
     const start = column > MAX_WIDTH ? column - MAX_WIDTH / 2 : 0;
     const rows = [line - 1, line].filter((number) => number > 0);
-    // Tabs are repeated, so that the caret stands under what it means.
+    // Tabs are repeated, so that the caret is under the right character.
     const indent = this.#line(line)
       .slice(start, column - 1)
       .replaceAll(/[^\t]/g, " ");

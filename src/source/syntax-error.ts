@@ -6,7 +6,7 @@ import type { SourceText } from "./source-text.ts";
 export interface Mistake {
   file: string;
   text: SourceText;
-  /** What the excerpt may show. */
+  /** The words that the excerpt may show. */
   words: KnownWords;
   place: Place;
   /** "JSON", "YAML", "TOML" */
@@ -16,7 +16,7 @@ export interface Mistake {
   cause?: unknown;
 }
 
-/** A file that cannot be read as what it is: the place, what is wrong there, and the lines themselves. */
+/** The error for a file that cannot be parsed: the place, the problem and the lines. */
 export function syntaxError({ file, text, words, place, format, what, hint, cause }: Mistake): NexusError {
   const message = `Not valid ${format} at line ${place.line}, column ${place.column}: ${what}`;
   return new NexusError("CONFIG_INVALID", message, {

@@ -54,7 +54,7 @@ test.for([
   expect(editToml(text, [{ path: ["mcp_servers", "nexus"], value: NEW }])).toBe(after);
 });
 
-test("a table is replaced where it is, with its tables below and what they say, and comments around it stay", () => {
+test("a table is replaced in place with its subtables, and comments around it stay", () => {
   const edited = editToml(CODEX, [{ path: ["mcp_servers", "db"], value: { command: "other" } }]);
   const old = CODEX.slice(CODEX.indexOf("[mcp_servers.db]"), CODEX.indexOf("\n# the web"));
   expect(edited).toBe(CODEX.replace(old, `[mcp_servers.db]\ncommand = "other"\n`));
@@ -96,7 +96,7 @@ const DOCUMENT = fc.record({
   after: TABLE,
 });
 
-test("whatever a file says, setting one table changes that table alone, and removing it again leaves the others", async () => {
+test("setting one table changes only that table, and removing it leaves the others, in any file", async () => {
   await fc.assert(
     fc.asyncProperty(DOCUMENT, NAME, TABLE, async (document, name, value) => {
       const text = stringify(document);

@@ -2,7 +2,7 @@ import { stringify } from "smol-toml";
 import type { SourceChange } from "./source-change.ts";
 import { tomlStatements, type TomlStatement } from "./toml-statements.ts";
 
-/** Changes single lines of a TOML text and no other; throws where that cannot be done, as inside of { }. */
+/** Changes single lines of a TOML text; throws if that is not possible, for example inside { }. */
 export function editToml(text: string, changes: readonly SourceChange[]): string {
   return changes.reduce((edited, change) => new TomlText(edited).apply(change), text);
 }
@@ -28,7 +28,7 @@ class TomlText {
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) return this.#withPair(path, value);
     if (!first) return this.#withTable(path, value);
-    // In the place of the table that was there; pairs are in the middle of another one.
+    // At the position of the old table; pairs are in the middle of another table.
     if (first.kind === "table") return this.#without(present, this.#written(path, value));
     return new TomlText(this.#without(present)).#withTable(path, value);
   }
@@ -38,7 +38,7 @@ class TomlText {
     return `${stringify(content).trimEnd()}\n`.replaceAll("\n", this.#eol);
   }
 
-  /** After what the file has of the same section, or at its end. */
+  /** After the tables of the same section, or at the end. */
   #withTable(path: readonly string[], value: object): string {
     const section = path.slice(0, -1);
     const last = this.#statements.findLast((statement) => isBelow(statement.path, section));
@@ -71,7 +71,10 @@ class TomlText {
     return broken + indent + line + this.#eol + this.#text.slice(end);
   }
 
-  /** Comments inside of a table go with it, those above it stay. What is given comes in the place of the first. */
+  /**
+   * Removes comments inside a table with it, and keeps those above it. `instead` is inserted at the position of the
+   * first.
+   */
   #without(statements: readonly TomlStatement[], instead = ""): string {
     let text = this.#text;
     for (const [index, { start, end }] of [...this.#pieces(statements).entries()].toReversed()) {
@@ -84,7 +87,7 @@ class TomlText {
     return text;
   }
 
-  /** Statements that follow each other, with what is between them, are one piece of the text. */
+  /** Consecutive statements, with what is between them, form one piece of text. */
   #pieces(statements: readonly TomlStatement[]): { start: number; end: number }[] {
     const found: { start: number; end: number }[] = [];
     let isOpen = false;
@@ -92,7 +95,7 @@ class TomlText {
       const { kind, start, end } = statement;
       const last = found.at(-1);
       const isMeant = statements.includes(statement);
-      // A comment above another table is that one's own.
+      // A comment above another table belongs to that table.
       if (isMeant && isOpen && last && kind === "pair") last.end = end;
       else if (isMeant) found.push({ start, end });
       isOpen = isMeant;

@@ -5,7 +5,7 @@ import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
 const KEY = /(?:[\w-]+|"[^"]*"|'[^']*')/.source;
-/** Any text may stand in a line, also of a long string: no two parts of this may match the same letters. */
+/** Runs on any line, also of a long string: no two parts may match the same characters. */
 const TABLE_OR_KEY = new RegExp(String.raw`^(\s*)(?:\[{1,2}([^[\]]+)\]|(${KEY}(?:\s*\.\s*${KEY})*)\s*=)`);
 
 const STEP = /[\w-]+|"([^"]*)"|'([^']*)'/g;
@@ -29,7 +29,7 @@ export function parseToml(content: string, file: string, words: KnownWords): Sou
   }
 }
 
-/** Where a table or key was written, and what was written inside of it. */
+/** The place of a table or key, and the places inside it. */
 class WrittenPlace implements PlaceFinder {
   readonly place: Place;
   readonly #inner = new Map<string, WrittenPlace>();
@@ -38,12 +38,12 @@ class WrittenPlace implements PlaceFinder {
     this.place = place;
   }
 
-  /** What has no place of its own is where the thing around it is. */
+  /** A part without a place of its own has the place of its parent. */
   inner(key: string): PlaceFinder {
     return this.#inner.get(key) ?? allAt(this.place);
   }
 
-  /** The first time that it is written counts. */
+  /** The first occurrence counts. */
   add(key: string, place: Place): WrittenPlace {
     const known = this.#inner.get(key);
     if (known) return known;
@@ -53,7 +53,7 @@ class WrittenPlace implements PlaceFinder {
   }
 }
 
-/** The parser tells no places: tables and keys are found line by line, which is where people write them. */
+/** The parser reports no places: tables and keys are found line by line. */
 function placesOf(content: string): WrittenPlace {
   const root = new WrittenPlace({ line: 1, column: 1 });
   let table = root;

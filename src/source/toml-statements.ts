@@ -3,17 +3,17 @@ export interface TomlStatement {
   kind: "table" | "pair";
   /** From the root of the document. */
   path: readonly string[];
-  /** Where its line begins. */
+  /** The start of its line. */
   start: number;
   /** After its last line break. */
   end: number;
-  /** Of a pair: where its value is. */
+  /** For a pair: the range of its value. */
   value: readonly [number, number];
 }
 
 const KEY_PART = /[ \t]*(?:([\w-]+)|"((?:\\.|[^"\\\n])*)"|'([^'\n]*)')[ \t]*/y;
 
-/** The statements of a TOML text that a parser has accepted; what lies between them is comments and space. */
+/** The statements of a valid TOML text; comments and spaces are between them. */
 export function tomlStatements(text: string): TomlStatement[] {
   const statements: TomlStatement[] = [];
   let table: readonly string[] = [];
@@ -40,7 +40,7 @@ export function tomlStatements(text: string): TomlStatement[] {
   return statements;
 }
 
-/** A key with its dots; `end` is what follows it: a bracket, or the sign before a value. */
+/** A dotted key; `end` is what follows it: a bracket or an equals sign. */
 function keyAt(text: string, at: number): { path: string[]; end: number } {
   const path: string[] = [];
   const part = new RegExp(KEY_PART);
@@ -55,7 +55,7 @@ function keyAt(text: string, at: number): { path: string[]; end: number } {
   }
 }
 
-/** Of a key nearly nobody writes: what is the same in JSON is enough, and anything else is refused. */
+/** Escapes in keys are rare: those that JSON also has are supported, others are refused. */
 function unescaped(text: string): string {
   return JSON.parse(`"${text}"`) as string;
 }
@@ -84,7 +84,7 @@ function stringEnd(text: string, at: number): number {
   for (let here = at + mark.length; here < text.length; here++) {
     if (quote === '"' && text[here] === "\\") here++;
     else if (text.startsWith(mark, here)) {
-      // Up to two quotes may stand before the three that end it.
+      // Up to two quotes may come before the three that end it.
       let end = here + mark.length;
       if (isLong && text[end] === quote) end += text[end + 1] === quote ? 2 : 1;
       return end;

@@ -4,7 +4,7 @@ import type { SourceChange } from "./source-change.ts";
 import { keyOf } from "./yaml-source.ts";
 import { yamlStyle } from "./yaml-style.ts";
 
-/** Changes a YAML text, and writes all of it anew; comments, order and blank lines stay, as do indentation and line ends. */
+/** Changes a YAML text by writing it again; comments, order, blank lines, indentation and line breaks are kept. */
 export function editYaml(text: string, changes: readonly SourceChange[]): string {
   const document = parseBoundedYaml(text, { merge: true });
   for (const { path, value } of changes) change(document, path, value);
@@ -22,7 +22,7 @@ function change(document: Document, path: SourceChange["path"], value: unknown):
   else parent.set(last, value);
 }
 
-/** A map or a list. Members are found by how their keys are written: 123 and "123" are the same name here. */
+/** A map or a list. Members are found by the written form of their keys: 123 and "123" are the same name. */
 class Container {
   readonly #document: Document;
   readonly #node: unknown;
@@ -49,9 +49,9 @@ class Container {
     const pair = isMap(this.#node) ? this.#node.items[at] : undefined;
     const before = pair?.value;
     const node = this.#document.createNode(value) as Node;
-    // An empty one can only be written as [] or {}; that is no wish for its members.
+    // An empty collection must be written as [] or {}; its new members are still written in block form.
     if ((isMap(this.#node) || isSeq(this.#node)) && this.#node.items.length === 0) this.#node.flow = false;
-    // A comment behind a value stays with what comes in its place.
+    // A comment after a value is kept for the new value.
     if (isScalar(before) && isScalar(node)) node.comment = before.comment ?? null;
     else if (isScalar(before)) node.commentBefore = before.comment ?? null;
     if (pair) pair.value = node;

@@ -1,8 +1,8 @@
 import { isMap, isScalar, stringify, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
 
-/** Changes inside of `{ }` and `[ ]`, which may stand on one line or on several, with comments behind their members. */
+/** Changes inside `{ }` and `[ ]`, on one line or several, with comments after their members. */
 
-/** One more member, or one more item where `key` is undefined, behind the last. */
+/** Adds a member, or an item if `key` is undefined, after the last one. */
 export function addToFlow(text: string, flow: YAMLMap | YAMLSeq, key: string | undefined, value: unknown): string {
   const written = (key === undefined ? "" : `${inFlow(key)}: `) + inFlow(value);
   const last = flow.items.at(-1);
@@ -12,7 +12,7 @@ export function addToFlow(text: string, flow: YAMLMap | YAMLSeq, key: string | u
   const indent = /(?<=\n)[ \t]*$/.exec(text.slice(0, rangeOf(startOf(last))[0]))?.[0];
   const [rest = "", comma = ""] = /^[^\S\n]*(,?)[^\S\n]*(?:#[^\n]*)?(?=\n)/.exec(text.slice(at)) ?? [];
   if (indent === undefined || rest === "") return `${text.slice(0, at)}, ${written}${text.slice(at)}`;
-  // A comment in the line stays behind what it is about.
+  // A comment in the line stays after its member.
   const line = comma === "" ? `,${rest}` : rest;
   return `${text.slice(0, at)}${line}\n${indent}${written}${comma}${text.slice(at + rest.length)}`;
 }
@@ -28,7 +28,7 @@ export function removeFromFlow(text: string, flow: YAMLMap | YAMLSeq, index: num
   return next === undefined ? before.replace(/\s*,?\s*$/, " ") + after.trimStart() : before + after.slice(next.length);
 }
 
-/** A value on one line, quoted where brackets and commas would mean something. */
+/** A value on one line, quoted if it contains brackets or commas. */
 export function inFlow(value: unknown): string {
   const [, written = ""] = /^\[ ([^]*) \]\n$/.exec(stringify([value], { collectionStyle: "flow", lineWidth: 0 })) ?? [];
   return written;

@@ -4,12 +4,12 @@ import type { SourceChange } from "./source-change.ts";
 import { addToFlow, inFlow, rangeOf, removeFromFlow } from "./yaml-flow.ts";
 import { keyOf } from "./yaml-source.ts";
 
-/** Changes values where they are written, and members inside { } and [ ]; throws where that cannot be done. */
+/** Changes values in place, and members inside { } and [ ]; throws if that is not possible. */
 export function changeYamlInPlace(text: string, changes: readonly SourceChange[]): string {
   return changes.reduce(inPlace, text);
 }
 
-/** A single value in the place of another, or a member of a map or list that is written with brackets. */
+/** Replaces a single value, or a member of a map or list in brackets. */
 function inPlace(text: string, { path, value }: SourceChange): string {
   const [last, ...above] = path.toReversed();
   let node: unknown = parseBoundedYaml(text).contents;
@@ -31,7 +31,7 @@ function replaced(text: string, before: unknown, value: unknown, flow: boolean):
   return text.slice(0, start) + (isText ? likeBefore(value, before.type, flow) : inFlow(value)) + text.slice(end);
 }
 
-/** In the quotes that stood there. */
+/** Uses the quotes of the old value. */
 function likeBefore(value: string, type: string | undefined, flow: boolean): string {
   if (type === "QUOTE_DOUBLE") return JSON.stringify(value);
   if (type === "QUOTE_SINGLE" && /^[\x20-\x7e]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`;

@@ -5,12 +5,12 @@ import { MAX_SOURCE_DEPTH, MAX_SOURCE_VALUES, type Member, type Place, type Sour
 import { SourceText } from "./source-text.ts";
 import { syntaxError } from "./syntax-error.ts";
 
-/** About half a megabyte as people write it. */
+/** About half a megabyte of usual text. */
 const MAX_LEXEMES = 150_000;
 const START: Place = { line: 1, column: 1 };
 const QUOTES = "Inside { } and [ ], write text that has brackets in quotes.";
 
-/** Something that is wrong with a text. */
+/** A mistake in a text. */
 export interface YamlMistake {
   place: Place;
   what: string;
@@ -18,7 +18,7 @@ export interface YamlMistake {
   cause?: unknown;
 }
 
-/** Reads a file, merged maps included. Throws at the first mistake; a RangeError where there is too much. */
+/** Reads a file, including merged maps. Throws at the first mistake; a RangeError if it is too large. */
 export function parseYaml(content: string, file: string, words: KnownWords): SourceNode {
   const text = new SourceText(content);
   const report = (mistake: YamlMistake): never => {
@@ -35,8 +35,8 @@ export function parseYaml(content: string, file: string, words: KnownWords): Sou
 }
 
 /**
- * Reads YAML 1.2, in which `no` and `on` are words, with all its mistakes. Tags and merged maps are refused: what is
- * written is what is meant. Throws a RangeError where there is too much.
+ * Reads YAML 1.2, in which `no` and `on` are strings, with all its mistakes. Tags and merged maps are refused. Throws a
+ * RangeError if it is too large.
  */
 export function readStrictYaml(content: string): { node: SourceNode | undefined; mistakes: YamlMistake[] } {
   const text = new SourceText(content);
@@ -49,12 +49,12 @@ export function readStrictYaml(content: string): { node: SourceNode | undefined;
   return { node, mistakes };
 }
 
-/** The key of a pair as it is written: 123 and true are also names. The key of a merge is a symbol to the library. */
+/** The key of a pair as written: 123 and true are also names. The key of a merge is a symbol in the library. */
 export function keyOf({ key }: { key: unknown }): string {
   return isScalar(key) ? (key.source ?? String(key.value)) : String(key);
 }
 
-/** The first alone: what follows is mostly the reader's confusion about it. */
+/** Only the first mistake: later ones are usually caused by it. */
 function syntaxMistake({ errors: [error] }: Document.Parsed, text: SourceText): YamlMistake | undefined {
   if (!error) return undefined;
   const { code, message, pos } = error;
@@ -74,7 +74,7 @@ function syntaxHint(code: ErrorCode, message: string): string | undefined {
 interface YamlRules {
   /** May throw. */
   report: (mistake: YamlMistake) => void;
-  /** Tags, merged maps, repeated keys and keys that are no words are mistakes. */
+  /** Whether tags, merged maps, repeated keys and keys that are not strings are mistakes. */
   isStrict: boolean;
 }
 
@@ -82,7 +82,7 @@ class YamlReader {
   readonly #text: SourceText;
   readonly #rules: YamlRules;
   readonly #targets: ReadonlyMap<Alias, Node | undefined>;
-  /** Targets of aliases that are being read: one inside of itself would never end. */
+  /** Targets of aliases that are being read: one inside itself would never end. */
   readonly #open = new Set<unknown>();
   #nodes = 0;
   #depth = 0;
@@ -95,9 +95,9 @@ class YamlReader {
 
   node(given: unknown, fallback: Place): SourceNode {
     const place = this.#placeOf(given) ?? fallback;
-    // What aliases repeat counts each time: a few lines must not become millions of values.
+    // Each use of an alias counts, because a few lines could expand to millions of values.
     if (++this.#nodes > MAX_SOURCE_VALUES) throw new RangeError("too many values");
-    // Aliases of aliases can be nested deeper than the text is.
+    // Aliases of aliases can be nested deeper than the text.
     if (++this.#depth > MAX_SOURCE_DEPTH) throw new RangeError("nested too deeply");
     const node = this.#content(given, place);
     this.#depth -= 1;
@@ -144,7 +144,7 @@ class YamlReader {
       if (key !== "<<") own.set(key, { key, place, node });
       else for (const member of mergedFrom(node)) merged.set(member.key, member);
     }
-    // What a merge brings is hidden by the map's own keys, and by what was merged before it.
+    // The map's own keys hide merged ones, and earlier merges hide later ones.
     return [...[...merged.values()].filter(({ key }) => !own.has(key)), ...own.values()];
   }
 
@@ -168,7 +168,7 @@ class YamlReader {
   }
 }
 
-/** The members that a merge brings, those that count last. */
+/** The members of a merge; those that count come last. */
 function mergedFrom(node: SourceNode): Member[] {
   if (node.kind === "object") return [...node.members];
   return node.kind === "list"

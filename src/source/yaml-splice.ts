@@ -4,7 +4,7 @@ import type { SourceChange } from "./source-change.ts";
 import { keyOf } from "./yaml-source.ts";
 import { yamlStyle } from "./yaml-style.ts";
 
-/** Changes single lines of a YAML text and no other; throws where that cannot be done, as inside of { } and [ ]. */
+/** Changes single lines of a YAML text; throws if that is not possible, for example inside { } and [ ]. */
 export function spliceYaml(text: string, changes: readonly SourceChange[]): string {
   return changes.reduce((edited, change) => new Splice(edited).apply(change), text);
 }
@@ -41,7 +41,7 @@ class Splice {
     const column = this.#columnOf(block, block.items[0]);
     const indent = " ".repeat(column);
     const style = yamlStyle(this.#text);
-    // As its neighbours are indented, whatever other parts of the file do.
+    // Indented like its neighbours, even if other parts of the file differ.
     const inner = block.items.map(valueOf).find((item) => isMap(item) && !item.flow && item.items.length > 0);
     const step = isMap(block) && isMap(inner) ? this.#columnOf(inner, inner.items[0]) - column : style.indent;
     const written = stringify(isMap(block) ? { [String(key)]: value } : [value], { ...style, indent: step });
@@ -54,22 +54,22 @@ class Splice {
 
   #without(block: Block, item: unknown): string {
     const isFirst = block.items[0] === item;
-    // What is empty then can only be written as {} or [].
+    // An empty collection can only be written as {} or [].
     if (block.items.length === 1) throw new TypeError("nothing would be left");
     let start = this.#lineStart(rangeOf(startOf(item))[0]);
     const indent = this.#columnOf(block, item);
-    // A comment right above the first one may be about all of them.
+    // A comment right above the first member may be about all of them.
     const above = this.#commentsAbove(start);
     const isAboutIt = above.search(/#/) === indent;
     if (!isFirst && isAboutIt) start -= above.length;
     const rest = this.#text.slice(this.#lineEnd(endOf(item)));
     const before = this.#text.slice(0, start);
-    // The space between two goes with the one that goes.
+    // The space between two members is removed with the member.
     const hasSpace = !isFirst && /^[ \t]*(?:\r?\n|$)/.test(rest);
     return (hasSpace ? withoutBlankLines(before) : before) + rest;
   }
 
-  /** The lines right above a line that are comments and nothing else. */
+  /** The comment lines right above a line. */
   #commentsAbove(start: number): string {
     let from = start;
     for (let line = this.#lineStart(from - 1); from > 0; line = this.#lineStart(from - 1)) {
@@ -79,7 +79,7 @@ class Splice {
     return this.#text.slice(from, start);
   }
 
-  /** Where a key or a dash stands, if it is the first in its line. */
+  /** The column of a key or a dash, if it is the first in its line. */
   #columnOf(block: Block, item: unknown): number {
     const [at] = rangeOf(startOf(item));
     const before = this.#text.slice(this.#lineStart(at), at);
@@ -95,7 +95,7 @@ class Splice {
     return this.#text.lastIndexOf("\n", offset - 1) + 1;
   }
 
-  /** After the line break behind an offset; nothing but a comment may stand between. */
+  /** The position after the line break; only a comment may be before it. */
   #lineEnd(offset: number): number {
     if (this.#text[offset - 1] === "\n") return offset;
     const [rest] = /^[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/.exec(this.#text.slice(offset)) ?? [];
@@ -129,7 +129,7 @@ function valueOf(item: unknown): unknown {
   return isPair(item) ? item.value : item;
 }
 
-/** Of a pair its key. What stands in front of a map in a list is its first key. */
+/** For a pair its key. A map in a list starts at its first key. */
 function startOf(item: unknown): unknown {
   return isPair(item) ? item.key : item;
 }

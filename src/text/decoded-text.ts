@@ -54,7 +54,7 @@ function placeOf(index: number, pieces: readonly Piece[]): { start: number; end:
   return { start, end: start + 1 };
 }
 
-/** Without an incomplete encoded part at the end. */
+/** Removes an incomplete encoded part at the end. */
 export function withoutHalfEncoded(written: string): string {
   return written.replace(HALF_ENCODED, "");
 }

@@ -1,6 +1,4 @@
-/**
- * A digest in hex. node:crypto is loaded here only: it takes too long for a short command that needs no digest.
- */
+/** A digest in hex. Only this file loads node:crypto, which is slow for short commands that need no digest. */
 export function digest(kind: string, text: string | Uint8Array): string {
   return process.getBuiltinModule("node:crypto").createHash(kind).update(text).digest("hex");
 }
@@ -9,9 +7,7 @@ export function sha256(text: string | Uint8Array): string {
   return digest("sha256", text);
 }
 
-/**
- * A short name for a text, made without node:crypto: for keys where a collision costs a repeated question, not a secret.
- */
+/** A short name for a text without node:crypto: for keys where a collision has no effect on security. */
 export function shortName(text: string): string {
   let [a, b, c] = [0xdeadbeef, 0x41c6ce57, 0x9e3779b9];
   for (let at = 0; at < text.length; at++) {

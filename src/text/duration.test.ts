@@ -15,7 +15,7 @@ test.each([
   expect(parseDuration(text)).toBe(ms);
 });
 
-test("durations are shown in the unit that suits them", () => {
+test("durations are shown in a suitable unit", () => {
   expect([85.4, 2_440, 75_900].map(durationText)).toEqual(["85 ms", "2.4 s", "1 min 15 s"]);
   expect([0, 300, 61_000].map(elapsedText)).toEqual(["0.0 s", "0.3 s", "1 min 1 s"]);
 });

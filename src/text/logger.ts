@@ -6,7 +6,7 @@ export interface Logger {
   error(message: string, data?: Record<string, unknown>): void;
 }
 
-/** The same logger without exceptions: a report that fails must not cause a failure. */
+/** The same logger without exceptions: a failing log must not cause a failure. */
 export function safeLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger): Logger[keyof Logger] =>
@@ -14,7 +14,7 @@ export function safeLogger(logger: Logger): Logger {
       try {
         logger[level](message, data);
       } catch {
-        // There is nowhere left to report it.
+        // The failure cannot be reported anywhere.
       }
     };
   return { debug: guard("debug"), info: guard("info"), warn: guard("warn"), error: guard("error") };

@@ -6,7 +6,7 @@ export function isLoopback(address: string): boolean {
   return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
 }
 
-/** An address as it stands in a URL. */
+/** An address in the form used in a URL. */
 export function asHost(address: string): string {
   return isIP(address) === 6 ? `[${address}]` : address.toLowerCase();
 }

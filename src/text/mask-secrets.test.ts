@@ -18,7 +18,7 @@ test.each([
   expect(maskCommand(line)).toBe(shown);
 });
 
-test("of an address, user, password and values of the query are masked", () => {
+test("user, password and query values of a URL are masked", () => {
   expect(maskUrl("https://user:abc@a.example/mcp?key=abc#x")).toBe("https://•••@a.example/mcp?key=•••#x");
   expect(maskUrl("https://a.example/mcp?…")).toBe("https://a.example/mcp?…");
 });

@@ -2,7 +2,7 @@
 export const MASK = "•••";
 /** Shorter secrets may be part of other words by chance: they are hidden only where they are whole words. */
 export const SHORT_SECRET = 6;
-/** These patterns run on files that are not trusted yet: no two parts of one may match the same letters. */
+/** These patterns run on untrusted files: no two parts of one may match the same characters. */
 const NAMES = "token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential";
 const SECRET = new RegExp(`${NAMES}|auth`, "i");
 const OPTION = /^--?[\w-]+$/;
@@ -21,7 +21,7 @@ export function maskWords(words: readonly string[]): string[] {
   });
 }
 
-/** The parts of the words that `maskWords` hides. */
+/** The parts of the words that `maskWords` masks. */
 export function secretsInWords(words: readonly string[]): string[] {
   const shown = maskWords(words);
   return words.flatMap((word, index) => leftOut(word, shown[index] ?? word));
@@ -33,11 +33,11 @@ function leftOut(text: string, shown: string): string[] {
   return new RegExp(`^${parts.join("([^]*?)")}$`).exec(text)?.slice(1) ?? [];
 }
 
-/** The same for a command in one line, quotes and all. */
+/** The same for a command in one line, with its quotes. */
 export function maskCommand(line: string): string {
   const words = wordsIn(line);
   const written = words.map(({ start, end }) => line.slice(start, end));
-  // Nothing to take apart, as in a text with quotes around all of it.
+  // There is nothing to split, for example if the whole text is quoted.
   if (written.length === 1 && written[0] === line && unquote(line) === line) return withoutDefaults(maskUrl(line));
   const shown = maskWords(written.map(unquote));
   let masked = "";
@@ -49,7 +49,7 @@ export function maskCommand(line: string): string {
   return masked + line.slice(at);
 }
 
-/** Without user, password and what stands in the query: people put keys there. */
+/** Without user, password and query values, which often contain keys. */
 export function maskUrl(text: string): string {
   if (!/^(?:https?|wss?):\/\//i.test(text)) return text;
   return withoutDefaults(text)
@@ -57,7 +57,7 @@ export function maskUrl(text: string): string {
     .replaceAll(/([?&][^=&#?]*=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${maskValue(value)}`);
 }
 
-/** Credentials by their form: with digits, after a word that announces them, or long with letters and digits mixed. */
+/** Credentials by their form: with digits, after a word that announces them, or long with mixed letters and digits. */
 const CREDENTIAL =
   /\b(?:Bearer|Basic)\s+(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{6,}|(?<![\w-])(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[A-Za-z])[\w-]{24,}(?:\.[\w-]+)*/gi;
 const NAMED = new RegExp(
@@ -90,7 +90,7 @@ export function withoutDefaults(text: string): string {
 function maskPair(word: string): string {
   const [, name = "", sign = "", value = ""] = PAIR.exec(word) ?? [];
   if (SECRET.test(name)) return `${name}${sign}${maskValue(value)}`;
-  // A command may hold another one: sh -c "server --token abc".
+  // A command may contain another one: sh -c "server --token abc".
   return /\s/.test(word) ? maskCommand(word) : withoutDefaults(maskUrl(word));
 }
 
@@ -103,12 +103,12 @@ interface WordPlace {
   end: number;
 }
 
-/** Where the words of a line are. A quote that is not closed counts as a letter. */
+/** The positions of the words in a line. An unclosed quote counts as a letter. */
 function wordsIn(line: string): WordPlace[] {
   const words: WordPlace[] = [];
   const parts = /\s+|[^\s'"]+|['"]/y;
   let start: number | undefined;
-  // Where one is not closed, none after it is: searching for each would take quadratic time.
+  // After an unclosed quote there is no closing one either: searching for each would take quadratic time.
   const isOpen = { "'": false, '"': false };
   while (parts.lastIndex < line.length) {
     const at = parts.lastIndex;

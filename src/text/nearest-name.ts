@@ -14,15 +14,15 @@ export function nearNames(given: string, known: readonly string[], max: number):
 }
 
 function distanceOf(given: string, name: string): { distance: number; limit: number } {
-  // A common beginning (a server, a scheme, a folder) is correct; it must not make the rest look similar.
+  // A common prefix (server, scheme, folder) is correct; it must not make the rest look similar.
   const lead = sharedLead(given, name);
   const [rest, other] = [given.slice(lead), name.slice(lead)];
-  // One difference in three letters: of shorter names, any two would be near each other.
+  // One difference in three characters: otherwise any two short names would be similar.
   const limit = Math.floor(Math.max(rest.length, other.length) / 3) + 1;
   return { limit, distance: plain(rest) === plain(other) ? 0 : editDistance(rest, other, limit) };
 }
 
-/** How many letters two names share, up to the last dot, colon, slash or double underscore. */
+/** The length of the common prefix of two names, up to the last dot, colon, slash or double underscore. */
 function sharedLead(a: string, b: string): number {
   let same = 0;
   while (same < a.length && same < b.length && a[same] === b[same]) same += 1;
@@ -34,7 +34,7 @@ function plain(name: string): string {
   return name.replaceAll(/[-_\s]/g, "").toLowerCase();
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours; `limit` where there are that many or more. */
+/** Insertions, deletions, replacements and swaps of neighbours; at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

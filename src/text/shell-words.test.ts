@@ -8,7 +8,7 @@ test.each([
   expect(splitShellWords(line, platform)).toEqual({ words, open: undefined });
 });
 
-test("a quote that is not closed is reported", () => {
+test("an unclosed quote is reported", () => {
   expect(splitShellWords(`echo "a b`, "linux")).toEqual({ words: ["echo", "a b"], open: '"' });
 });
 
@@ -19,7 +19,7 @@ test.each(["plain", "it's", "a b", "$HOME", "", 'say "x"', "a\\b"])(
   },
 );
 
-test("an address is quoted where a shell would split it", () => {
+test("a URL is quoted if a shell would split it", () => {
   expect(quoteUrl("https://host/mcp", "linux")).toBe("https://host/mcp");
   expect(quoteUrl("https://host/mcp?a=1&b='2'", "linux")).toBe("'https://host/mcp?a=1&b=%272%27'");
   expect(quoteUrl("https://host/mcp?a=1&b=2", "win32")).toBe('"https://host/mcp?a=1&b=2"');

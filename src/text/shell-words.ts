@@ -32,7 +32,7 @@ export function splitShellWords(text: string, platform: NodeJS.Platform): ShellW
 /** One word as it has to be typed into a shell: quoted where that is necessary. */
 export function quoteWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  // PowerShell and POSIX shells both take single quotes; inside them, each writes one in its own way.
+  // PowerShell and POSIX shells both use single quotes, but escape them differently.
   return platform === "win32" ? `'${word.replaceAll("'", "''")}'` : quoteForPosix(word);
 }
 
@@ -44,7 +44,7 @@ export function quoteForCmd(text: string): string {
   return `"${text.replaceAll('"', String.raw`\"`).replaceAll("%", "%%")}"`;
 }
 
-/** An address for any shell of the platform, to which `&` and `?` mean something else. */
+/** A URL quoted for any shell of the platform, where `&` and `?` have a meaning. */
 export function quoteUrl(url: string, platform: NodeJS.Platform): string {
   if (/^[\w:/.-]+$/.test(url)) return url;
   return platform === "win32" ? `"${url.replaceAll('"', "%22")}"` : `'${url.replaceAll("'", "%27")}'`;

@@ -1,4 +1,4 @@
-/** The beginning of a text that is longer, with `…`; never half a character. */
+/** The beginning of a longer text, with `…`; never half a character. */
 export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** Decodes UTF-8 without its byte order mark; undefined where the bytes are not UTF-8. Faster than a strict decoder. */
+/** Decodes UTF-8 without its byte order mark; undefined if the bytes are not UTF-8. Faster than a strict decoder. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   if (!isUtf8(bytes)) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");

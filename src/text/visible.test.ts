@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { visible, visibleJson, visibleLines } from "./visible.ts";
 import { cpuMsOf } from "../../test/fixtures/cpu-time.ts";
 
-test("R8: what has no width, steers the terminal or turns the text is written out", () => {
+test("R8: invisible characters, and those that control the terminal or the direction of the text, are escaped", () => {
   expect(visible("a\u200bb\u200cc\u200dd\ufeffe\u202ef\u001b[2J")).toBe(
     String.raw`a\u200bb\u200cc\u200dd\ufeffe\u202ef\x1b[2J`,
   );
@@ -58,13 +58,13 @@ test.each([
   expect(visible(text)).toBe(shown);
 });
 
-test("what was made visible stays as it is", () => {
+test("escaped text is not escaped again", () => {
   const once = visible("a\u0000\nb\u200b\u{e0041}");
   expect(visible(once)).toBe(once);
   expect(visibleLines("a\u0007\nb")).toBe("a\\x07\nb");
 });
 
-test("R8: JSON with everything written out is JSON of the same value", () => {
+test("R8: escaped JSON has the same value", () => {
   const value = {
     "na\u202eme":
       '\u0000\u0007\u001b[2J\u007f\u009b2J\u061c\u2028\u{e0041}\u{e0100}\u3164\ud800\ufffe "\\\n\t\u2764\ufe0f',

@@ -1,7 +1,7 @@
 /**
- * Characters that people do not see: control characters except the tab, line separators, format characters, characters that
- * fonts leave out, halves of characters, and code points that are no characters. The format characters that are written
- * over numbers in Arabic, Syriac and Kaithi are visible.
+ * Invisible characters: control characters except the tab, line separators, format characters, default-ignorable
+ * characters, lone surrogates and noncharacters. The format characters that enclose numbers in Arabic, Syriac and
+ * Kaithi are visible.
  */
 const UNSEEN =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
@@ -9,7 +9,8 @@ const UNSEEN =
 
 /**
  * One line of text from outside, with invisible characters escaped: they must not control the terminal, change the
- * direction of the text, hide words or make two names look alike. What belongs to an emoji or a word stays.
+ * direction of the text, hide words or make two names look alike. Characters that are part of an emoji or a word are
+ * kept.
  */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (found, at: number) => (isNeeded(found, text, at) ? found : escaped(found)));

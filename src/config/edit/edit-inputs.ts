@@ -7,8 +7,8 @@ interface Asking {
 }
 
 /**
- * An entry and its questions for a file that has questions already. Two programs may call different ones the same: the answer
- * to one, a token perhaps, must not go to the server of the other.
+ * An entry and its inputs for a file that already has inputs. Two programs may use the same id for different inputs:
+ * the answer to one, perhaps a token, must not go to the other's server.
  */
 export function besideKnownInputs<T extends Asking>(asking: T, known: readonly InputDefinition[]): T {
   const { inputs = [] } = asking;

@@ -2,7 +2,7 @@ import { asText } from "../../text/as-text.ts";
 import { parseDuration } from "../../text/duration.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 
-/** An entry in the words of opencode, which reads no others. */
+/** An entry in the form that opencode reads. */
 export function inOpencodeWords(entry: ServerEntry): Record<string, unknown> {
   const { command, args = [], env, url, timeout, connection_timeout: patience, ...others } = entry;
   const { type: _type, transport: _transport, ...rest } = others;
@@ -14,7 +14,7 @@ export function inOpencodeWords(entry: ServerEntry): Record<string, unknown> {
   return {
     ...(withoutDollars(reach) as Record<string, unknown>),
     ...(withoutDollars(rest) as Record<string, unknown>),
-    // What it calls so is the time to connect.
+    // In opencode this is the connection timeout.
     timeout: patience === undefined ? undefined : (parseDuration(patience) ?? patience),
     tool_timeout_sec: ofCalls === undefined ? undefined : ofCalls / 1_000,
   };

@@ -10,14 +10,14 @@ import type { Format } from "../read/read-source.ts";
 import { serverId } from "../read/server-id.ts";
 import { findMember, type Place, type SourceNode } from "../../source/source-node.ts";
 
-/** What to do with a server of a file. */
+/** A change to a server of a file. */
 export type ServerEdit = Addition | { kind: "remove" | "enable" | "disable"; id: string };
 
 interface Addition {
   kind: "add";
   name: string;
   entry: ServerEntry;
-  /** Questions that the entry's `${input:id}` need; those that the file has already stay. */
+  /** The inputs of the entry's `${input:id}`; existing inputs of the file are kept. */
   inputs?: readonly InputDefinition[] | undefined;
   replace?: boolean | undefined;
 }
@@ -27,7 +27,7 @@ interface Contents extends FoundServers {
   file: string;
 }
 
-/** What is to be changed in a file for an edit; there may be several ways, the best first. */
+/** The changes of a file for an edit; if there are several ways, the best comes first. */
 export function planEdit(edit: ServerEdit, root: SourceNode, file: string): SourceChange[][] {
   const contents: Contents = { ...findServers(root, file), root, file };
   if (edit.kind === "add") {
@@ -50,7 +50,7 @@ export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Sour
   return edit.kind === "enable" ? switchingOn(server) : [[switchingOff(server)]];
 }
 
-/** What to do where a file cannot be edited here. */
+/** The instruction for a file that cannot be edited automatically. */
 export function byHand(edit: ServerEdit, format: Format): string {
   if (edit.kind === "add") {
     const others = "Add the server to another file, or edit this file in an editor.";
@@ -74,7 +74,7 @@ function additionTo(contents: Contents, { name, entry, replace }: Addition): Sou
   }
   const { path, node, value } = placeFor(contents, entry);
   if (node?.kind === "list") return { path: [...path, node.items.length], value: plain({ ...value, id: name }) };
-  // What is there but says nothing is no object that a member could be added to.
+  // A null value is not an object, so no member can be added to it.
   return node?.kind === "scalar"
     ? { path, value: plain({ [name]: value }) }
     : { path: [...path, name], value: plain(value) };
@@ -89,11 +89,11 @@ function replacement({ path, name: known, section }: FoundServer, name: string, 
 interface Section {
   path: readonly string[];
   node: SourceNode | undefined;
-  /** The entry in the words of that section. */
+  /** The entry in the form of that section. */
   value: object;
 }
 
-/** The section that new servers go to: one that has servers before one that is empty before a new one. */
+/** The section for new servers: preferably one with servers, then an empty one, then a new one. */
 function placeFor({ root, servers, file }: Contents, entry: ServerEntry): Section {
   const sections = [["mcpServers"], ["servers"], ["mcp_servers"], ["mcp", "servers"]].map((path): Section => {
     return { path, node: nodeAt(root, path), value: entry };
@@ -106,7 +106,7 @@ function placeFor({ root, servers, file }: Contents, entry: ServerEntry): Sectio
   return sections.find(({ node }) => node) ?? { path: ["mcpServers"], node: undefined, value: entry };
 }
 
-/** Questions that are not asked in the file yet. */
+/** The inputs that are not in the file yet. */
 function questionsFor({ root, inputs: known }: Contents, { inputs = [] }: Addition): SourceChange[] {
   const fresh = inputs.filter(({ id }) => !known.some((input) => input.id === id));
   if (fresh.length === 0) return [];
@@ -116,7 +116,7 @@ function questionsFor({ root, inputs: known }: Contents, { inputs = [] }: Additi
   return written.map((value, index) => ({ path: ["inputs", node.items.length + index], value }));
 }
 
-/** Which of two counts is for their author to say. */
+/** If an entry has both switches, its author must decide which one counts. */
 function checkSwitches({ node }: FoundServer, file: string): void {
   if (node.kind !== "object") return;
   for (const switchKey of ["enabled", "disabled"]) {
@@ -126,7 +126,7 @@ function checkSwitches({ node }: FoundServer, file: string): void {
   }
 }
 
-/** Switching the section on would start others, too. */
+/** Enabling the section would also start other servers. */
 function sectionOff({ section: { path }, node: { place } }: FoundServer, file: string): NexusError {
   const [section = "mcp"] = path;
   const message = `"enabled" of "${section}" is false in the file, which disables all its servers`;
@@ -134,7 +134,7 @@ function sectionOff({ section: { path }, node: { place } }: FoundServer, file: s
   return refused(file, message, hint, place);
 }
 
-/** An entry says `enabled` or `disabled`; which one it has stays, and what is the default is not said. */
+/** An entry has `enabled` or `disabled`: the existing key is kept, and a default value is not written. */
 function switchingOff({ node, path }: FoundServer): SourceChange {
   const isNegative = findMember(node, "disabled") !== undefined;
   return { path: [...path, isNegative ? "disabled" : "enabled"], value: isNegative };
@@ -143,7 +143,7 @@ function switchingOff({ node, path }: FoundServer): SourceChange {
 function switchingOn({ node, path }: FoundServer): SourceChange[][] {
   const disabled = findMember(node, "disabled") ? [{ path: [...path, "disabled"], value: false }] : [];
   if (!findMember(node, "enabled")) return [disabled];
-  // It cannot be taken out where it comes from what the entry is based on.
+  // It cannot be removed if it comes from a merged map.
   return [undefined, true].map((value) => [...disabled, { path: [...path, "enabled"], value }]);
 }
 
@@ -151,7 +151,7 @@ function nodeAt(root: SourceNode, path: readonly string[]): SourceNode | undefin
   return path.reduce<SourceNode | undefined>((at, key) => findMember(at, key)?.node, root);
 }
 
-/** As it will be read again. */
+/** The value as it will be read back. */
 function plain(value: object): unknown {
   return JSON.parse(JSON.stringify(value)) as unknown;
 }

@@ -8,8 +8,8 @@ import { parseSource } from "../read/read-source.ts";
 import type { TrustStore } from "../trust/trust-store.ts";
 
 /**
- * Edits a file for the user who asked for it. A project's file that was trusted stays so, and a new one is trusted; one that
- * others wrote and nobody trusted does not become trusted by the way.
+ * Edits a file for the user who asked for it. A project's file that was trusted stays trusted, and a new one is
+ * trusted; a file from others that was not trusted stays so.
  */
 export async function editTrusted(
   given: string,
@@ -21,7 +21,7 @@ export async function editTrusted(
   await editFileThen(file, edits, async ({ before, after }) => {
     if (place?.layer !== "project") return;
     const key = trustKeyOf(place);
-    // What is trusted is the text that was written, not what the file may hold by now.
+    // The written text is trusted, not what the file may contain by now.
     const fingerprint = (servers: FoundServers) => fingerprintOfFile(servers, place, surroundings);
     const known = before === undefined ? undefined : await found(before, file);
     const wasTrusted = !known || isEmpty(known) || (await trust.isTrusted(key, await fingerprint(known)));
@@ -37,7 +37,7 @@ async function found(text: string, file: string): Promise<FoundServers> {
   return findServers(await parseSource(text, file), file);
 }
 
-/** Which of the places of its own folder a file is; undefined where Nexus would not look for it by itself. */
+/** The kind of a file in its own folder; undefined if Nexus would not look for it. */
 function placeOf(file: string, surroundings: ConfigContext): Candidate | undefined {
   const cwd = projectFolderOf(file, pathOf(surroundings.platform));
   return candidates({ ...surroundings, cwd }).find((candidate) => candidate.file === file);

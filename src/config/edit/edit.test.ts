@@ -93,7 +93,7 @@ test("N12: lists that are not indented stay so", async () => {
   expect(await editText(text, "a.yaml", { kind: "disable", id: "a" })).toBe(`${text}  enabled: false\n`);
 });
 
-test("a server that is there is not added twice, one that is not is not removed, and nothing is added to TOML", async () => {
+test("an existing server is not added again, a missing one is not removed, and nothing is added to TOML", async () => {
   const add = { kind: "add", name: "my db", entry: { command: "x" } } as const;
   await expect(editText(JSON_TEXT, "a.json", add)).rejects.toThrow(`The file already has a server "my-db"`);
   await expect(editText(JSON_TEXT, "a.json", { kind: "remove", id: "no" })).rejects.toThrow(
@@ -103,7 +103,7 @@ test("a server that is there is not added twice, one that is not is not removed,
   await expect(editText("{", "a.json", add)).rejects.toThrow("Not valid JSON");
 });
 
-test("P0: a server is replaced where it stands, under the name it has there", async () => {
+test("P0: a server is replaced in place, under its written name", async () => {
   const add = { kind: "add", name: "my-db", entry: { url: "https://example.com/db" }, replace: true } as const;
   expect(await editText(JSON_TEXT, "a.json", add)).toBe(
     JSON_TEXT.replace(`{ "command": "db" }`, `{\n            "url": "https://example.com/db"\n        }`),
@@ -112,7 +112,7 @@ test("P0: a server is replaced where it stands, under the name it has there", as
   expect(edited).toBe(YAML_TEXT.replace(/- id: db[\s\S]*'x'\]\n/, `- id: db\n      url: https://example.com/db\n`));
 });
 
-test("several edits are one: where one cannot be made, none is", async () => {
+test("several edits are applied together or not at all", async () => {
   await using world = await ConfigWorld.open();
   const file = await world.write("a.json", JSON_TEXT);
   const edits = [
@@ -157,7 +157,7 @@ test("N12: line ends and indentation of YAML stay", async () => {
   expect(await editText(text, "a.yaml", NEW)).toBe(`${text}    new:\r\n        command: x\r\n`);
 });
 
-test("N12: names of YAML that look like numbers or answers are names", async () => {
+test("N12: YAML names that look like numbers or booleans are names", async () => {
   const text = "mcpServers:\n  123:\n    command: x\n  true:\n    command: y\n";
   expect(await editText(text, "a.yaml", { kind: "remove", id: "s-123" })).toBe(
     "mcpServers:\n  true:\n    command: y\n",
@@ -165,7 +165,7 @@ test("N12: names of YAML that look like numbers or answers are names", async () 
   expect(await editText(text, "a.yaml", { kind: "disable", id: "true" })).toBe(`${text}    enabled: false\n`);
 });
 
-test("N12: what an entry is based on is overruled, not changed", async () => {
+test("N12: a merged base of an entry is overridden, not changed", async () => {
   const text = "base: &b\n  command: x\n  enabled: false\nmcpServers:\n  a:\n    <<: *b\n";
   expect(await editText(text, "a.yaml", { kind: "enable", id: "a" })).toBe(`${text}    enabled: true\n`);
 });
@@ -184,7 +184,7 @@ test.for([
   });
 });
 
-test("P0: a server that is switched off twice is switched on", async () => {
+test("P0: a server that is disabled twice is enabled", async () => {
   const text = `{"mcpServers":{"a":{"command":"x","enabled":false,"disabled":true}}}`;
   expect(await editText(text, "a.json", { kind: "enable", id: "a" })).toBe(
     `{"mcpServers":{"a":{"command":"x","disabled":false}}}`,
@@ -222,7 +222,7 @@ test("P0: opencode's file gets servers where and how opencode reads them", async
   expect(JSON.parse(await editText(other, "other.json", NEW))).toMatchObject({ mcp: { new: { type: "local" } } });
 });
 
-test("P0: questions come along with the server that asks them; those that are there stay", async () => {
+test("P0: inputs are added with the server that needs them; existing inputs are kept", async () => {
   const inputs = [
     { id: "token", description: "Your token", password: true },
     { id: "region", password: false, default: "eu" },
@@ -240,7 +240,7 @@ test("P0: questions come along with the server that asks them; those that are th
   });
 });
 
-test("P0: of many edits at the same time none is lost", async () => {
+test("P0: concurrent edits are all kept", async () => {
   await using world = await ConfigWorld.open();
   const file = await world.write("mcp.json", `{"mcpServers":{}}`);
   const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
@@ -250,7 +250,7 @@ test("P0: of many edits at the same time none is lost", async () => {
   expect(await readdir(world.root)).toEqual(["home", "mcp.json"]);
 });
 
-test("P0: of many edits of a trusted project at the same time none costs the trust", async () => {
+test("P0: concurrent edits of a trusted project keep its trust", async () => {
   await using world = await ConfigWorld.open();
   const file = join(world.cwd, ".mcp.json");
   const options = { trust: world.trust, surroundings: world.options() };
@@ -258,7 +258,7 @@ test("P0: of many edits of a trusted project at the same time none costs the tru
   expect((await world.load()).servers.map(({ trusted }) => trusted)).toEqual([true, true, true, true, true]);
 });
 
-test("a file that is not UTF-8 is not edited, since what cannot be decoded would be lost", async () => {
+test("a file that is not UTF-8 is not edited, because undecodable text would be lost", async () => {
   await using world = await ConfigWorld.open();
   const file = join(world.root, "l.json");
   const bytes = Buffer.from(`{"mcpServers":{"a":{"command":"/opt/caf\u00e9"}}}`, "latin1");
@@ -270,7 +270,7 @@ test("a file that is not UTF-8 is not edited, since what cannot be decoded would
   expect(await readFile(file)).toEqual(bytes);
 });
 
-test("of two servers with the same id none is changed by guess", async () => {
+test("if two servers have the same id, neither is changed", async () => {
   const text = `{ "mcpServers": {\n "My DB": { "command": "a" },\n "my-db": { "command": "b" } } }`;
   await expect(editText(text, "a.json", { kind: "remove", id: "my-db" })).rejects.toThrow(
     `The file has two servers "my-db", in lines 2 and 3`,
@@ -308,7 +308,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("R8: questions of the same id that ask for something else get another one, and so do those who need them", async () => {
+test("R8: different inputs with the same id get another id, also in the entries that use them", async () => {
   const token = (description: string) => ({ id: "token", description, password: true });
   const add = (name: string, description: string) => ({
     kind: "add" as const,
@@ -331,7 +331,7 @@ test("R8: questions of the same id that ask for something else get another one, 
   });
 });
 
-test("P1.9: a server of a section that is off is not said to be on, and an edit that cannot be says why", async () => {
+test("P1.9: a server in a disabled section is not reported as enabled, and a refused edit says why", async () => {
   const off = "mcp:\n  enabled: false\n  servers:\n    - id: a\n      command: x\n      enabled: false\n";
   await expect(editText(off, "a.yaml", { kind: "enable", id: "a" })).rejects.toMatchObject({
     message: `"enabled" of "mcp" is false in the file, which disables all its servers`,
@@ -344,7 +344,7 @@ test("P1.9: a server of a section that is off is not said to be on, and an edit 
   });
 });
 
-test("P0: an edit that is refused leaves no folder behind", async () => {
+test("P0: a refused edit creates no folder", async () => {
   await using world = await ConfigWorld.open();
   const file = join(world.root, "a/b/mcp.json");
   await expect(editFile(file, { kind: "remove", id: "x" })).rejects.toThrow(`The file has no server "x"`);
@@ -364,7 +364,7 @@ test.for([
   );
 });
 
-test("N12: an edit of YAML touches the lines of its server only, however the rest is laid out", async () => {
+test("N12: an edit of YAML changes only the lines of its server, in any layout", async () => {
   const text = `list:
     - 1
 wide:    [1,2,   3]

@@ -13,34 +13,34 @@ import { isRecord } from "../../json/is-record.ts";
 
 export type { ServerEdit } from "./edit-plan.ts";
 
-/** The text of a file before and after it was edited. */
+/** The text of a file before and after an edit. */
 export interface EditedFile {
-  /** Undefined where there was none. */
+  /** Undefined if there was no file. */
   before: string | undefined;
   after: string;
 }
 
-/** Edits a configuration file in place, all edits or none; its comments, its order and its permissions stay. */
+/** Edits a configuration file in place, all edits or none; comments, order and permissions are kept. */
 export async function editFile(file: string, ...edits: readonly ServerEdit[]): Promise<EditedFile> {
   return editFileThen(file, edits, (edited) => Promise.resolve(edited));
 }
 
-/** Gives the text of a file as it is to be; throws where that cannot be. */
+/** Returns the new text of a file; throws if the edit is not possible. */
 export type TextEdit = (text: string) => Promise<string>;
 
-/** As `editFile`; nobody else edits the file before `then` has come to its end. */
+/** Like `editFile`; the lock is held until `then` has ended. */
 export async function editFileThen<T>(
   file: string,
   edits: readonly ServerEdit[] | TextEdit,
   then: (edited: EditedFile) => Promise<T>,
 ): Promise<T> {
   const edit = typeof edits === "function" ? edits : (text: string) => editedText(text, file, edits);
-  // A link, as people with dotfiles have, stays a link, also where it leads to nothing yet.
+  // A symbolic link stays a link, even if its target does not exist yet.
   const target = realPath(file);
-  // What would be refused makes no folder for a file that is not there.
+  // Checked first, so that no folder is created for an edit that is refused.
   if (!existsSync(target)) await edit("");
   return withLock(target, async ({ check }) => {
-    // What cannot be decoded would be written as something else.
+    // Text that cannot be decoded would be changed by writing it.
     const before = await loadText(file, { isStrict: true, maxBytes: MAX_CLIENT_BYTES });
     const after = await edit(before ?? "");
     if (after !== before) await writeAtomic(target, encodedLike(target, after), await modeOf(target), check);
@@ -54,10 +54,10 @@ async function editedText(text: string, file: string, edits: readonly ServerEdit
   return edited;
 }
 
-/** The text of a file after an edit, which changed what it was meant to change and nothing else. */
+/** The text of a file after an edit, which changed only what it should. */
 export async function editText(text: string, file: string, edit: ServerEdit): Promise<string> {
   const format = formatOf(file);
-  // What Codex reads has other words than an entry of ours.
+  // Codex uses other keys than Nexus.
   if (format === "toml" && edit.kind === "add") {
     throw refused(file, "Nexus cannot add servers to this TOML file", byHand(edit, format));
   }
@@ -69,8 +69,8 @@ export async function editText(text: string, file: string, edit: ServerEdit): Pr
 }
 
 /**
- * The text of a file after changes, of which there may be several ways, the best first. What it says then is compared with
- * what it is meant to say; undefined where no way leads there.
+ * The text of a file after changes; there may be several ways, the best first. The result is compared with the intended
+ * content; undefined if no way leads to it.
  */
 export async function changeText(
   text: string,
@@ -84,7 +84,7 @@ export async function changeText(
   for (const way of plan(root)) {
     if (way.length === 0) return text;
     const after = way.reduce(changed, before);
-    // A table without members that has no line of its own is not there.
+    // In TOML, an empty table without a line of its own does not exist.
     const meant = format === "toml" ? [after, withoutEmptied(after, way)] : [after];
     for (const apply of editors) {
       const edited = attempt(() => apply(text, way));
@@ -105,7 +105,7 @@ function withoutEmptied(content: unknown, way: readonly SourceChange[]): unknown
 
 type Editor = (text: string, changes: readonly SourceChange[]) => string;
 
-/** The gentlest first. */
+/** The editor that changes least comes first. */
 async function editorsOf(format: Format): Promise<Editor[]> {
   if (format === "toml") return [(await import("../../source/toml-edit.ts")).editToml];
   if (format === "json") return [(await import("../../source/json-edit.ts")).editJson];
@@ -115,7 +115,7 @@ async function editorsOf(format: Format): Promise<Editor[]> {
   ];
 }
 
-/** Libraries refuse what they cannot do, in words of their own. */
+/** Libraries throw their own errors for changes that they do not support. */
 function attempt(apply: () => string): string | undefined {
   try {
     return apply();

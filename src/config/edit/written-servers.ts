@@ -7,18 +7,18 @@ import { pathOf, projectFolderOf, type ConfigContext } from "../read/places.ts";
 import { loadText, parseSource } from "../read/read-source.ts";
 import { plainValue } from "../../source/source-node.ts";
 
-/** What a file says, before anything is looked up or filled in. */
+/** The content of a file, before variables are resolved. */
 export interface WrittenServers {
-  /** In our own words, and whatever it is: an entry may be no object at all. */
+  /** In the keys of Nexus, and not checked: an entry may be no object. */
   servers: { id: string; name: string; entry: unknown }[];
   inputs: readonly InputDefinition[];
-  /** What the servers read in the project. */
+  /** The project files that the servers read. */
   files: readonly ProjectText[];
-  /** Of exactly these servers and files: what to hand to the trust store after they were shown. */
+  /** Of exactly these servers and files; given to the trust store after they were shown. */
   fingerprint: string;
 }
 
-/** Reads a file's servers as they are written; undefined where there is no such file. */
+/** Reads a file's servers as written; undefined if there is no such file. */
 export async function loadWritten(file: string, surroundings: ConfigContext): Promise<WrittenServers | undefined> {
   const text = await loadText(file);
   if (text === undefined) return undefined;

@@ -61,7 +61,7 @@ const SHAPES: Record<string, [local: object, remote: object | string]> = {
   ],
 };
 
-test("every program that Nexus can be written into has its shape here", () => {
+test("every program into which Nexus can be installed has its format here", () => {
   expect(Object.keys(SHAPES).sort()).toEqual([...INSTALL_CLIENTS].sort());
 });
 
@@ -89,7 +89,7 @@ test.for<[ClientId, string]>([
   expect(value["env"] ?? value["environment"]).toEqual({ A: written, KEY: written });
 });
 
-test("Codex gets names of variables where it has keys for them, and nothing that it would not fill in", () => {
+test("Codex gets names of variables where it has keys for them, and no variable that it would not resolve", () => {
   const local = { command: "x", env: { KEY: "${KEY}", MODE: "dev" }, env_passthrough: ["OTHER"], cwd: "/srv" };
   expect(entryForClient("codex", local).value).toEqual({
     command: "x",
@@ -140,7 +140,7 @@ test.for<[string, ClientId, object, string]>([
   expect(() => entryForClient(client, entry as ServerEntry)).toThrow(reason);
 });
 
-test("lists of tools and folders are kept where a program has them; what only says how patient to be is named", () => {
+test("tool lists and folders are kept if a program supports them; dropped timeouts are named", () => {
   const tools = { allow: ["a"], deny: ["b"] };
   const entry = { command: "x", cwd: "/srv", tools, timeout: "30s", roots: ["/r"], prefix: "g" } as ServerEntry;
   expect(entryForClient("gemini", entry)).toEqual({
@@ -210,7 +210,7 @@ test.for<[ClientId, string, string, string]>([
   expect(at("win32", "C:\\Users\\u", WINDOWS)).toBe(windows);
 });
 
-test("variables that move a program's folder are followed, unless they are relative", () => {
+test("variables that move a program's folder are used, unless they are relative", () => {
   const at = (client: ClientId, variables: Record<string, string>) =>
     clientFiles(client, "user", { cwd: "/c", home: "/h", platform: "linux", variables })[0];
   expect(at("codex", { CODEX_HOME: "/x" })).toBe("/x/config.toml");

@@ -4,14 +4,14 @@ import type { ServerEntry } from "../../transport/server-entry.ts";
 import { CLIENTS, type ClientFacts, type ClientId, type EntryShape } from "./clients.ts";
 import { ClientVariables, obstacle } from "./client-variables.ts";
 
-/** An entry in the words of another program. */
+/** An entry in the format of another program. */
 export interface ClientEntry {
   value: Record<string, unknown>;
-  /** Settings that the program has no word for, and that change nothing about which server it is. */
+  /** Settings that the program does not support and that do not change which server it is. */
   leftOut: readonly string[];
 }
 
-/** Keys that matter to Nexus alone, or that only say how patient it is. */
+/** Keys that only Nexus uses, or that only set timeouts. */
 const SETTINGS = [
   "timeout",
   "connection_timeout",
@@ -24,7 +24,7 @@ const SETTINGS = [
   "fail_if_no_tools",
 ];
 
-/** Writes an entry for another program; throws the reason where that program would run another server than Nexus does. */
+/** Writes an entry for another program; throws if that program would run a different server. */
 export function entryForClient(client: ClientId, entry: ServerEntry): ClientEntry {
   const facts = CLIENTS[client];
   if (!facts.shape) throw obstacle(`Nexus does not know the format of ${facts.title} well enough`);
@@ -100,7 +100,7 @@ class EntryWriter {
     };
   }
 
-  /** What is hidden here must not be offered there without a word. */
+  /** Tools that are hidden in Nexus must not become visible in the other program without notice. */
   #tools(): Record<string, unknown> {
     const { tools } = this.#entry;
     const { allow, deny } = this.#shape.tools ?? {};

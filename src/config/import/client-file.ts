@@ -8,14 +8,14 @@ import { pathOf, type ConfigContext } from "../read/places.ts";
 import { formatOf, loadText, MAX_CLIENT_BYTES, parseSource } from "../read/read-source.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 
-/** An entry of another program as it stands in its file. */
+/** An entry of another program as it is in its file. */
 export interface PresentEntry {
   value: unknown;
-  /** In our own words. */
+  /** In the keys of Nexus. */
   entry: unknown;
 }
 
-/** The files of a program, of the user or of the project in the working folder; the one to write comes first. */
+/** The files of a program for the user or the project in the working folder; the one to write comes first. */
 export function clientFiles(client: ClientId, scope: "user" | "project", surroundings: ConfigContext): string[] {
   const { user, project } = CLIENTS[client];
   const path = pathOf(surroundings.platform);
@@ -25,7 +25,7 @@ export function clientFiles(client: ClientId, scope: "user" | "project", surroun
   return first === undefined ? [...files] : [first, ...files.filter((file) => file !== first && existsSync(file))];
 }
 
-/** What a program's file has under a name; undefined where there is nothing. */
+/** The entry with this name in a program's file; undefined if there is none. */
 export async function findClientEntry(client: ClientId, file: string, name: string): Promise<PresentEntry | undefined> {
   const text = await loadText(file, { called: "The file", isStrict: true, maxBytes: MAX_CLIENT_BYTES });
   if (text === undefined) return undefined;
@@ -35,7 +35,7 @@ export async function findClientEntry(client: ClientId, file: string, name: stri
   return { value: plainValue(node), entry: plainValue(understood) };
 }
 
-/** The text of a program's file with entries set, or removed where there is no value. */
+/** The text of a program's file with entries set, or removed if the value is undefined. */
 export async function withClientEntries(
   client: ClientId,
   file: string,
@@ -46,7 +46,7 @@ export async function withClientEntries(
     const present = sectionIn(root, client, file);
     const changes = [...entries].map(([name, value]): SourceChange => ({ path: [...section, name], value }));
     const fresh = Object.fromEntries([...entries].filter(([, value]) => value !== undefined));
-    // What is there but says nothing is no object that a member could be added to.
+    // A null value is not an object, so no member can be added to it.
     return [present?.kind === "scalar" ? [{ path: section, value: fresh }] : changes];
   });
   if (edited !== undefined) return edited;
@@ -58,7 +58,7 @@ export async function withClientEntries(
   throw invalid(file, `Nexus cannot edit the file of ${title} without changing other parts of it`, { hint });
 }
 
-/** The part of the file that has the entries; undefined where there is none yet. */
+/** The part of the file that has the entries; undefined if there is none yet. */
 function sectionIn(root: SourceNode, client: ClientId, file: string): SourceNode | undefined {
   const { section, title } = CLIENTS[client];
   const node = section.reduce<SourceNode | undefined>((at, key) => findMember(at, key)?.node, root);

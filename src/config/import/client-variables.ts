@@ -2,17 +2,17 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { ClientFacts, EntryShape } from "./clients.ts";
 import { endOf } from "../read/variables.ts";
 
-/** An entry cannot be written for another program; the message is a reason that can end a sentence. */
+/** The error for an entry that cannot be written for another program; the message can end a sentence. */
 export function obstacle(reason: string): NexusError {
   return new NexusError("CONFIG_INVALID", reason, { phase: "config", mayHaveReached: false });
 }
 
-/** Names of ours that editors know, too. */
+/** Names that editors also know. */
 const FOLDERS = ["workspaceFolder", "userHome"];
 
-/** Writes the variables of an entry as another program writes them. */
+/** Converts the variables of an entry to the syntax of another program. */
 export class ClientVariables {
-  /** Keys beside `env` and `headers` that pass variables on, as Codex has them. */
+  /** Keys besides `env` and `headers` that pass variables on, as in Codex. */
   readonly passedOn: Record<string, unknown> = {};
   readonly #facts: ClientFacts;
   readonly #shape: EntryShape;
@@ -40,7 +40,7 @@ export class ClientVariables {
     }
   }
 
-  /** A variable of the child; undefined where it is passed on in another way. */
+  /** A variable of the child; undefined if it is passed on in another way. */
   inEnv(name: string, text: string): string | undefined {
     const { passed } = this.#shape;
     if (!passed || wholeReference(text) !== name) return this.text(text);
@@ -48,7 +48,7 @@ export class ClientVariables {
     return undefined;
   }
 
-  /** A header; undefined where it is sent in another way. */
+  /** A header; undefined if it is sent in another way. */
   inHeader(name: string, text: string): string | undefined {
     const { passed } = this.#shape;
     if (!passed) return this.text(text);
@@ -91,7 +91,7 @@ export class ClientVariables {
   }
 }
 
-/** The variable that a text consists of. */
+/** The variable, if the text consists of nothing else. */
 function wholeReference(text: string): string | undefined {
   return /^\$\{(?:env:)?([A-Za-z_]\w*)\}$/.exec(text)?.[1];
 }

@@ -2,21 +2,21 @@ import { isAbsolutePath } from "../../files/paths.ts";
 import { userFolders } from "../../files/user-folders.ts";
 import { pathOf, type ConfigContext } from "../read/places.ts";
 
-/** What is known of another program that uses MCP servers: where its files are, and how it writes an entry. */
+/** Facts about another program that uses MCP servers: the places of its files and the format of an entry. */
 export interface ClientFacts {
-  /** As people know it. */
+  /** Its name for people. */
   title: string;
-  /** Files of the user. An entry is written to the first that exists, or else to the first. */
+  /** The user's files. An entry is written to the first one that exists, or else to the first one. */
   user: (at: ClientFolders) => readonly string[];
   /** Files of a project, relative to its folder, in the same order. */
   project: readonly string[];
-  /** Further places that are read but never written; one that ends in a slash is a folder of files. */
+  /** Further places that are read but never written; a name that ends in a slash is a folder of files. */
   alsoRead?: { user?: (at: ClientFolders) => readonly string[]; project?: readonly string[] };
   /** Where entries are in a file. */
   section: readonly string[];
-  /** How an entry is written; absent for programs that servers are only imported from. */
+  /** The format of an entry; undefined for programs from which servers are only imported. */
   shape?: EntryShape;
-  /** What its words mean that Nexus understands differently. */
+  /** Words with a different meaning than in Nexus. */
   dialect?: ClientDialect;
 }
 
@@ -33,9 +33,9 @@ interface ClientFolders {
 }
 
 export interface EntryShape {
-  /** What "type" is for each way to reach a server; absent: it is not written. */
+  /** The "type" for each transport; undefined: it is not written. */
   type?: Readonly<Partial<Record<"stdio" | "http" | "sse", string>>>;
-  /** The key of an address; a transport without one cannot be used. */
+  /** The key of the URL; a transport without one is not supported. */
   url: Readonly<Partial<Record<"http" | "sse", string>>>;
   /** Command and arguments are one list. */
   isList?: true;
@@ -43,32 +43,34 @@ export interface EntryShape {
   headers?: string;
   hasCwd?: true;
   hasEnvFile?: true;
-  /** How a variable of the environment is written; absent: variables are not filled in. */
+  /** The syntax of an environment variable; undefined: variables are not resolved. */
   variable?: (name: string) => string;
-  /** `${NAME:-default}` is understood. */
+  /** `${NAME:-default}` is supported. */
   hasDefaults?: true;
-  /** `${workspaceFolder}` and `${userHome}` are understood. */
+  /** `${workspaceFolder}` and `${userHome}` are supported. */
   hasFolders?: true;
-  /** Keys that name variables instead: those of the child, the bearer token, further headers. */
+  /** Keys that name variables instead: for the child, the bearer token and further headers. */
   passed?: { env: string; token: string; headers: string };
-  /** Keys of the lists of tools that are offered and hidden. */
+  /** Keys of the lists of allowed and denied tools. */
   tools?: { allow?: string; deny?: string };
-  /** Members that every entry has. */
+  /** Members of every entry. */
   always?: Readonly<Record<string, unknown>>;
 }
 
 interface ClientDialect {
-  /** How else a variable is written; the first group is its name. */
+  /** Another syntax of variables; the first group is the name. */
   variables?: RegExp;
   /** `timeout` is a number of seconds. */
   countsSeconds?: true;
-  /** Relative paths in the user's files start in the home folder; otherwise in the one that the program is started in. */
+  /**
+   * Relative paths in the user's files start in the home folder; otherwise in the folder where the program is started.
+   */
   startsAtHome?: true;
-  /** A command without "args" is a whole line. */
+  /** A command without "args" is a whole command line. */
   hasCommandLines?: true;
-  /** Keys under names that mean something else, or nothing, elsewhere. */
+  /** Keys whose names have another meaning, or none, in Nexus. */
   renamed?: Readonly<Record<string, string>>;
-  /** Keys that hold state of the program itself, such as tokens. */
+  /** Keys with the program's own state, such as tokens. */
   dropped?: readonly string[];
 }
 
@@ -79,7 +81,7 @@ const COMMON: EntryShape = { url: { http: "url", sse: "url" }, variable: braces 
 
 const BARE_VARIABLE = /(?<!\$)\$([A-Za-z_]\w*)/g;
 
-/** Gemini CLI, and Qwen Code, which was made of it. */
+/** Gemini CLI, and Qwen Code, which is based on it. */
 const GEMINI: EntryShape = {
   url: { http: "httpUrl", sse: "url" },
   hasCwd: true,
@@ -96,14 +98,14 @@ const OPENCODE: EntryShape = {
   always: { enabled: true },
 };
 
-/** In the order in which servers of the same name are preferred. */
+/** In the order of preference for servers with the same name. */
 const FACTS = {
   "claude-desktop": {
     title: "Claude Desktop",
     user: ({ applications }) => [applications("Claude", "claude_desktop_config.json")],
     project: [],
     section: ["mcpServers"],
-    // It starts its servers itself; those elsewhere are added in its settings, not in the file.
+    // The file has only local servers; remote ones are added in the program's settings.
     shape: { url: {} },
   },
   "claude-code": {
@@ -178,7 +180,7 @@ const FACTS = {
   copilot: {
     title: "Copilot CLI",
     user: ({ named, home }) => [named("COPILOT_HOME", home(".copilot"), "mcp-config.json")],
-    // It reads .mcp.json, too, which is a file of Claude Code and of Nexus.
+    // It also reads .mcp.json, which is a file of Claude Code and Nexus.
     project: [".github/mcp.json"],
     section: ["mcpServers"],
     shape: {
@@ -204,7 +206,7 @@ const FACTS = {
       const file = "settings/cline_mcp_settings.json";
       return [
         named("CLINE_MCP_SETTINGS_PATH", `${data}/${file}`),
-        // Of older versions, which know no other.
+        // For older versions, which know only these.
         ...EDITORS.map((editor) => applications(editor, ...EXTENSION, "saoudrizwan.claude-dev", file)),
       ];
     },
@@ -291,10 +293,10 @@ export const CLIENTS: Readonly<Record<ClientId, ClientFacts>> = FACTS;
 /** Programs whose servers can be imported. */
 export const CLIENT_IDS = Object.keys(FACTS) as ClientId[];
 
-/** Programs that Nexus can be written into. */
+/** Programs into which Nexus can be installed. */
 export const INSTALL_CLIENTS = CLIENT_IDS.filter((id) => CLIENTS[id].shape !== undefined);
 
-/** Where the programs keep their files on this platform. */
+/** The folders of the programs' files on this platform. */
 export function clientFolders(surroundings: ConfigContext): ClientFolders {
   const { home, platform, variables } = surroundings;
   const path = pathOf(platform);

@@ -9,7 +9,7 @@ import { loadWritten } from "../edit/written-servers.ts";
 const EVIL = "NODE_OPTIONS=--require ./evil.cjs\n";
 const user = (envFile: string) => ({ mcpServers: { mine: { command: "node", envFile } } });
 
-test("R8: a relative envFile of a user's file is beside that file, not in whichever folder he is in", async () => {
+test("R8: a relative envFile of a user's file is beside that file, not in the working folder", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/.nexus/mcp.json", user(".env"));
   await world.write("home/.nexus/.env", "A=mine\n");
@@ -18,7 +18,7 @@ test("R8: a relative envFile of a user's file is beside that file, not in whiche
   expect(servers).toMatchObject([{ entry: { reach: { env: { A: "mine" } } } }]);
 });
 
-test("R8: an untrusted folder gives no variables to a user's server that looks into it", async () => {
+test("R8: files of an untrusted folder give no variables to a user's server", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/.nexus/mcp.json", user("${workspaceFolder}/.env"));
   await world.write("home/work/project/.env", EVIL);
@@ -73,7 +73,7 @@ test.for(["${workspaceFolder}/../.env", "${LINK}/.env"])(
 
 const PROJECT = { mcpServers: { p: { command: "node", args: ["${file:arg.txt}"], envFile: "${NONE:-.env}" } } };
 
-test("R8: what a project's envFile and ${file:} hold is part of what is trusted, and so is that they are missing", async () => {
+test("R8: the content of a project's envFile and ${file:} is part of what is trusted, and so is their absence", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/work/project/.mcp.json", PROJECT);
   await world.write("home/work/project/arg.txt", "good.js");
@@ -92,7 +92,7 @@ test("R8: what a project's envFile and ${file:} hold is part of what is trusted,
   expect(await isTrusted()).toBe(true);
 });
 
-test("R8: who shows a file and who edits it trust the same as who loads it", async () => {
+test("R8: showing, editing and loading a file use the same trust", async () => {
   await using world = await ConfigWorld.open();
   const file = await world.write("home/work/project/.nexus/mcp.json", PROJECT);
   await world.write("home/work/project/.env", "A=1\n");
@@ -109,7 +109,7 @@ test("R8: who shows a file and who edits it trust the same as who loads it", asy
   expect((await world.load()).servers).toMatchObject([{ trusted: false, enabled: true }]);
 });
 
-test("R8: a new file that is named by a relative path is trusted like one with a whole path", async () => {
+test("R8: a new file with a relative path is trusted like one with an absolute path", async () => {
   await using world = await ConfigWorld.open();
   const edit = { kind: "add", name: "a", entry: { command: "x" } } as const;
   await editTrusted(".mcp.json", [edit], { trust: world.trust, surroundings: world.options() });

@@ -3,7 +3,7 @@ import { CLIENTS } from "./clients.ts";
 import type { ImportPlace } from "./import-places.ts";
 import { allAt, nodeOf, type Member, type SourceNode } from "../../source/source-node.ts";
 
-/** An entry of another program, with what means something else there written as Nexus understands it. */
+/** An entry of another program, with its differences converted to the meaning in Nexus. */
 export function inOwnDialect(node: SourceNode, client: ImportPlace["client"]): SourceNode {
   const dialect = client === "file" ? {} : (CLIENTS[client].dialect ?? {});
   const { variables, countsSeconds, hasCommandLines, renamed = {}, dropped = [] } = dialect;

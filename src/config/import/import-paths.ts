@@ -5,45 +5,47 @@ import { CLIENTS } from "./clients.ts";
 import type { ImportedServer } from "./import.ts";
 import { looksRelative } from "./relative-words.ts";
 
-/** Where an entry is copied to. */
+/** The file to which an entry is copied. */
 interface Destination {
   cwd: string;
   home: string;
-  /** A file of the project in the working folder, which speaks about that folder itself. */
+  /** A file of the project in the working folder, whose paths are relative to that folder. */
   isOfProject: boolean;
 }
 
-/** A server that means the same in the file it goes to: what was relative to a folder leads there from everywhere. */
+/** A server that means the same in its new file: relative paths become absolute. */
 export function withFixedPaths(server: ImportedServer, { cwd, home, isOfProject }: Destination): ImportedServer {
   const folder = folderOf(server, cwd);
   if (isOfProject && folder === cwd) return server;
   if (folder === undefined) return { ...server, entry: ofUser(server, home) };
   const { client, entry } = server;
-  // A file that was named may be anywhere.
+  // An explicitly named file can be anywhere.
   return {
     ...server,
     entry: entryBoundTo(folder, home, { entry, runsThere: client !== "file" || looksRelative(entry).length > 0 }),
   };
 }
 
-/** The folder that an entry speaks about; undefined for one of the user, which speaks about wherever they are. */
+/**
+ * The folder to which an entry's paths are relative; undefined for a user's entry, which depends on the working folder.
+ */
 function folderOf({ client, scope, project, source }: ImportedServer, cwd: string): string | undefined {
   if (project !== undefined) return project;
   if (scope === "project") return cwd;
   if (client !== "file") return undefined;
   const folder = dirname(source.file);
-  // .vscode, .cursor and the like speak about the folder they are in.
+  // .vscode, .cursor and similar folders refer to the folder that contains them.
   return basename(folder).startsWith(".") ? dirname(folder) : folder;
 }
 
 function ofUser({ client, entry }: ImportedServer, home: string): ServerEntry {
   const startsAtHome = client !== "file" && CLIENTS[client].dialect?.startsAtHome === true;
-  // A relative "envFile" of ours is beside our own file, where theirs is not.
+  // A relative "envFile" is relative to our own file, not to theirs.
   if (startsAtHome) return withAbsolute(entry, PATHS, { home, base: home });
   return withAbsolute(inWorkingFolder(entry), ["envFile"], { home, base: home });
 }
 
-/** Programs of a terminal look for relative paths where they are started; here they start at the file they are in. */
+/** Terminal programs resolve relative paths in the folder where they are started; Nexus resolves them at the file. */
 function inWorkingFolder(entry: ServerEntry): ServerEntry {
   const members = Object.entries(entry).map(([key, value]: [string, unknown]) => {
     const isRelative = ["cwd", "workdir"].includes(key) && typeof value === "string" && /^[^~$/\\]/.test(value);
@@ -52,7 +54,7 @@ function inWorkingFolder(entry: ServerEntry): ServerEntry {
   return Object.fromEntries(members) as ServerEntry;
 }
 
-/** An entry whose paths no longer depend on the folder it speaks about. A project's server runs there without saying so. */
+/** An entry whose paths no longer depend on its folder. A project's server runs in that folder by default. */
 export function entryBoundTo(
   folder: string,
   home: string,
@@ -72,7 +74,7 @@ function withAbsolute(
 ): ServerEntry {
   const absolute = (path: unknown): unknown => {
     if (Array.isArray(path)) return path.map(absolute);
-    // What begins with another variable is whole, as far as anybody can know.
+    // A path that begins with another variable is treated as absolute.
     if (typeof path !== "string" || path === "" || /^(?:~|\$\{|file:)/.test(path)) return path;
     return toAbsolutePath(path, places);
   };
@@ -82,7 +84,7 @@ function withAbsolute(
 
 function withFolder(value: unknown, folder: string): unknown {
   if (typeof value === "string") {
-    // A folder that has ${ in its name must not become a reference.
+    // A folder with ${ in its name must not become a variable.
     const written = folder.replaceAll("${", () => "$${");
     return value.replaceAll(/(?<!\$)\$\{workspaceFolder(?::-[^{}]*)?\}/g, () => written);
   }

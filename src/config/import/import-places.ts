@@ -2,16 +2,16 @@ import { readdirSync } from "node:fs";
 import { CLIENT_IDS, clientFolders, CLIENTS, type ClientId } from "./clients.ts";
 import { candidates, pathOf, type ConfigContext } from "../read/places.ts";
 
-/** A file in which a program keeps its servers. */
+/** A file with the servers of a program. */
 export interface ImportPlace {
-  /** "file": one that was named, whichever program it is of. */
+  /** "file": a file that was named explicitly, of any program. */
   client: ClientId | "file";
   file: string;
   /** Of the user, or of the project in the working folder. */
   scope: "user" | "project";
 }
 
-/** Where other programs keep their servers on this platform: the user's files first, then those of the project. */
+/** The files of other programs with servers on this platform: the user's files first, then the project's. */
 export function importPlaces(surroundings: ConfigContext): ImportPlace[] {
   const { cwd, platform } = surroundings;
   const path = pathOf(platform);
@@ -32,11 +32,11 @@ export function importPlaces(surroundings: ConfigContext): ImportPlace[] {
     add(
       client,
       "project",
-      // A folder keeps the slash at its end.
+      // The slash at the end of a folder is kept.
       names.map((name) => path.join(cwd, name)),
     );
   }
-  // .mcp.json, the project's file of Claude Code, is one of our own.
+  // .mcp.json, the project's file of Claude Code, is also one of ours.
   for (const { file } of candidates(surroundings)) places.delete(file);
   return [...places.values()];
 }

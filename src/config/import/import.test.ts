@@ -5,7 +5,7 @@ import { findImports } from "./import.ts";
 import { withFixedPaths } from "./import-paths.ts";
 import { importPlaces } from "./import-places.ts";
 
-test("P0: servers of other programs are found where these keep them, with their origin", async () => {
+test("P0: servers of other programs are found in their files, with their origin", async () => {
   await using world = await ConfigWorld.open();
   const stdio = { command: "node", args: ["a.js"] };
   await world.write("home/.config/Claude/claude_desktop_config.json", { mcpServers: { desktop: stdio } });
@@ -51,7 +51,7 @@ test("P0: servers of other programs are found where these keep them, with their 
   ]);
 });
 
-test("P0: questions of VS Code and files of opencode come along, and lead to the same places from another file", async () => {
+test("P0: inputs of VS Code and files of opencode are imported, and mean the same in another file", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/work/project/.vscode/mcp.json", {
     inputs: [{ id: "tok", type: "promptString", password: true, default: "d" }, { id: "other" }],
@@ -75,7 +75,7 @@ test("P0: questions of VS Code and files of opencode come along, and lead to the
   ]);
 });
 
-test("P0: a file that is nested without end costs its own servers only", async () => {
+test("P0: an endlessly nested file affects only its own servers", async () => {
   await using world = await ConfigWorld.open();
   const deep = `${"[".repeat(2_500)}${"]".repeat(2_500)}`;
   await world.write("home/work/project/.cursor/mcp.json", `{"mcpServers":{"g":{"command":"x","y":${deep}}}}`);
@@ -105,7 +105,7 @@ test("P0: the places of other programs on macOS and Windows", () => {
   });
 });
 
-test("P0: what a project's entry says about its folder means the same in the user's file, and stays in the project's", async () => {
+test("P0: paths of a project's entry mean the same in the user's file, and stay relative in the project's", async () => {
   await using world = await ConfigWorld.open();
   const entry = { command: "${workspaceFolder}/bin/x", args: ["$${workspaceFolder}"], envFile: ".env", cwd: "sub" };
   const roots = ["file:///r", "docs", "~/r"];
@@ -270,7 +270,7 @@ test.for(["gemini", "qwen"])(
   },
 );
 
-test("relative paths of a user's file lead to where that program would look, from everywhere", async () => {
+test("relative paths of a user's file become absolute, from where that program would look", async () => {
   await using world = await ConfigWorld.open();
   const entry = { command: "x", cwd: "sub", envFile: ".env" };
   await world.write("home/.config/Code/User/mcp.json", { servers: { code: entry } });
@@ -286,7 +286,7 @@ test("relative paths of a user's file lead to where that program would look, fro
   ]);
 });
 
-test("a file that is named is read, whatever it is called, and its paths mean the folder it speaks about", async () => {
+test("an explicitly named file is read with any name, and its paths are relative to its folder", async () => {
   await using world = await ConfigWorld.open();
   const { cwd, home } = world;
   const relative = { command: "node", args: ["server.js", "${workspaceFolder}/data"], envFile: ".env" };

@@ -16,16 +16,16 @@ import { findMember, plainValue, type Place, type SourceNode } from "../../sourc
 /** A server found in another program's configuration. */
 export interface ImportedServer {
   id: string;
-  /** As it is called there. */
+  /** The name in that program. */
   name: string;
-  /** In our own words, with its variables as written: ready to be added to a file. */
+  /** In the keys of Nexus, with unresolved variables: ready to be added to a file. */
   entry: ServerEntry;
   client: ImportPlace["client"];
   scope: ImportPlace["scope"];
-  /** The folder it belongs to, where a user's file has servers of single folders. */
+  /** Its project folder, if a user's file has servers for single folders. */
   project?: string | undefined;
   source: Place & { file: string };
-  /** The questions that its `${input:id}` are the answers to. */
+  /** The inputs of its `${input:id}`. */
   inputs: readonly InputDefinition[];
 }
 
@@ -36,7 +36,7 @@ export interface Import {
 }
 
 /**
- * All servers that other programs have configured here, or those of one file. Nothing is started, no variable looked up.
+ * All servers that other programs have configured here, or those of one file. Starts nothing and resolves no variables.
  */
 export async function findImports(surroundings: ConfigContext, only?: ImportPlace): Promise<Import> {
   const result: Import = { servers: [], problems: [] };
@@ -66,7 +66,7 @@ function missing(file: string): NexusError {
 function serversIn(root: SourceNode, place: ImportPlace): ImportedServer[] {
   const { servers, inputs } = findServers(root, place.file);
   const general = servers.flatMap((found) => imported(found, { ...place, inputs }));
-  // Claude Code keeps servers of single folders in the user's file.
+  // Claude Code has servers of single folders in the user's file.
   if (place.client !== "claude-code" && place.client !== "file") return general;
   const projects = findMember(root, "projects")?.node;
   if (projects?.kind !== "object") return general;
@@ -88,7 +88,7 @@ function imported(found: FoundServer, { client, file, scope, inputs }: Whole): I
   const { node, extra } = understand(inOwnDialect(found.node, client), found.section.dialect);
   const entry = plainValue(withAbsoluteFiles(node, dirname(file)));
   if (!isRecord(entry) || found.name === undefined) return [];
-  // Checked where it is used, like every entry of a file.
+  // Checked when it is used, like every entry of a file.
   const whole = { ...entry, ...extra } as ServerEntry;
   const asked = new Set([...JSON.stringify(entry).matchAll(/\$\{input:([\w.-]+)/g)].map(([, id]) => id));
   return [
@@ -104,7 +104,7 @@ function imported(found: FoundServer, { client, file, scope, inputs }: Whole): I
   ];
 }
 
-/** `${file:path}` is relative to the file it stands in, which will be another. */
+/** `${file:path}` is relative to its file, which will be a different one. */
 function withAbsoluteFiles(node: SourceNode, folder: string): SourceNode {
   if (node.kind === "list") return { ...node, items: node.items.map((item) => withAbsoluteFiles(item, folder)) };
   if (node.kind === "object") {

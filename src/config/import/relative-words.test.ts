@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { looksRelative } from "./relative-words.ts";
 
-test("arguments that are found in one folder only are noticed; packages, options and addresses are none", () => {
+test("arguments that are files of the folder are noticed; packages, options and URLs are not", () => {
   expect(looksRelative({ command: "node", args: ["server.js", "--port=1"] })).toEqual(["server.js"]);
   expect(looksRelative({ command: "./run.sh" })).toEqual(["./run.sh"]);
   expect(looksRelative({ command: "files", args: [".", "..", "..."] })).toEqual([".", ".."]);

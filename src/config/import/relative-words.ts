@@ -1,7 +1,9 @@
 import { isAbsolute } from "node:path";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 
-/** Words of a command that are files here: from another folder they are not found, unless the entry says where they are. */
+/**
+ * Words of a command that are files in this folder: another folder would not have them, unless the entry has a `cwd`.
+ */
 export function looksRelative({ command, args, cwd }: ServerEntry): string[] {
   if (cwd !== undefined) return [];
   const words: unknown[] = [command ?? [], args ?? []].flat();

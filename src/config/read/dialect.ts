@@ -3,7 +3,7 @@ import { OWN_KEYS } from "./entry-keys.ts";
 import type { Section } from "./find-servers.ts";
 import { allAt, nodeOf, plainValue, type Member, type Place, type SourceNode } from "../../source/source-node.ts";
 
-/** Keys that other programs write for themselves: kept, and no mistake. */
+/** Keys that other programs use for themselves: kept, and not reported. */
 const FOREIGN_KEYS = new Set([
   "description",
   "alwaysAllow",
@@ -15,22 +15,22 @@ const FOREIGN_KEYS = new Set([
   "required",
   "_meta",
   "metadata",
-  // Of Zed.
+  // Zed
   "source",
   "settings",
   "remote",
-  // Of mcporter.
+  // mcporter
   "auth",
   "clientName",
   "oauthRedirectUrl",
   "lifecycle",
   "logging",
-  // Of Continue.
+  // Continue
   "serverName",
   "faviconUrl",
 ]);
 
-/** The same thing under another program's name. */
+/** Keys of other programs with the same meaning. */
 const SYNONYMS: Record<string, string> = {
   environment: "env",
   serverUrl: "url",
@@ -44,7 +44,7 @@ const SYNONYMS: Record<string, string> = {
   connectionTimeout: "connection_timeout",
 };
 
-/** Keys that hold a bearer token, and those that name a variable that does. */
+/** Keys with a bearer token, and keys with the name of a variable that has it. */
 const TOKENS = new Set(["bearerToken", "bearer_token"]);
 const TOKEN_VARIABLES = new Set(["bearer_token_env_var", "bearerTokenEnv", "bearer_token_env"]);
 
@@ -60,11 +60,11 @@ const TYPES: Record<string, string | undefined> = {
 
 export interface Understood {
   node: SourceNode;
-  /** Keys that say a second time what another one says: which of them is meant, only its author knows. */
+  /** Keys with the same meaning as another key of the entry; only the author knows which one counts. */
   doubled: readonly Doubled[];
-  /** Keys nobody knows. */
+  /** Unknown keys. */
   unknown: readonly Member[];
-  /** Keys that have no meaning here, theirs and unknown ones. */
+  /** Keys without a meaning here: those of other programs and unknown ones. */
   extra: Readonly<Record<string, unknown>>;
 }
 
@@ -74,7 +74,7 @@ interface Doubled {
   keys: readonly [string, string];
 }
 
-/** An entry of any program, in our own words. Places stay those of what was written. */
+/** An entry of any program, in the keys of Nexus. Places are those in the file. */
 export function understand(node: SourceNode, dialect: Section["dialect"]): Understood {
   if (node.kind !== "object") return { node, doubled: [], unknown: [], extra: {} };
   const translation = new Translation(dialect);
@@ -93,7 +93,7 @@ class Translation {
   readonly extra: Member[] = [];
   readonly #dialect: Section["dialect"];
   readonly #members: Member[] = [];
-  /** How a key of ours was written. */
+  /** The written key for each of our keys. */
   readonly #spelled = new Map<string, string>();
   readonly #headers: Member[] = [];
   readonly #tools: Member[] = [];
@@ -127,7 +127,7 @@ class Translation {
     return merged(merged(this.#members, "headers", this.#headers), "tools", this.#tools);
   }
 
-  /** Some programs write members of an entry one level down; false where that is how it is meant. */
+  /** Some programs have members of an entry one level down; false if this is such a key. */
   #nested(key: string, members: readonly Member[]): boolean {
     if (key === "transport") for (const member of members) this.add(member);
     else if (key === "command") {
@@ -148,7 +148,7 @@ class Translation {
     else if (TYPES[value] !== undefined) this.#put(member, key, TYPES[value]);
   }
 
-  /** `["*"]` is every tool, which needs no list. */
+  /** `["*"]` means every tool and needs no list. */
   #toolList(member: Member): void {
     const list = plainValue(member.node);
     if (Array.isArray(list) && list.length === 1 && list[0] === "*") return;
@@ -176,7 +176,7 @@ class Translation {
   }
 }
 
-/** Members added to an object among the members, or an object made of them. */
+/** Adds members to an object among the members, or creates it. */
 function merged(members: readonly Member[], key: string, added: readonly Member[]): Member[] {
   const [first] = added;
   if (!first) return [...members];
@@ -193,7 +193,7 @@ function seconds(value: unknown): unknown {
   return typeof value === "number" ? value * 1_000 : value;
 }
 
-/** opencode writes {env:NAME} and {file:path} where others write ${NAME}. */
+/** opencode writes {env:NAME} and {file:path} instead of ${NAME}. */
 function withDollars(node: SourceNode): SourceNode {
   if (node.kind === "list") return { ...node, items: node.items.map(withDollars) };
   if (node.kind === "object") {

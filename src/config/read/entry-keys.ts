@@ -1,6 +1,6 @@
 import type { KnownWords } from "../../source/masked-line.ts";
 
-/** Keys of an entry that mean something here. */
+/** Keys of an entry that Nexus uses. */
 export const OWN_KEYS = [
   "id",
   "name",
@@ -36,7 +36,7 @@ export const OWN_KEYS = [
 const NAMES = new Set([...OWN_KEYS, "mcpServers", "servers", "mcp_servers", "mcp", "inputs", "true", "false", "null"]);
 const SHOWN = new Set(["command", "type", "transport", "id", "name"]);
 
-/** What an excerpt of a configuration file shows. */
+/** The words that an excerpt of a configuration file may show. */
 export const CONFIG_WORDS: KnownWords = {
   isName: (word) => NAMES.has(word) || word.startsWith("mcp_servers."),
   isShown: (name) => SHOWN.has(name),

@@ -12,23 +12,26 @@ interface EnvFile {
 
 interface EnvFileContext {
   home: string;
-  /** What a relative path is relative to. */
+  /** The base of relative paths. */
   base: string;
-  /** The entry before its variables were filled in. */
+  /** The entry before its variables were resolved. */
   written?: SourceNode | undefined;
   read?: ((path: string) => Promise<string | undefined>) | undefined;
-  /** Whether what was read from a path with variables in it may be used; absent: always. */
+  /** Whether a text from a path with variables may be used; undefined: always. */
   mayUse?: ((path: string, text: string) => Promise<boolean>) | undefined;
 }
 
-/** The variables of an entry's `envFile`: lines of NAME=value. They are taken as they are, nothing in them is filled in. */
+/**
+ * The variables of an entry's `envFile`: lines of NAME=value. Values are used unchanged; variables in them are not
+ * resolved.
+ */
 export async function loadEnvFile(node: SourceNode, context: EnvFileContext): Promise<EnvFile> {
   const member = findMember(node, "envFile");
   if (!member || member.node.kind !== "scalar" || member.node.value === null) return {};
   const { value, place } = member.node;
   if (typeof value !== "string") return { fault: { place, what: `"envFile" is not a path`, hint: `Write ".env".` } };
   const path = toAbsolutePath(value, context);
-  // What was filled in may be secret.
+  // Resolved values may be secret.
   const given = findMember(context.written, "envFile");
   const written = given ? plainValue(given.node) : value;
   const hasVariables = written !== value;
@@ -37,7 +40,7 @@ export async function loadEnvFile(node: SourceNode, context: EnvFileContext): Pr
   try {
     const text = await (context.read?.(path) ?? loadText(path, { called: `The "envFile" ${shown}` }));
     if (text === undefined) return { fault: { place, what: `the "envFile" ${shown} does not exist`, hint } };
-    // A path without variables is the same file everywhere: who wrote it meant that one.
+    // A path without variables always names the same file, which the author meant.
     if (hasVariables && context.mayUse && !(await context.mayUse(path, text))) return { fault: foreign(shown, place) };
     return { env: Object.fromEntries(Object.entries(parseEnv(text)).map(([name, text]) => [name, text ?? ""])) };
   } catch (error) {

@@ -4,9 +4,9 @@ import { formatOf } from "./read-source.ts";
 import { findMember, plainValue, type Member, type Place, type SourceNode } from "../../source/source-node.ts";
 import type { ConfigWarning } from "./problem.ts";
 
-/** One entry as it stands in a file, before it is understood. */
+/** One entry as it is in a file, before it is interpreted. */
 export interface FoundServer {
-  /** As written: a key, or the `id` or `name` of a list's item; undefined where an item has none. */
+  /** A key, or the `id` or `name` of a list item; undefined if an item has none. */
   name: string | undefined;
   place: Place;
   node: SourceNode;
@@ -15,21 +15,21 @@ export interface FoundServer {
   section: Section;
 }
 
-/** A part of a file that holds servers, and what it says about all of them. */
+/** A part of a file with servers, and its settings for all of them. */
 export interface Section {
-  /** How a person would name it: `mcp.servers`. */
+  /** Its name for people: `mcp.servers`. */
   name: string;
   path: readonly string[];
   enabled: boolean;
-  /** What an entry that does not say gets. */
+  /** The default for its entries. */
   autoStart: boolean;
-  /** `connection_timeout` of the section: for every entry that has none. */
+  /** `connection_timeout` of the section, for entries that have none. */
   connectionTimeout?: Member | undefined;
-  /** opencode has words of its own with other meanings. */
+  /** opencode has keys of its own with other meanings. */
   dialect: "common" | "opencode";
 }
 
-/** A question of VS Code's `inputs`, whose answer stands where `${input:id}` is written. */
+/** An input of VS Code, whose answer replaces `${input:id}`. */
 export interface InputDefinition {
   id: string;
   description?: string | undefined;
@@ -43,16 +43,19 @@ export interface FoundServers {
   warnings: ConfigWarning[];
 }
 
-/** Keys that hold servers, as other programs call them: Codex, Zed and Amp have names of their own. */
+/** Keys of sections with servers; Codex, Zed and Amp have their own. */
 const PLAIN_SECTIONS = ["mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers"];
 const SECTIONS = [...PLAIN_SECTIONS, "mcp"];
 
-/** Servers of one file, and inputs: each costs time and a line of output, also before the file is trusted. */
+/**
+ * Maximum number of servers and inputs in one file: each costs time and a line of output, even before the file is
+ * trusted.
+ */
 const MAX_ENTRIES = 1_000;
 
 const MAX_WARNINGS = 20;
 
-/** Finds the servers in a file, whichever program's file it is. */
+/** Finds the servers in a file of any program. */
 export function findServers(root: SourceNode, file: string, { maxEntries = MAX_ENTRIES } = {}): FoundServers {
   const finder = new Finder(file, maxEntries);
   if (root.kind !== "object") throw finder.wrong("The file", root.place, `is not an object`);
@@ -103,7 +106,7 @@ class Finder {
     }
   }
 
-  /** `mcp` has a list of servers in it (the YAML form, VS Code's settings), or is one itself (opencode). */
+  /** `mcp` contains a list of servers (YAML form, settings of VS Code) or is one itself (opencode). */
   mcp(mcp: Member): void {
     const servers = findMember(mcp.node, "servers");
     const enabled = findMember(mcp.node, "enabled")?.node;
@@ -136,7 +139,7 @@ class Finder {
     }
   }
 
-  /** What is wrong beside a good section is another program's, or a mistake that costs nobody else. */
+  /** Errors outside a valid section are ignored: they belong to another program or affect nothing else. */
   settle(): void {
     const [first] = this.#wrong;
     if (first && !this.#hasSection) throw first;
@@ -146,7 +149,7 @@ class Finder {
     }
   }
 
-  /** Other programs keep much else in their files: only what is nearly the name of a section is reported. */
+  /** Reports only keys that are nearly the name of a section, because other programs keep much else in their files. */
   misspelt(root: SourceNode): void {
     if (root.kind !== "object") return;
     for (const { key, place } of root.members) {
@@ -196,7 +199,7 @@ class Finder {
   }
 }
 
-/** The documents that have this setting count it in seconds. */
+/** The programs with this setting count it in seconds. */
 function inSeconds(member: Member | undefined): Member | undefined {
   if (member?.node.kind !== "scalar" || typeof member.node.value !== "number") return member;
   return { ...member, node: { ...member.node, value: `${member.node.value}s` } };

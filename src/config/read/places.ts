@@ -10,11 +10,11 @@ export interface ConfigContext {
   variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** A file that configures servers if it is there. */
+/** A file that configures servers, if it exists. */
 export interface Candidate {
   file: string;
   layer: Layer;
-  /** The folder it speaks about. */
+  /** The folder to which it belongs. */
   folder: string;
 }
 
@@ -32,12 +32,12 @@ export function candidates(surroundings: ConfigContext): Candidate[] {
       return { file, layer: index === 0 ? "project" : "ancestor", folder };
     });
   });
-  // Where the home folder is above the working folder, its files are the user's.
+  // If the home folder is above the working folder, its files are the user's.
   const own = new Set(users.map(({ file }) => file));
   return [...others.filter(({ file }) => !own.has(file)), ...users];
 }
 
-/** The folder that a project's file speaks about, wherever in it the file stands. */
+/** The folder of a project's file, which may be in a subfolder. */
 export function projectFolderOf(file: string, path: typeof posix): string {
   const folder = path.dirname(file);
   return path.basename(folder) === ".nexus" ? path.dirname(folder) : folder;

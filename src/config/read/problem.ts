@@ -2,16 +2,16 @@ import type { ErrorCode } from "../../errors/nexus-error.ts";
 import type { Place } from "../../source/source-node.ts";
 import type { Origin } from "./server-definition.ts";
 
-/** Something wrong in an entry, before it is known whose and in which file. */
+/** An error in an entry, before its server and file are known. */
 export interface Fault {
   place: Place;
   what: string;
   hint: string;
-  /** CONFIG_INVALID, unless it is something else. */
+  /** Default: CONFIG_INVALID. */
   code?: ErrorCode | undefined;
 }
 
-/** Something in a file that is probably a mistake, and stops nothing. */
+/** Something in a file that is probably a mistake but stops nothing. */
 export interface ConfigWarning {
   message: string;
   server?: string | undefined;

@@ -9,7 +9,7 @@ export type Format = "json" | "yaml" | "toml";
 
 type Parser = (text: string, file: string, words: KnownWords) => SourceNode;
 
-/** Loaded when a file needs one: together they are most of what a start would cost. */
+/** Loaded on first use: together they would be most of the cost of a start. */
 const PARSERS: Record<Format, () => Promise<Parser>> = {
   json: async () => parseJson,
   yaml: async () => (await import("../../source/yaml-source.ts")).parseYaml,
@@ -22,9 +22,9 @@ const TOO_MUCH =
   "The configuration file is nested too deeply, or has too many values: " +
   `the limits are ${MAX_SOURCE_DEPTH} levels and ${MAX_SOURCE_VALUES} values`;
 
-/** Files of a project are read before anybody trusts them, and by every command. */
+/** Files of a project are read before they are trusted, and by every command. */
 const MAX_BYTES = 1024 * 1024;
-/** Some programs keep their history in the file that has their servers. Only a person's command reads or edits it. */
+/** Some programs keep their history in the file with their servers. Only explicit commands read or edit it. */
 export const MAX_CLIENT_BYTES = 32 * 1024 * 1024;
 
 export function formatOf(file: string): Format {
@@ -33,16 +33,16 @@ export function formatOf(file: string): Format {
 }
 
 interface TextOptions {
-  /** What the file is, for errors. */
+  /** A description of the file for errors. */
   called?: string;
-  /** Refuses what is neither UTF-8 nor UTF-16; else what cannot be decoded becomes a sign that says so. */
+  /** Refuses text that is neither UTF-8 nor UTF-16; otherwise undecodable bytes are replaced. */
   isStrict?: boolean;
   maxBytes?: number;
 }
 
 /**
- * The text of a configuration file; undefined where there is none. Read at once: a handful of small files is there
- * before a thread to read them in would be.
+ * The text of a configuration file; undefined if there is none. Read synchronously, which is faster for a few small
+ * files.
  */
 export async function loadText(
   file: string,
@@ -75,7 +75,7 @@ export async function loadText(
   }
 }
 
-/** Reads a text as the format its file's name tells. */
+/** Parses a text in the format that the name of its file shows. */
 export async function parseSource(text: string, file: string): Promise<SourceNode> {
   const parse = await PARSERS[formatOf(file)]();
   try {
@@ -84,13 +84,13 @@ export async function parseSource(text: string, file: string): Promise<SourceNod
     return root;
   } catch (error) {
     if (error instanceof NexusError) throw error;
-    // A parser at its limits costs this file, not the others.
+    // A parser error because of its limits affects only this file.
     if (error instanceof RangeError) throw unreadable(file, TOO_MUCH, { hint: SMALLER, cause: error });
     throw unreadable(file, `The configuration file cannot be parsed: ${messageOf(error)}`, { cause: error });
   }
 }
 
-/** A text in the encoding that a file has, with the byte order mark that it has; UTF-8 where there is no file. */
+/** Encodes a text like an existing file, with its byte order mark; UTF-8 if there is no file. */
 export function encodedLike(file: string, text: string): Buffer {
   const found: FileRead = readRegularFile(file, MAX_CLIENT_BYTES);
   const bytes = found.kind === "read" ? found.bytes : Buffer.alloc(0);
@@ -99,7 +99,7 @@ export function encodedLike(file: string, text: string): Buffer {
   return Buffer.from(hasMark ? `\uFEFF${text}` : text, "utf8");
 }
 
-/** Windows PowerShell writes UTF-16, many editors a byte order mark. */
+/** Windows PowerShell writes UTF-16, and many editors write a byte order mark. */
 function decode(bytes: Buffer, fatal: boolean): string {
   return new TextDecoder(isUtf16(bytes) ? "utf-16le" : "utf-8", { fatal }).decode(bytes);
 }

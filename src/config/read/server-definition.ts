@@ -23,8 +23,8 @@ export interface ServerDefinition {
   /** A title for people. */
   name?: string | undefined;
   /**
-   * Absent where the entry is so wrong that there is nothing to reach; then there is a problem. Before trust its
-   * variables are not filled in, and it is absent too where it cannot be understood without them.
+   * Undefined if the entry is too invalid to be resolved; then there is a problem. Without trust, its variables are not
+   * resolved, and it is also undefined if it cannot be read without them.
    */
   entry?: ResolvedEntry | undefined;
   /** A transport from the program instead of an entry: a server in the same process. */
@@ -35,7 +35,7 @@ export interface ServerDefinition {
   failIfNoTools: boolean;
   tools: { allow?: readonly string[]; deny?: readonly string[] };
   isolation: "owner" | "call" | "shared";
-  /** Absent for servers that a program passes in. */
+  /** Undefined for servers that a program passes in. */
   origin?: Origin | undefined;
   /** Files with a server of the same id, which this one hides. */
   hides: readonly string[];

@@ -13,7 +13,7 @@ test.for([
   expect(serverId(name)).toBe(id);
 });
 
-test("P0: every name becomes an id, and an id stays what it is", () => {
+test("P0: every name becomes an id, and an id stays unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 80 }), (name) => {
       const id = serverId(name);
@@ -23,7 +23,7 @@ test("P0: every name becomes an id, and an id stays what it is", () => {
   );
 });
 
-test("P0: long names that differ at the end only stay different", () => {
+test("P0: long names that differ only at the end have different ids", () => {
   const long = "a-very-long-name-of-a-server-that-goes-on";
   expect(serverId(`${long}-one`)).not.toBe(serverId(`${long}-two`));
 });

@@ -3,12 +3,12 @@ import { sha256 } from "../../text/digest.ts";
 const ID = /^[a-z][a-z0-9-]{0,31}$/;
 const HASH_LENGTH = 6;
 
-/** Whether a text is written as an id is. */
+/** Whether a text is a valid id. */
 export function isServerId(text: string): boolean {
   return ID.test(text);
 }
 
-/** The id of a server that is called `name`: the name itself where it is one, else the nearest thing to it. */
+/** The id of a server named `name`: the name itself if it is valid, otherwise one derived from it. */
 export function serverId(name: string): string {
   if (ID.test(name)) return name;
   const words = name
@@ -17,13 +17,13 @@ export function serverId(name: string): string {
     .replaceAll(/^-+|-+$/g, "");
   if (words === "") return `server-${hash(name)}`;
   const id = /^[a-z]/.test(words) ? words : `s-${words}`;
-  // Cut ends would make different names the same.
+  // Cutting the end could make different names the same, so a hash is added.
   return ID.test(id) ? id : `${id.slice(0, 31 - HASH_LENGTH).replace(/-+$/, "")}-${hash(name)}`;
 }
 
 /**
- * A full name such as `My_Server.search` with the id of its server in front. Servers can be addressed as they are called
- * in their file, and such a name may have dots of its own.
+ * A full name such as `My_Server.search` with the id of its server. A server can be addressed by its name in the file,
+ * which may contain dots.
  */
 export function withServerId(fullName: string, isServer: (id: string) => boolean): string {
   const name = fullName.startsWith("mcp:") ? fullName.slice("mcp:".length) : fullName;

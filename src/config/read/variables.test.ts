@@ -30,7 +30,7 @@ test.for([
   expect(servers[0]?.entry?.reach).toMatchObject({ args: [filled] });
 });
 
-test("N12: variables are filled in in every string of an entry, and in no key", async () => {
+test("N12: variables are resolved in every string of an entry, and in no key", async () => {
   await using world = await ConfigWorld.open();
   const entry = { command: "${A}", cwd: "/${A}", env: { "${A}": "${A}" }, timeout: "${A}s", roots: ["/${A}"] };
   const { servers } = await world.loadText("a.json", { servers: { a: entry } }, { variables: { A: "1" } });
@@ -56,7 +56,7 @@ Set it (export GITHUB_TOKN=value), or add a default: \${GITHUB_TOKN:-value}. Did
   expect(onWindows.servers[0]?.problem?.hint).toContain(`$env:GITHUB_TOKN = "value"`);
 });
 
-test("P1.9: all that is missing is named at once, and other programs' references are told apart", async () => {
+test("P1.9: all missing variables are named at once, and references of other programs are recognised", async () => {
   await using world = await ConfigWorld.open();
   const args = ["${A}", "${constructor}", "${secret:s}", "${input:i}", "${command:pick}", "${A}"];
   const { servers } = await world.loadText("a.json", {
@@ -68,7 +68,7 @@ test("P1.9: all that is missing is named at once, and other programs' references
   );
 });
 
-test("P1.9: of very many that are missing, the first are named", async () => {
+test("P1.9: if very many variables are missing, the first are named", async () => {
   await using world = await ConfigWorld.open();
   const args = Array.from({ length: 20_000 }, (_, index) => `\${V${index}}`);
   const { servers } = await world.loadText("a.json", { servers: { a: { command: "x", args } } });
@@ -85,7 +85,7 @@ test("N12: names of variables have no case on Windows", async () => {
   expect(servers[0]?.entry?.reach).toMatchObject({ url: "http://a/p" });
 });
 
-test("P0: inputs are asked for, with their default where nobody answers", async () => {
+test("P0: inputs are asked for; their default is used if there is no answer", async () => {
   await using world = await ConfigWorld.open();
   const content = {
     inputs: [
@@ -105,7 +105,7 @@ test("P0: inputs are asked for, with their default where nobody answers", async 
   expect(servers[0]?.entry?.reach).toMatchObject({ headers: { T: "t", R: "eu" } });
 });
 
-test("P0: what was filled in stands in the entry alone; how it was written is there for errors", async () => {
+test("P0: resolved values are only in the entry; errors use the written text", async () => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText(
     "a.json",
@@ -146,7 +146,7 @@ test("P0: ${file:path}, and opencode's {file:path}, are the text of a file besid
   expect(servers[3]?.problem?.message).toContain(`file "home": It is a folder, a pipe or a device`);
 });
 
-test("P0: an envFile gives variables below env; one that is not there is a problem of its server alone", async () => {
+test("P0: an envFile adds variables below env; a missing one is a problem of its server only", async () => {
   await using world = await ConfigWorld.open();
   await world.write(".env", `# mine\nA=file\nexport B="two words"\nC=\${HOME}\n`);
   const content = {
@@ -170,7 +170,7 @@ test("P0: an envFile gives variables below env; one that is not there is a probl
   expect(servers[3]?.problem?.message).toBe(`Server "d": "envFile" is not a path`);
 });
 
-test("before trust neither files nor variables of files are read", async () => {
+test("without trust neither files nor variables of files are read", async () => {
   await using world = await ConfigWorld.open();
   await world.write("home/work/project/.env", "A=secret");
   await world.write("home/work/project/.mcp.json", {
@@ -198,7 +198,7 @@ test("P0: secrets come from their store; one that cannot be read fails its serve
   expect(servers[1]?.entry?.reach).toMatchObject({ command: "g" });
 });
 
-test("X9: secrets that an address is not allowed to get are not filled in for it; programs get them all", async () => {
+test("X9: a secret that is not allowed for an address is not resolved for it; programs get all secrets", async () => {
   await using world = await ConfigWorld.open();
   const secrets = new FileSecretStore({ folder: join(world.root, "secrets"), platform: process.platform });
   await secrets.set("bound", "b", ["https://one.example"]);

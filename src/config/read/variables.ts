@@ -7,37 +7,37 @@ import type { InputDefinition } from "./find-servers.ts";
 import { loadText } from "./read-source.ts";
 import type { Place, SourceNode } from "../../source/source-node.ts";
 
-/** What the names between `${` and `}` stand for. */
+/** The sources of the names between `${` and `}`. */
 export interface VariableSources {
   variables: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
-  /** Names that are no variables but places, as editors write them: `workspaceFolder`, `userHome`. */
+  /** Folders that editors name like variables: `workspaceFolder`, `userHome`. */
   folders: Readonly<Record<string, string>>;
   secrets?: SecretStore | undefined;
   inputs: readonly InputDefinition[];
-  /** Answers an input; undefined where there is nobody to ask. */
+  /** Answers an input; undefined if there is no user to ask. */
   askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
 }
 
 interface FillContext {
   sources: VariableSources;
   home: string;
-  /** What the path of `${file:path}` is relative to. */
+  /** The base of the path in `${file:path}`. */
   fileFolder: string;
-  /** Reads the file of `${file:path}`; undefined where there is none. */
+  /** Reads the file of `${file:path}`; undefined if there is none. */
   read?: ((path: string) => Promise<string | undefined>) | undefined;
 }
 
-/** Defaults inside of defaults: each level reads all that is inside of it once more. */
+/** Maximum number of nested defaults: each level reads everything inside it once more. */
 const MAX_NESTED = 20;
 
-/** Fills in the variables of an entry: every string in it, never a key, and never what was filled in. */
+/** Resolves the variables of an entry: in all strings, never in keys or in resolved values. */
 export class VariableFiller {
-  /** References that lead nowhere. */
+  /** References that could not be resolved. */
   readonly unresolved: Fault[] = [];
-  /** Secrets and answers to questions for passwords that were filled in. */
+  /** Resolved secrets and password inputs. */
   readonly secrets = new Set<string>();
-  /** Stored secrets that were filled in, by name. */
+  /** Stored secrets that were used, by name. */
   readonly stored = new Map<string, StoredSecret>();
   readonly #sources: VariableSources;
   readonly #paths: { home: string; base: string };
@@ -51,7 +51,7 @@ export class VariableFiller {
     this.#server = server;
   }
 
-  /** The entry with its variables filled in; what could not be is in `unresolved`. */
+  /** The entry with resolved variables; what could not be resolved is in `unresolved`. */
   async fill(node: SourceNode): Promise<SourceNode> {
     if (node.kind === "object") {
       const members = [];
@@ -74,7 +74,7 @@ export class VariableFiller {
       const start = rest.indexOf("${");
       const end = start === -1 ? -1 : endOf(rest, start + 2);
       if (end === -1) return filled + rest;
-      // $${ is how to write ${ itself.
+      // $${ stands for ${ itself.
       const escaped = rest[start - 1] === "$";
       filled += escaped ? rest.slice(0, start - 1) : rest.slice(0, start);
       filled += escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), place, nested);
@@ -89,12 +89,12 @@ export class VariableFiller {
       [];
     if (name === "" || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) return this.#foreign(reference, place);
     const value = await this.#lookUp(prefix, name).catch((error: unknown) => {
-      // A secret that cannot be decrypted, a question that was declined: this server's problem only.
+      // A secret that cannot be decrypted, or a declined input, is a problem of this server only.
       const hint = (error instanceof NexusError ? error.hint : undefined) ?? `It is used as \${${reference}}.`;
       this.unresolved.push({ place, what: `${prefix} "${name}": ${messageOf(error)}`, hint });
       return "";
     });
-    // As in a shell: a default stands in for nothing, too.
+    // As in a shell, a default also replaces an empty value.
     if (fallback !== undefined && (value === undefined || value === "")) return this.#text(fallback, place, nested + 1);
     if (value !== undefined) return value;
     this.unresolved.push({ place, ...this.#explain(prefix, name) });
@@ -155,7 +155,7 @@ export class VariableFiller {
         hint: `Add a "default" in "inputs", or use \${env:NAME} or \${secret:${name}} instead of \${input:${name}}.`,
       };
     }
-    // The advice for the first is all that is shown: to search for each of very many would take long.
+    // Only the hint of the first is shown; searching for each of very many would take long.
     const near = this.unresolved.length > 0 ? undefined : nearestName(name, Object.keys(this.#sources.variables));
     const set = this.#sources.platform === "win32" ? `$env:${name} = "value"` : `export ${name}=value`;
     const meant = near === undefined ? "" : ` Did you mean ${near}? It is set.`;
@@ -171,7 +171,7 @@ export class VariableFiller {
     return "";
   }
 
-  /** `${command:…}` and its like belong to other programs; what is no reference at all is text. */
+  /** `${command:…}` and similar references belong to other programs; anything else is text. */
   #foreign(reference: string, place: Place): string {
     const [, prefix] = /^([A-Za-z]+):/.exec(reference) ?? [];
     if (prefix !== undefined) {
@@ -186,7 +186,7 @@ export class VariableFiller {
   }
 }
 
-/** The brace that closes: a default may have references in it. */
+/** The closing brace: a default may contain references. */
 export function endOf(text: string, from: number): number {
   let depth = 1;
   for (let at = from; at < text.length; at++) {

@@ -11,16 +11,15 @@ import { findMember, plainValue, type SourceNode } from "../../source/source-nod
 import { fingerprintOf } from "./trust-store.ts";
 import { VariableFiller } from "../read/variables.ts";
 
-/** All of it is read before anybody trusts the project. */
+/** All of it is read before the project is trusted. */
 const MAX_TOTAL_LENGTH = 16 * 1024 * 1024;
 const MAX_FILES = 1_000;
 
 type ProjectPlace = Pick<Candidate, "file" | "folder">;
 
 /**
- * What is trusted of a file: its servers as they are understood, since where something stands and how it is spelled may change
- * what it means; defaults of inputs, which may become part of a command; and what is in the files that come with the project
- * and are read for its servers.
+ * What is trusted of a file: its servers as interpreted, because place and spelling can change the meaning; defaults of
+ * inputs, which may become part of a command; and the content of project files that are read for its servers.
  */
 export async function fingerprintOfFile(
   found: FoundServers,
@@ -30,17 +29,17 @@ export async function fingerprintOfFile(
   return (await trustedContent(found, place, surroundings)).fingerprint;
 }
 
-/** A file inside of the project that its servers lead to. */
+/** A file of the project to which its servers refer. */
 export interface ProjectText {
-  /** From the project's folder. */
+  /** Relative to the project's folder. */
   path: string;
-  /** Null where there is none. */
+  /** Null if there is none. */
   text: string | null;
   /** Lines of NAME=value for a server's environment. */
   isEnvironment: boolean;
 }
 
-/** The same, with the files that it is about, for those who are to trust it. */
+/** The same with the files that it covers, for the user who decides about trust. */
 export async function trustedContent(
   found: FoundServers,
   place: ProjectPlace,
@@ -57,7 +56,7 @@ export async function trustedContent(
   return { fingerprint, files };
 }
 
-/** Files inside of the project that its entries refer to, with their text; null where there is none. */
+/** Files of the project to which its entries refer, with their text; null if there is none. */
 async function filesReadBy(
   { servers, inputs }: FoundServers,
   { file, folder, environments }: ProjectPlace & { environments: Set<string> },
@@ -72,7 +71,7 @@ async function filesReadBy(
     const name = relative(folder, path);
     const known = texts.get(name);
     if (known !== undefined) return known ?? undefined;
-    // No reader of these files takes more than that: nothing is used that was not part of what was trusted.
+    // No reader of these files accepts more, so nothing is used that was not part of the fingerprint.
     const text = await loadText(path, { maxBytes: MAX_TOTAL_LENGTH }).catch(() => undefined);
     texts.set(name, text ?? null);
     length += text?.length ?? 0;
@@ -103,7 +102,7 @@ function tooMuch(file: string): NexusError {
   });
 }
 
-/** A tool file says where requests go, with which secrets; its lock says that somebody agreed. */
+/** A tool file decides where requests go and with which secrets; its lock records the approval. */
 function apiFiles(node: SourceNode, bases: { home: string; base: string }): string[] {
   const member = findMember(node, "api");
   const value = member && plainValue(member.node);

@@ -5,8 +5,8 @@ import type { ConfigContext } from "../read/places.ts";
 import { fingerprintOf, type TrustStore } from "./trust-store.ts";
 
 /**
- * Folders that somebody else may have filled: the working folder, and those above it that belong to the same project. What is
- * read from there by a user's own entry could name code to run, as much as an entry of the project could.
+ * Folders whose content may come from others: the working folder and those above it in the same project. A file in them
+ * that a user's own entry reads could name code to run, just like an entry of the project.
  */
 export class ForeignFolders {
   readonly #cwd: string;
@@ -21,13 +21,13 @@ export class ForeignFolders {
     this.#trust = trust;
   }
 
-  /** A configuration file was found in the folder. */
+  /** Call this for a configuration file that was found in the folder. */
   add(folder: string, isTrusted: boolean): void {
     const path = realPath(folder);
     this.#known.set(path, (this.#known.get(path) ?? true) && isTrusted);
   }
 
-  /** Whether a text may be used that was read from a path which depends on where Nexus is started. */
+  /** Whether a text may be used whose path depends on where Nexus is started. */
   async mayUse(path: string, text: string): Promise<boolean> {
     const real = realPath(path);
     const folder = this.#projectAround(real);
@@ -36,8 +36,9 @@ export class ForeignFolders {
   }
 
   /**
-   * The working folder if the user trusts it: if the configuration files in it are all trusted. Below such a folder, that
-   * folder, where the project's own servers run as well; not from inside another repository. With `--trust` any folder.
+   * The working folder if the user trusts it, that is, if all its configuration files are trusted. Below such a folder,
+   * that folder, in which the project's own servers also run; not from inside another repository. With `--trust`, any
+   * folder.
    */
   findTrusted(): string | undefined {
     if (this.#trust.trustsFolders) return this.#cwd;
@@ -51,7 +52,7 @@ export class ForeignFolders {
 
   #projectAround(path: string): string | undefined {
     for (let folder = this.#cwd; ; folder = dirname(folder)) {
-      // The home folder, and what is above it, is no project, whatever stands in it.
+      // The home folder and the folders above it are never a project.
       if (isInside(this.#home, folder)) return undefined;
       const isProject = folder === this.#cwd || this.#known.has(folder) || existsSync(join(folder, ".git"));
       if (isProject && isInside(path, folder)) return folder;

@@ -5,14 +5,14 @@ import { sha256 } from "../../text/digest.ts";
 
 /** Remembers which versions of which project files may start programs. */
 export interface TrustStore {
-  /** Folders without any such file are trusted as well. */
+  /** Whether folders without any such file are also trusted. */
   readonly trustsFolders?: true;
   isTrusted(file: string, fingerprint: string): Promise<boolean>;
   trust(file: string, fingerprint: string): Promise<void>;
   revoke(file: string): Promise<void>;
 }
 
-/** For one run: whatever is found is trusted, and nothing is remembered. */
+/** For one run: everything is trusted, and nothing is remembered. */
 export const TRUST_EVERYTHING: TrustStore = {
   trustsFolders: true,
   isTrusted: () => Promise.resolve(true),
@@ -20,12 +20,12 @@ export const TRUST_EVERYTHING: TrustStore = {
   revoke: () => Promise.resolve(),
 };
 
-/** What a file's servers are, in one word. The order counts: of two headers that differ in case, one is stronger. */
+/** A digest of a file's servers. The order counts: of two headers that differ in case, one is stronger. */
 export function fingerprintOf(servers: unknown): string {
   return sha256(JSON.stringify(servers));
 }
 
-/** Trust kept in a file that only its owner can write; where that cannot be sure, nothing is trusted. */
+/** Trust in a file that only its owner can write; if that is uncertain, nothing is trusted. */
 export class FileTrustStore implements TrustStore {
   readonly #file: string;
   readonly #platform: NodeJS.Platform;
@@ -47,7 +47,7 @@ export class FileTrustStore implements TrustStore {
     return this.#change((known) => known.delete(file));
   }
 
-  /** Another process may do the same at the same time: what was revoked there must not come back here. */
+  /** Another process may change it at the same time; what was revoked there must not return here. */
   async #change(change: (known: Map<string, string>) => void): Promise<void> {
     const { withLock } = await import("../../files/file-lock.ts");
     await withLock(this.#file, async ({ check }) => {
@@ -66,7 +66,7 @@ export class FileTrustStore implements TrustStore {
       const entries = Object.entries(content["files"]);
       return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
     } catch {
-      // A file that others could write, or that is damaged, has no say.
+      // A file that others can write, or that is damaged, is ignored.
       return new Map();
     }
   }
