@@ -1,11 +1,11 @@
 import type { Command } from "./command/command.ts";
 
-/** A command as the overview shows it; the rest of it is a chunk of its own, loaded when it is asked for. */
+/** A command in the overview; its code is a separate chunk that is loaded on demand. */
 interface Listing {
   section: string;
   summary: string;
   load: () => Promise<Command>;
-  /** For programs only: no list shows it. */
+  /** For programs only; not in any list. */
   hidden?: boolean;
 }
 
@@ -236,12 +236,12 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   },
 };
 
-/** The commands that lists show. */
+/** The commands for lists. */
 export function listedCommands(): [string, Listing][] {
   return Object.entries(CATALOG).filter(([, { hidden }]) => !hidden);
 }
 
-/** The longest name in the catalog that the words begin with. */
+/** The longest command name that the words begin with. */
 export function findCommand(words: readonly string[]): string | undefined {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(" ");

@@ -27,14 +27,14 @@ describe.skipIf(!("enableCompileCache" in module) || !isPosix)(
       expect(code, stderr).toBe(0);
     }
 
-    test("a command keeps compiled code in the user's state folder, for its owner alone", async () => {
+    test("a command keeps compiled code in the user's state folder, readable only by its owner", async () => {
       await runServers({ XDG_STATE_HOME: "" });
       expect((await stat(folder)).mode & 0o777).toBe(0o700);
       expect(await readdir(folder)).toHaveLength(1);
       expect(await readdir(world.project)).toEqual([]);
     });
 
-    test("--help and --version keep nothing", async () => {
+    test("--help and --version write no compiled code", async () => {
       for (const flag of ["--help", "--version"]) expect((await world.run([flag])).code).toBe(0);
       await expect(readdir(folder)).rejects.toThrow("ENOENT");
     });
@@ -58,7 +58,7 @@ describe.skipIf(!("enableCompileCache" in module) || !isPosix)(
       expect(await readdir(other)).toEqual([]);
     });
 
-    test("a state folder that cannot be made costs the cache only", async () => {
+    test("if the state folder cannot be created, only the cache is missing", async () => {
       await runServers({ XDG_STATE_HOME: await world.write("no-folder", "") });
     });
   },

@@ -4,8 +4,8 @@ import { readEnvironment } from "../environment.ts";
 import { userFolders } from "../files/user-folders.ts";
 
 /**
- * Lets Node keep what it compiled, so that the next command starts faster. What is in that folder is run as code: it has to
- * be one that only its owner can write to, never a shared or relative one. Node 20 has no such cache.
+ * Enables Node's compile cache, so that the next command starts faster. Code in that folder is executed, so only its
+ * owner may write to it, and it must not be shared or relative. Node 20 has no such cache.
  */
 export async function useCompileCache(): Promise<void> {
   if (Number.parseInt(process.versions.node, 10) < 22) return;
@@ -18,11 +18,11 @@ export async function useCompileCache(): Promise<void> {
     if ("enableCompileCache" in module && typeof module.enableCompileCache === "function")
       module.enableCompileCache(folder);
   } catch {
-    // Without it everything is compiled again; an unusable home folder is reported where it is needed.
+    // Without the cache everything is compiled again; an unusable home folder is reported where it is needed.
   }
 }
 
-/** Windows has no such bits: folders of the user's profile are the user's own there. */
+/** Windows has no such bits: folders in the user's profile are private. */
 function isOwn(folder: string): boolean {
   const facts = lstatSync(folder);
   if (process.getuid === undefined) return true;

@@ -3,7 +3,7 @@ import { VERSION } from "../protocol/version.ts";
 import { useCompileCache } from "./compile-cache.ts";
 import { overview } from "./overview.ts";
 
-// Nothing else is loaded for the two questions that are asked most.
+// Nothing else is loaded for the two most frequent options.
 const args = process.argv.slice(2);
 const [first, ...others] = args;
 const isAlone = others.length === 0;

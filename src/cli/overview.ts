@@ -10,7 +10,7 @@ const START = [
   "  nexus serve                       offer all servers to other programs at one address",
 ];
 
-/** What `nexus --help` says; of a group, `nexus mcp --help`. */
+/** The text of `nexus --help`, or of a group, `nexus mcp --help`. */
 export function overview(group = ""): string {
   const listed = listedCommands().filter(([name]) => group === "" || name.startsWith(`${group} `));
   const width = Math.max(...listed.map(([name]) => name.length));

@@ -15,7 +15,7 @@ import { Output } from "./output/output.ts";
 import { overview } from "./overview.ts";
 import { ServerSet } from "./command/server-set.ts";
 
-/** The terminal may go away (SIGHUP), and Windows has a key of its own (Ctrl-Break). */
+/** SIGHUP if the terminal closes; Ctrl-Break is a key on Windows. */
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
   SIGINT: 130,
   SIGTERM: 143,
@@ -23,7 +23,7 @@ const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
   SIGBREAK: 143,
 };
 const SIGNAL_NAMES = Object.keys(SIGNALS) as NodeJS.Signals[];
-/** How long ending may take before the user is told that it can be cut short. */
+/** How long stopping may take before the user is told how to stop immediately. */
 const ENDING_MS = 1_000;
 
 /** Runs one command line; returns the exit code. Never throws. */
@@ -73,14 +73,14 @@ async function load(name: string): Promise<Command> {
   return listing.load();
 }
 
-/** The first Ctrl-C calls off what is going on, at the server too; the second ends at once. */
+/** The first Ctrl-C cancels the running work, also at the server; the second exits at once. */
 async function runInterruptible(command: Command, { words, values }: ParsedOptions, out: Output): Promise<number> {
   const surroundings = readEnvironment();
   const { state: stateFolder } = userFolders(surroundings);
   const flags = flagsOf(values);
   const interrupt = new AbortController();
   const interruption = new NexusError("CANCELLED", "Interrupted");
-  // Every server of a command listens to it; Node takes more than ten for a leak and says so on stderr.
+  // Every server of a command listens to it; Node reports more than ten listeners as a leak.
   setMaxListeners(0, interrupt.signal);
   let exitCode: number | undefined;
   let patience: NodeJS.Timeout | undefined;
@@ -112,7 +112,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     if (exitCode === undefined || command.endsOnSignal) {
       throw withSizeAdvice(asNexusError(servers?.explained(error) ?? error), command.options);
     }
-    // Who pressed Ctrl-C knows; a program that reads the errors may not.
+    // The user who pressed Ctrl-C knows; a program that reads errors may not.
     if (out.json) out.error(interruption);
     return exitCode;
   } finally {
@@ -138,7 +138,7 @@ function flagsOf(values: ParsedOptions["values"]): Flags {
   };
 }
 
-/** Before `--`, after which everything is a word. */
+/** Only before `--`, after which everything is a word. */
 function isAsked(args: readonly string[], flag: string): boolean {
   const end = args.indexOf("--");
   return (end === -1 ? args : args.slice(0, end)).includes(flag);
@@ -159,7 +159,7 @@ function unknownCommand(words: readonly string[]): NexusError {
   const given = words.slice(0, isInGroup ? 2 : 1).join(" ");
   const names = listedCommands().map(([name]) => name);
   const groups = names.map((name) => name.split(" ")[0] ?? name);
-  // People leave the group out: "nexus tools" means "nexus mcp tools".
+  // The group may be left out: "nexus tools" suggests "nexus mcp tools".
   const inGroup = names.find((name) => name === `mcp ${given}`);
   const near = inGroup ?? nearestName(given, [...new Set(isInGroup ? names : [...names, ...groups])]);
   const lists = isInGroup ? `nexus ${words[0]} --help` : "nexus --help";

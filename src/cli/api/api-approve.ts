@@ -73,7 +73,7 @@ file is shown, and the lock is not changed.`,
 
 type Shown = Pick<NamedApi, "lock" | "again" | "shown"> & { api: CompiledApi };
 
-/** What is approved is what was shown: a file or a lock that became another one meanwhile was not. */
+/** Approves only what was shown: throws if the file or the lock has changed in the meantime. */
 async function requireUnchanged(given: string, { api, lock, shown }: Shown, home: string): Promise<void> {
   const now = await loadNamed(given, home);
   if (now.api?.hash === api.hash && now.lock?.compiled.hash === lock?.compiled.hash) return;

@@ -68,7 +68,7 @@ function tellWhere(fake: Fake, { file, path }: Faked, out: Output, platform: Nod
   out.line("Press Ctrl-C to stop.");
 }
 
-/** An entry without them is refused, where the file declares any. */
+/** Required in the entry if the file declares any. */
 function settingsOf(file: ToolFile): Record<string, string> | undefined {
   const settings = exampleSettings(file);
   return Object.keys(settings).length === 0 ? undefined : settings;
@@ -96,11 +96,11 @@ function failureOf(given: string): FakeFailure {
   );
 }
 
-/** A line that works without changes in the shell of the platform. */
+/** A line that works unchanged in the shell of the platform. */
 function curlLine({ method, url, headers, body }: ExampleRequest, platform: NodeJS.Platform): string {
   const quote = platform === "win32" ? quoteForCmd : quoteForPosix;
   const words = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
-  // One line, whatever the document; between elements a space means as much as a line break.
+  // One line for any document; between elements a space means the same as a line break.
   const sent = body === undefined ? [] : [`-d ${quote(body.replaceAll("\n", " "))}`];
   return ["curl -s", `-X ${method}`, quote(url), ...words, ...sent].join(" ");
 }

@@ -60,7 +60,10 @@ async function findWrites(all: readonly ServerWrites[], id: string, only: string
   return found;
 }
 
-/** Whoever makes the same call is told this in place of an answer; marked as an error, since clients expect one in its form. */
+/**
+ * A repeated call gets this instead of an answer, marked as an error because clients expect a result in the tool's
+ * form.
+ */
 function confirmed(at: Date): WriteOutcome {
   const text = `At ${at.toISOString()} a person confirmed that it was executed. The answer of the API is not known.`;
   return { kind: "done", result: { content: [{ type: "text", text }], isError: true } };

@@ -83,7 +83,7 @@ function factsOf(spec: ToolSpec): Fact[] {
   ];
 }
 
-/** As files write it: 16kB are 16 times 1024. */
+/** In the form of tool files: 16kB are 16 times 1024. */
 function limitText(bytes: number): string {
   return bytes % 1024 === 0 ? `${bytes / 1024} kB` : `${bytes} bytes`;
 }

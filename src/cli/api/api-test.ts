@@ -8,7 +8,7 @@ import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
 import { pluralize } from "../output/amounts.ts";
 
-/** As where a server answers with an error. */
+/** The same as for an error of a server. */
 const FAILED = 5;
 
 /** nexus api test capcorn */

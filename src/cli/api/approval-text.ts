@@ -3,13 +3,13 @@ import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { isApproved, type Lock } from "../../workshop/review/lock.ts";
 
 export interface ApprovalTextOptions {
-  /** What commands find it by. */
+  /** The name for further commands. */
   name: string;
-  /** Whether this user has accepted what the lock says. */
+  /** Whether this user has accepted the lock. */
   isMine: boolean;
 }
 
-/** Whether it is served, and if not, what to do about that. */
+/** Whether it is served, and if not, what to do. */
 export function approvalText(api: CompiledApi, lock: Lock | undefined, { name, isMine }: ApprovalTextOptions): string {
   const approval = lock?.approvals.at(-1);
   if (!approval) return `Not approved. To serve it, run "nexus api approve ${name}".`;

@@ -1,10 +1,10 @@
 import { isRecord } from "../../json/is-record.ts";
 import { valueText } from "../../workshop/review/value-text.ts";
 
-/** Parts that fit are written on one line, as JSON. */
+/** Parts that fit into this width are written on one line, as JSON. */
 const ONE_LINE = 150;
 
-/** A value with everything in it, over as many lines as it takes. Texts stay on one line, with what is not seen written out. */
+/** A complete value over several lines. Texts stay on one line, with invisible characters escaped. */
 export function blockLines(value: unknown, indent = ""): string[] {
   if (Array.isArray(value)) {
     return value.flatMap((entry, index) => memberLines(`[${index}]`, entry, indent));

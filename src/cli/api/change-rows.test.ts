@@ -78,7 +78,7 @@ function placesIn(tree: unknown): { holder: object; key: string }[] {
   return Object.entries(tree).flatMap(([key, value]) => [{ holder: tree, key }, ...placesIn(value)]);
 }
 
-test("two files that differ never look the same to somebody who has to agree", () => {
+test("two different files never look the same to the reviewer", () => {
   const before = compiled(longFile());
   fc.assert(
     fc.property(fc.array(edit, { maxLength: 4 }), fc.array(edit, { minLength: 1, maxLength: 4 }), (some, more) => {
@@ -91,7 +91,7 @@ test("two files that differ never look the same to somebody who has to agree", (
   );
 });
 
-test("the same words in two places of a text that repeats itself do not look the same", () => {
+test("equal changes at two places of a repetitive text look different", () => {
   const inserted = (at: number) => {
     const file = longFile();
     const find = file.tools["find"] ?? expect.fail();
@@ -101,7 +101,7 @@ test("the same words in two places of a text that repeats itself do not look the
   expect(inserted(60)).not.toBe(inserted(110));
 });
 
-test("whatever is written into a text is shown, however long the text is and whatever else differs", () => {
+test("every change of a text is shown, in a text of any length and with any other changes", () => {
   const before = compiled(longFile());
   fc.assert(
     fc.property(fc.array(edit, { maxLength: 4 }), fc.nat(), (edits, at) => {
@@ -114,7 +114,7 @@ test("whatever is written into a text is shown, however long the text is and wha
   );
 });
 
-test("nothing that is shown steers the terminal or is not seen", () => {
+test("nothing that is shown controls the terminal or is invisible", () => {
   const file = longFile();
   const find = file.tools["find"] ?? expect.fail();
   find.description += "\u001b[2J\u202e\u{e0041}\r\n  effect lowered  tools.find: harmless";

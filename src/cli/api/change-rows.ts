@@ -5,10 +5,10 @@ import { isLongChange } from "../../workshop/review/value-text.ts";
 import type { Output } from "../output/output.ts";
 import { blockLines } from "./block-lines.ts";
 
-/** Kinds that let a tool do more than was agreed to. */
+/** Kinds of changes that let a tool do more than was approved. */
 const GRAVE: ReadonlySet<string> = new Set(["effect raised", "endpoint added", "secret used"]);
 
-/** Everything that differs, in full: what is not shown here must not be approved. */
+/** All differences in full: what is not shown must not be approved. */
 export function showChanges(out: Pick<Output, "line" | "style">, changes: readonly ApiChange[]): void {
   const width = Math.max(...changes.map(({ kind }) => kind.length));
   for (const change of changes) {
@@ -25,7 +25,7 @@ function detailsOf({ before, after }: ApiChange, out: Pick<Output, "style">): st
   if (typeof before === "string" && typeof after === "string") {
     if (!isLongChange(before, after)) return [];
     return textChanges(before, after).flatMap((change) => [
-      // The words around may be there more than once.
+      // The text around it may occur more than once.
       out.style("dim", `  at character ${change.at + 1}${change.lead === "" ? "" : `, after ${quoted(change.lead)}`}`),
       ...(change.removed === "" ? [] : [removed(quoted(change.removed))]),
       ...(change.added === "" ? [] : [added(quoted(change.added))]),
@@ -33,7 +33,7 @@ function detailsOf({ before, after }: ApiChange, out: Pick<Output, "style">): st
     ]);
   }
   const isPart = (value: unknown) => typeof value === "object" && value !== null;
-  // With a value on both sides, the message has both.
+  // If both values exist, the message has both.
   if (before !== undefined && after !== undefined) return [];
   return [
     ...(isPart(before) ? blockLines(before).map(removed) : []),

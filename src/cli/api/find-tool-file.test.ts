@@ -38,7 +38,7 @@ test.each([
   expect(await findToolFile(given, places)).toBe(join(root, file));
 });
 
-test("a name that nobody has is told with the names there are", async () => {
+test("an unknown API is reported with the known names", async () => {
   await expect(findToolFile("hotell", places)).rejects.toMatchObject({
     code: "CONFIG_INVALID",
     message: `No tool file was found for the API "hotell"`,
@@ -46,6 +46,6 @@ test("a name that nobody has is told with the names there are", async () => {
   });
 });
 
-test("a path that leads nowhere is told", async () => {
+test("a path that does not exist is reported", async () => {
   await expect(findToolFile("./nothing.nexus.yaml", places)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
 });

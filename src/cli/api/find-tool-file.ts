@@ -7,15 +7,15 @@ import { NexusError } from "../../errors/nexus-error.ts";
 const ENDING = ".nexus.yaml";
 
 export interface ToolFilePlaces {
-  /** Where the command was given. */
+  /** The working folder of the command. */
   cwd: string;
-  /** The folder of examples that the package brings along. */
+  /** The folder of examples in the package. */
   examples?: string;
 }
 
 /**
- * The tool file that is meant by `nexus api … <api>`: a path to it or to its folder, or the name of an API that is kept
- * in api/<name>/, <name>/ or here, or that is an example of the package.
+ * Finds the tool file of `nexus api … <api>`: a path to it or its folder, or the name of an API in api/<name>/, <name>/
+ * or here, or of an example in the package.
  */
 export async function findToolFile(given: string, places: ToolFilePlaces): Promise<string> {
   const { cwd, examples = packagedExamples() } = places;
@@ -37,7 +37,7 @@ function placesOf(name: string, { cwd, examples }: Required<ToolFilePlaces>): st
   return [join(cwd, "api", name, file), join(cwd, name, file), join(cwd, file), join(examples, name, file)];
 }
 
-/** Beside dist/, where the built program is two folders down. */
+/** Beside dist/, in which the built program is two folders down. */
 function packagedExamples(): string {
   return fileURLToPath(new URL("../../api", import.meta.url));
 }
@@ -49,7 +49,7 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
-/** Names of the APIs that folders hold, each in a folder of its own or as a file. */
+/** The names of the APIs in folders, each in its own folder or as a file. */
 async function namesIn(folders: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     folders.map(async (folder) => {

@@ -13,11 +13,11 @@ import { pluralize } from "../output/amounts.ts";
 import { nearPath, shortPath } from "../output/short-path.ts";
 import { findToolFile } from "./find-tool-file.ts";
 
-/** The API that a command line names. */
+/** The API that a command names. */
 export interface NamedApi extends LoadedApi {
-  /** Its path as people are shown it. */
+  /** Its path for people. */
   shown: string;
-  /** What the next command is to be given for the same one: another file may have the same name. */
+  /** The argument for further commands about the same file: another file may have the same name. */
   again: string;
 }
 
@@ -27,12 +27,12 @@ export async function loadNamed(given: string, home: string): Promise<NamedApi> 
   return { ...(await loadApi(path)), shown: nearPath(path, { cwd, home }), again: typed(given, home) };
 }
 
-/** The lock, if this user has accepted what it says. Any other is no measure for what has changed. */
+/** The lock, if this user has accepted it. Changes are not compared with any other lock. */
 export async function ownLock({ path, lock }: LoadedApi, trust: TrustStore): Promise<Lock | undefined> {
   return lock && (await isAccepted(path, lock.compiled, trust)) ? lock : undefined;
 }
 
-/** For commands that have something to say only about a file without mistakes: those are shown, and it ends there. */
+/** For commands that need a valid file: shows its problems and ends. */
 export async function loadSound(given: string, out: Output, home: string): Promise<NamedApi & { api: CompiledApi }> {
   const loaded = await loadNamed(given, home);
   const errors = loaded.problems.filter(({ severity }) => severity === "error");
@@ -48,13 +48,13 @@ export async function loadSound(given: string, out: Output, home: string): Promi
   });
 }
 
-/** Shells find `~` outside of quotes only, and those of Windows nowhere. */
+/** Shells expand `~` only outside quotes, and those of Windows not at all. */
 function typed(given: string, home: string): string {
   if (/\s/.test(given)) return quoteWord(given);
   return sep === "/" ? shortPath(given, home) : given;
 }
 
-/** `file:12:3 error tools.x.input: what is wrong` and what to do, as editors and people read it. */
+/** `file:12:3 error tools.x.input: what is wrong` and the fix, in the form that editors know. */
 export function problemText(file: string, { line, column, path, message, hint, severity }: Problem): string {
   const place = `${file}:${line}:${column}`;
   const where = path === "" ? "" : `${path}: `;

@@ -2,12 +2,12 @@ import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import { fieldsInName, secretNames } from "../../workshop/file/model/secret-names.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 
-/** The names under which its secrets have to be stored for a server; one that is called like the API unless given. */
+/** The names under which its secrets have to be stored for a server; default: a server with the name of the API. */
 export function neededSecrets({ api, secrets }: ToolFile, server = api): string[] {
   return [...new Set(Object.values(secrets).flatMap(secretNames))].map((name) => `${server}.${name}`);
 }
 
-/** The command that stores one. A name that takes an argument is no name yet: then it is one of many, for example. */
+/** The command that stores a secret. A name with a placeholder stands for many; the command is an example then. */
 export function setCommand(name: string, { fake }: ToolFile): string {
   const fields = fieldsInName(name);
   if (fields.length === 0) return `nexus secrets set ${name}`;

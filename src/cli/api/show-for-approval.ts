@@ -9,13 +9,13 @@ import { neededSecrets } from "./needed-secrets.ts";
 
 export interface ForApproval {
   api: CompiledApi;
-  /** What this user has approved before. */
+  /** What this user approved before. */
   lock: Lock | undefined;
-  /** Everything that is different from that. */
+  /** All differences from that. */
   changes: readonly ApiChange[];
 }
 
-/** The whole first and the gist last, where it is still on the screen when the question comes. */
+/** Details first and the summary last, so that it is on the screen when the question comes. */
 export function showForApproval(out: Output, { api, lock, changes }: ForApproval): void {
   const { title, version, upstream } = api.file;
   out.line(lock ? "Changes since the last approval" : visible(`${title} ${version}, new`));
@@ -31,7 +31,7 @@ export function showForApproval(out: Output, { api, lock, changes }: ForApproval
   out.line();
 }
 
-/** `2 × tool added, 1 × description changed`, in the order of their weight. */
+/** `2 × tool added, 1 × description changed`, the most important first. */
 function countsOf(changes: readonly ApiChange[]): string {
   const kinds = [...new Set(changes.map(({ kind }) => kind))];
   return kinds.map((kind) => `${changes.filter((change) => change.kind === kind).length} × ${kind}`).join(", ");

@@ -8,7 +8,7 @@ import { exampleArguments } from "../look/example-call.ts";
 import type { Output } from "../output/output.ts";
 import { SchemaShape } from "../../schema/shape.ts";
 
-/** Says what is wrong with arguments before a server sees them. */
+/** Reports invalid arguments before they are sent to a server. */
 export async function requireFitting(
   tool: Tool,
   args: Record<string, unknown>,
@@ -27,7 +27,7 @@ export async function requireFitting(
   }
   if (outcome.kind === "invalid") {
     const found = outcome.problems.map(({ message }) => message);
-    // A name that an open schema allows is most likely the missing one, misspelt.
+    // An unknown name that an open schema allows is probably the missing one, misspelt.
     const unknown = strangers(args, tool.inputSchema).map(({ name }) => `unknown property ${name}`);
     const problems = [...found, ...unknown.filter((text) => !found.some((problem) => problem.startsWith(text)))];
     const message = `Invalid arguments for the tool "${tool.name}": ${problems.join("; ")}`;
@@ -41,7 +41,7 @@ export async function requireFitting(
   }
 }
 
-/** Arguments that the schema does not know; `near` are those that were probably meant to be others. */
+/** Arguments that the schema does not know; `near` are the names that were probably meant. */
 function strangers(args: Record<string, unknown>, inputSchema: unknown): { name: string; near?: string }[] {
   const shape = new SchemaShape(inputSchema);
   const known = shape.propertyNames;

@@ -4,7 +4,7 @@ import { wrongUsage } from "../command/command-line.ts";
 
 const TEXT_OR_NUMBER = /"(?:\\.|[^"\\])*"|[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Throws where JSON holds a number that would silently become another one; `what` names where it was given. */
+/** Throws if the JSON has a number that would silently change; `what` names where it was given. */
 export function requireExactNumbers(json: string, what: string): void {
   for (const [token] of json.matchAll(TEXT_OR_NUMBER)) {
     if (!token.startsWith('"') && !isExact(token)) throw inexact(token, what);

@@ -6,12 +6,12 @@ import { loadNamedFile } from "./key-value.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
 
 const FORMS = `Use '{"key":"value"}', @file, or - for stdin.`;
-/** What checks and writes the value recurses over it. */
+/** Code that checks and writes the value recurses over it. */
 const MAX_DEPTH = 500;
-/** Editors on Windows put it before a text; JSON has no place for it. */
+/** Some editors on Windows begin a file with it; JSON does not allow it. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
-/** JSON as commands take it: itself, `@file`, or `-` for stdin. `what` is what it is given as. */
+/** JSON from the command line: literal, `@file`, or `-` for stdin. `what` names the argument in errors. */
 export async function jsonGiven(given: string, what: string): Promise<unknown> {
   const { source, written } = await load(given, what);
   const json = written.replace(BYTE_ORDER_MARK, "");

@@ -7,7 +7,7 @@ export interface KeyValue {
   value: string;
 }
 
-/** `key=value` as an option takes it. */
+/** Parses the `key=value` of an option. */
 export function keyValue(text: string, option: string): KeyValue {
   const at = text.indexOf("=");
   if (at < 1)
@@ -25,7 +25,7 @@ export function requirePairs(words: readonly string[], command: string): readonl
   throw wrongUsage(`"${other}" is not an argument of "${command}"`, "Write arguments as key=value.");
 }
 
-/** The same, where `key=@file` means the text of a file and `key=@@text` a text that begins with @. */
+/** The same; `key=@file` is the text of a file, and `key=@@text` a text that begins with @. */
 export async function keyValueFromFile(text: string, option: string): Promise<KeyValue> {
   const { key, value } = keyValue(text, option);
   if (!value.startsWith("@")) return { key, value };
@@ -40,7 +40,7 @@ export async function keyValueFromFile(text: string, option: string): Promise<Ke
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The text of a file that the command line names. It may be a pipe, as shells make them; one without an end is refused. */
+/** The text of a file on the command line. It may be a pipe of the shell; one without an end is refused. */
 export async function loadNamedFile(path: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

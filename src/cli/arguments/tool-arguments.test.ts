@@ -17,18 +17,18 @@ const SCHEMA = {
 
 const given = (...arg: string[]) => toolArguments({ arg }, SCHEMA);
 
-test("a dot goes into an object, unless a property is called that way", async () => {
+test("a dot leads into an object, unless a property has that name", async () => {
   expect(await given("filter.range.from=3")).toEqual({ filter: { range: { from: 3 } } });
   expect(await given("filter.open=true")).toEqual({ "filter.open": "true" });
   expect(await given("labels.a.b=3")).toEqual({ labels: { "a.b": 3 } });
   expect(await given("other.thing=x")).toEqual({ "other.thing": "x" });
 });
 
-test("values may hold anything, = included; a value may be empty", async () => {
+test("values may contain anything, also =, and may be empty", async () => {
   expect(await given("tags=a=b", "tags=")).toEqual({ tags: ["a=b", ""] });
 });
 
-test("single arguments stand above the whole, inside objects, too", async () => {
+test("single arguments override --args, also inside objects", async () => {
   const args = '{"limit": 1, "filter": {"open": true, "range": {"from": 1, "to": 9}}}';
   expect(await toolArguments({ args, arg: ["limit=2", "filter.range.from=5"] }, SCHEMA)).toEqual({
     limit: 2,
@@ -36,7 +36,7 @@ test("single arguments stand above the whole, inside objects, too", async () => 
   });
 });
 
-test("a name that objects have by themselves is a name like any other", async () => {
+test("a name that every object has is a normal name", async () => {
   const args = await given("__proto__=x", "constructor=y");
   expect(JSON.stringify(args)).toBe('{"__proto__":"x","constructor":"y"}');
 });

@@ -6,13 +6,13 @@ import { SchemaShape } from "../../schema/shape.ts";
 import { typedValues } from "./typed-value.ts";
 
 export interface GivenArguments {
-  /** `--arg k=v`, in the order they were given. */
+  /** `--arg k=v`, in their order. */
   arg?: readonly string[] | undefined;
   /** `--args`: JSON, `@file`, or `-` for stdin. */
   args?: string | undefined;
 }
 
-/** The arguments of a call: each `--arg` typed by the tool's schema, above what `--args` brings. */
+/** The arguments of a call: each `--arg` converted by the tool's schema, on top of those of `--args`. */
 export async function toolArguments(
   { arg = [], args }: GivenArguments,
   inputSchema: unknown,
@@ -34,7 +34,7 @@ export async function toolArguments(
   return result;
 }
 
-/** A property whose own name has dots wins over one inside another. */
+/** A property whose own name has dots wins over a nested one. */
 function placeOf(key: string, shape: SchemaShape): { path: string[]; shape: SchemaShape } {
   const whole = shape.propertyNames.includes(key) ? shape.property(key) : undefined;
   if (whole) return { path: [key], shape: whole };
@@ -52,7 +52,7 @@ function put(target: Record<string, unknown>, [name = "", ...rest]: readonly str
   const before = Object.hasOwn(target, name) ? target[name] : undefined;
   const inner = isRecord(before) ? before : {};
   if (rest.length > 0) put(inner, rest, value);
-  // Defined, not assigned: "__proto__" is a name like any other.
+  // Defined instead of assigned, so that "__proto__" is a normal name.
   Object.defineProperty(target, name, {
     value: rest.length > 0 ? inner : value,
     enumerable: true,

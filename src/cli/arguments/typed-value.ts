@@ -6,15 +6,15 @@ import type { SchemaShape } from "../../schema/shape.ts";
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * What a text on the command line means where the schema wants a value. Where it fits nothing, it stays the text that
- * it is, and the check of the whole says what was expected.
+ * Converts a text of the command line to the type in the schema. If it fits none, it stays a text, and the check of all
+ * arguments reports what was expected.
  */
 function typedValue(text: string, shape: SchemaShape): unknown {
   const found = meaningOf(text, shape);
   return found ? found.value : text;
 }
 
-/** The values of a key that was given once or more: an array, where the schema has one. */
+/** The values of a key that was given once or more: an array if the schema has one. */
 export function typedValues(texts: readonly string[], shape: SchemaShape): unknown {
   const [first = "", ...others] = texts;
   const single = others.length === 0 ? meaningOf(first, shape) : undefined;
@@ -31,7 +31,7 @@ function meaningOf(text: string, shape: SchemaShape): Meaning | undefined {
     const chosen = values.find((value) => value === text) ?? values.find((value) => JSON.stringify(value) === text);
     return chosen === undefined ? undefined : { value: chosen };
   }
-  // Of a text or null, "null" is hardly meant as the text.
+  // If the schema allows null, "null" is probably not meant as text.
   if (text === "null" && shape.takesNull) return { value: null };
   for (const type of types) {
     const meaning = asType(text, type);
@@ -41,7 +41,7 @@ function meaningOf(text: string, shape: SchemaShape): Meaning | undefined {
     const meaning = meaningOf(text, alternative);
     if (meaning) return meaning;
   }
-  // A schema that says nothing takes anything: what is written as JSON is meant as JSON.
+  // A schema without types accepts anything: text in JSON syntax is read as JSON.
   return types.length === 0 && alternatives.length === 0 ? (json(text) ?? { value: text }) : undefined;
 }
 

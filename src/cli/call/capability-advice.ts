@@ -3,7 +3,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../../protocol/meta.ts";
 
-/** What the command line can do about a server that wants more of its client; the library's advice is for programs. */
+/** Replaces the library's hint for a missing capability by one for the command line. */
 export function withCapabilityAdvice(error: NexusError): NexusError {
   const { rpc } = error.details;
   if (rpc?.code !== MISSING_CLIENT_CAPABILITY) return error;

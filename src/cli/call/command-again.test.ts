@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { commandAgain } from "./command-again.ts";
 
-test("repeats what was typed, as it has to be typed, without what may be secret", () => {
+test("repeats the command as it has to be typed, without possible secrets", () => {
   const options = {
     arg: ["text=two words", "n=1"],
     url: "http://127.0.0.1:1/mcp",

@@ -5,13 +5,13 @@ export interface Again {
   /** `mcp call` */
   command: string;
   words: readonly string[];
-  /** As they were given, flags included. */
+  /** As given, including flags. */
   options: Readonly<Record<string, unknown>>;
   without?: readonly string[];
   plus?: readonly string[];
 }
 
-/** The command line that was given, as it is typed to run it again, with some options left out and others added. */
+/** The given command line as it would be typed, with some options removed and others added. */
 export function commandAgain({ command, words, options, without = [], plus = [] }: Again): string {
   const repeated = Object.entries(options)
     .filter(([name, value]) => !without.includes(name) && value !== undefined && value !== false)

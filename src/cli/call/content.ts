@@ -8,7 +8,7 @@ import type { SavedFiles } from "./saved-files.ts";
 
 export type Printing = Pick<Output, "line" | "note" | "style" | "columns">;
 
-/** Shows what servers answer with: text as text, everything else named, and saved where it can only be saved. */
+/** Prints the content of results: text as text; other content is named, and saved if it cannot be shown. */
 export class ContentPrinter {
   readonly #out: Printing;
   readonly #files: SavedFiles;
@@ -51,7 +51,7 @@ export class ContentPrinter {
     else this.#unknown({ ...resource, type: "resource" });
   }
 
-  /** On a terminal JSON is set in lines, because a person reads it. Everything else is printed as it came. */
+  /** On a terminal, JSON is indented for people. Everything else is printed unchanged. */
   #text(text: string): void {
     const shown = this.#out.columns === undefined ? text : indentedJson(text);
     this.#out.line(visibleLines(shown.replace(/\r?\n$/, "")));
@@ -91,7 +91,7 @@ function indentedJson(text: string): string {
   }
 }
 
-/** Node reads what it can and passes over the rest, silently. */
+/** Node silently ignores characters that are not Base64. */
 export function isBase64(text: string): boolean {
   const letters = text.replaceAll(/\s/g, "");
   return /^[A-Za-z0-9+/_-]*={0,2}$/.test(letters) && letters.replace(/=+$/, "").length % 4 !== 1;

@@ -9,7 +9,7 @@ interface NamedOf {
   kind: "tool" | "prompt";
 }
 
-/** Finds the tool or prompt that a name on the command line means; with a server in place the server need not be named. */
+/** Finds the tool or prompt of a name on the command line. For a server in place, its name can be left out. */
 export function getNamed<T extends ListedItem>(text: string, items: readonly T[], of: NamedOf): Resolved<T> {
   const { servers, definition, kind } = of;
   const { directory, inPlace } = servers;
@@ -24,7 +24,7 @@ export function getNamed<T extends ListedItem>(text: string, items: readonly T[]
   }
 }
 
-/** Adds the command that lists what there is. */
+/** Adds the command that lists the names. */
 function withListCommand(error: NexusError, count: number, { servers, definition, kind }: NamedOf): NexusError {
   const { id: server } = definition;
   const where = `${servers.inPlace ? "" : ` ${server}`}${servers.optionsAgain}`;

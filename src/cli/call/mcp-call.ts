@@ -95,7 +95,7 @@ export const call = defineCommand({
   },
 });
 
-/** For files that are saved beside JSON output. */
+/** For files that are saved in addition to JSON output. */
 const QUIET: Printing = { columns: undefined, line() {}, note() {}, style: (_style, text) => text };
 
 interface ResultOptions {

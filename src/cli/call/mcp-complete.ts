@@ -83,7 +83,7 @@ function reference({
   throw wrongUsage(what, "Use --prompt NAME or --template URI.");
 }
 
-/** Servers refuse a reference that they do not know as invalid parameters: it may only be misspelt. */
+/** Servers report an unknown reference as invalid parameters; it may be misspelt. */
 async function better(
   thrown: unknown,
   ref: CompletionReference,

@@ -102,7 +102,7 @@ async function show({ description, messages }: GetPromptResult, out: Output, fil
   for (const [index, { role, content }] of messages.entries()) {
     if (index > 0) out.line();
     out.line(out.style("bold", `${visible(role)}:`));
-    // One block by the specification; some servers send several.
+    // The specification has one block; some servers send several.
     for (const block of [content].flat()) await printer.block(block);
   }
 }

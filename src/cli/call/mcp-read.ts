@@ -83,14 +83,14 @@ function bytesOf({ text, blob }: ResourceContents): Uint8Array | undefined {
   return typeof blob === "string" ? Buffer.from(blob, "base64") : undefined;
 }
 
-/** What a saved resource is called after: the end of its URI, without what says how it is written. */
+/** The name of a saved resource: the end of its URI without its extension. */
 function lastPart(uri: string): string {
   const path = uri.replace(/[?#].*$/s, "").replace(/^[a-z][a-z0-9+.-]*:/i, "");
   const last = path.split("/").findLast((part) => part !== "") ?? "";
   return last.replace(/\.[A-Za-z0-9]{1,8}$/, "");
 }
 
-/** A resource that is not there is a name that is not known; servers say so with either of two codes. */
+/** A missing resource is an unknown name; servers report it with one of two codes. */
 async function better(
   thrown: unknown,
   uri: string,

@@ -14,7 +14,7 @@ import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
 
 const METHOD_NOT_FOUND = -32601;
 
-/** What servers know, for those who mistype it. */
+/** Known methods, for suggestions after a typing error. */
 const METHODS =
   `ping server/discover tools/list tools/call resources/list resources/templates/list resources/read resources/subscribe
   resources/unsubscribe prompts/list prompts/get completion/complete logging/setLevel tasks/get tasks/result tasks/list
@@ -55,7 +55,7 @@ the server's entry deny are hidden and rejected. With such rules, methods that M
     const result = method === "tools/list" ? withAllowedTools(servers, server, answer) : answer;
     if (out.json) out.value(result);
     else out.line(visibleLines(JSON.stringify(result, undefined, 2)));
-    // A tool that failed: the same code as for an error of the protocol.
+    // A tool error: the same exit code as for a protocol error.
     return result["isError"] === true ? exitCodeOf(new NexusError("SERVER_ERROR", "")) : 0;
   },
 });

@@ -5,13 +5,15 @@ import type { Output } from "../output/output.ts";
 import { cut } from "../output/text-width.ts";
 
 const REDRAW_MS = 200;
-/** How long a call may be silent before the line shows that it is waited for. */
+/** How long a call may be silent before the line shows that it is running. */
 const PATIENCE_MS = 1_000;
-/** Between two lines where nothing can be drawn over. */
+/** The minimum time between two lines where nothing can be overwritten. */
 const LINE_MS = 100;
 const BAR = 20;
 
-/** How far a call is: one line drawn over itself on a terminal, plain lines elsewhere. Nothing of it stays. */
+/**
+ * The progress of a call: one line that is overwritten on a terminal, plain lines elsewhere. It is removed at the end.
+ */
 export class ProgressLine implements Disposable {
   readonly #out: Output;
   readonly #startedAt = performance.now();
@@ -34,7 +36,7 @@ export class ProgressLine implements Disposable {
     else this.#writeLine(progress);
   };
 
-  /** Runs with the line gone: something else is written to the terminal. */
+  /** Runs with the line cleared, for other output to the terminal. */
   async aside<T>(run: () => Promise<T> | T): Promise<T> {
     this.#hidden += 1;
     this.#erase();
@@ -45,7 +47,7 @@ export class ProgressLine implements Disposable {
     }
   }
 
-  /** A line of text above the progress. */
+  /** Writes a line above the progress. */
   note(text: string): void {
     this.#erase();
     this.#out.note(text);
@@ -72,7 +74,7 @@ export class ProgressLine implements Disposable {
     this.#drawn = false;
   }
 
-  /** The first and the last are always written; of those in between, what comes too fast to be read is not. */
+  /** The first and last lines are always written; those in between only if they are not too fast. */
   #writeLine(progress: Progress): void {
     const text = progressFacts(progress);
     if (text === this.#last) return;
@@ -89,7 +91,7 @@ export class ProgressLine implements Disposable {
   }
 }
 
-/** One line that fits: the bar goes first, then the message is cut; percentage and time stay. */
+/** One line that fits: the bar is dropped first, then the message is cut; percentage and time stay. */
 export function progressText(
   progress: Progress | undefined,
   { elapsedMs, columns }: { elapsedMs: number; columns: number },

@@ -3,10 +3,10 @@ import { visible } from "../../text/visible.ts";
 import type { CallToolResult } from "../../protocol/mcp.ts";
 import type { Output } from "../output/output.ts";
 
-/** What came of making the same call many times. */
+/** The result of making the same call many times. */
 export interface Latencies {
   calls: number;
-  /** Results with `isError`, errors of the server, calls that took too long, and those that asked and got no answer. */
+  /** Results with `isError`, errors of the server, timeouts, and calls with unanswered questions. */
   errors: number;
   callsPerSecond: number;
   ms: { min: number; median: number; p90: number; p99: number; max: number; mean: number };
@@ -17,7 +17,7 @@ export function latenciesOf(
   { errors, totalMs }: { errors: number; totalMs: number },
 ): Latencies {
   const sorted = [...times].sort((a, b) => a - b);
-  // The nearest rank: a time that was really measured.
+  // The nearest rank, so that it is a measured time.
   const rank = (share: number) => rounded(sorted[Math.max(Math.ceil(share * sorted.length) - 1, 0)] ?? 0);
   const sum = sorted.reduce((total, time) => total + time, 0);
   return {
@@ -48,7 +48,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** One after the other; what fails at the server is counted, what ends the connection ends it. */
+/** One call after the other. Failures at the server are counted; a lost connection ends it. */
 export async function measure(
   times: number,
   once: () => Promise<CallToolResult>,

@@ -15,7 +15,7 @@ test.each([
   expect(extensionFor(mimeType)).toBe(extension);
 });
 
-test("no name that a server chose leads out of the folder", () => {
+test("a server's names cannot lead out of the folder", () => {
   expect(["../../x", "..", "a/b\\c", "tool:v1", "", ".hidden"].map(fileStem)).toEqual([
     "x",
     "result",

@@ -19,19 +19,19 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "application/xhtml+xml": "html",
 };
 
-/** Keeps what cannot be shown as text; what is there already is never written over. */
+/** Saves content that cannot be shown as text; existing files are never overwritten. */
 export class SavedFiles {
   readonly #folder: string;
   readonly #stem: string;
   #count = 0;
 
-  /** `name` is what the files are called after: a tool, a resource. */
+  /** `name`: a tool or resource, from which file names are derived. */
   constructor(folder: string | undefined, name: string) {
     this.#folder = folder ?? "";
     this.#stem = fileStem(name);
   }
 
-  /** The path of the new file, as it has to be typed from here. */
+  /** Returns the path of the new file relative to the working folder, quoted if necessary. */
   async save(data: Uint8Array, mimeType: string | undefined): Promise<string> {
     if (this.#folder !== "") await mkdir(this.#folder, { recursive: true });
     const extension = extensionFor(mimeType);
@@ -51,7 +51,7 @@ export class SavedFiles {
   }
 }
 
-/** A name that every system takes for a file, whatever a server called the thing. */
+/** A file name that is valid on every system. */
 export function fileStem(name: string): string {
   const plain = name
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")

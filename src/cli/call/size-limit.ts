@@ -2,16 +2,16 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Options } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
-/** What commands take that may get a large answer. */
+/** The option of commands that may get a large answer. */
 export const SIZE_LIMIT = {
   "max-size": { type: "string", value: "50M", help: "maximum size of an answer; default: 10M" },
 } as const satisfies Options;
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-/** Longer texts cannot be held: Node's strings end here. */
+/** The limit of Node's strings. */
 const MOST = 512 * 1024 ** 2;
 
-/** Bytes of "50M", "800K" or a number of bytes. */
+/** Bytes of "50M", "800K" or a number. */
 export function sizeLimit(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMG]?)i?B?$/i.exec(text.trim()) ?? [];
@@ -20,7 +20,7 @@ export function sizeLimit(text: string | undefined): number | undefined {
   throw wrongUsage(`--max-size "${text}" is not a valid size`, "Use --max-size 50M; the maximum is 512M.");
 }
 
-/** The library's advice is for programs; here there is an option for it, at some commands. */
+/** Replaces the library's hint by the option of the command, if it has one. */
 export function withSizeAdvice(error: NexusError, options: Options): NexusError {
   if (error.code !== "MESSAGE_TOO_LARGE") return error;
   const more = Object.hasOwn(options, "max-size") ? ", or raise the limit: --max-size 50M" : "";

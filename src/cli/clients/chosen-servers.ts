@@ -4,13 +4,13 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { CommandContext } from "../command/command.ts";
 import { openConfigured, placesOf } from "../configure/configured-servers.ts";
 
-/** A configured server, and its entry as it stands in its file: in our own words, variables by their names. */
+/** A configured server with its entry as written: in the keys of Nexus, with unresolved variables. */
 export interface ChosenServer {
   definition: ServerDefinition;
   written: unknown;
 }
 
-/** The servers that are named, or all of them. Nothing is started. */
+/** The named servers, or all. Starts nothing. */
 export async function chosenServers(
   context: Omit<CommandContext, "options">,
   names: readonly string[] | undefined,
@@ -26,7 +26,7 @@ export async function chosenServers(
   return chosen;
 }
 
-/** A program that gets an entry starts what it says: what the user has not trusted must not get there by the way. */
+/** Another program would start the entry, so an untrusted entry must not be copied to it. */
 export function untrusted({ id, origin }: ServerDefinition): NexusError {
   return new NexusError("UNTRUSTED", `Server "${id}" is configured in a project file that is not trusted`, {
     server: id,

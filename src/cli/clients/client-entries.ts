@@ -11,14 +11,14 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { secretIn } from "./entry-secrets.ts";
 
-/** How another program reaches a server: by itself, through Nexus on a pipe, or through a gateway that runs. */
+/** How another program reaches a server: directly, through Nexus over stdio, or through a running gateway. */
 export type ClientRoute = { kind: "own" } | { kind: "pipe" } | { kind: "gateway"; url: string };
 
 /** An entry for another program's file. */
 export interface NamedEntry extends ClientEntry {
   name: string;
   way: ClientRoute["kind"];
-  /** Why the program does not reach the server by itself, as the end of a sentence. */
+  /** Why the program does not reach the server directly; the end of a sentence. */
   reason?: string | undefined;
 }
 
@@ -28,11 +28,11 @@ interface Situation {
   /** The file of --config. */
   config: string | undefined;
   places: ConfigContext;
-  /** The entry goes to a file of the project in the working folder. */
+  /** Whether the entry goes to a file of the project in the working folder. */
   isOfProject: boolean;
 }
 
-/** Makes entries for one other program. */
+/** Makes entries for another program. */
 export class ClientEntries {
   readonly #client: ClientId;
   readonly #situation: Situation;
@@ -42,13 +42,13 @@ export class ClientEntries {
     this.#situation = situation;
   }
 
-  /** All of Nexus. Throws where the program cannot reach it that way. */
+  /** The entry for all of Nexus. Throws if the program cannot reach it that way. */
   nexus(way: Exclude<ClientRoute, { kind: "own" }>): NamedEntry {
     const entry = way.kind === "pipe" ? this.#pipe([]) : { url: way.url };
     return { name: NEXUS, way: way.kind, ...entryForClient(this.#client, entry) };
   }
 
-  /** One server. By itself where that is asked for and can be, else through Nexus on a pipe. */
+  /** The entry for one server: direct if requested and possible, otherwise through Nexus over stdio. */
   server(definition: ServerDefinition, written: unknown, way: ClientRoute): NamedEntry {
     const { id } = definition;
     if (way.kind === "gateway") {
@@ -66,14 +66,14 @@ export class ClientEntries {
     }
   }
 
-  /** The entry of a server in the words of the program; throws the reason where it would be another server there. */
+  /** A server's entry in the format of the program; throws the reason if it would be a different server there. */
   own(definition: ServerDefinition, written: unknown): ClientEntry {
     const secret = secretIn(written);
     if (secret !== undefined) throw obstacle(secret);
     return entryForClient(this.#client, this.#bound(definition, written as ServerEntry));
   }
 
-  /** The entry with paths that lead to the same places from another program. */
+  /** The entry with paths that mean the same in another program. */
   #bound({ origin }: ServerDefinition, written: ServerEntry): ServerEntry {
     const { places, isOfProject } = this.#situation;
     const entry = withHome(written, places.home);
@@ -92,12 +92,12 @@ export class ClientEntries {
   }
 }
 
-/** Where a gateway has one server alone. */
+/** The URL of one server on a gateway. */
 export function gatewayAddress(url: string, id: string): string {
   return url.replace(/\/mcp$/, `/servers/${id}/mcp`);
 }
 
-/** Other programs know no `~`. */
+/** Other programs do not know `~`. */
 function withHome(entry: ServerEntry, home: string): ServerEntry {
   const members = Object.entries(entry).map(([key, value]): [string, unknown] => {
     const isPath = PATHS.includes(key) && typeof value === "string" && value.startsWith("~");

@@ -6,7 +6,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
 import type { ClientRoute } from "./client-entries.ts";
 
-/** Options of commands that are about another program's file. */
+/** Options of commands for another program's file. */
 export const CLIENT_OPTIONS = {
   server: {
     type: "string",
@@ -22,13 +22,13 @@ export const CLIENT_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** Options that say how another program reaches Nexus. */
+/** Options for how another program reaches Nexus. */
 export const WAY_OPTIONS = {
   stdio: { type: "boolean", help: "the program starts Nexus and connects over stdio" },
   url: { type: "string", value: "URL", help: "connect to a running gateway at the address that nexus serve prints" },
 } as const satisfies Options;
 
-/** The program that was named, of those that can be read or written. */
+/** The named program, if it can be read or written. */
 export function clientCalled(name: string, known: readonly ClientId[] = INSTALL_CLIENTS): ClientId {
   const client = known.find((id) => id === name);
   if (client) return client;
@@ -37,7 +37,7 @@ export function clientCalled(name: string, known: readonly ClientId[] = INSTALL_
   throw wrongUsage(`Nexus does not know the program "${name}"`, near ? `Did you mean ${near}? ${list}` : list);
 }
 
-/** How the other program is to reach Nexus; undefined where nothing says so. */
+/** How the other program should reach Nexus; undefined if no option says it. */
 export function wayGiven({
   stdio,
   url,
@@ -50,7 +50,7 @@ export function wayGiven({
   return { kind: "gateway", url: gatewayUrl(url) };
 }
 
-/** As it is written into files of other programs, where no secret may be. */
+/** For files of other programs, which must not contain secrets. */
 function gatewayUrl(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -66,7 +66,7 @@ function gatewayUrl(given: string): string {
   return url.origin + (path === "" ? "/mcp" : path);
 }
 
-/** Makes an entry in a way that the user has asked for, and that the program may not have. */
+/** Makes an entry in the requested way, which the program may not support. */
 export function inThisWay<T>(make: () => T): T {
   try {
     return make();

@@ -3,7 +3,7 @@ import { loadText, MAX_CLIENT_BYTES } from "../../config/read/read-source.ts";
 import type { CommandContext } from "../command/command.ts";
 import { placesOf } from "../configure/configured-servers.ts";
 
-/** Edits a file of another program, or only finds out whether that can be done. */
+/** Edits a file of another program, or only checks whether that is possible. */
 export async function editClientFile(
   context: Omit<CommandContext, "options">,
   file: string,
@@ -15,7 +15,7 @@ export async function editClientFile(
     return;
   }
   const { surroundings, stateFolder } = context;
-  // .mcp.json is also a file of Nexus: one that was trusted stays so.
+  // .mcp.json is also a file of Nexus: a trusted one stays trusted.
   const { editTrusted } = await import("../../config/edit/edit-trusted.ts");
   const { trustStore } = await import("../../host/servers/load-options.ts");
   await editTrusted(file, edit, { trust: trustStore(surroundings, stateFolder), surroundings: placesOf(context) });

@@ -3,8 +3,8 @@ import { maskUrl, maskWords } from "../../text/mask-secrets.ts";
 import { literalSecrets } from "../configure/literal-secrets.ts";
 
 /**
- * What in an entry looks like a secret that stands there as it is, as the end of a sentence; undefined where nothing does.
- * Stricter than the advice about an entry of one's own: what is found is not copied into a file of another program.
+ * A value in an entry that looks like a literal secret, as the end of a sentence; undefined if there is none. Stricter
+ * than the advice about one's own entry: such an entry is not copied into another program's file.
  */
 export function secretIn(entry: unknown): string | undefined {
   const [literal] = literalSecrets(entry);
@@ -24,14 +24,14 @@ export function secretIn(entry: unknown): string | undefined {
   return undefined;
 }
 
-/** An address with a password, a default of a variable, or letters and digits that nobody would type. */
+/** An address with a password, a default of a variable, or a random-looking text. */
 function mayBeSecret(value: string): boolean {
   if (maskUrl(value) !== value || hasPassword(value)) return true;
   const words = withoutVariables(value).split(/[\s,;]+/);
   return words.some((word) => /^[\w+=.~-]{20,}$/.test(word) && /\d/.test(word) && /[A-Za-z]/.test(word));
 }
 
-/** As addresses of databases have it. */
+/** As in URLs of databases. */
 function hasPassword(text: string): boolean {
   return /[\w+.-]+:\/\/[^/\s@]*:[^/\s@]+@/.test(withoutVariables(text));
 }

@@ -4,7 +4,7 @@ import { ClientEntries } from "./client-entries.ts";
 import { placesOf } from "../configure/configured-servers.ts";
 import { ownCommand } from "./own-command.ts";
 
-/** Makes entries for another program that start this very program, where they start it. */
+/** Makes entries for another program that start this installation of Nexus. */
 export function entryWriter(
   context: Omit<CommandContext, "options">,
   client: ClientId,

@@ -7,14 +7,14 @@ import type { CommandContext } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
 import { circumstancesAsWritten, reachAsWritten } from "../configure/entry-words.ts";
 
-/** Whether other people may have written the entry: it is in a file of the folder that the command is given in. */
+/** Whether others may have written the entry: its file is in the working folder. */
 export function isOfOthers({ scope, source }: ImportedServer, { cwd, home }: ConfigContext): boolean {
   if (scope === "project") return true;
   const folder = realPath(cwd);
   return isInside(realPath(source.file), folder) && !isInside(realPath(home), folder);
 }
 
-/** Exactly what the entries would start and send, as it is written there. */
+/** Exactly what the entries would start and send, as written. */
 export function showForeign(out: Output, servers: readonly ImportedServer[]): void {
   for (const { id, source, entry, inputs } of servers) {
     out.line(`${out.style("bold", id)} in ${visible(source.file)}`);
@@ -26,7 +26,7 @@ export function showForeign(out: Output, servers: readonly ImportedServer[]): vo
   }
 }
 
-/** Shows the entries and asks whether to copy them; throws where there is no terminal to ask at. */
+/** Shows the entries and asks whether to copy them; throws if there is no terminal. */
 export async function isImportAgreed(
   { out, signal }: Pick<CommandContext, "out" | "signal">,
   servers: readonly ImportedServer[],

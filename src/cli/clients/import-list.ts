@@ -7,7 +7,7 @@ import type { Output } from "../output/output.ts";
 import { reachMember, reachText } from "../look/reach-text.ts";
 import { shortPath } from "../output/short-path.ts";
 
-/** What other programs have, a heading for each file, and how to take it over. */
+/** The servers of other programs, with a heading for each file, and how to import them. */
 export function listImports(
   out: Output,
   { servers, problems }: Import,
@@ -62,7 +62,7 @@ function row(
       : "";
   const title = name === id ? "" : ` “${visible(name)}”`;
   const text = `${visible(reachText({ ...entry }) ?? "(neither command nor url)")}${title}`;
-  // In full: whoever takes it over decides by what is shown here.
+  // In full, because the user decides by what is shown here.
   return `${id.padEnd(width)}  ${text}${out.style("dim", state)}`;
 }
 

@@ -4,7 +4,7 @@ import { planImport, type ImportWish } from "./import-plan.ts";
 
 const wish: ImportWish = { names: [], present: new Map(), replace: false, scope: "user", folder: "/here" };
 
-test("one of each id is taken, the first that is found; others are named with the reason", () => {
+test("one server of each id is imported, the first that is found; others are named with the reason", () => {
   const found = [server("a", "cursor"), server("a", "vscode"), server("a", "gemini", { command: "other" })];
   const { take, skip } = planImport(found, wish);
   expect(take.map(({ client }) => client)).toEqual(["cursor"]);
@@ -14,7 +14,7 @@ test("one of each id is taken, the first that is found; others are named with th
   ]);
 });
 
-test("what is there already stays, unless it is to be replaced", () => {
+test("existing servers are kept, unless they are to be replaced", () => {
   const found = [server("same", "cursor"), server("other", "cursor")];
   const present = new Map<string, unknown>([
     ["same", { command: "x" }],
@@ -27,13 +27,13 @@ test("what is there already stays, unless it is to be replaced", () => {
   expect(replaced.take.map(({ id }) => id)).toEqual(["other"]);
 });
 
-test("an entry that cannot work is left, with what is wrong with it", () => {
+test("an invalid entry is skipped with its problem", () => {
   const { take, skip } = planImport([server("a", "cursor", {})], wish);
   expect(take).toEqual([]);
   expect(skip[0]?.reason).toBe(`Server "a": the entry has neither "command" nor "url"`);
 });
 
-test("servers of other folders are taken by name only", () => {
+test("servers of other folders are imported only by name", () => {
   const found = [
     { ...server("inner", "claude-code"), project: "/elsewhere" },
     { ...server("near", "claude-code"), project: "/here" },
@@ -42,14 +42,14 @@ test("servers of other folders are taken by name only", () => {
   expect(planImport(found, { ...wish, names: ["inner"] }).take.map(({ id }) => id)).toEqual(["inner"]);
 });
 
-test("a project's servers get into the user's file by name only", () => {
+test("a project's servers are imported into the user's file only by name", () => {
   const found = [server("mine", "cursor"), { ...server("theirs", "cursor"), scope: "project" as const }];
   expect(planImport(found, wish).take.map(({ id }) => id)).toEqual(["mine"]);
   expect(planImport(found, { ...wish, scope: "project" }).take.map(({ id }) => id)).toEqual(["theirs"]);
   expect(planImport(found, { ...wish, names: ["theirs"] }).take.map(({ id }) => id)).toEqual(["theirs"]);
 });
 
-test("a name that nobody has is an error with what was probably meant", () => {
+test("an unknown name is an error with a suggestion", () => {
   const asking = () => planImport([server("github", "cursor")], { ...wish, names: ["githib"] });
   expect(asking).toThrow(`No other program has a server "githib"`);
 });

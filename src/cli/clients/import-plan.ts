@@ -5,11 +5,11 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { resolveEntry } from "../../transport/server-entry.ts";
 
-/** A server that is not taken over, and why. */
+/** A server that is not imported, and why. */
 interface Skipped {
   server: ImportedServer;
   reason: string;
-  /** Nothing is amiss: what is wanted is there. */
+  /** Whether that is no problem, because the same server already exists. */
   harmless: boolean;
 }
 
@@ -19,18 +19,21 @@ export interface ImportPlan {
 }
 
 export interface ImportWish {
-  /** Empty: all of them. */
+  /** Empty: all. */
   names: readonly string[];
-  /** Entries of the file they go to, by id. */
+  /** The entries of the target file, by id. */
   present: ReadonlyMap<string, unknown>;
   replace: boolean;
-  /** Whose file they go to. A project's servers were written by others: the user's file gets them by name only. */
+  /**
+   * The scope of the target file. A project's servers were written by others, so the user's file gets them only by
+   * name.
+   */
   scope: ImportedServer["scope"];
-  /** The folder the command is given in: servers of other folders are taken by name only. */
+  /** The working folder: servers of other folders are imported only by name. */
   folder: string;
 }
 
-/** Which servers go into the file: one of each id, and none that is there already. */
+/** The servers for the target file: one for each id, without existing ones. */
 export function planImport(found: readonly ImportedServer[], wish: ImportWish): ImportPlan {
   const plan: ImportPlan = { take: [], skip: [] };
   for (const server of wanted(found, wish)) {

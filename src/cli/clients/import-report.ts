@@ -7,7 +7,7 @@ import type { Output } from "../output/output.ts";
 import { reachText } from "../look/reach-text.ts";
 import { shortPath } from "../output/short-path.ts";
 
-/** What was taken over, what was not, and what should be looked at. */
+/** Reports what was imported, what was not, and what to check. */
 export function tellImport(
   out: Output,
   { take, skip }: ImportPlan,

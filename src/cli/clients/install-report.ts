@@ -15,7 +15,7 @@ interface Facts {
   scope: "user" | "project";
   isNew: boolean;
   isDry: boolean;
-  /** The project's file has paths of this machine now. */
+  /** Whether the project's file now has paths of this machine. */
   isMachine: boolean;
   home: string;
 }
@@ -27,7 +27,7 @@ const VERBS: Readonly<Record<Installed["state"], readonly [done: string, dry: st
   unchanged: ["Nothing to do:", "Nothing to do:", "is already in"],
 };
 
-/** What was written into another program's file, and what to do next. */
+/** Reports what was written into another program's file, and what to do next. */
 export async function tellInstallation(out: Output, installed: readonly Installed[], facts: Facts): Promise<void> {
   const { client, file, scope, isNew, isDry, isMachine, home } = facts;
   const { title } = CLIENTS[client];

@@ -50,7 +50,7 @@ Clients: ${INSTALL_CLIENTS.join(", ")}.`,
       if (Object.keys(entries).length > 0) out.line(await textOf(context, client, entries));
       else if (servers.length === 0) out.note("No servers are configured. Add one: nexus mcp add NAME -- COMMAND …");
     }
-    // Who named a server wants that one.
+    // A server that was named but skipped is a failure.
     return words.length > 0 && skipped.length > 0 ? 3 : 0;
   },
 });
@@ -58,7 +58,7 @@ Clients: ${INSTALL_CLIENTS.join(", ")}.`,
 interface Exported {
   entries: Record<string, unknown>;
   skipped: { server: string; reason: string }[];
-  /** Why a server is reached through Nexus, where that was not asked for. */
+  /** Why a server is reached through Nexus although that was not requested. */
   through: Map<string, string>;
 }
 

@@ -77,7 +77,7 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
     });
     const isDry = options["dry-run"] === true;
     const foreign = plan.take.filter((server) => isOfOthers(server, places));
-    // Nothing of the project's own file is started before it is trusted.
+    // Nothing of a project's own file is started before it is trusted.
     const toAgree = isOfProject ? [] : foreign;
     if (isDry && !out.json) showForeign(out, toAgree);
     if (!isDry && !options.yes && !(await isImportAgreed(context, toAgree))) {
@@ -87,7 +87,7 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
     const hasForeign = foreign.length > 0;
     if (!isDry) await take(context, plan.take, { ...target, replace: options.force, hasForeign });
     report(context, { plan, target, found, isDry, hasForeign });
-    // Who named a server wants that one: that another is in its place is no success.
+    // A server that was named but skipped because of another one is a failure.
     return words.length > 0 && plan.skip.some(({ harmless }) => !harmless) ? 3 : 0;
   },
 });
@@ -101,7 +101,7 @@ async function take(
   const { surroundings, stateFolder } = context;
   const edits = servers.map(({ name, entry, inputs }) => ({ kind: "add", name, entry, inputs, replace }) as const);
   if (layer === "project" && hasForeign) {
-    // Others may have written them: the file is to be trusted by somebody who has seen it.
+    // The entries may come from others, so the file has to be trusted by a user who has seen it.
     const { editFile } = await import("../../config/edit/edit.ts");
     await editFile(file, ...edits);
     return;
@@ -116,7 +116,7 @@ interface Outcome {
   target: Candidate;
   found: Import;
   isDry: boolean;
-  /** Others may have written some of what is taken. */
+  /** Whether some of the imported entries may come from others. */
   hasForeign: boolean;
 }
 

@@ -101,7 +101,7 @@ function named(entries: NamedEntry[], name: string | undefined): NamedEntry[] {
   return entries.map((entry) => ({ ...entry, name }));
 }
 
-/** What writing an entry does; throws where it would replace what somebody else wrote. */
+/** The effect of writing an entry; throws if it would replace an entry of the user. */
 async function stateOf(
   { name, value }: NamedEntry,
   { client, file, replaces }: { client: ClientId; file: string; replaces: boolean },
@@ -119,7 +119,7 @@ async function stateOf(
   });
 }
 
-/** Paths of this machine are of no use to others. */
+/** Paths of this machine are useless to others. */
 function hasPaths({ command, args }: Record<string, unknown>): boolean {
   return [command, args].flat().some((word) => typeof word === "string" && /^(?:[/\\]|[A-Za-z]:)/.test(word));
 }

@@ -81,7 +81,7 @@ function namesOf({ server = [], as }: UninstallOptions): string[] {
   return server.length > 0 ? server.map(serverId) : [NEXUS];
 }
 
-/** Which of the names a file has, as they were installed; throws for one that says something else. */
+/** The given names that the file has as installed entries; throws for an entry that was changed. */
 async function ours(
   context: CommandContext<UninstallOptions>,
   { client, file, names }: { client: ClientId; file: string; names: readonly string[] },
@@ -114,7 +114,7 @@ async function isInstalled(
   return server !== undefined && (await isOwnEntry(context, { client, server, value }));
 }
 
-/** Whether an entry is what a configured server is written as. */
+/** Whether an entry equals that of a configured server. */
 async function isOwnEntry(
   context: CommandContext<UninstallOptions>,
   { client, server, value }: { client: ClientId; server: string; value: unknown },
@@ -125,7 +125,7 @@ async function isOwnEntry(
     const writer = entryWriter(context, client, { isOfProject: context.options.project });
     return isDeepStrictEqual(writer.own(chosen.definition, chosen.written).value, value);
   } catch (error) {
-    // The server may be gone by now, or not be one that is written by itself.
+    // The server may have been removed, or cannot be written directly.
     if (error instanceof NexusError) return false;
     throw error;
   }

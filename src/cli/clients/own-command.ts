@@ -2,20 +2,20 @@ import { realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 
-/** How this very program was started. */
+/** How this program was started. */
 export interface OwnProgram {
-  /** The file of Node that runs it. */
+  /** The path of the Node executable. */
   node: string;
-  /** The file that was run, as it was named. */
+  /** The script as it was named. */
   script: string;
   platform: NodeJS.Platform;
   path: string | undefined;
 }
 
 /**
- * The command that starts this program from another one, whatever that one has in its PATH: with absolute paths, as programs
- * of the desktop have hardly any. What `npx` has fetched may be gone tomorrow, so `npx` fetches it again. `project`: others will
- * read the entry, who have the package of the project, and not the paths of this machine.
+ * The command that starts this program from another one, independent of its PATH: with absolute paths, because desktop
+ * programs have a short PATH. A package that `npx` fetched may be removed, so `npx` fetches it again. `project`: others
+ * will read the entry; they have the project's package, but not the paths of this machine.
  */
 export function ownCommand(program: OwnProgram, { project }: { project?: string | undefined } = {}): ServerEntry {
   const main = mainFile(program.script);
@@ -24,25 +24,25 @@ export function ownCommand(program: OwnProgram, { project }: { project?: string 
   return { command: lastingNode(program), args: [main] };
 }
 
-/** A link, as package managers put into PATH, leads to the file; a folder that is a link stays, for it outlives an update. */
+/** Resolves a link in PATH to the file. A linked folder is kept, because it survives an update. */
 function mainFile(script: string): string {
   return /[\\/]dist[\\/]cli[\\/]main\.js$/.test(script) ? script : (realOf(script) ?? script);
 }
 
-/** Homebrew and others keep Node in a folder of its version: the link in PATH is still there after an update. */
+/** Homebrew and others keep Node in a folder with its version: the link in PATH survives an update. */
 function lastingNode({ node, platform, path = "" }: OwnProgram): string {
   const separator = platform === "win32" ? ";" : ":";
   const name = platform === "win32" ? "node.exe" : "node";
   const real = realOf(node);
   const links = path
     .split(separator)
-    // fnm makes a folder for each shell, and removes it with the shell.
+    // fnm creates a folder for each shell and removes it with the shell.
     .filter((folder) => /^(?:[/\\]|[A-Za-z]:)/.test(folder) && !folder.includes("fnm_multishells"))
     .map((folder) => join(folder, name));
   return links.find((link) => realOf(link) === real) ?? node;
 }
 
-/** Windows starts no .cmd file without a shell. */
+/** Windows cannot start a .cmd file without a shell. */
 function npx(platform: NodeJS.Platform, args: readonly string[]): ServerEntry {
   return platform === "win32" ? { command: "cmd", args: ["/c", "npx", ...args] } : { command: "npx", args };
 }

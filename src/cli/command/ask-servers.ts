@@ -9,7 +9,7 @@ import { mapConcurrently } from "../../async/map-concurrently.ts";
 import type { Output } from "../output/output.ts";
 import type { ServerSet } from "./server-set.ts";
 
-/** What came of asking several servers the same. */
+/** The results of asking several servers. */
 export interface ServerAnswers<T> {
   /** In the order of the configuration. */
   answers: { server: string; value: T }[];
@@ -17,17 +17,19 @@ export interface ServerAnswers<T> {
 }
 
 export interface ServerQuestion<T> {
-  /** Also gets how long connecting took. */
+  /** Also receives how long connecting took. */
   ask: (client: Client, definition: ServerDefinition, connectMs: number) => Promise<T>;
   /** Receives the answers in the order of the configuration, each as soon as it is known. */
   onAnswer?: (server: string, value: T) => void;
   signal: AbortSignal;
 }
 
-/** Servers that run at the same time: a hundred would need more memory than most machines have. */
+/** Maximum number of servers at the same time: a hundred would need more memory than most machines have. */
 export const SERVERS_AT_ONCE = 8;
 
-/** Asks the servers a few at a time, and closes each connection after its answer. A failure concerns its server only. */
+/**
+ * Asks the servers, a few at a time, and closes each connection after its answer. A failure affects only its server.
+ */
 export async function askServers<T>(
   servers: ServerSet,
   definitions: readonly ServerDefinition[],
@@ -61,7 +63,7 @@ export async function askServers<T>(
   return { answers, failures };
 }
 
-/** 0 where all answered, the failures' own code where all failed alike, else 4. */
+/** 0 if all answered, the common exit code if all failed alike, otherwise 4. */
 export function exitCodeFor(answered: number, failures: readonly NexusError[]): number {
   const codes = new Set(failures.map(exitCodeOf));
   const [only] = codes;
@@ -69,13 +71,13 @@ export function exitCodeFor(answered: number, failures: readonly NexusError[]): 
   return codes.size === 1 && (answered === 0 || failures.length === 0) ? only : 4;
 }
 
-/** A single failure in full, unless something else was asked for; of several, a line each with its cause. */
+/** Reports a single failure in full, unless there are other results; several failures in one line each. */
 export function reportFailures(out: Output, failures: readonly NexusError[], { inBrief = false } = {}): void {
   const [first] = failures;
   if (out.json || !first) return;
   if (failures.length === 1 && !inBrief) return out.error(first);
   for (const { message, details } of failures) {
-    // A server's last words are often part of the message already.
+    // The server's last output is often already part of the message.
     const cause = [details.likelyCause, lastWords(details.stderr ?? []), details.answer, details.hint].find(
       (text) => text !== undefined && !message.includes(text),
     );
@@ -88,7 +90,7 @@ export function reportFailures(out: Output, failures: readonly NexusError[], { i
   out.note(`"nexus mcp doctor SERVER" shows the details.`);
 }
 
-/** Failures as they stand in the `errors` of JSON output. */
+/** Failures for the `errors` of JSON output. */
 export function failuresForPrograms(failures: readonly NexusError[]): unknown[] {
   return failures.map((failure) => renderForPrograms(failure).error);
 }

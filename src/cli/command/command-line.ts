@@ -5,12 +5,12 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { FLAGS, IN_PLACE, type Command, type Options } from "./command.ts";
 
 export interface ParsedOptions {
-  /** What follows the command's own name. */
+  /** The words after the command's name. */
   words: string[];
   values: Record<string, string | boolean | string[] | undefined>;
 }
 
-/** Options of commands that may stand before the command itself. */
+/** Options of commands that may come before the command. */
 const EARLY: Options = {
   ...FLAGS,
   ...IN_PLACE,
@@ -18,12 +18,12 @@ const EARLY: Options = {
   version: { type: "boolean", help: "" },
 };
 
-/** The words of a command line, before it is known which command it is. */
+/** The words of a command line, before the command is known. */
 export function commandWords(args: readonly string[]): string[] {
   return parseArgs({ args: [...args], options: parsable(EARLY), strict: false, allowPositionals: true }).positionals;
 }
 
-/** Throws for options that no command has; without a command there is none that could know them. */
+/** Throws for options that no command has, if there is no command. */
 export function requireEarlyOptions(args: readonly string[], group: string | undefined): void {
   const { tokens } = parseArgs({
     args: [...args],
@@ -42,7 +42,7 @@ export function requireEarlyOptions(args: readonly string[], group: string | und
   }
 }
 
-/** What a command was given; says what is wrong, and what was probably meant. */
+/** Parses the options of a command; reports mistakes with what was probably meant. */
 export function parseOptions(args: readonly string[], name: string, command: Command): ParsedOptions {
   const options: Options = { ...FLAGS, ...command.options };
   const usage = `See "nexus ${name} --help". Usage: ${command.usage}`;
@@ -74,14 +74,14 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   return { words: given, values };
 }
 
-/** In `nexus mcp add files npx -y …` the option belongs to the server's command, which is written after `--`. */
+/** In `nexus mcp add files npx -y …` the option belongs to the server's command, which must follow `--`. */
 function afterDashes(option: string, words: readonly string[], { usage }: Command): string | undefined {
   const [group, verb, name, program] = words;
   if (program === undefined || !usage.includes("-- COMMAND")) return undefined;
   return `If ${option} is an option of ${program}, write -- before the command: nexus ${group} ${verb} ${name} -- ${program} …`;
 }
 
-/** The word of the usage whose turn it was: `<server>`. */
+/** The missing word of the usage: `<server>`. */
 function missingWord({ usage }: Command, given: readonly string[]): string {
   return [...usage.matchAll(/<[^>]+>/g)][given.length]?.[0] ?? "another argument";
 }
@@ -103,7 +103,7 @@ function valueOf(
       throw wrongUsage(`${rawName} does not take a value`, `Write ${rawName} without a value.`);
     return true;
   }
-  // What looks like an option was hardly meant as a value; with "=" it was.
+  // A value that looks like an option was probably not meant, unless it is written with "=".
   if (value === undefined || (!inlineValue && value.startsWith("--"))) {
     throw wrongUsage(`${rawName} needs a value`, `Use ${rawName} ${shown ?? "VALUE"}.`);
   }
@@ -129,7 +129,7 @@ export function wrongUsage(message: string, hint?: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", message, { hint, mayHaveReached: false });
 }
 
-/** A command as people type it, in words. */
+/** Splits a typed command into words. */
 export function splitWords(text: string, platform: NodeJS.Platform = process.platform): string[] {
   const { words, open } = splitShellWords(text, platform);
   if (open !== undefined) throw wrongUsage(`${text} has an unclosed ${open}`, "Close the quote, or remove it.");

@@ -2,19 +2,19 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Output } from "../output/output.ts";
 import type { ServerSet, ServerSetOptions } from "./server-set.ts";
 
-/** An option of a command, as it is parsed and as help shows it. */
+/** An option of a command, for parsing and for help. */
 export interface Option {
   type: "string" | "boolean";
   short?: string;
   multiple?: boolean;
-  /** What help writes behind the name: `key=value`, `FILE`. */
+  /** The placeholder in help: `key=value`, `FILE`. */
   value?: string;
   help: string;
 }
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** What the options of a command were given as. */
+/** The types of a command's parsed options. */
 type Values<O extends Options> = string extends keyof O
   ? Readonly<Record<string, Value>>
   : { readonly [K in keyof O]?: ValueOf<O[K]> | undefined };
@@ -27,19 +27,19 @@ type ValueOf<O extends Option> = O extends { type: "boolean" }
     ? readonly string[]
     : string;
 
-/** One command of the program: what its help says, and what it does. */
+/** One command of the program: its help and its function. */
 export interface Command<O extends Options = Options> {
   /** `nexus mcp call <server.tool> [--arg key=value]…` */
   usage: string;
-  /** What there is to know beyond the summary in the catalog. */
+  /** Details beyond the summary in the catalog. */
   description?: string;
-  /** How many words it takes after its own name. */
+  /** The number of words after its name. */
   words: { min: number; max: number };
   options: O;
   examples: readonly (readonly [command: string, meaning: string])[];
-  /** It runs until it is told to end: then a signal is no failure. */
+  /** Whether it runs until it is ended: then a signal is not a failure. */
   endsOnSignal?: boolean;
-  /** What it returns is the exit code; nothing is 0. */
+  /** Returns the exit code; undefined is 0. */
   run(context: CommandContext<Values<O>>): Promise<number | void>;
 }
 
@@ -47,18 +47,18 @@ export interface CommandContext<V = Record<string, unknown>> {
   words: readonly string[];
   options: V;
   flags: Flags;
-  /** Fires on Ctrl-C. */
+  /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   out: Output;
   surroundings: Surroundings;
   stateFolder: string;
-  /** The servers that the flags and options speak about. */
+  /** Opens the servers that flags and options select. */
   openServers: (options?: ServerSetOptions) => Promise<ServerSet>;
 }
 
-/** What every command takes. */
+/** The flags of every command. */
 export interface Flags {
-  /** Machine output on stdout, nothing else there. */
+  /** JSON on stdout, and nothing else there. */
   json: boolean;
   verbose: boolean;
   trust: boolean;
@@ -66,7 +66,7 @@ export interface Flags {
   timeoutMs: number | undefined;
 }
 
-/** Gives `run` the types of the command's own options. */
+/** Gives `run` the types of the command's options. */
 export function defineCommand<const O extends Options>(command: Command<O>): Command {
   return command;
 }
@@ -81,7 +81,7 @@ export const FLAGS = {
   help: { type: "boolean", short: "h", help: "show this help" },
 } as const satisfies Options;
 
-/** A server that stands on the command line instead of a configuration file. */
+/** A server on the command line, instead of a configured one. */
 export const IN_PLACE = {
   stdio: { type: "string", value: '"COMMAND …"', help: "start this command instead of a configured server" },
   url: { type: "string", value: "URL", help: "connect to this URL instead of a configured server" },
@@ -89,5 +89,5 @@ export const IN_PLACE = {
   env: { type: "string", multiple: true, value: "NAME=value", help: "an environment variable for --stdio; repeatable" },
 } as const satisfies Options;
 
-/** For commands of which each server they meet may be used. */
+/** For commands that may ask inputs for any server they use. */
 export const asksAnyone: ServerSetOptions = { asksFor: () => true };

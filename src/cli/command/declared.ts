@@ -2,10 +2,10 @@ import type { InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 
-/** What every command declares to servers: the terminal can fill in forms and visit pages. */
+/** The capabilities of every command: the terminal can show forms and URLs. */
 export const DECLARED: ClientCapabilities = { elicitation: { form: {}, url: {} } };
 
-/** For commands that call nothing: a server lists to them what a call could use, and its questions are refused. */
+/** For commands that call nothing: servers list what a call could use, and their questions are refused. */
 export const UNATTENDED: InputProvider = {
   capabilities: DECLARED,
   handle({ method }) {

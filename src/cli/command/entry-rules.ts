@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ServerSet } from "./server-set.ts";
 
-/** Throws where the server's entry does not allow a use. */
+/** Throws if the server's entry does not allow a use. */
 export async function requireAllowed({ directory }: ServerSet, target: RequestTarget): Promise<void> {
   try {
     await directory.policy.permit({ agent: undefined, target, signal: undefined });
@@ -15,7 +15,7 @@ export async function requireAllowed({ directory }: ServerSet, target: RequestTa
   }
 }
 
-/** Those of a server's tools that its entry allows. */
+/** The tools that the server's entry allows. */
 export function allowedTools<T extends { name: string }>(
   servers: ServerSet,
   server: string,
@@ -24,7 +24,7 @@ export function allowedTools<T extends { name: string }>(
   return tools.filter(({ name }) => servers.directory.policy.allows(undefined, { kind: "tool", server, name }));
 }
 
-/** An answer to `tools/list` without the tools that the entry does not allow. */
+/** A `tools/list` result without the tools that the entry does not allow. */
 export function withAllowedTools(servers: ServerSet, server: string, result: Result): Result {
   const { tools } = result;
   if (!Array.isArray(tools) || servers.directory.policy.isOpen("tool", server)) return result;

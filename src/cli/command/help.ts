@@ -43,7 +43,7 @@ export function commandFacts(name: string, summary: string, command: Command): R
 
 function optionsOf({ options }: Command): { own: Options; inPlace: Options } {
   const entries = Object.entries(options);
-  // "mcp add" has options of the same names with another meaning.
+  // "mcp add" has options with the same names but another meaning.
   const shared = new Set<unknown>(Object.values(IN_PLACE));
   return {
     own: Object.fromEntries(entries.filter(([, option]) => !shared.has(option))),

@@ -4,7 +4,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { splitWords, wrongUsage } from "./command-line.ts";
 import { maskCommand, maskUrl } from "../../text/mask-secrets.ts";
 
-/** The server that stands on the command line (`--stdio`, `--url`), if one does. */
+/** The server on the command line (`--stdio`, `--url`), if there is one. */
 export async function inPlaceServer(
   values: Readonly<Record<string, unknown>>,
   load: Omit<LoadOptions, "trust" | "explicit">,
@@ -15,7 +15,7 @@ export async function inPlaceServer(
   return definition;
 }
 
-/** The entry that `--stdio`, `--url`, `--header` and `--env` describe. */
+/** The entry of `--stdio`, `--url`, `--header` and `--env`. */
 export function inPlaceEntry(values: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
   const { stdio, url, header, env } = values;
   if (stdio !== undefined && url !== undefined)
@@ -37,7 +37,7 @@ export function inPlaceEntry(values: Readonly<Record<string, unknown>>): Record<
   return undefined;
 }
 
-/** Options whose values may be secret, or hold a secret: they are named, but not repeated. */
+/** Options whose values may contain secrets: they are named, but their values are not repeated. */
 const SHOWN: Readonly<Record<string, (value: string) => string>> = {
   header: (value) => `${/^[^:]*:/.exec(value)?.[0] ?? ""}…`,
   env: (value) => `${/^[^=]*=/.exec(value)?.[0] ?? ""}…`,
@@ -45,12 +45,12 @@ const SHOWN: Readonly<Record<string, (value: string) => string>> = {
   stdio: maskCommand,
 };
 
-/** An option's value as it may be shown. */
+/** An option's value in a form that may be shown. */
 export function shownValue(option: string, value: string): string {
   return (Object.hasOwn(SHOWN, option) ? SHOWN[option]?.(value) : undefined) ?? value;
 }
 
-/** The words that give the same server in place again, for commands to copy: ` --stdio 'node server.js'`, or nothing. */
+/** The options for the same server in place, for commands to copy: ` --stdio 'node server.js'`, or nothing. */
 export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string {
   return ["stdio", "url", "header", "env"]
     .flatMap((option) => {
@@ -62,7 +62,7 @@ export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string 
     .join("");
 }
 
-/** A mistake on the command line is none of a configuration file. */
+/** Throws an error about the command line, not about a configuration file. */
 export function requireAddress(url: string): void {
   if (url.includes("${") || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
   const shown = maskUrl(url);

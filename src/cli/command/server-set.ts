@@ -25,12 +25,12 @@ import { Sightings, type Sighting } from "./sightings.ts";
 import { concernsServer } from "../../errors/error-traits.ts";
 
 export interface ServerSetOptions {
-  /** For which servers the user may be asked for a `${input:…}`; for none unless given. */
+  /** The servers for which the user may be asked for a `${input:…}`; default: none. */
   asksFor?: (server: string) => boolean;
 }
 
 export interface ConnectManner {
-  /** Say on stderr what is odd about the entry; a command that reports it itself does not want that. */
+  /** Whether warnings about the entry are printed; not for commands that report them themselves. */
   tellsWarnings?: boolean;
 }
 
@@ -38,19 +38,19 @@ export interface Setting {
   surroundings: Surroundings;
   stateFolder: string;
   flags: Flags;
-  /** Options of the command, where a server in place may stand. */
+  /** Options of the command, which may describe a server in place. */
   values: Readonly<Record<string, unknown>>;
   out: Output;
 }
 
 const AT_ONCE = 8;
 
-/** The configured servers, or the one given in place: nothing is started before a command asks for it. */
+/** The configured servers, or the one in place. Starts nothing until a command connects. */
 export class ServerSet implements AsyncDisposable {
   readonly configuration: Configuration;
-  /** The server stands on the command line: names need not say which one is meant. */
+  /** The server on the command line; names need not contain its name. */
   readonly inPlace: ServerDefinition | undefined;
-  /** With the policy of the servers' entries: the command line has no rules of its own. */
+  /** Has the policy of the servers' entries; the command line has no rules of its own. */
   readonly directory = new ServerDirectory();
   readonly sightings: Sightings;
   readonly #setting: Setting;
@@ -98,7 +98,7 @@ export class ServerSet implements AsyncDisposable {
     });
   }
 
-  /** Files that could not be used, whatever servers they may have. */
+  /** Files that could not be used. */
   get fileProblems(): NexusError[] {
     return this.configuration.files.flatMap(({ problem }) => problem ?? []);
   }
@@ -107,12 +107,12 @@ export class ServerSet implements AsyncDisposable {
   get(name: string): ServerDefinition {
     const found = this.directory.find(name);
     if (found) return found;
-    // It may be in the file that could not be read.
+    // The server may be in the file that could not be read.
     const [problem] = this.fileProblems;
     throw problem ?? this.directory.unknown(name, nothingConfigured(this.configuration.files.length));
   }
 
-  /** The servers a command is about: the one in place, the one named, or all that are switched on. */
+  /** The servers of a command: the one in place, the named one, or all enabled ones. */
   pick(id: string | undefined): ServerDefinition[] {
     if (this.inPlace && id !== undefined) throw namedTwice(id);
     if (this.inPlace) return [this.inPlace];
@@ -120,7 +120,7 @@ export class ServerSet implements AsyncDisposable {
     return this.configuration.servers.filter(({ enabled }) => enabled);
   }
 
-  /** The server that a command names with its first word, and the other words; one in place is not named. */
+  /** The server that the first word names, and the other words; a server in place is not named. */
   pickFirst(words: readonly string[]): { definition: ServerDefinition; rest: string[] } {
     if (this.inPlace) return { definition: this.inPlace, rest: [...words] };
     const [id, ...rest] = words;
@@ -129,21 +129,21 @@ export class ServerSet implements AsyncDisposable {
     return { definition: this.get(id), rest };
   }
 
-  /** The server of a command that takes no other word. */
+  /** The server of a command without other words. */
   pickOnly(words: readonly string[]): ServerDefinition {
     const { definition, rest } = this.pickFirst(words);
     if (this.inPlace && rest[0] !== undefined) throw namedTwice(rest[0]);
     return definition;
   }
 
-  /** The options that lead to the same servers again, for commands to copy: ` --url …`, ` --config FILE`, or nothing. */
+  /** The options that select the same servers, for commands to copy: ` --url …`, ` --config FILE`, or nothing. */
   get optionsAgain(): string {
     const { values, flags } = this.#setting;
     if (this.inPlace) return inPlaceAgain(values);
     return flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`;
   }
 
-  /** An error with what the command line knows about it: where its server is configured, and what to do. */
+  /** Adds to an error what the command line knows: where the server is configured, and what to do. */
   explained(error: unknown): unknown {
     if (!(error instanceof NexusError) || !concernsServer(error.code)) return error;
     const { server } = error.details;
@@ -156,7 +156,7 @@ export class ServerSet implements AsyncDisposable {
     return more.with({ hint: `This is a bug in the server. Report it to its author. ${look}`.trim() });
   }
 
-  /** The server whose tool or prompt a name means: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
+  /** The server of a tool's or prompt's full name: `server.tool`, `mcp:server.tool`, `mcp__server__tool`. */
   async getOwner(fullName: string, kind: "tool" | "prompt" = "tool"): Promise<ServerDefinition> {
     if (this.inPlace) return this.inPlace;
     const { servers } = this.configuration;
@@ -179,7 +179,7 @@ export class ServerSet implements AsyncDisposable {
     });
   }
 
-  /** The servers that had a tool or prompt of this name when they were last asked. */
+  /** The servers that had a tool or prompt of this name at the last connection. */
   async #lastSeenWith(name: string, kind: "tool" | "prompt"): Promise<string[]> {
     const seen = await Promise.all(
       this.configuration.servers.map(async (definition) => {
@@ -190,7 +190,7 @@ export class ServerSet implements AsyncDisposable {
     return seen.flat();
   }
 
-  /** Connects, and remembers how that went. Closed with the set. */
+  /** Connects, and remembers the result. Closed with the set. */
   async connect(definition: ServerDefinition, given: ConnectOptions & ConnectManner = {}): Promise<Client> {
     const { tellsWarnings = true, ...options } = given;
     const { timeoutMs } = this.#setting.flags;
@@ -217,18 +217,18 @@ export class ServerSet implements AsyncDisposable {
     }
   }
 
-  /** Ends a connection that the command needs no more. */
+  /** Closes a connection that the command no longer needs. */
   async disconnect(client: Client): Promise<void> {
     this.#clients.delete(client);
     await client.close();
   }
 
-  /** Forgets which era a server spoke: the next connection asks anew. */
+  /** Forgets the era of a server: the next connection detects it. */
   async forgetEra({ entry }: ServerDefinition): Promise<void> {
     if (entry) await this.#eras.remember(eraKey(entry), undefined);
   }
 
-  /** Keeps what was seen of a configured server, for `servers` and for completion, which suggests what can be used. */
+  /** Remembers what was seen of a configured server, for `servers` and for completion. */
   saw(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): void {
     if (this.inPlace) return;
     const { id: server } = definition;
@@ -236,7 +236,7 @@ export class ServerSet implements AsyncDisposable {
     this.#seen.set(definition, { ...this.#seen.get(definition), ...seen, ...(tools ? { tools } : {}) });
   }
 
-  /** Ends what hosts that were killed left running. */
+  /** Ends the processes that killed hosts left running. */
   sweep(): Promise<void> {
     return this.#connector.sweep();
   }

@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("what is known and of this minute is not written again; what is new or old is", async () => {
+test("a known sighting of the last minute is not written again; a new or old one is", async () => {
   const sightings = new Sightings(folder);
   const file = join(folder, "s.json");
   await sightings.note(SERVER, { tools: ["a"] });

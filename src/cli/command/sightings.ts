@@ -11,7 +11,7 @@ import type { Era } from "../../protocol/revisions.ts";
 export interface Sighting {
   /** Milliseconds since 1970. */
   at: number;
-  /** Which server it was: one that is started or reached in another way is another one. */
+  /** Identifies the server: one that is started or reached in another way is a different one. */
   key: string;
   outcome?:
     | { kind: "ready"; era: Era; protocolVersion: string; serverInfo: Implementation | undefined }
@@ -20,11 +20,11 @@ export interface Sighting {
   prompts?: readonly string[];
 }
 
-/** A script that runs a command again and again need not have it written each time. */
+/** Not written again within this time, for scripts that repeat a command. */
 const STILL_TRUE_MS = 60_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** What commands have seen of servers, a file for each, so that they never write over one another's. */
+/** What commands have seen of servers, in one file each, so that they do not overwrite each other. */
 export class Sightings {
   readonly #folder: string;
 
@@ -37,7 +37,7 @@ export class Sightings {
     return seen && seen.key === keyOf(definition) ? (seen as Sighting) : undefined;
   }
 
-  /** What was last seen under an id, whichever server that was: good enough for suggestions, which look nothing up. */
+  /** What was last seen under an id, of any server: sufficient for suggestions. */
   async last(id: string): Promise<Partial<Sighting> | undefined> {
     try {
       const seen: unknown = JSON.parse(findRegularText(this.#file(id), MAX_BYTES) ?? "null");
@@ -47,7 +47,7 @@ export class Sightings {
     }
   }
 
-  /** Adds to what was seen before; that it cannot be written stops nobody. */
+  /** Adds to what was seen before; failures of writing are ignored. */
   async note(definition: ServerDefinition, seen: Omit<Sighting, "at" | "key">): Promise<void> {
     const key = keyOf(definition);
     if (key === undefined) return;

@@ -36,7 +36,7 @@ server, asks nothing, and ignores errors.`,
         out.line(description === undefined ? value : `${value}\t${visible(description)}`);
       }
     } catch {
-      // Somebody pressed Tab in the middle of a line: an error message would only tear it apart.
+      // An error message would disturb the line in which the user pressed Tab.
     }
   },
 });

@@ -9,7 +9,7 @@ const OPTIONS: Options = {
   raw: { type: "boolean", help: "" },
 };
 
-test("words are counted behind the command's name, options and their values are none", () => {
+test("words after the command's name are counted; options and their values are not", () => {
   expect(at("mcp call", "").expected).toEqual({ kind: "word", index: 0 });
   expect(at("mcp call --server s --raw x -n 3", "y")).toMatchObject({
     expected: { kind: "word", index: 1 },
@@ -26,14 +26,14 @@ test("an option that takes a value expects it, in the next word or behind an equ
   expect(at("mcp call --server=s", "x")).toMatchObject({ expected: { kind: "word", index: 0 } });
 });
 
-test("options are offered once, those that repeat again and again", () => {
+test("options are offered once; repeatable ones are offered again", () => {
   const { expected } = at("mcp call --raw --arg a=b", "--");
   const names = expected.kind === "option" ? Object.keys(expected.options) : [];
   expect(names).toEqual(expect.arrayContaining(["server", "arg", "json"]));
   expect(names).not.toContain("raw");
 });
 
-test("after -- everything belongs to somebody else", () => {
+test("after -- nothing is expected", () => {
   expect(at("mcp add x --", "--raw").expected).toEqual({ kind: "rest" });
 });
 

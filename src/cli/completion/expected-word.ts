@@ -1,25 +1,25 @@
 import { FLAGS, type Command, type Option, type Options } from "../command/command.ts";
 
-/** What stands on the command line where the cursor is. */
+/** What is expected at the cursor. */
 type ExpectedWord =
-  /** A word of the command itself, by its number. */
+  /** A word of the command, by its index. */
   | { kind: "word"; index: number }
   /** The name of an option that can still be given. */
   | { kind: "option"; options: Options }
-  /** The value of an option; `prefix` stands before it in the same word. */
+  /** The value of an option; `prefix` comes before it in the same word. */
   | { kind: "value"; name: string; option: Option; prefix: string }
   /** After `--`. */
   | { kind: "rest" };
 
 export interface Situation {
   expected: ExpectedWord;
-  /** Values that were given so far. */
+  /** The values given so far. */
   given: ReadonlyMap<string, string>;
-  /** Words that were given so far, behind the command's name. */
+  /** The words given so far, after the command's name. */
   spoken: readonly string[];
 }
 
-/** Finds out what is expected after `words`, of which the first `own` are the command's name. */
+/** Finds what is expected after `words`, of which the first `own` are the command's name. */
 export function expectedWord(
   { words, current, own }: { words: readonly string[]; current: string; own: number },
   command: Pick<Command, "options">,
@@ -52,7 +52,7 @@ export function expectedWord(
 interface WrittenOption {
   name: string;
   value: string | undefined;
-  /** Undefined where the command has none of that name. */
+  /** Undefined if the command has no option of that name. */
   option: Option | undefined;
 }
 

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { candidates, type ConfigContext } from "../../config/read/places.ts";
 import { Sightings } from "../command/sightings.ts";
 
-/** Names that completion can offer. All come from disk: nothing is started, asked, or filled in. */
+/** Names for completion. All come from files: nothing is started, asked or resolved. */
 export interface CompletionNames {
-  /** Servers, with the layer each is configured in. */
+  /** Servers, with the layer of their configuration. */
   servers(): Promise<ReadonlyMap<string, string>>;
-  /** What a server was last seen to have; undefined where nobody looked. */
+  /** The names last seen of a server; undefined if there are none. */
   seen(server: string, kind: "tools" | "prompts"): Promise<readonly string[] | undefined>;
   secrets(): Promise<readonly string[]>;
 }

@@ -1,17 +1,17 @@
 import type { CompletionNames } from "./known-names.ts";
 import type { Suggestion } from "./suggestions.ts";
 
-/** More are no help to anybody: then the server comes first. */
+/** More are not useful: then the server is completed first. */
 const MANY = 50;
 
-/** The ways to write a name, by how it begins. */
+/** The forms of a full name, by their beginning. */
 const SPELLINGS = [
   { start: "mcp__", before: "mcp__", between: "__" },
   { start: "mcp:", before: "mcp:", between: "." },
   { start: "", before: "", between: "." },
 ];
 
-/** Names of tools or prompts with their server, in the spelling that was begun. */
+/** Full names of tools or prompts, in the form that was begun. */
 export async function qualifiedNames(
   current: string,
   kind: "tools" | "prompts",
@@ -27,7 +27,7 @@ export async function qualifiedNames(
   const found = await Promise.all(
     beginnings.map(async ({ id, beginning }) => {
       const seen = await names.seen(id, kind);
-      // Nobody has looked yet: the server is all that is known.
+      // The server was never asked, so only its own name is known.
       if (!seen) return [{ value: beginning, description: `run nexus mcp ${kind} ${id} to complete its names` }];
       return seen.map((name): Suggestion => ({ value: beginning + name }));
     }),

@@ -1,8 +1,8 @@
 import type { Shell } from "./completion.ts";
 
 /**
- * For bash 3.2 (macOS) and later. Nothing that is offered is ever evaluated: no `compgen -W`, which would expand names that
- * come from servers. Bash takes words apart at ":" and "=", so they are put together again, and cut off what is offered.
+ * For bash 3.2 (macOS) and later. Suggestions are never evaluated: no `compgen -W`, which would expand names from
+ * servers. Bash splits words at ":" and "=", so the script joins them again and cuts the suggestions.
  */
 const BASH = String.raw`# nexus completion for bash. Put into ~/.bashrc:  source <(nexus completion bash)
 _nexus() {
@@ -48,7 +48,7 @@ _nexus() {
 complete -F _nexus nexus
 `.replaceAll("\\${", "${");
 
-/** zsh quotes what is offered by itself. */
+/** zsh quotes suggestions itself. */
 const ZSH = String.raw`#compdef nexus
 # nexus completion for zsh. Put into ~/.zshrc, after compinit:  source <(nexus completion zsh)
 _nexus() {
@@ -84,7 +84,7 @@ else
 fi
 `.replaceAll("\\${", "${");
 
-/** fish shows what stands behind a tab as the description, and quotes by itself. */
+/** fish shows the text after a tab as the description, and quotes itself. */
 const FISH = String.raw`# nexus completion for fish. Put into ~/.config/fish/config.fish:  nexus completion fish | source
 function __nexus_complete
     set -l words (commandline -opc)
@@ -104,7 +104,7 @@ end
 complete -c nexus -f -a '(__nexus_complete)'
 `;
 
-/** PowerShell drops empty arguments, so that the cursor stands after a space is said with --next; and a bare "--" is its own. */
+/** PowerShell drops empty arguments, so --next says that the cursor is after a space; and it consumes a bare "--". */
 const POWERSHELL = String.raw`# nexus completion for PowerShell. Put into $PROFILE:  nexus completion powershell | Out-String | Invoke-Expression
 Register-ArgumentCompleter -Native -CommandName nexus -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)

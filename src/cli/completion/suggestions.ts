@@ -12,7 +12,7 @@ export interface Suggestion {
   description?: string | undefined;
 }
 
-/** What could stand where the cursor is; of files and folders the shell itself knows most. */
+/** The suggestions at the cursor; the shell itself completes files and folders. */
 export type Suggestions = readonly Suggestion[] | "files" | "folders";
 
 type Kind =
@@ -28,7 +28,7 @@ type Kind =
   | "files"
   | "folders";
 
-/** What the words of commands are, in their order. */
+/** The kinds of a command's words, in order. */
 const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp connect": ["server"],
   "mcp tools": ["server"],
@@ -60,13 +60,13 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
 };
 
 interface Line {
-  /** Before the cursor's word, without the program's name. */
+  /** The words before the cursor, without the program's name. */
   words: readonly string[];
-  /** The cursor's word, as far as the cursor. */
+  /** The word at the cursor, up to the cursor. */
   current: string;
 }
 
-/** What could stand where the cursor is. `namesFor` gets the file of --config, where one is given. */
+/** The suggestions at the cursor. `namesFor` receives the file of --config, if given. */
 export async function suggest(
   line: Line,
   namesFor: (config: string | undefined) => CompletionNames,
@@ -87,7 +87,7 @@ export async function suggest(
   if (expected.kind === "option") return matching(current, optionNames(expected.options));
   const prefix = expected.kind === "value" ? expected.prefix : "";
   if (expected.kind === "word" && name === undefined) return matching(current, commandNames(spoken));
-  // Of commands that can be given a server instead of its name.
+  // For commands that accept a server in place instead of a name.
   const isInPlace = command?.options["stdio"]?.type === "string" && (given.has("stdio") || given.has("url"));
   const kind =
     expected.kind === "value"
@@ -123,7 +123,7 @@ function kindOfValue(name: string, { value }: Option): Kind | undefined {
 
 interface Search {
   sought: string;
-  /** Which one the names without a server are of. */
+  /** The server of names without a server. */
   server: string | undefined;
   names: CompletionNames;
 }
@@ -171,7 +171,7 @@ function plain(values: readonly string[] = []): Suggestion[] {
   return values.map((value) => ({ value }));
 }
 
-/** Names come from servers: one with control characters in it would steer the shell. */
+/** Names come from servers: control characters in them could control the shell. */
 function matching(start: string, suggestions: readonly Suggestion[]): Suggestion[] {
   return suggestions.filter(({ value }) => value.startsWith(start) && !/\p{Cc}/u.test(value));
 }

@@ -5,19 +5,19 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
 
-/** The option of commands that change an entry where it stands. */
+/** The option of commands that change an entry in its file. */
 export const SOURCE = {
   file: { type: "string", value: "FILE", help: "change this file instead of the one that configures the server" },
 } as const satisfies Options;
 
 export interface Changed {
   before: ServerDefinition;
-  /** What is configured under the name now; undefined where nothing is. */
+  /** The server with this name after the change; undefined if there is none. */
   after: ServerDefinition | undefined;
   file: string;
 }
 
-/** Changes the entry that counts, in the file it stands in. */
+/** Changes the effective entry in its file. */
 export async function changeEntry(
   context: CommandContext<{ file?: string | undefined }>,
   name: string,

@@ -2,7 +2,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { visible } from "../../text/visible.ts";
 
-/** How an entry is reached, as it was written: its command as one would type it, or its URL. */
+/** The command of an entry as it would be typed, or its URL, as written. */
 export function reachAsWritten(entry: unknown): string {
   if (!isRecord(entry)) return "(no entry)";
   const { command, args, url, api } = entry;
@@ -12,9 +12,9 @@ export function reachAsWritten(entry: unknown): string {
   return words.map((word) => visible(quoteWord(word))).join(" ");
 }
 
-/** Members that say how the entry is reached, or whether it is switched on. */
+/** Keys that say how the entry is reached, or whether it is enabled. */
 const REACH: ReadonlySet<string> = new Set(["command", "args", "url", "api", "enabled", "disabled", "id"]);
-/** Members that have words of their own. */
+/** Keys with their own texts. */
 const WORDED: ReadonlySet<string> = new Set([
   "upstream",
   "cwd",
@@ -25,7 +25,7 @@ const WORDED: ReadonlySet<string> = new Set([
   "headers",
 ]);
 
-/** All else that an entry says, one line each: its folder, its variables, its headers first. */
+/** The rest of an entry, one line each: folder, variables and headers first. */
 export function circumstancesAsWritten(entry: unknown): string[] {
   if (!isRecord(entry)) return [];
   const { cwd = entry["workdir"], env, envFile, env_passthrough: passed, headers, api, upstream } = entry;

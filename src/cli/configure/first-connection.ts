@@ -4,12 +4,12 @@ import type { Implementation } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import type { ServerSet } from "../command/server-set.ts";
 
-/** What came of connecting to a server that was just configured. */
+/** The result of the first connection to a new server. */
 export type FirstConnection =
   | { ok: true; era: Era; protocolVersion: string; serverInfo: Implementation | undefined; tools: number | undefined }
   | { ok: false; error: NexusError };
 
-/** Connects once, and remembers the names it saw: completion knows them from then on. */
+/** Connects once, and remembers the names for completion. */
 export async function connectOnce(
   servers: ServerSet,
   definition: ServerDefinition,

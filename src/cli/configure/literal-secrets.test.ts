@@ -17,13 +17,13 @@ test("values that look like secrets are found in variables, headers and argument
   ]);
 });
 
-test("references, paths and nothing at all are no secrets", () => {
+test("references, paths and empty values are not secrets", () => {
   const env = { A_TOKEN: "${A_TOKEN}", B_KEY: "~/.ssh/id", C_KEY: "C:\\keys\\id", D_SECRET: "", E_KEY: "./key.pem" };
   expect(literalSecrets({ command: "x", env, headers: { Authorization: "Bearer ${secret:x}" } })).toEqual([]);
   expect(literalSecrets("no entry")).toEqual([]);
 });
 
-test("the advice says what to type, and never the secret", () => {
+test("the advice contains what to type, and never the secret", () => {
   const [secret] = literalSecrets({ command: "x", env: { MY_TOKEN: "hunter2" } });
   const advice = secret ? adviceAbout(secret) : "";
   expect(advice).toContain("nexus secrets set MY_TOKEN");

@@ -1,18 +1,18 @@
 import { isRecord } from "../../json/is-record.ts";
 
-/** A value in an entry that looks like a secret and stands there as it is. */
+/** A value in an entry that looks like a literal secret. */
 export interface LiteralSecret {
-  /** How a person would name the place: `env GITHUB_TOKEN`, `header Authorization`. */
+  /** Its place for people: `env GITHUB_TOKEN`, `header Authorization`. */
   where: string;
-  /** What it could be stored as. */
+  /** A name for storing it. */
   name: string;
-  /** What to write in its place. */
+  /** The text to write instead. */
   instead: string;
 }
 
 const TELLING = /token|key|secret|passw|credential|auth|cookie/i;
 
-/** Finds what should not stand in a file: people copy files, show them, and commit them. */
+/** Finds secrets that should not be in a file: files are copied, shown and committed. */
 export function literalSecrets(entry: unknown): LiteralSecret[] {
   if (!isRecord(entry)) return [];
   return [
@@ -28,13 +28,13 @@ export function literalSecrets(entry: unknown): LiteralSecret[] {
   ];
 }
 
-/** What to tell somebody who wrote one: what to type instead. */
+/** What to type instead. */
 export function adviceAbout({ where, name, instead }: LiteralSecret): string {
   return `${where} looks like a secret and is stored in the file as plain text. Better: run nexus secrets set ${name}, and write '${instead}'`;
 }
 
 function found(name: string, value: string, { where, before }: { where: string; before: string }): LiteralSecret[] {
-  // References are what is wanted; a path leads to a secret and is none.
+  // References are correct; a path only leads to a secret.
   const isHarmless = value === "" || value.includes("${") || /^(?:[/~.]|[A-Za-z]:\\)/.test(value);
   if (isHarmless || !TELLING.test(name)) return [];
   const stored = name.replaceAll(/[^\w.-]/g, "_");

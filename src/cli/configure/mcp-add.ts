@@ -99,7 +99,7 @@ function tell(out: Output, { id, name, target, entry }: Added, home: string): vo
   if (target.layer === "explicit") out.note(`Nexus does not read this file by default. Use --config ${target.file}`);
 }
 
-/** How the new server stands among the others, and whether it works. */
+/** Reports whether the new server is hidden by others, and whether it works. */
 async function settle(
   context: Omit<CommandContext, "options">,
   { id, target, entry }: Added,
@@ -162,7 +162,7 @@ function report(out: Output, { id, enabled }: ServerDefinition, outcome: FirstCo
   if (tools !== undefined) out.line(`List them: nexus mcp tools ${id}`);
 }
 
-/** Tools of an API are listed without its secrets; calls need them. */
+/** An API's tools are listed without its secrets; calls need them. */
 async function tellMissingSecrets(
   { out, surroundings, stateFolder }: Omit<CommandContext, "options">,
   { id, entry }: ServerDefinition,

@@ -30,7 +30,7 @@ export const disable = defineCommand({
   run: (context) => switchEntry(context, false),
 });
 
-/** Switches a server on or off in its file, and reports the result. */
+/** Enables or disables a server in its file, and reports the result. */
 async function switchEntry(context: CommandContext<{ file?: string | undefined }>, on: boolean): Promise<void> {
   const { words, out, surroundings } = context;
   const [name = ""] = words;

@@ -17,7 +17,7 @@ posix("a folder is absolute in the user's file, and relative in the project's, w
   expect(cwdIn(project, "~/notes")).toBe("~/notes");
 });
 
-test("an entry has what was given and nothing else", () => {
+test("an entry has the given values and nothing else", () => {
   const options = { target: user, from: "/home/u/work/project" };
   expect(newEntry("a", ["npx", "-y", "b c"], { ...options, env: ["K=v=w"] })).toEqual({
     command: "npx",

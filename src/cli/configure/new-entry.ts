@@ -9,7 +9,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
 import { inPlaceEntry, pairs, requireAddress } from "../command/in-place.ts";
 
-/** What an entry is made of on the command line; a command may also stand behind `--`. */
+/** The options that describe an entry; a command may also follow `--`. */
 export const ENTRY = {
   url: { type: "string", value: "URL", help: "URL of a server" },
   stdio: { type: "string", value: '"COMMAND …"', help: "command of a server as one argument, instead of after --" },
@@ -40,7 +40,7 @@ interface EntryOptions {
   disabled?: boolean | undefined;
 }
 
-/** The entry as it will stand in the file, checked: what cannot work is not written. */
+/** The entry for the file, checked: an invalid one is not written. */
 export function newEntry(
   name: string,
   command: readonly string[],
@@ -58,7 +58,7 @@ export function newEntry(
   if (api === undefined && options.setting) throw wrongUsage("--setting requires --api");
 
   const [program, ...args] = command;
-  // Words behind -- are words already: nothing in them is to be taken apart.
+  // Words after -- are already split.
   const described = inPlaceEntry({ ...options, stdio: program === undefined ? stdio : "command" });
   const entry = {
     ...described,
@@ -75,7 +75,7 @@ export function newEntry(
   return bound;
 }
 
-/** Whether the command names files of this folder: in the home folder, where it would run, they mean something else. */
+/** Whether the command names files of this folder: the server would run in the home folder, where they do not exist. */
 function isHere(entry: ServerEntry, folder: string): boolean {
   return looksRelative(entry).some((word) => existsSync(resolve(folder, word)));
 }
@@ -84,7 +84,7 @@ function howTo(name: string): string {
   return `Use nexus mcp add ${name} -- COMMAND ARG…, or --url URL, or --api API. (In PowerShell, quote it: '--'.)`;
 }
 
-/** A project moves with its folder, and is the same for others; the user's file speaks about this machine. */
+/** Relative in a project's file, which moves with its folder; absolute in the user's file. */
 function pathFor(path: string, { layer, folder }: Candidate, from: string): string {
   if (/^~|^\$\{/.test(path)) return path;
   const absolute = resolve(from, path);

@@ -13,11 +13,11 @@ export const TARGET = {
 interface Wish {
   project?: boolean | undefined;
   file?: string | undefined;
-  /** The flag --config: the one file that counts is the one to write into. */
+  /** The flag --config: its file is also the one to write. */
   config: string | undefined;
 }
 
-/** The file that a new server goes to: a named one, the project's, else the user's; one that is there before a new one. */
+/** The file for a new server: a named one, the project's or the user's; existing files are preferred. */
 export async function targetFile({ project, file, config }: Wish, surroundings: ConfigContext): Promise<Candidate> {
   const named = file ?? config;
   if (named !== undefined && project)

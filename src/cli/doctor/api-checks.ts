@@ -6,8 +6,8 @@ import { neededSecrets, setCommand } from "../api/needed-secrets.ts";
 import { joinFirst, ok, type CheckId, type Finding } from "./check.ts";
 
 /**
- * What calls of an API's tools need beyond its file: where they go, and their secrets. Nothing where the file cannot be
- * used: connecting says why.
+ * What calls of an API's tools need besides its file: their address and secrets. Empty if the file cannot be used:
+ * connecting reports why.
  */
 export async function apiFindings(
   { file: path, upstream }: ApiReach,

@@ -2,31 +2,31 @@ import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { CheckId } from "./check.ts";
 
-/** What lies between us and a server: a process, a network, or nothing. */
+/** How a server is reached: a child process, the network, or inside this process. */
 export type ReachKind = "stdio" | "http" | "api";
 
 export function wayOf({ kind }: ResolvedEntry["reach"]): ReachKind {
   return kind === "sse" ? "http" : kind;
 }
 
-/** What was seen on the way to a connection that failed. */
+/** What was seen before a connection failed. */
 export interface FailureEvidence {
   kind: ReachKind;
-  /** Something other than messages came on stdout. */
+  /** Whether stdout had anything but messages. */
   isNoisy: boolean;
-  /** An answer began, whatever it was. */
+  /** Whether any answer began. */
   hasAnswered: boolean;
-  /** The first step of the way to the server that did not work. */
+  /** The first failed step on the way to the server. */
   brokenStep: CheckId | undefined;
 }
 
-/** Of a child process; what is not here is about the protocol. */
+/** For a child process; other codes are about the protocol. */
 const OF_PROCESS: Partial<Record<ErrorCode, CheckId>> = {
   COMMAND_NOT_FOUND: "command",
   PERMISSION_DENIED: "command",
-  // The system could not start what was found.
+  // The system could not start the program.
   CONNECTION_FAILED: "command",
-  // The rest of the entry was checked before: only the folder is looked at when it starts.
+  // The rest of the entry was checked before; only the folder is checked at the start.
   CONFIG_INVALID: "folder",
   SERVER_EXITED: "starts",
   CONNECTION_LOST: "starts",
@@ -44,10 +44,10 @@ const OF_NETWORK: Partial<Record<ErrorCode, CheckId>> = {
   CONNECTION_LOST: "http",
 };
 
-/** With these, a step that was seen not to work is to blame. */
+/** With these codes, a failed step on the way is the cause. */
 const STOPPED_ON_THE_WAY: readonly ErrorCode[] = ["CONFIG_INVALID", "CONNECTION_FAILED", "ADDRESS_REFUSED", "TIMEOUT"];
 
-/** Which check an error of connecting is the failure of. */
+/** The check to which an error of connecting belongs. */
 export function findFailedCheck(
   { code }: NexusError,
   { kind, isNoisy, hasAnswered, brokenStep }: FailureEvidence,

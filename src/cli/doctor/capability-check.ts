@@ -5,10 +5,10 @@ import type { ServerCapabilities } from "../../protocol/mcp.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
 import { FindingDraft, type Finding } from "./check.ts";
 
-/** An undeclared list is a curiosity: nobody waits long for it. */
+/** The answer to an undeclared list is not important, so the wait is short. */
 const CURIOSITY_MS = 3_000;
 
-/** What the server declares, and whether it also answers what it does not declare. That what it declares answers, `lists` shows. */
+/** What the server declares, and whether it answers what it does not declare. Declared lists are checked by `lists`. */
 export async function capabilityFinding(client: Client, signal: AbortSignal): Promise<Finding> {
   const declared = client.serverCapabilities;
   const draft = new FindingDraft().add("ok", `declares ${described(declared ?? {})}`);

@@ -4,17 +4,17 @@ import { thingsToTry } from "../../errors/things-to-try.ts";
 
 export type CheckVerdict = "ok" | "note" | "warning" | "failed" | "skipped";
 
-/** What one check found. Every failure has the error that a command would have ended with. */
+/** The result of one check. Every failure has the error that a command would end with. */
 export interface Finding {
   verdict: CheckVerdict;
-  /** What was seen; the first line stands for all where there is room for one. */
+  /** What was seen; the first line is used where there is room for one. */
   evidence: readonly string[];
-  /** What to do about it. */
+  /** What to do. */
   advice?: readonly string[] | undefined;
   error?: NexusError | undefined;
 }
 
-/** The checks there are, and what people call them. */
+/** The checks and their titles. */
 export const TITLES = {
   configuration: "configuration",
   enabled: "enabled",
@@ -61,7 +61,7 @@ const AFTER = [
   "latency",
 ] as const satisfies CheckId[];
 
-/** In which order a server is checked, by the way it is reached; "unknown" where its entry does not tell. */
+/** The order of the checks, by how a server is reached; "unknown" if its entry does not say. */
 export const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckId[]> = {
   stdio: [...BEFORE, "command", "folder", "starts", "stdout", ...AFTER, "stderr", "shutdown"],
   http: [...BEFORE, "proxy", "dns", "tcp", "tls", "http", "authentication", ...AFTER],
@@ -71,7 +71,7 @@ export const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckI
 
 const SEVERITY: readonly CheckVerdict[] = ["skipped", "ok", "note", "warning", "failed"];
 
-/** The gravest of them; of nothing, "ok". */
+/** The worst of them; "ok" if there are none. */
 export function worst(verdicts: readonly CheckVerdict[]): CheckVerdict {
   return verdicts.reduce((a, b) => (SEVERITY.indexOf(b) > SEVERITY.indexOf(a) ? b : a), "ok");
 }
@@ -84,7 +84,7 @@ export function skipped(reason: string): Finding {
   return { verdict: "skipped", evidence: [reason] };
 }
 
-/** A failure with the cause, the server's words and the advice of its error; `seen` is what the check itself saw. */
+/** A failure with the cause, the server's output and the hint of its error; `seen` is what the check itself saw. */
 export function toFailedFinding(error: NexusError, seen: readonly string[] = [], platform = process.platform): Finding {
   const { details } = error;
   const { command, url } = reachOf(details);
@@ -112,7 +112,7 @@ export function toFailedFinding(error: NexusError, seen: readonly string[] = [],
   return { verdict: "failed", evidence, advice, error };
 }
 
-/** Puts a finding together from several things seen; the gravest decides. */
+/** Collects a finding from several observations; the worst one decides. */
 export class FindingDraft {
   readonly #verdicts: CheckVerdict[] = [];
   readonly #evidence: string[] = [];

@@ -11,7 +11,7 @@ import {
   type CheckVerdict,
 } from "./check.ts";
 
-/** What came of checking one server. */
+/** The result of checking one server. */
 export interface Examined {
   server: string;
   verdict: CheckVerdict;
@@ -19,7 +19,7 @@ export interface Examined {
   failures: NexusError[];
 }
 
-/** Collects what is found about one server, whatever order it is found in. */
+/** Collects the findings about one server in any order. */
 export class Checkup {
   readonly #findings = new Map<CheckId, Finding>();
   #order: readonly CheckId[] = ORDER.unknown;
@@ -41,13 +41,13 @@ export class Checkup {
     return this.#order.indexOf(id) < this.#order.indexOf(other);
   }
 
-  /** Something went wrong that no check expected: it is put to the first that is still open. */
+  /** Adds an unexpected error to the first check that is still open. */
   fail(error: NexusError): void {
     const open = this.#order.find((id) => !this.#findings.has(id));
     this.set(open ?? "protocol", toFailedFinding(error));
   }
 
-  /** Everything in order; what was not looked at was skipped, for this reason or because of the first failure. */
+  /** All findings in order; checks that did not run are skipped, for this reason or because of the first failure. */
   result(server: string, reason?: string): Examined {
     const failedAt = this.#order.find((id) => this.find(id)?.verdict === "failed");
     const why = reason ?? (failedAt === undefined ? "not reached" : `because "${TITLES[failedAt]}" failed`);

@@ -8,7 +8,7 @@ import type { StdioReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import { ok, type Finding } from "./check.ts";
 
-/** Which file the command is. That it cannot be found is proved by starting it, which says more. */
+/** The file of the command. If it cannot be found, starting it reports more. */
 export function commandFinding(reach: StdioReach, { variables, platform }: Surroundings, written: unknown): Finding {
   const { cwd, env, passthrough } = reach;
   const filled = variableText(written, ["command"]);
@@ -31,7 +31,7 @@ export function folderFinding({ cwd }: StdioReach, written: unknown): Finding {
   return isFolder(cwd) ? ok(shown) : { verdict: "warning", evidence: [`${shown} is not a folder`] };
 }
 
-/** What an entry says with variables in it; what they stand for may be secret, and is not shown. */
+/** The variables in a part of an entry, without their values, which may be secret. */
 function variableText(written: unknown, names: readonly string[]): string | undefined {
   const found = isRecord(written) ? names.map((name) => [written[name]].flat()[0]) : [];
   const text = found.find((value) => typeof value === "string");

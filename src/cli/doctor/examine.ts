@@ -14,13 +14,13 @@ import {
 } from "./variables-check.ts";
 
 export interface EntryExaminationContext extends ExaminationContext {
-  /** The entry as it stands on the command line, if it does. */
+  /** The entry on the command line, if there is one. */
   inPlaceEntry: unknown;
-  /** This one server was asked about. */
+  /** Whether this server was named. */
   named: boolean;
 }
 
-/** Checks one server from its entry to its end. Rejects only when it is called off. */
+/** Checks one server from its entry to its shutdown. Rejects only if it is cancelled. */
 export async function examine(definition: ServerDefinition, context: EntryExaminationContext): Promise<Examined> {
   const checkup = new Checkup();
   const { id, entry } = definition;
@@ -33,13 +33,13 @@ export async function examine(definition: ServerDefinition, context: EntryExamin
     await new ServerExamination(checkup, definition, entry, { ...context, written }).run();
   } catch (error) {
     if (context.signal.aborted) throw error;
-    // What one server does to us must not cost the report about the others.
+    // A problem with one server must not affect the report about the others.
     checkup.fail(asNexusError(error));
   }
   return checkup.result(id);
 }
 
-/** What can be told without starting anything; returns why it ends there, if it does. */
+/** Checks without starting anything; returns why it ends there, if it does. */
 async function examineEntry(
   checkup: Checkup,
   definition: ServerDefinition,
@@ -59,7 +59,7 @@ async function examineEntry(
           )
       : [],
   };
-  // One problem, one failure: that of the variables where they are what is missing.
+  // One problem is one failure: that of the variables if they are missing.
   const isAboutVariables = definition.problem !== undefined && definition.trusted && lacksVariables(references, known);
   const asConfigured = isAboutVariables ? { ...definition, problem: undefined } : definition;
   checkup.set("configuration", configurationFinding(asConfigured, servers.configuration));

@@ -6,12 +6,12 @@ import { toFailedFinding, ok, type Finding } from "./check.ts";
 const PINGS = 5;
 const SLOW_MS = 1_000;
 
-/** How fast it answers when there is nothing to do. */
+/** How fast the server answers an empty request. */
 export async function latencyFinding(client: Client, signal: AbortSignal): Promise<Finding> {
   const times: number[] = [];
   try {
     for (let count = 0; count < PINGS; count++) {
-      // Time in which this program itself was busy, with other servers, is not the server's.
+      // Time in which this program itself was busy does not count.
       const before = performance.eventLoopUtilization();
       await client.ping({ signal });
       times.push(performance.eventLoopUtilization(before).idle);
@@ -30,10 +30,10 @@ export async function latencyFinding(client: Client, signal: AbortSignal): Promi
   };
 }
 
-/** The client tells no more of them. */
+/** The client reports no more lines. */
 const MOST_NOISE = 20;
 
-/** What came on stdout that was no message: the first lines of it. */
+/** The first lines on stdout that were not messages. */
 export function stdoutFinding(noise: readonly string[]): Finding {
   if (noise.length === 0) return ok("messages only");
   const count = noise.length === 1 ? "1 line" : `${noise.length} lines${noise.length < MOST_NOISE ? "" : " or more"}`;
@@ -50,10 +50,10 @@ export function stderrFinding(lines: readonly string[]): Finding {
   return { verdict: "note", evidence: [`${pluralize(written.length, "line")}, the last:`, ...written.slice(-3)] };
 }
 
-/** After that long without having ended by itself, a child is told to (SIGTERM). */
+/** A child that has not exited after this time gets SIGTERM. */
 const PATIENCE_MS = 2_000;
 
-/** Ends the server as every client does: stdin is closed, and a server ends by itself. */
+/** Ends the server like every client does: closes stdin, after which a server should exit. */
 export async function shutdownFinding(client: Client): Promise<Finding> {
   const startedAt = performance.now();
   await client.close();

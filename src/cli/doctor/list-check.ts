@@ -11,12 +11,12 @@ export interface ServerOffer {
   resources: Resource[];
   templates: ResourceTemplate[];
   prompts: Prompt[];
-  /** Of lists that were declared and could not be read. */
+  /** Declared lists that could not be read. */
   failures: NexusError[];
   ms: number;
 }
 
-/** Reads every declared list; one that cannot be read costs no other. */
+/** Reads every declared list; a failure does not affect the others. */
 export async function readOffer(client: Client, signal: AbortSignal): Promise<ServerOffer> {
   const failures: NexusError[] = [];
   const startedAt = performance.now();
@@ -41,7 +41,7 @@ export async function readOffer(client: Client, signal: AbortSignal): Promise<Se
 /** The longest name that the specification recommends. */
 const MAX_NAME = 128;
 
-/** `warnings` is what the client said while it read: tools that it had to leave out. */
+/** `warnings`: messages of the client about tools that it left out. */
 export function listFinding(offer: ServerOffer, definition: ServerDefinition, warnings: readonly string[]): Finding {
   const { tools, resources, templates, prompts, failures, ms } = offer;
   const counts = `tools ${tools.length}, resources ${resources.length}, templates ${templates.length}, prompts ${prompts.length}; ${ms} ms`;
@@ -95,7 +95,7 @@ function missingTools({ tools }: ServerOffer, { id, failIfNoTools }: ServerDefin
   });
 }
 
-/** Whether tools say what they may change: who asks before a call goes by that. */
+/** Whether tools declare their effects, which clients use to ask before a call. */
 export function toolHintFinding(tools: readonly Tool[]): Finding {
   if (tools.length === 0) return ok("no tools");
   const has = (hint: "readOnlyHint" | "destructiveHint") =>

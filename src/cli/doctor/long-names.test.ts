@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { longNames } from "./long-names.ts";
 
-test("P1.9: names that fit with their server in front are no matter", () => {
+test("P1.9: names that fit with their server's prefix are not reported", () => {
   expect(longNames({ id: "github" }, ["t".repeat(56)])).toBeUndefined();
   expect(longNames({ id: "github-enterprise", prefix: "gh" }, ["t".repeat(60)])).toBeUndefined();
 });

@@ -2,10 +2,10 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { fullName } from "../../gateway/names/names.ts";
 import { joinFirst } from "./check.ts";
 
-/** The longest name of a tool that every large provider of models takes. */
+/** The longest tool name that all large model providers accept. */
 const MAX_NAME = 64;
 
-/** Names that are too long for models at the gateway, where they begin with their server, and what to do about it. */
+/** Names that are too long for models at the gateway, where they begin with their server, and how to fix that. */
 export function longNames(
   { id, prefix = id }: Pick<ServerDefinition, "id" | "prefix">,
   names: readonly string[],
@@ -23,7 +23,7 @@ export function longNames(
   };
 }
 
-/** The first letters of its words, or of its only one. */
+/** The first letters of its words, or of its only word. */
 function shorter(id: string, room: number): string {
   const words = id.split("-").filter((word) => word !== "");
   const initials = words.length > 1 ? words.map((word) => word.slice(0, 1)).join("") : id.slice(0, 2);

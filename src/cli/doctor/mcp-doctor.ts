@@ -90,7 +90,7 @@ shows only servers with a warning or a failure.`,
   },
 });
 
-/** The code that all failures have; 4 where they differ. */
+/** The common exit code of all failures; 4 if they differ. */
 function exitCodeOfAll(failures: readonly NexusError[]): number {
   const codes = new Set(failures.map(exitCodeOf));
   const [only = 0] = codes;
@@ -109,7 +109,7 @@ function brokenFile({ file, problem }: ConfigFile): Examined {
 function titleOf({ name, entry, written }: ServerDefinition): string {
   if (name !== undefined) return name;
   if (!entry) return "";
-  // Not the arguments, and nothing that was filled in: that may be secret.
+  // Neither arguments nor resolved values, which may be secret.
   if (entry.reach.kind === "stdio") return maskCommand(written?.command?.split(" ")[0] ?? entry.reach.command);
   if (entry.reach.kind === "api") return entry.reach.file;
   return /^https?:/.test(entry.reach.url) && URL.canParse(entry.reach.url) ? new URL(entry.reach.url).origin : "";

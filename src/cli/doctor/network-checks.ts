@@ -16,7 +16,7 @@ export interface NetworkTarget {
 
 const DEFAULT_PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
 
-/** Walks the way to a server step by step: what does not work is a warning until connecting proves that it matters. */
+/** Checks the way to a server step by step: a failed step is a warning until connecting fails. */
 export async function networkFindings({
   url,
   surroundings,
@@ -28,7 +28,7 @@ export async function networkFindings({
   const steps = await reachFindings({ host: hostOf(proxy ?? url), port: portOf(proxy ?? url), signal: bounded });
   signal.throwIfAborted();
   if (proxy) {
-    // From here only the proxy can be seen; the rest of the way is its own.
+    // Only the proxy can be checked from here.
     const verdict = worst([steps.dns.verdict, steps.tcp.verdict]);
     const evidence = [...finding.evidence, ...steps.dns.evidence, ...steps.tcp.evidence];
     const behind = skipped("done by the proxy");
@@ -89,13 +89,13 @@ async function tcpFinding({ host, port, signal }: Target): Promise<Finding> {
     socket.destroy();
     return ok(`${remoteAddress} port ${port} accepts connections, ${elapsedSince(startedAt)}`);
   } catch (error) {
-    // Where several addresses were tried, Node's own message is empty.
+    // If several addresses were tried, Node's own message is empty.
     const codes = error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : messageOf(error);
     return { verdict: "warning", evidence: [`${host} port ${port}: ${codes}`] };
   }
 }
 
-/** The system's resolver cannot be called off; it is left to itself. */
+/** The system's resolver cannot be cancelled; its result is ignored. */
 function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error("no answer in time"));

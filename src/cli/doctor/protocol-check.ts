@@ -4,9 +4,9 @@ import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../../protocol/revisions.ts"
 import { FindingDraft, type Finding } from "./check.ts";
 
 export interface Meeting {
-  /** The era that was remembered until now, before the server was asked anew. */
+  /** The era that was remembered before this detection. */
   remembered: Era | undefined;
-  /** How many times its process was started. */
+  /** How often its process was started. */
   starts: number;
 }
 
@@ -16,7 +16,7 @@ const FOUND: Record<Client["verdict"]["how"], string> = {
   pinned: "as configured",
 };
 
-/** Which revision is spoken, and how that was found out. */
+/** The revision in use, and how it was detected. */
 export function protocolFinding(
   { protocolVersion, era, verdict, serverInfo }: Client,
   { remembered, starts }: Meeting,

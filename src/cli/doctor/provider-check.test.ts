@@ -28,7 +28,7 @@ function nested(levels: number): Record<string, unknown> {
   return { type: "object", ...(levels === 0 ? {} : { properties: { a: nested(levels - 1) } }) };
 }
 
-test("tools under the same problem stand together, and heavy ones are named", () => {
+test("tools with the same problem are listed together, and large ones are named", () => {
   const heavy = tool("heavy", { description: "x".repeat(8_000) });
   const { verdict, evidence } = providerFinding("s", [
     tool("a", { inputSchema: {} }),

@@ -5,14 +5,14 @@ import { joinFirst, FindingDraft, ok, type Finding } from "./check.ts";
 
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const TYPES = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
-/** The deepest nesting that all large providers take. */
+/** The maximum nesting that all large providers accept. */
 const MAX_DEPTH = 10;
-/** English and JSON come to about so many characters a token, with every tokenizer in use. */
+/** The approximate number of characters per token for English and JSON. */
 const CHARACTERS_PER_TOKEN = 4;
 const HEAVY_TOKENS = 1_000;
 const MANY_TOKENS = 20_000;
 
-/** Whether model providers take the definitions, and what they cost in every request. */
+/** Whether model providers accept the definitions, and their cost in every request. */
 export function providerFinding(prefix: string, tools: readonly Tool[]): Finding {
   if (tools.length === 0) return ok("no tools");
   const draft = new FindingDraft();
@@ -40,7 +40,7 @@ export function providerFinding(prefix: string, tools: readonly Tool[]): Finding
   return draft.finding();
 }
 
-/** How many tokens a tool's definition takes, approximately. */
+/** The approximate number of tokens of a tool's definition. */
 export function tokensOf({ name, description, inputSchema }: Tool): number {
   return Math.ceil(JSON.stringify({ name, description, inputSchema }).length / CHARACTERS_PER_TOKEN);
 }
@@ -60,7 +60,7 @@ function cost(draft: FindingDraft, tools: readonly Tool[]): void {
   if (heavy.length > 0) draft.add("note", `largest (tokens): ${joinFirst(heavy, 3)}`, advice);
 }
 
-/** What is wrong, and with which tools. */
+/** The problems, and the tools that have them. */
 function problemsOf(tools: readonly Tool[]): Map<string, string[]> {
   const problems = new Map<string, string[]>();
   for (const { name, inputSchema } of tools) {
@@ -70,7 +70,7 @@ function problemsOf(tools: readonly Tool[]): Map<string, string[]> {
   return problems;
 }
 
-/** What providers do not take in the schema of a tool's arguments. */
+/** Parts of an argument schema that providers do not accept. */
 export function schemaProblems(schema: unknown): string[] {
   if (!isRecord(schema)) return ["the schema is not an object"];
   const problems: string[] = [];

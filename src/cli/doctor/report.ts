@@ -5,7 +5,7 @@ import type { Examined } from "./checkup.ts";
 
 export interface Sheet {
   style: (style: Style, text: string) => string;
-  /** Undefined where lines have no end. */
+  /** Undefined if lines are not limited. */
   columns: number | undefined;
 }
 
@@ -17,14 +17,14 @@ const MARKS: Record<CheckVerdict, readonly [mark: string, style: Style]> = {
   skipped: ["-", "dim"],
 };
 
-/** What was found about one server, for people: a line for each check, below it what more there is and what to do. */
+/** The findings about one server for people: a line for each check, with details and fixes below it. */
 export function reportLines({ server, checks }: Examined, title: string, sheet: Sheet): string[] {
   const width = Math.max(...checks.map((check) => check.title.length));
   const heading = title === "" ? sheet.style("bold", server) : `${sheet.style("bold", server)}  ${visible(title)}`;
   const lines = [heading];
   const left: Check[] = [];
   for (const check of checks) {
-    // What was skipped because of something else is one line at the end, not ten.
+    // Checks that were skipped for the same reason share one line at the end.
     if (check.verdict === "skipped" && checks.filter(({ evidence }) => evidence[0] === check.evidence[0]).length > 1) {
       left.push(check);
     } else lines.push(...checkLines(check, width, sheet));
@@ -36,9 +36,9 @@ export function reportLines({ server, checks }: Examined, title: string, sheet: 
   return lines;
 }
 
-/** A server without a finding, where there are many. */
+/** A server without problems, if there are many servers. */
 export function briefLine({ server, verdict }: Examined, title: string, sheet: Sheet): string {
-  // Notes are no findings: the summary counts them as good.
+  // Notes are not problems: the summary counts them as good.
   return `${mark(verdict === "note" ? "ok" : verdict, sheet)} ${sheet.style("bold", server)}${title === "" ? "" : `  ${visible(title)}`}`;
 }
 
@@ -50,7 +50,7 @@ function checkLines({ title, verdict, evidence, advice = [] }: Check, width: num
   ];
 }
 
-/** How it went altogether. */
+/** The overall result. */
 export function summaryLine(
   examined: readonly Examined[],
   brokenFiles: number,
@@ -74,7 +74,7 @@ function mark(verdict: CheckVerdict, { style }: Pick<Sheet, "style">): string {
   return style(colour, sign);
 }
 
-/** Text behind a lead, further lines set in as far as it is wide; wrapped where the terminal ends. */
+/** Text after a lead; further lines are indented to its width and wrapped at the end of the terminal. */
 function hanging(lead: string, texts: readonly string[], { width, sheet }: { width: number; sheet: Sheet }): string[] {
   const indent = " ".repeat(width + 6);
   const room = sheet.columns === undefined ? Infinity : Math.max(sheet.columns - indent.length, 20);

@@ -7,7 +7,7 @@ import { FindingDraft, ok, type Finding } from "./check.ts";
 const MOST = 5;
 const ADVICE = "The server's author must correct it. Until then, arguments are sent unchecked.";
 
-/** Whether the schemas of the tools are JSON Schema that a validator can use. */
+/** Whether the tools' schemas are valid JSON Schema. */
 export async function schemaFinding(tools: readonly Tool[]): Promise<Finding> {
   if (tools.length === 0) return ok("no tools");
   const { compileSchema: compile } = await import("../../schema/validator.ts");
@@ -18,7 +18,7 @@ export async function schemaFinding(tools: readonly Tool[]): Promise<Finding> {
       const fault = faultOf(schema, compile);
       if (fault !== undefined) faults.push(`${name}: ${member}${fault}`);
     }
-    // Other servers are being checked at the same time, and must not wait for a thousand schemas.
+    // Other servers are checked at the same time and must not wait for a thousand schemas.
     await nextTurn();
   }
   const withOutput = tools.filter(({ outputSchema }) => outputSchema !== undefined).length;

@@ -22,9 +22,9 @@ import { protocolFinding } from "./protocol-check.ts";
 import { providerFinding } from "./provider-check.ts";
 import { schemaFinding } from "./schema-check.ts";
 
-/** What an examination works with. */
+/** The context of an examination. */
 export interface ExaminationContext {
-  /** The entry as it was written, for what is shown: what was filled in may be secret. */
+  /** The entry as written, for display: resolved values may be secret. */
   written?: unknown;
   servers: ServerSet;
   surroundings: Surroundings;
@@ -34,7 +34,7 @@ export interface ExaminationContext {
   signal: AbortSignal;
 }
 
-/** How long a single step of the way to a server may take. */
+/** Timeout of a single step on the way to a server. */
 const STEP_MS = 10_000;
 
 /** The part of the examination that starts or reaches the server. */
@@ -70,7 +70,7 @@ export class ServerExamination {
       for (const [id, finding] of await networkFindings(way)) this.#checkup.set(id, finding);
     }
     const remembered = await new FileEraCache(join(stateFolder, "eras.json")).find(eraKey(this.#entry));
-    // What is remembered may be the very thing that is wrong.
+    // The remembered era may be the problem.
     await servers.forgetEra(this.#definition);
     const client = await this.#connect();
     if (!client) return;
@@ -98,7 +98,7 @@ export class ServerExamination {
       this.#checkup.set("providers", providerFinding(this.#definition.prefix ?? this.#definition.id, tools));
       this.#checkup.set("annotations", toolHintFinding(tools));
     }
-    // Last: a server may not survive being asked for what it does not declare.
+    // Last, because a server may crash when it is asked for what it does not declare.
     if (!client.lost) this.#checkup.set("capabilities", await capabilityFinding(client, signal));
   }
 
@@ -106,7 +106,7 @@ export class ServerExamination {
     const { servers, signal, surroundings } = this.#context;
     const { reach } = this.#entry;
     const enough = new AbortController();
-    // At the same time: a server that never answers would be waited for twice.
+    // At the same time, so that a server that never answers is waited for once.
     const heading: Promise<HttpHead | undefined> =
       reach.kind === "stdio" || reach.kind === "api" || this.#brokenStep !== undefined
         ? Promise.resolve(undefined)
@@ -164,7 +164,7 @@ export class ServerExamination {
     checkup.set(culprit, toFailedFinding(error, seen?.evidence));
   }
 
-  /** The first step of the way to the server that did not work. */
+  /** The first failed step on the way to the server. */
   get #brokenStep(): CheckId | undefined {
     const steps = ["proxy", "dns", "tcp", "tls"] as const;
     return steps.find((id) => this.#checkup.find(id)?.verdict === "warning");
@@ -188,7 +188,7 @@ export class ServerExamination {
   }
 }
 
-/** A head that is not there shortly after the client is done will not come. */
+/** An answer that has not begun shortly after the client has finished will not come. */
 async function headOrNothing(
   heading: Promise<HttpHead | undefined>,
   enough: AbortController,

@@ -2,16 +2,16 @@ import { open, readFile, stat } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** A place in a log that is turned over: which file it was, and how far it was read. */
+/** A position in a rotated log: the file and the number of bytes read. */
 interface LogPosition {
-  /** Undefined where there is no file yet. */
+  /** Undefined if there is no file yet. */
   inode: number | undefined;
   bytes: number;
 }
 
 const LOOK_EVERY_MS = 200;
 
-/** The last lines of a server's log, the older file included, and where reading may go on. */
+/** The last lines of a server's log, including the older file, and the position after them. */
 export async function lastLines(file: string, count: number): Promise<{ lines: string[]; end: LogPosition }> {
   const older = await textOf(`${file}.1`);
   const inode = await inodeOf(file);
@@ -28,8 +28,8 @@ export interface Following {
 }
 
 /**
- * Tells each line that is added, until the signal fires. It looks again and again: systems differ in what they tell of
- * a file that is renamed, and one that another machine writes to tells nothing.
+ * Reports each new line until the signal is aborted. Polls, because file watchers differ between systems when a file is
+ * renamed, and report nothing for a file on another machine.
  */
 export async function followLog(file: string, { from, onLine, signal }: Following): Promise<void> {
   const decoder = new StringDecoder("utf8");
@@ -43,7 +43,7 @@ export async function followLog(file: string, { from, onLine, signal }: Followin
   while (!signal.aborted) {
     const inode = await inodeOf(file);
     if (position.inode !== undefined && inode !== undefined && inode !== position.inode) {
-      // It was turned over: what was added to the old file before that comes first.
+      // The log was rotated: the rest of the old file comes first.
       take(await readFrom(`${file}.1`, position.bytes));
       position = { inode, bytes: 0 };
     }

@@ -6,7 +6,7 @@ export interface Target {
   signal: AbortSignal;
 }
 
-/** Opens a socket and waits for its event, as long as the signal allows. */
+/** Opens a socket and waits for its event or the signal. */
 export function socketTo<S extends Socket>(open: () => S, event: string, signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const socket = open();

@@ -24,7 +24,7 @@ test.each([
   expect(seenOn(day).evidence).toEqual(["TLSv1.3, for notes.example (DNS:notes.example), by Some Authority", text]);
 });
 
-test("one that is not trusted says why first", () => {
+test("an untrusted certificate is reported with the reason first", () => {
   expect(seenOn("2026-11-01", "SELF_SIGNED_CERT_IN_CHAIN")).toMatchObject({ verdict: "warning" });
   expect(seenOn("2026-11-01", "SELF_SIGNED_CERT_IN_CHAIN").evidence[0]).toBe("not trusted: SELF_SIGNED_CERT_IN_CHAIN");
 });

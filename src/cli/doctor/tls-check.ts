@@ -7,7 +7,7 @@ import { socketTo, type Target } from "./socket.ts";
 const DAY_MS = 86_400_000;
 const RENEW_DAYS = 14;
 
-/** What certificate a server shows. Nothing is sent over this connection, so that one nobody trusts can be looked at, too. */
+/** The certificate of a server. Nothing is sent, so an untrusted certificate can be examined. */
 export async function tlsFinding({ host, port, signal }: Target): Promise<Finding> {
   const servername = isIP(host) ? {} : { servername: host };
   try {
@@ -25,7 +25,7 @@ export async function tlsFinding({ host, port, signal }: Target): Promise<Findin
 
 interface Shown {
   protocol: string;
-  /** Why it is not trusted, if it is not. */
+  /** Why it is not trusted. */
   mistrust: string | undefined;
   now: number;
 }
@@ -53,7 +53,7 @@ export function certificateFinding(
 }
 
 function nameOf(party: Partial<PeerCertificate>["subject"]): string {
-  // A field that comes several times is a list, whatever the types say.
+  // A repeated field is a list, although the types do not say so.
   const name: unknown = party?.CN ?? party?.O;
   return Array.isArray(name) ? name.join(", ") : typeof name === "string" ? name : "unnamed";
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lacksVariables, referencesIn } from "./variables-check.ts";
 
-test("every form of reference is found once, wherever it stands", () => {
+test("every form of reference is found once, at any place", () => {
   const entry = {
     command: "${HOME}/bin",
     args: ["--key=${secret:api}", "${HOME}", "${env:PORT:-80}", "${input:token}"],
@@ -19,7 +19,7 @@ test("every form of reference is found once, wherever it stands", () => {
   ]);
 });
 
-test("what has a default, a folder or a stored secret lacks nothing", () => {
+test("references with a default, a folder or a stored secret are not missing", () => {
   const known = { isSet: (name: string) => name === "HOME", secrets: ["api"] };
   const lacking = (text: string) => lacksVariables(referencesIn(text), known);
   for (const text of ["${HOME}", "${PORT:-80}", "${userHome}", "${HOME:-${PORT}}", "${secret:api}", "plain"])

@@ -6,12 +6,12 @@ import { plainValue } from "../../source/source-node.ts";
 import { endOf } from "../../config/read/variables.ts";
 import { toFailedFinding, joinFirst, ok, type Finding } from "./check.ts";
 
-/** A `${…}` of an entry: what it names, never what it stands for. */
+/** A `${…}` of an entry: its name, never its value. */
 export interface Reference {
   kind: "variable" | "secret" | "input" | "file" | "other";
   name: string;
   hasDefault: boolean;
-  /** It stands in the default of this one, and is needed only where that is not there. */
+  /** The reference whose default contains this one; it is needed only if that one is missing. */
   insteadOf?: Reference;
 }
 
@@ -20,10 +20,10 @@ export interface AvailableVariables {
   secrets: readonly string[];
 }
 
-/** Names that editors fill in, and so does Nexus. */
+/** Names that editors resolve, and so does Nexus. */
 const PLACES = ["workspaceFolder", "userHome"];
 
-/** Which variables an entry uses, and whether there is something to fill in. */
+/** The variables of an entry, and whether they can be resolved. */
 export function variablesFinding(
   references: readonly Reference[],
   known: AvailableVariables,
@@ -34,7 +34,7 @@ export function variablesFinding(
   const evidence = references.map((reference) => `${spelled(reference)} ${stateOf(reference, known)}`);
   if (unset.length > 0 && problem && trusted) return toFailedFinding(problem, evidence);
   if (unset.length === 0 || trusted) return ok(joinFirst(evidence, 10));
-  // Before trust nothing is filled in, so nothing has failed yet.
+  // Without trust nothing is resolved, so nothing has failed yet.
   return {
     verdict: "warning",
     evidence: [joinFirst(evidence, 10)],
@@ -42,7 +42,7 @@ export function variablesFinding(
   };
 }
 
-/** Whether a problem of this entry comes from its variables. */
+/** Whether a problem of this entry is caused by its variables. */
 export function lacksVariables(references: readonly Reference[], known: AvailableVariables): boolean {
   return references.some((reference) => !isKnown(reference, known));
 }
@@ -62,20 +62,20 @@ function referencesOf(text: string, insteadOf?: Reference): Reference[] {
     const start = text.indexOf("${", from);
     const end = start === -1 ? -1 : endOf(text, start + 2);
     if (end === -1) return found;
-    // $${ is how to write ${ itself.
+    // $${ stands for ${ itself.
     if (text[start - 1] !== "$") found.push(...referenceOf(text.slice(start + 2, end), insteadOf));
     from = end + 1;
   }
 }
 
-/** What stands between the braces, and what its default refers to. */
+/** The reference between the braces, and those in its default. */
 function referenceOf(inside: string, insteadOf: Reference | undefined): Reference[] {
   const [, prefix, name, , fallback] =
     /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(inside) ??
     /^(file):([^\n]+?)(:-([\s\S]*))?$/.exec(inside) ??
     [];
   if (name === undefined || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) {
-    // What belongs to other programs cannot be filled in; what is no reference at all is text.
+    // References of other programs cannot be resolved; anything else is text.
     return /^[A-Za-z]+:/.test(inside) ? [{ kind: "other", name: inside, hasDefault: false }] : [];
   }
   const kind = prefix === "input" || prefix === "secret" || prefix === "file" ? prefix : "variable";
@@ -83,7 +83,7 @@ function referenceOf(inside: string, insteadOf: Reference | undefined): Referenc
   return [reference, ...referencesOf(fallback ?? "", reference)];
 }
 
-/** The entry as it stands in its file, with nothing filled in. */
+/** The entry as written in its file. */
 export async function writtenEntry({ id, origin }: ServerDefinition): Promise<unknown> {
   const text = origin && (await loadText(origin.file));
   if (text === undefined) return undefined;
@@ -97,7 +97,7 @@ function isKnown({ kind, name, hasDefault, insteadOf }: Reference, known: Availa
   if (hasDefault || (insteadOf && isKnown({ ...insteadOf, hasDefault: false }, known))) return true;
   if (kind === "variable") return isSet(name) || PLACES.includes(name);
   if (kind === "secret") return secrets.includes(name);
-  // Inputs are answered and files are read with the configuration; where that failed, the entry has a problem.
+  // Inputs and files are read with the configuration; if that failed, the entry has a problem.
   return false;
 }
 

@@ -29,7 +29,7 @@ test.each([
   expect(await readField(fieldOf(schema), texts)).toEqual(expected);
 });
 
-test("numbers choose only where they were shown, and never against a value that is a number", async () => {
+test("a number selects a choice only if numbers were shown, and never instead of a value that is a number", async () => {
   const field = fieldOf({ type: "string", enum: ["2", "1"] });
   expect(await readField(field, ["2"], { numbered: true })).toEqual({ value: "2" });
   const words = fieldOf({ type: "string", enum: ["a", "b"] });
@@ -37,7 +37,7 @@ test("numbers choose only where they were shown, and never against a value that 
   expect(await readField(words, ["2"])).toEqual(problem("not one of"));
 });
 
-test("says in a few words what it takes", () => {
+test("describes the expected value in a few words", () => {
   expect(fieldFacts(fieldOf({ type: "integer", minimum: 1, maximum: 9 }))).toBe("integer, 1 to 9; optional");
   expect(fieldFacts(fieldOf({ type: "string", format: "email" }, ["x"]))).toBe("email; required");
   expect(fieldFacts(fieldOf({ type: "boolean", default: true }))).toBe("yes or no; default: yes");

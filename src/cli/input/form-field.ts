@@ -7,19 +7,19 @@ interface Choice {
   title: string;
 }
 
-/** One thing that a form asks for. */
+/** One field of a form. */
 export interface FormField {
   name: string;
   title: string;
   description: string | undefined;
   required: boolean;
   kind: "text" | "number" | "boolean" | "choice" | "choices";
-  /** Of the last two kinds. */
+  /** Only for the last two kinds. */
   choices: readonly Choice[];
   schema: Readonly<Record<string, unknown>>;
 }
 
-/** What was typed for a field: its value, or what is wrong with it. */
+/** The value of a typed text, or what is wrong with it. */
 export type FieldReading = { value: unknown } | { problem: string };
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -46,12 +46,12 @@ export function formFields(requestedSchema: unknown): FormField[] {
   });
 }
 
-/** What stands in the field if nobody touches it; undefined for nothing. */
+/** The default of a field; undefined if it has none. */
 export function defaultOf({ schema }: FormField): unknown {
   return schema["default"];
 }
 
-/** What a field takes, in a few words: `integer, 1 to 10; optional`. */
+/** The expected value in a few words: `integer, 1 to 10; optional`. */
 export function fieldFacts(field: FormField): string {
   const { schema, kind, choices, required } = field;
   const fallback = defaultOf(field);
@@ -68,14 +68,14 @@ export function fieldFacts(field: FormField): string {
   return `${what}${limits}${unless}`;
 }
 
-/** A default as a person would type it. */
+/** A default as it would be typed. */
 export function shownDefault(fallback: unknown): string {
   if (typeof fallback === "boolean") return fallback ? "yes" : "no";
   if (Array.isArray(fallback)) return fallback.map(String).join(",");
   return typeof fallback === "string" ? fallback : JSON.stringify(fallback);
 }
 
-/** Reads what was typed or given for a field. `numbered`: choices may be given by their number. */
+/** Reads a typed or given text for a field. `numbered`: choices may be given by number. */
 export async function readField(
   field: FormField,
   texts: readonly string[],
@@ -142,7 +142,7 @@ function kindOf(schema: Readonly<Record<string, unknown>>, choices: readonly Cho
   return type === "integer" || type === "number" ? "number" : "text";
 }
 
-/** A choice is written in five ways, over the revisions. */
+/** The revisions have five forms of choices. */
 function choicesOf({ enum: values, enumNames, oneOf, anyOf, items }: Record<string, unknown>): Choice[] | undefined {
   if (Array.isArray(values)) {
     const names: unknown[] = Array.isArray(enumNames) ? enumNames : [];
@@ -167,7 +167,7 @@ function limitsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }
   return typeof most === "number" ? `, at most ${most}${of}` : "";
 }
 
-/** Forms name only these four; a schema's check leaves them alone, because elsewhere they are remarks. */
+/** Forms have only these four formats; the schema check ignores them, because elsewhere they are annotations. */
 function wrongFormat(format: unknown, value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   if (format === "email") return /^\S+@\S+$/.test(value) ? undefined : `"${value}" is not an email address`;

@@ -5,14 +5,14 @@ import { askFor } from "../output/terminal-questions.ts";
 
 export interface FormOptions {
   out: Output;
-  /** Who asks. */
+  /** The server that asks. */
   server: string;
   signal: AbortSignal;
 }
 
 const DECLINE = "!";
 
-/** Asks a person to fill in fields; undefined where it is declined. */
+/** Asks the user to fill in fields; undefined if it is declined. */
 export async function fillForm(
   message: string,
   fields: readonly FormField[],
@@ -30,7 +30,7 @@ export async function fillForm(
   return Object.fromEntries(content);
 }
 
-/** Shows where a server wants the user to go; nothing is opened. True once the user says that it is done. */
+/** Shows a URL that the server wants the user to visit; opens nothing. True when the user says that it is done. */
 export async function visitPage(message: string, url: string, { out, server, signal }: FormOptions): Promise<boolean> {
   const page = URL.canParse(url) ? new URL(url) : undefined;
   out.note(`\n${out.onStderr("bold", `${server} asks you to open a web page:`)} ${visibleLines(message)}`);
@@ -38,7 +38,7 @@ export async function visitPage(message: string, url: string, { out, server, sig
     out.note(`  ${visible(url)}\n  This is not the address of a web page, so the request is declined.`);
     return false;
   }
-  // As the browser will read it: a host that only looks like another one shows itself here.
+  // As the browser will read it, which reveals a host that only looks like another one.
   out.note(`  address: ${visible(page.href)}\n  host:    ${out.onStderr("bold", visible(page.host))}`);
   if (page.protocol === "http:")
     out.note(`  ${out.onStderr("yellow", "The connection to this page is not encrypted.")}`);

@@ -6,13 +6,13 @@ test("each answer is used for one question, in the order they were given", () =>
   expect([answers.take("a", "ok"), answers.take("b", "ok"), answers.take("c", "ok")]).toEqual(["yes", "no", undefined]);
 });
 
-test("an answer for a particular question goes to no other, and before one for any", () => {
+test("an answer for a certain question is used for no other, and before a general one", () => {
   const answers = new GivenAnswers(["ok=any", "second.ok=its own"]);
   expect(answers.take("first", "ok")).toBe("any");
   expect(answers.take("second", "ok")).toBe("its own");
 });
 
-test("what was taken by questions that are asked again is kept, what was used up or wrong is not", () => {
+test("answers of repeated questions are kept; used up and invalid ones are not", () => {
   const answers = new GivenAnswers(["a=1", "b=2", "c=3", "later=4"]);
   answers.take("round one", "a");
   answers.take("open", "b");

@@ -4,15 +4,15 @@ interface Given {
   text: string;
   key: string;
   value: string;
-  /** The question that took it. */
+  /** The question that used it. */
   takenBy?: string;
 }
 
-/** Answers that were given beforehand with `--answer`. Each answers one question: none is used for another without being asked. */
+/** Answers from `--answer`. Each answers one question and is not used for another one. */
 export class GivenAnswers {
   readonly #all: readonly Given[];
   #given: Given[];
-  /** Taken, and not found wrong. */
+  /** Used and valid. */
   readonly #fit = new Set<string>();
 
   constructor(texts: readonly string[]) {
@@ -20,17 +20,17 @@ export class GivenAnswers {
     this.#given = this.#all.map((given) => ({ ...given }));
   }
 
-  /** A call that is made again is asked again. */
+  /** A repeated call asks its questions again. */
   renew(): void {
     this.#given = this.#all.map((given) => ({ ...given }));
   }
 
-  /** As they were given: those that answered a question. */
+  /** The valid ones, as given. */
   fit(): string[] {
     return [...this.#fit];
   }
 
-  /** The first that is meant for this name of this question; `question.name=…` before `name=…`. */
+  /** The first answer for this name of this question; `question.name=…` before `name=…`. */
   take(question: string, name: string): string | undefined {
     return this.#take(question, name, 1)[0];
   }
@@ -39,19 +39,19 @@ export class GivenAnswers {
     return this.#take(question, name, Infinity);
   }
 
-  /** As they were given: those that nobody has taken yet. */
+  /** The unused ones, as given. */
   unused(): string[] {
     return this.#given.filter(({ takenBy }) => takenBy === undefined).map(({ text }) => text);
   }
 
-  /** Those that are still good if these questions are asked again. */
+  /** Those that can be used again if these questions are repeated. */
   goodFor(questions: readonly string[]): string[] {
     return this.#given
       .filter(({ takenBy }) => takenBy === undefined || questions.includes(takenBy))
       .map(({ text }) => text);
   }
 
-  /** An answer that does not fit is not kept. */
+  /** An invalid answer is not kept. */
   drop(question: string, name: string): void {
     const isWrong = ({ key, takenBy }: Given) =>
       takenBy === question && (key === name || key === `${question}.${name}`);
@@ -59,7 +59,7 @@ export class GivenAnswers {
     this.#given = this.#given.filter((given) => !isWrong(given));
   }
 
-  /** A question is new, whatever one of the same name took in an earlier round. */
+  /** A question is new, even if one of the same name was answered in an earlier round. */
   begin(question: string): void {
     this.#given = this.#given.filter(({ takenBy }) => takenBy !== question);
   }

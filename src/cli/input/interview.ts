@@ -15,16 +15,16 @@ export interface InterviewOptions {
   out: Output;
   answers: GivenAnswers;
   sampler: SamplingProgram | undefined;
-  /** Clears the terminal for a question. */
+  /** Clears the progress line for a question. */
   aside: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
-/** Answers a server's questions: with what was given beforehand, else by asking at the terminal, else not at all. */
+/** Answers a server's questions: with given answers, otherwise at the terminal, otherwise not at all. */
 export class Interview implements InputProvider {
   readonly capabilities: InputProvider["capabilities"];
-  /** What nobody was there to answer. */
+  /** Questions that could not be asked. */
   readonly unanswered: Unanswered[] = [];
-  /** Of the server; known once it is connected. */
+  /** The server's era; known after it is connected. */
   era: Era | undefined;
   readonly #options: InterviewOptions;
   readonly #open = new Set<Promise<void>>();
@@ -49,7 +49,7 @@ export class Interview implements InputProvider {
     return answering;
   }
 
-  /** One question that fails ends its round; the others of the round shall be known, too. */
+  /** A failing question ends its round; waits until the other questions of the round are also known. */
   async settled(): Promise<void> {
     await Promise.all(this.#open);
   }
@@ -63,7 +63,7 @@ export class Interview implements InputProvider {
     try {
       return await sampler.answer(request, context.signal);
     } catch (error) {
-      // A legacy server only learns that it was refused; the user shall know why.
+      // A legacy server learns only that it was refused; the user should see why.
       if (this.era === "legacy" && error instanceof NexusError) out.note(`nexus: ${error.message}`);
       throw error;
     }
@@ -71,7 +71,7 @@ export class Interview implements InputProvider {
 
   #elicit({ params }: ElicitRequest, context: InputContext): Promise<ElicitResult> {
     const key = String(context.key);
-    // Taken before anything is waited for: questions of one round come in the order of the server.
+    // Used before anything is awaited: questions of one round come in the server's order.
     this.#options.answers.begin(key);
     const { url } = params;
     const message = typeof params.message === "string" ? params.message : "";
@@ -124,7 +124,7 @@ export class Interview implements InputProvider {
     return filled ? { action: "accept", content: { ...content, ...filled } } : { action: "decline" };
   }
 
-  /** A modern call can wait where it is; anything else is told that the user declines. */
+  /** A modern call can be parked; any other server gets the answer that the user declines. */
   #nobody(question: Unanswered, { call }: InputContext): ElicitResult {
     this.unanswered.push(question);
     const canWait = this.era === "modern" && !call?.method.startsWith("tasks/");
@@ -133,7 +133,7 @@ export class Interview implements InputProvider {
     return { action: "decline" };
   }
 
-  /** One question after the other: there is one terminal. */
+  /** One question after the other, because there is one terminal. */
   #ask<T>(ask: () => Promise<T>): Promise<T> {
     return this.#asking.run(() => this.#options.aside(ask));
   }

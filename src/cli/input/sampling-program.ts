@@ -6,7 +6,7 @@ import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/m
 import { liveChildren, signalTree, type ProcessSystem } from "../../process/process-tree.ts";
 import { splitWords, wrongUsage } from "../command/command-line.ts";
 
-/** A program that stands in for the user's model: the request as JSON on stdin, the answer on stdout. */
+/** A program that replaces the user's model: the request as JSON on stdin, the answer on stdout. */
 export class SamplingProgram {
   readonly #command: string;
   readonly #args: readonly string[];
@@ -20,9 +20,9 @@ export class SamplingProgram {
     this.#system = system;
   }
 
-  /** What it refuses (any exit code but 0) is refused with the words it wrote to stderr. */
+  /** Any exit code but 0 is a refusal, with its stderr as the reason. */
   async answer({ params }: CreateMessageRequest, signal: AbortSignal): Promise<CreateMessageResult> {
-    // A group of its own, so that what it started ends with it; Windows has no groups.
+    // Its own process group, so that its children end with it; Windows has no groups.
     const detached = this.#system.platform !== "win32";
     const env = { ...this.#system.variables };
     const options = { env, stdio: ["pipe", "pipe", "pipe"] as "pipe"[], detached, windowsHide: true };
@@ -37,7 +37,7 @@ export class SamplingProgram {
       const ended = new Promise<number | null>((resolve, reject) => {
         child.once("error", reject).once("close", resolve);
       });
-      // A program that answers without reading what it is asked is fine.
+      // The program may answer without reading its stdin.
       child.stdin.on("error", () => {});
       child.stdin.end(JSON.stringify(params));
       const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
@@ -60,7 +60,7 @@ export class SamplingProgram {
         return { ...named, ...value } as unknown as CreateMessageResult;
       }
     } catch {
-      // Plain text is an answer, too.
+      // Plain text is also an answer.
     }
     return { ...named, content: { type: "text", text: stdout.replace(/\r?\n$/, "") }, stopReason: "endTurn" };
   }

@@ -5,42 +5,42 @@ import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError, type OpenQuestion } from "../../errors/nexus-error.ts";
 import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 
-/** A question of a server that nobody was there to answer. */
+/** A question of a server that could not be asked. */
 export type Unanswered = {
   /** The key of the question in its round. */
   key: string;
   message: string;
-  /** What was wrong with the answers that were given. */
+  /** The problems of the given answers. */
   problems: readonly { name: string; text: string }[];
 } & (
   | { kind: "form"; fields: readonly FormField[]; given: readonly string[]; schema: unknown }
   | { kind: "url"; url: string }
 );
 
-/** What became of the call. */
+/** What happened to the call. */
 export type UnansweredOutcome =
-  /** `isOurs`: the server is made of a tool file, and waits as long as the call is kept. */
+  /** `isOurs`: the server is from a tool file, and keeps its state as long as the call is kept. */
   | { kind: "parked"; id: string; again: string; isOurs: boolean }
-  /** It could have waited, but could not be written down. */
+  /** It could have been parked, but could not be saved. */
   | { kind: "lost"; again: string; reason: string }
-  /** A legacy server waits for no one: it was told that the user declines, and went on. */
+  /** A legacy server does not wait: it was told that the user declines, and continued. */
   | { kind: "declined"; again: string };
 
 interface UnansweredContext {
   server: string;
   outcome: UnansweredOutcome;
-  /** Answers that nobody has taken. */
+  /** Answers that were not used. */
   unused: readonly string[];
-  /** Then it is `--json` that keeps it from being used. */
+  /** If true, `--json` prevents asking. */
   isTerminalThere: boolean;
 }
 
-/** INPUT_FAILED with what was asked, and the command that answers it. */
+/** INPUT_FAILED with the questions, and the command that answers them. */
 export function unansweredError(
   asked: readonly Unanswered[],
   { server, outcome, unused, isTerminalThere }: UnansweredContext,
 ): NexusError {
-  // Questions of one round that are alike want an answer each; a call that is made anew is asked anew.
+  // In one round, equal questions each need an answer; a repeated call asks them again one by one.
   const questions = outcome.kind === "declined" ? distinct(asked) : asked;
   const why = isTerminalThere ? "--json does not ask at the terminal" : "there is no terminal";
   const lines = [
@@ -80,7 +80,7 @@ function forPrograms(question: Unanswered): OpenQuestion {
   return question.kind === "url" ? { key, message, url: question.url } : { key, message, schema: question.schema };
 }
 
-/** The options that answer these questions, with a `…` where the answer goes. */
+/** The options that answer these questions, with `…` in place of the answer. */
 function answersWanted(questions: readonly Unanswered[], isKeyed: boolean): string {
   const names = questions.flatMap(namesWanted);
   const isUnique = (name: string) => names.filter(({ name: other }) => other === name).length === 1;
@@ -105,7 +105,7 @@ function namesWanted(question: Unanswered): Wanted[] {
     return field.required && defaultOf(field) === undefined && !question.given.includes(field.name);
   });
   if (missing.length > 0) return missing.map(({ name }) => ({ key, name, value: "…" }));
-  // Everything may be left as it is; somebody has to say so.
+  // All fields are optional, so only the acceptance is needed.
   return [{ key, name: "form", value: "accept" }];
 }
 
@@ -128,12 +128,12 @@ function describe(question: Unanswered): string[] {
   return [question.message, ...fields, ...problems];
 }
 
-/** Answers that nobody has taken, and that were probably meant for one of these questions. */
+/** Unused answers that were probably meant for one of these questions. */
 export function misspeltAnswers(unused: readonly string[], questions: readonly Unanswered[]): string[] {
   return unused.filter((text) => meantBy(text, questions) !== undefined);
 }
 
-/** An answer that nobody has taken may be for a later question, or misspelt. */
+/** An unused answer may be for a later question, or misspelt. */
 function notAskedFor(text: string, questions: readonly Unanswered[]): string {
   const near = meantBy(text, questions);
   return `The server has not asked for --answer ${text}${near === undefined ? " so far" : `. Did you mean ${near}?`}`;

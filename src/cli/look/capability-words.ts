@@ -3,7 +3,7 @@ import type { ServerCapabilities } from "../../protocol/mcp.ts";
 
 const MEMBERS: Readonly<Record<string, string>> = { listChanged: "reports changes", subscribe: "subscriptions" };
 
-/** What a server declares, in words: `tools (reports changes)`, `logging`, names of extensions. */
+/** A server's capabilities in words: `tools (reports changes)`, `logging`, names of extensions. */
 export function capabilityWords(capabilities: ServerCapabilities): string[] {
   const { extensions, experimental, ...others } = capabilities;
   return [

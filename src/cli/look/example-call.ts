@@ -4,7 +4,7 @@ import type { Tool } from "../../protocol/mcp.ts";
 import { SchemaReader } from "../../schema/type-text.ts";
 import { sampleText } from "../../workshop/pattern/sample-text.ts";
 
-/** Texts of the formats that servers ask for most. */
+/** Example texts for the most common formats. */
 const FORMATS: Readonly<Record<string, string>> = {
   uri: "https://example.com",
   url: "https://example.com",
@@ -13,31 +13,31 @@ const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2026-01-31T12:00:00Z",
   uuid: "00000000-0000-4000-8000-000000000000",
 };
-/** How deep, and in how many places, an example goes; a schema may be made of itself. */
+/** Limits of an example, because a schema may contain itself. */
 const DEEPEST = 5;
 const MOST_VALUES = 200;
 const MOST_ITEMS = 5;
 const FIRST_DAY = Date.UTC(2026, 0, 31);
 const DAY_MS = 86_400_000;
 
-/** Arguments of a call to copy: the server's own example, or what the tool needs, with values that fit to be replaced. */
+/** Arguments of a call to copy: the server's own example, or the required arguments with valid placeholder values. */
 export function exampleArguments({ inputSchema }: Pick<Tool, "inputSchema">, platform?: NodeJS.Platform): string[] {
   const { examples } = inputSchema;
   const own: unknown = Array.isArray(examples) ? examples[0] : undefined;
   const call = isRecord(own) ? own : new ExampleMaker(new SchemaReader(inputSchema)).members(inputSchema);
   return Object.entries(call).map(([name, value]) => {
-    // Lists are given by repeating the argument; an item that is no list or object itself can stand alone.
+    // A list is written by repeating the argument; a single simple item needs no list.
     const item: unknown = Array.isArray(value) && value.length === 1 && !isStructure(value[0]) ? value[0] : value;
     const text = isStructure(item) ? JSON.stringify(item) : String(item);
     return `--arg ${quoteWord(`${name}=${text}`, platform)}`;
   });
 }
 
-/** Makes values that a schema takes, as near as can be told without solving it. */
+/** Makes values that a schema accepts, as far as possible without solving it. */
 class ExampleMaker {
   readonly #reader: SchemaReader;
   #left = MOST_VALUES;
-  /** Dates that are given so far: each is later than the one before, as arrival and departure are. */
+  /** Days used so far: each date is later than the one before, like arrival and departure. */
   #days = 0;
 
   constructor(reader: SchemaReader) {
@@ -81,7 +81,7 @@ class ExampleMaker {
     }
   }
 
-  /** What an object needs. */
+  /** The required members of an object. */
   members(schema: unknown, depth = 0): Record<string, unknown> {
     const needed = this.#reader.properties(schema).filter(({ isRequired }) => isRequired);
     return Object.fromEntries(needed.map((member) => [member.name, this.value(member.schema, depth)]));

@@ -9,7 +9,7 @@ import { shortPath } from "../output/short-path.ts";
 
 interface Explained {
   configuration: Configuration;
-  /** The files that were there, with the servers they have. */
+  /** The existing files with their servers. */
   held: readonly (ConfigFile & { ids: readonly string[] })[];
   /** Where files are looked for. */
   places: readonly Candidate[];
@@ -17,7 +17,7 @@ interface Explained {
   isVerbose: boolean;
 }
 
-/** Shows which files count, and what each has a say in. */
+/** Shows which files count, and which servers each has. */
 export function explainFiles(out: Output, explained: Explained): void {
   const { configuration, held, places, home, isVerbose } = explained;
   const absent = places.filter(({ file }) => !held.some((found) => found.file === file));

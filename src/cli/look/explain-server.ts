@@ -13,13 +13,13 @@ import type { ConfigWarning } from "../../config/read/problem.ts";
 
 interface Explained {
   definition: ServerDefinition;
-  /** The entry as it stands in its file. */
+  /** The entry as written in its file. */
   written: WrittenEntry | undefined;
   warnings: readonly ConfigWarning[];
   home: string;
 }
 
-/** Shows what an entry means, and where it stands. */
+/** Shows the meaning and the place of an entry. */
 export function explainServer(out: Output, explained: Explained): void {
   const { definition, written = {} } = explained;
   const { id, name, problem, origin, hides, enabled, trusted, autoStart, isolation, tools, prefix } = definition;
@@ -76,7 +76,7 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
   ];
 }
 
-/** As written, where it is: what was filled in may be secret. */
+/** As written: resolved values may be secret. */
 function folderText({ entry }: ServerDefinition, written: WrittenEntry, home: string): string | undefined {
   const { cwd = written["workdir"] } = written;
   if (typeof cwd === "string" && cwd !== "") return withoutDefaults(shortPath(cwd, home));

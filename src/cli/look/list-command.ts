@@ -18,36 +18,36 @@ import type { ServerSet } from "../command/server-set.ts";
 import type { Sighting } from "../command/sightings.ts";
 import { cut, padded } from "../output/text-width.ts";
 
-/** What every command takes that lists from one server or all. */
+/** Options of commands that list from one server or all. */
 export const LIST_OPTIONS = {
   server: { type: "string", value: "NAME", help: "list only this server; same as its name as argument" },
   details: { type: "boolean", help: "show every item, even for many servers" },
   ...IN_PLACE,
 } as const satisfies Options;
 
-/** From so many servers on, each is one line: nobody reads three thousand. */
+/** With at least this many servers, each is one line. */
 export const MANY_SERVERS = 6;
 
-/** One kind of thing that servers list. */
+/** One kind of list. */
 export interface Listing<T> {
   one: string;
   list: (client: Client, options: CallOptions) => Promise<T[]>;
-  /** Those that may be used, where an entry forbids some. */
+  /** The items that may be used, if an entry forbids some. */
   allowed?: (items: readonly T[], server: string, servers: ServerSet) => readonly T[];
-  /** Those that were asked for. */
+  /** The items that were asked for. */
   matches?: (item: T) => boolean;
-  /** An item as people read it: lines that fit into the width. */
+  /** An item for people: lines that fit into the width. */
   lines: (item: T, out: Output, width: number | undefined) => string[];
-  /** What is worth remembering. */
+  /** What to remember. */
   seen?: (items: readonly T[]) => Pick<Sighting, "tools" | "prompts">;
 }
 
-/** What one server listed. */
+/** The list of one server. */
 export interface Listed<T> {
-  /** The server's id; of one in place, what it calls itself. */
+  /** The server's id; for one in place, its own name. */
   title: string;
   shown: readonly T[];
-  /** How many there are beside the shown ones. */
+  /** The number of items that are not shown. */
   denied: number;
   unmatched: number;
   /** How long connecting and listing took. */
@@ -62,7 +62,7 @@ function namedServer({ words: [word], options: { server } }: ListContext): strin
 
 type ListContext = CommandContext<{ readonly server?: string | undefined; readonly details?: boolean | undefined }>;
 
-/** Lists from the servers that were asked for, in the order of the configuration; then the sum of it. */
+/** Prints the lists of the selected servers in the order of the configuration, then a summary. */
 export async function listFromServers<T extends object>(context: ListContext, listing: Listing<T>): Promise<number> {
   const { out } = context;
   const startedAt = performance.now();
@@ -91,7 +91,7 @@ export async function listFromServers<T extends object>(context: ListContext, li
   return exitCodeFor(answers.length, failures);
 }
 
-/** Asks the servers; a failure of the only one that was named is thrown. */
+/** Asks the servers; throws the failure if only one was named. */
 export async function collect<T>(
   context: ListContext,
   servers: ServerSet,
@@ -125,7 +125,7 @@ export async function collect<T>(
 }
 
 function block<T>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, out: Output): string[] {
-  // Where something was searched for, servers without it are in the way.
+  // In a search, servers without a match are left out.
   if (shown.length === 0 && unmatched > 0) return [];
   const count = out.style("dim", shown.length === 0 ? `no ${listing.one}s` : pluralize(shown.length, listing.one));
   const width = out.columns === undefined ? undefined : out.columns - 2;
@@ -142,7 +142,7 @@ function briefLine<T>(
   return `${out.style("bold", padded(visible(title), width))}  ${count.padEnd(12)}  ${out.style("dim", durationText(ms))}`;
 }
 
-/** The first line of a description, set in below what it describes. */
+/** The first line of a description, indented. */
 export function summaryLines(text: unknown, out: Output, width: number | undefined): string[] {
   const [first = ""] = typeof text === "string" ? text.trim().split(/\r?\n/, 1) : [];
   if (first === "") return [];
@@ -182,7 +182,7 @@ interface Described {
   description?: string;
 }
 
-/** What a resource or a template is called, and what it is, below its address. */
+/** The name and description of a resource or template, below its URI. */
 export function describedLines(item: Described, out: Output, width: number | undefined): string[] {
   const { name, title = name, description } = item;
   const text = description === undefined || description === title ? title : `${title} – ${description}`;

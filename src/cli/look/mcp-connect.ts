@@ -47,7 +47,7 @@ the server does not declare are not requested. --verbose shows its instructions 
   },
 });
 
-/** How many there are of what the server declares. */
+/** The number of items of each declared list. */
 type Counts = Partial<Record<"tools" | "resources" | "templates" | "prompts", number>>;
 
 interface Seen {

@@ -69,7 +69,7 @@ Values of variables, headers and passwords are never shown.`,
 
 interface Known {
   definition: ServerDefinition;
-  /** As it stands in its file. */
+  /** As written in its file. */
   entry: WrittenEntry;
   sighting: Sighting | undefined;
 }

@@ -59,7 +59,7 @@ function headLines(tool: Tool, out: Output, width: number | undefined): string[]
   return styled;
 }
 
-/** What the server says about effects; what it does not say is not guessed. */
+/** The effects that the server declares; nothing is guessed. */
 function markOf({ annotations }: Tool): { text: string; style: "green" | "red" } | undefined {
   if (annotations?.readOnlyHint === true) return { text: "[read-only]", style: "green" };
   return annotations?.destructiveHint === true ? { text: "[destructive]", style: "red" } : undefined;

@@ -1,6 +1,6 @@
 import type { Configuration } from "../../config/load.ts";
 
-/** What to do where there is no server to ask. */
+/** What to do if there is no server. */
 export function nothingToAsk({ servers, files }: Pick<Configuration, "servers" | "files">): string {
   if (servers.length > 0) {
     const [first] = servers;

@@ -16,6 +16,6 @@ test.each([
   expect(reachText(entry)).toBe(text);
 });
 
-test("of env and headers the names are shown, and variables by name", () => {
+test("env and headers are shown with names only, and variables by name", () => {
   expect(maskedMembers({ A: "abc", B: "Bearer ${TOKEN}" }, "=")).toEqual(["A=•••", "B=${TOKEN}"]);
 });

@@ -2,7 +2,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { maskValue, MASK, maskUrl, maskWords } from "../../text/mask-secrets.ts";
 import type { WrittenEntry } from "./written-entries.ts";
 
-/** How a server is started or reached, as its entry says it: variables by their names, what looks secret masked. */
+/** A server's command or URL as written, with unresolved variables and masked secrets. */
 export function reachText(entry: WrittenEntry): string | undefined {
   const { command, args, url, api } = entry;
   if (typeof api === "string") return api;
@@ -14,7 +14,7 @@ export function reachText(entry: WrittenEntry): string | undefined {
     .join(" ");
 }
 
-/** The same for programs: under the name of the key that the entry has. An entry with mistakes has it too. */
+/** The same for programs, under the key of the entry. Also for an invalid entry. */
 export function reachMember(entry: WrittenEntry): { command?: string; url?: string; api?: string } {
   const text = reachText(entry);
   if (text === undefined) return {};
@@ -22,7 +22,7 @@ export function reachMember(entry: WrittenEntry): { command?: string; url?: stri
   return typeof entry["url"] === "string" ? { url: text } : { command: text };
 }
 
-/** `NAME=•••` for each member: what `env` and `headers` hold is nobody's business. */
+/** `NAME=•••` for each member of `env` or `headers`, whose values may be secret. */
 export function maskedMembers(members: unknown, separator: string): string[] {
   if (typeof members !== "object" || members === null) return [];
   return Object.entries(members).map(

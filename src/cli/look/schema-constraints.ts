@@ -3,7 +3,7 @@ import { cut } from "../output/text-width.ts";
 
 const LONGEST_VALUE = 60;
 
-/** What a schema demands of a value beyond its type, in words: `at least 1`, `default 10`. */
+/** The constraints of a schema besides its type: `at least 1`, `default 10`. */
 export function constraintsOf(schema: unknown): string[] {
   if (!isRecord(schema)) return [];
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, pattern, format, examples } = schema;

@@ -15,7 +15,7 @@ interface ShowOptions {
   readonly server?: string | undefined;
 }
 
-/** Shows the tool of that name in full; of several servers that have one, each. */
+/** Shows the tool of that name in full, for each server that has one. */
 export async function showTool(
   context: CommandContext<ShowOptions>,
   listing: Listing<Tool>,
@@ -23,7 +23,7 @@ export async function showTool(
 ): Promise<number> {
   const { out } = context;
   await using servers = await context.openServers(asksAnyone);
-  // What the entry denies is asked for as well: "denied" is a better answer than "unknown".
+  // Denied tools are included: "denied" is a better answer than "unknown".
   const { allowed: _allowed, ...all } = listing;
   const { answers, failures } = await collect(context, servers, all);
   const found = answers.flatMap(({ server, value }) => {

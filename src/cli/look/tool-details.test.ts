@@ -42,7 +42,7 @@ test("the call to copy has a value of the right type for each required argument,
   ]);
 });
 
-test("an example of a call fits patterns, lengths and counts, and later dates are later", () => {
+test("an example call matches patterns, lengths and counts, and its dates are in order", () => {
   const inputSchema = {
     type: "object",
     properties: {

@@ -67,7 +67,7 @@ function memberLines(schema: Record<string, unknown>, out: Page): string[] {
   });
 }
 
-/** Members of members have rows of their own: `place.city`, `items[].name`. */
+/** Nested members have their own rows: `place.city`, `items[].name`. */
 function addRows(rows: Row[], reader: SchemaReader, schema: unknown, at: { prefix: string; depth: number }): void {
   for (const property of reader.properties(schema)) {
     if (rows.length >= MOST_ROWS) return;
@@ -89,7 +89,7 @@ function addRows(rows: Row[], reader: SchemaReader, schema: unknown, at: { prefi
   }
 }
 
-/** Its own claims: nobody has checked them. */
+/** The tool's own claims, which are not verified. */
 function effectsOf({ annotations = {} }: Tool): string[] {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   const words = [
@@ -106,10 +106,10 @@ function hint(value: unknown, yes: string, no: string | undefined): string | und
   return value === false ? no : undefined;
 }
 
-/** Models split JSON into pieces of about this many letters. */
+/** The approximate number of characters per token in JSON. */
 const LETTERS_PER_TOKEN = 3.5;
 
-/** Roughly how much of a model's context the definition of a tool takes, in each request that offers it. */
+/** The approximate part of a model's context that the tool takes in each request. */
 function tokenCost({ name, description, inputSchema }: Tool): number {
   return Math.ceil(JSON.stringify({ name, description, inputSchema }).length / LETTERS_PER_TOKEN);
 }

@@ -8,7 +8,7 @@ const typeOf = (schema: unknown, more: object = {}) => {
   return signature({ type: "object", properties: { a: schema }, required: ["a"], ...more })?.slice("t(a: ".length, -1);
 };
 
-test("a signature has what is required first, what is optional with its default", () => {
+test("a signature has required parameters first, then optional ones with their defaults", () => {
   const properties = { limit: { type: "integer", default: 10 }, query: { type: "string" }, all: { type: "boolean" } };
   expect(signature({ type: "object", properties, required: ["query"] })).toBe(
     "t(query: string, limit?: integer = 10, all?: boolean)",
@@ -40,7 +40,7 @@ test.each([
   expect(typeOf(schema)).toBe(text);
 });
 
-test("references are followed, and one to itself ends", () => {
+test("references are followed, and a reference to itself ends", () => {
   const $defs = {
     node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } },
     "odd/name": { type: "integer" },
@@ -50,7 +50,7 @@ test("references are followed, and one to itself ends", () => {
   expect(typeOf({ $ref: "https://example.com/else" })).toBe("else");
 });
 
-test("a schema that is made of itself in many ways is read to an end", () => {
+test("a schema that contains itself in many ways is read to an end", () => {
   const names = Array.from({ length: 40 }, (_, index) => `d${index}`);
   const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/$defs/${name}` }]));
   const $defs = Object.fromEntries(names.map((name) => [name, { type: "object", properties, required: names }]));

@@ -3,7 +3,7 @@ import type { Prompt, Tool } from "../../protocol/mcp.ts";
 import { memberName, SchemaReader, type TypeLimits } from "../../schema/type-text.ts";
 import { cellsOf, cut, filled } from "../output/text-width.ts";
 
-/** A name and what it takes, as it is read and typed: `search(query: string, limit?: integer = 10)`. */
+/** A name with its parameters: `search(query: string, limit?: integer = 10)`. */
 export interface Signature {
   name: string;
   parameters: readonly string[];
@@ -22,7 +22,7 @@ export function toolSignature({ name, inputSchema }: Tool, limits: TypeLimits = 
   return { name: nameText(name), parameters };
 }
 
-/** Arguments of prompts are texts. */
+/** Arguments of prompts are strings. */
 export function promptSignature({ name, arguments: taken }: Prompt): Signature {
   const parameters = (Array.isArray(taken) ? taken : []).map(({ name: argument, required }) => {
     return memberName({ name: nameText(argument), isRequired: required === true });
@@ -30,7 +30,7 @@ export function promptSignature({ name, arguments: taken }: Prompt): Signature {
   return { name: nameText(name), parameters };
 }
 
-/** On one line where that fits; else the parameters on lines of their own. */
+/** On one line if it fits; otherwise with each parameter on its own line. */
 export function signatureLines({ name, parameters }: Signature, width?: number): string[] {
   const line = `${name}(${parameters.join(", ")})`;
   if (width === undefined || cellsOf(line) <= width || parameters.length === 0) return [line];
@@ -42,7 +42,7 @@ function defaultOf(schema: unknown): string | undefined {
   return cut(JSON.stringify(schema.default) ?? "", LONGEST_DEFAULT);
 }
 
-/** Servers are asked to name what they list; one that does not must not spoil the list. */
+/** The specification requires a name, but a server may send none. */
 function nameText(name: unknown): string {
   return typeof name === "string" ? visible(name) : "(no name)";
 }

@@ -5,10 +5,10 @@ import { loadText, parseSource } from "../../config/read/read-source.ts";
 import { plainValue } from "../../source/source-node.ts";
 import { isRecord } from "../../json/is-record.ts";
 
-/** An entry as it stands in its file, under our own names of its keys. */
+/** An entry as written in its file, in the keys of Nexus. */
 export type WrittenEntry = Readonly<Record<string, unknown>>;
 
-/** The entries of a file by id. Variables are references here, so what they hold cannot be shown by mistake. */
+/** The entries of a file by id. Variables are not resolved, so their values cannot be shown by mistake. */
 export async function loadWrittenEntries(file: string): Promise<Map<string, WrittenEntry>> {
   const entries = new Map<string, WrittenEntry>();
   try {
@@ -19,7 +19,7 @@ export async function loadWrittenEntries(file: string): Promise<Map<string, Writ
       entries.set(idOf(found), isRecord(value) ? value : {});
     }
   } catch {
-    // Why a file cannot be read is told where the configuration is loaded.
+    // Problems of a file are reported when the configuration is loaded.
   }
   return entries;
 }

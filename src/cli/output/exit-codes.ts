@@ -1,6 +1,9 @@
 import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
 
-/** Exit codes of the command line: 3 configuration, 4 server away, 5 server's error, 7 time, 8 denied, 9 needs an answer. */
+/**
+ * Exit codes of the command line: 3 configuration, 4 server unavailable, 5 error of the server, 7 timeout, 8 denied, 9
+ * needs an answer.
+ */
 const EXIT_CODES: Record<ErrorCode, number> = {
   ARGUMENTS_INVALID: 2,
   CONFIG_INVALID: 3,
@@ -31,7 +34,7 @@ const EXIT_CODES: Record<ErrorCode, number> = {
 };
 
 export function exitCodeOf({ code, details }: NexusError): number {
-  // A program that may not be run is a server that cannot be started; a file of ours that may not be read is not.
+  // A program without permission is a server that cannot be started; an unreadable file of ours is not.
   if (code === "PERMISSION_DENIED" && details.phase === "start") return 4;
   return EXIT_CODES[code];
 }

@@ -2,7 +2,7 @@ import { visible } from "../../text/visible.ts";
 import type { Output } from "./output.ts";
 import { wrapped } from "./text-width.ts";
 
-/** One fact about something: a label, and its lines; without lines it is not shown. */
+/** A label and its lines; not shown without lines. */
 export type Fact = readonly [label: string, lines: readonly string[]];
 
 /** A title and aligned facts below it. All of it may come from outside. */

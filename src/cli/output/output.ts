@@ -13,16 +13,16 @@ const STYLES = {
 
 export type Style = keyof typeof STYLES;
 
-/** What `style` writes around a text. */
+/** The escape sequences of `style`. */
 const STYLED = new RegExp(`(\u001b\\[(?:${Object.values(STYLES).flat().join("|")})m)`);
 
-/** The terminal, or what stands in its place. Results go to stdout, all else to stderr. */
+/** Writes to the terminal or to files. Results go to stdout, everything else to stderr. */
 export class Output {
   readonly json: boolean;
   readonly #colours: boolean;
   readonly #isDumb: boolean;
 
-  /** `isDumb`: the terminal knows lines and nothing else. */
+  /** `isDumb`: the terminal supports only plain lines. */
   constructor({ json, colours, isDumb = false }: { json: boolean; colours: boolean; isDumb?: boolean }) {
     this.json = json;
     this.#isDumb = isDumb;
@@ -30,22 +30,22 @@ export class Output {
     endQuietlyOnClosedPipe();
   }
 
-  /** Somebody sits there who can answer. */
+  /** Whether the user can be asked. */
   get isInteractive(): boolean {
     return this.isAtTerminal && !this.json;
   }
 
-  /** Somebody sits there, whether or not they are asked. */
+  /** Whether there is a user at the terminal, even if it is not used for questions. */
   get isAtTerminal(): boolean {
     return process.stdin.isTTY && process.stderr.isTTY;
   }
 
-  /** Whether stderr can show something that moves. */
+  /** Whether stderr can show moving progress. */
   get showsProgress(): boolean {
     return process.stderr.isTTY && !this.json && !this.#isDumb;
   }
 
-  /** How many characters fit on a line; undefined where lines have no end, as in a file. */
+  /** Characters per line; undefined if lines are not limited, as in a file. */
   get columns(): number | undefined {
     return process.stdout.isTTY ? Math.max(process.stdout.columns, 20) : undefined;
   }
@@ -55,22 +55,22 @@ export class Output {
     process.stdout.write(`${this.#visible(text)}\n`);
   }
 
-  /** The result exactly as it is, for a file or a program that reads it. */
+  /** The unchanged result, for a file or a program. */
   bytes(data: Uint8Array): void {
     process.stdout.write(data);
   }
 
-  /** The result, for programs: the same value for them, and nothing that a terminal obeys or a person does not see. */
+  /** The result for programs: the same value, with control and invisible characters escaped. */
   value(value: unknown): void {
     process.stdout.write(`${visibleJson(JSON.stringify(value))}\n`);
   }
 
-  /** Beside the result, for people only: programs get results and errors, nothing else. */
+  /** A message for people beside the result; programs get only results and errors. */
   note(text: string): void {
     if (!this.json) process.stderr.write(`${this.#visible(text)}\n`);
   }
 
-  /** A line of the log: dim for people, an object of its own for programs. */
+  /** A log line: dim for people, a JSON object for programs. */
   log(level: string, message: string, data?: Readonly<Record<string, unknown>>): void {
     if (!this.json) {
       const about = data ? ` ${JSON.stringify(data)}` : "";
@@ -80,7 +80,7 @@ export class Output {
     process.stderr.write(`${visibleJson(JSON.stringify({ log: entry }))}\n`);
   }
 
-  /** Raw text to the terminal's stderr, for what is drawn over itself. */
+  /** Raw text to stderr, for lines that are overwritten. */
   draw(text: string): void {
     process.stderr.write(text);
   }
@@ -100,7 +100,7 @@ export class Output {
     return process.stderr.isTTY ? this.#styled(style, text) : text;
   }
 
-  /** Whatever a text was made of: of what is not seen, only our own colours are written. */
+  /** Escapes invisible characters in any text, except our own colours. */
   #visible(text: string): string {
     if (!this.#colours || !text.includes("\u001b")) return visibleLines(text);
     const parts = text.split(STYLED);
@@ -114,7 +114,7 @@ export class Output {
   }
 }
 
-/** Whoever reads the output may stop reading (`| head -1`), and that is no fault; a full disk is. */
+/** A closed pipe (`| head -1`) is not an error; a full disk is. */
 function endQuietlyOnClosedPipe(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

@@ -6,7 +6,7 @@ export function shortPath(file: string, home: string): string {
   return file.startsWith(`${home}${sep}`) ? `~${file.slice(home.length)}` : file;
 }
 
-/** A path as it is typed here: from the working folder if it is inside of it. */
+/** A path relative to the working folder if it is inside. */
 export function nearPath(file: string, { cwd, home }: { cwd: string; home: string }): string {
   return pathInside(file, cwd) ?? shortPath(file, home);
 }

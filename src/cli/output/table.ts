@@ -9,7 +9,7 @@ export interface Cell {
 const GAP = 2;
 const NARROWEST = 8;
 
-/** Rows in columns that are as wide as they need to be. On a terminal the widest are cut until a row fits on a line. */
+/** Rows in columns with the necessary width. On a terminal the widest columns are cut until a row fits. */
 export function tableLines(out: Pick<Output, "columns" | "style">, rows: readonly (readonly Cell[])[]): string[] {
   const widths = fitting(naturalWidths(rows), out.columns);
   return rows.map((row) => {

@@ -6,20 +6,20 @@ import type { Output } from "./output.ts";
 
 export interface TerminalQuestion {
   text: string;
-  /** What is typed is not shown. */
+  /** Whether the typed text is hidden. */
   hidden?: boolean | undefined;
-  /** What an empty answer means. */
+  /** The value of an empty answer. */
   fallback?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Asks the person at the terminal for one line. Ctrl-D and Ctrl-C throw CANCELLED. */
+/** Asks the user at the terminal for one line. Ctrl-D and Ctrl-C throw CANCELLED. */
 export async function askFor(out: Output, { text, hidden, fallback, signal }: TerminalQuestion): Promise<string> {
   const prompt = `${visible(text)}${fallback === undefined ? "" : ` [${visible(fallback)}]`}: `;
-  // The terminal stops showing what is typed as soon as it is read from: before anybody is invited to type.
+  // Reading begins before the prompt is shown, because the terminal hides typed text only from then on.
   const reading = readLine(hidden ? undefined : prompt, signal);
   if (hidden) out.draw(prompt);
-  // The line that was asked on is over, also where nothing was answered: what comes next begins a new one.
+  // End the line of the question, also if there was no answer.
   const answer = await reading.catch((error: unknown) => {
     out.draw("\n");
     throw error;
@@ -28,7 +28,7 @@ export async function askFor(out: Output, { text, hidden, fallback, signal }: Te
   return answer === "" ? (fallback ?? "") : answer;
 }
 
-/** Without a prompt nothing is shown, not even what is typed. */
+/** Without a prompt nothing is shown, not even typed text. */
 async function readLine(prompt: string | undefined, signal: AbortSignal | undefined): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = prompt === undefined ? silent : process.stderr;
@@ -43,7 +43,7 @@ async function readLine(prompt: string | undefined, signal: AbortSignal | undefi
         resolve();
       });
       reader.once("close", cancelled);
-      // In raw mode Ctrl-C is a key; the program treats it as the signal it stands for, which Windows cannot send.
+      // In raw mode Ctrl-C is a key; the program raises the signal itself, which Windows cannot send.
       reader.once("SIGINT", () => {
         if (!process.emit("SIGINT", "SIGINT")) process.kill(process.pid, "SIGINT");
         cancelled();
@@ -58,7 +58,7 @@ async function readLine(prompt: string | undefined, signal: AbortSignal | undefi
     reader.close();
   }
   const [answer = "", ...pasted] = lines;
-  // Several lines pasted at once answer several questions.
+  // Several pasted lines answer several questions.
   if (pasted.length > 0) process.stdin.unshift(pasted.map((line) => `${line}\n`).join(""));
   return answer;
 }

@@ -8,7 +8,7 @@ test("a text is as wide as the cells it takes", () => {
   expect(["abc", "日本", "e\u0301", "📦x"].map(cellsOf)).toEqual([3, 4, 1, 3]);
 });
 
-test("what does not fit is cut, with a sign that it was", () => {
+test("text that does not fit is cut with a mark", () => {
   expect(cut("abcdef", 4)).toBe("abc…");
   expect(cut("日本語", 4)).toBe("日…");
   expect(cut("abcdef", undefined)).toBe("abcdef");
@@ -30,7 +30,7 @@ test("a table is cut to the terminal at its widest columns, and never in a file"
   expect(tableLines({ columns: undefined, style }, rows)).toEqual([`id  ${"a".repeat(40)}  ${"b".repeat(20)}`]);
 });
 
-test("amounts are read at a glance", () => {
+test("amounts are short and readable", () => {
   expect([pluralize(1, "tool"), pluralize(2, "tool")]).toEqual(["1 tool", "2 tools"]);
   expect([durationText(85.4), durationText(2_400)]).toEqual(["85 ms", "2.4 s"]);
   expect([sizeText(640), sizeText(1_240), sizeText(5_000_000)]).toEqual(["640 B", "1.2 kB", "5.0 MB"]);

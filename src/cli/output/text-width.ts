@@ -5,7 +5,7 @@ const TWO_CELLS =
 // oxlint-disable-next-line no-control-regex -- most text is plain, and as wide as it is long
 const PLAIN = /^[\u0000-\u02ff]*$/;
 
-/** How many cells of a terminal a text takes. */
+/** The number of terminal cells of a text. */
 export function cellsOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let cells = 0;
@@ -13,7 +13,7 @@ export function cellsOf(text: string): number {
   return cells;
 }
 
-/** The text, or as much of it as fits, with `…` where the rest was. Without a width it fits. */
+/** The text, cut with `…` if it is wider than `width`. */
 export function cut(text: string, width: number | undefined): string {
   if (width === undefined || cellsOf(text) <= width) return text;
   let kept = "";
@@ -26,17 +26,17 @@ export function cut(text: string, width: number | undefined): string {
   return width < 1 ? "" : `${kept.trimEnd()}…`;
 }
 
-/** Filled up with spaces to a width. */
+/** Padded with spaces to a width. */
 export function padded(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - cellsOf(text)));
 }
 
-/** Lines that fit, broken between words. A word that is wider than the line stays whole: it may be a name to copy. */
+/** Lines that fit, broken between words. A word that is wider than the line stays whole, so that it can be copied. */
 export function wrapped(text: string, width: number | undefined): string[] {
   return text.split(/\r?\n/).flatMap((line) => filled(line.split(" "), " ", width));
 }
 
-/** As many of the parts on each line as fit; a line that goes on ends with the separator. */
+/** As many parts on each line as fit; a line that continues ends with the separator. */
 export function filled(parts: readonly string[], separator: string, width: number | undefined): string[] {
   if (width === undefined) return [parts.join(separator)];
   const lines: string[] = [];

@@ -2,17 +2,17 @@ import { ownedName } from "../../auth/secret-name.ts";
 import { neededSecrets } from "../api/needed-secrets.ts";
 import type { CommandContext } from "../command/command.ts";
 
-/** A configured server whose secret it is, and the origin that its requests go to. */
+/** The configured server of a secret, and the origin of its requests. */
 export interface SecretDestination {
   server: string;
   origin: string;
-  /** The secrets that its tools use; a name with `{…}` in it stands for many. */
+  /** The secrets that its tools use; a name with `{…}` stands for many. */
   used: string[];
 }
 
 /**
- * Where a secret called `<server>.<name>` goes: to the address of that server's tool file, as approved, or to the one that the
- * entry puts in its place. Undefined where no such server is configured, or it cannot be used.
+ * The destination of a secret named `<server>.<name>`: the address in that server's approved tool file, or the one in
+ * its entry. Undefined if no such server is configured or it cannot be used.
  */
 export async function destinationOf(
   name: string,
@@ -29,11 +29,11 @@ export async function destinationOf(
     const trust = trustFor({ surroundings, stateFolder, trust: flags.trust });
     const { file } = await loadApproved(entry.reach.file, { trust });
     const { upstream } = entry.reach;
-    // A fake gets placeholders, never what is stored.
+    // A fake gets placeholders, never stored secrets.
     const address = upstream === undefined || upstream === "fake" ? file.upstream.base : upstream;
     return { server, origin: new URL(address).origin, used: neededSecrets(file, server) };
   } catch {
-    // What is wrong with the configuration is no reason not to store a secret.
+    // A problem in the configuration does not prevent storing a secret.
     return undefined;
   }
 }

@@ -24,7 +24,7 @@ export const secretsList = defineCommand({
       return out.value({ items, errors: failuresForPrograms(lost) });
     }
     const rows = secrets.map(({ name, origins }) => [{ text: name }, originsCell(origins)]);
-    // Whole, however narrow the terminal is: half an address looks like another one.
+    // Not cut, because half of an address looks like another one.
     const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
     for (const line of tableLines(wide, rows)) out.line(line);
     for (const error of lost) out.note(`${out.onStderr("yellow", "warning:")} ${error.message}. ${error.hint}`);

@@ -62,13 +62,13 @@ function shortWarning(out: Output, name: string): string {
   return `${out.onStderr("yellow", "warning:")} ${name} has fewer than ${SHORT_SECRET} characters. ${where}: use a longer value if possible.`;
 }
 
-/** Its name says that it is of an API's server, whose tools do not know it: a slip of the pen, most likely. */
+/** The name has an API server's prefix, but its tools do not use the secret: probably a typing error. */
 function strangeWarning(out: Output, name: string, { server, used }: SecretDestination): string {
   const known = used.length === 0 ? "they use no secrets" : `they use ${used.join(", ")}`;
   return `${out.onStderr("yellow", "warning:")} The tools of "${server}" do not use ${name}; ${known}. To remove it: nexus secrets remove ${name}`;
 }
 
-/** What was given may be the secret itself: it is not repeated. */
+/** The argument may be the secret itself, so it is not repeated. */
 function valueGiven(name: string): NexusError {
   const isName = /^[\w.-]{1,128}$/.test(name);
   return wrongUsage(

@@ -2,9 +2,9 @@ import type { SecretStore } from "../../auth/secrets.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 
-/** There is no secret of this name. */
+/** The error for an unknown secret. */
 export async function unknownSecret(name: string, store: SecretStore): Promise<NexusError> {
-  // One that cannot be read must not hide that this one is not there.
+  // An unreadable secret must not hide that this one does not exist.
   const { secrets } = await store.list().catch(() => ({ secrets: [] }));
   const near = nearestName(
     name,

@@ -4,7 +4,7 @@ import { fullName } from "../../gateway/names/names.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { exampleArguments } from "../look/example-call.ts";
 
-/** What to do with a gateway that listens, in lines. */
+/** What to do with a running gateway, in lines. */
 export function greeting(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
   const servers = host.servers();
   const shown = servers.filter(({ state }) => state.kind !== "disabled");
@@ -50,7 +50,7 @@ export function stateWords({ id, state }: ServerStatus): string {
   }
 }
 
-/** Commands that work as they stand; the call is of a tool that says it changes nothing, if there is one. */
+/** Commands that work unchanged; the call uses a read-only tool, if there is one. */
 function commandsToTry(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
   const prefixes = new Map(host.servers().map(({ id, definition }) => [id, definition.prefix]));
   const list = `nexus mcp tools --url ${url}`;

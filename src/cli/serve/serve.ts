@@ -18,11 +18,11 @@ import { verboseLogger } from "../output/verbose-logger.ts";
 import type { HostEntry } from "../../host/host-options.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 
-/** How long the first line waits for servers that are slow to start; they are served when they are there. */
+/** How long the first line waits for slow servers; they are served when they are ready. */
 const STARTING_MS = 10_000;
 
 const OF_HTTP = ["max-stream", "allow-host", "allow-origin"] as const;
-/** Clients wait a second before they come back. */
+/** Clients wait a second before they reconnect. */
 const SHORTEST_STREAM_MS = 1000;
 
 /** nexus serve */
@@ -106,7 +106,7 @@ input does the same, and a signal stops immediately.`,
   },
 });
 
-/** A name that is not there is a mistake on the command line, and would serve nothing. */
+/** An unknown name is a mistake on the command line, and would serve nothing. */
 function requireServer(host: Host, id: string): void {
   if (host.find(id)) return;
   throw unknownServer(id, host.configuration?.servers.map((server) => server.id) ?? []);
@@ -115,13 +115,13 @@ function requireServer(host: Host, id: string): void {
 interface Pipes {
   logger: Logger;
   signal: AbortSignal;
-  /** This one alone. */
+  /** Serve only this server. */
   server: string | undefined;
 }
 
 async function servePipes(host: Host, { logger, signal, server }: Pipes): Promise<void> {
   const ended = new AbortController();
-  // A client that is gone is the end of it, and no reason to leave its servers running.
+  // When the client is gone, the command ends and stops its servers.
   process.stdout.removeAllListeners("error").on("error", () => ended.abort());
   try {
     const { stdin: input, stdout: output } = process;
@@ -140,7 +140,7 @@ function tellWhere({ url, port, host }: Gateway, out: Output, platform: NodeJS.P
   for (const line of greeting(url, host, platform)) out.line(visible(line));
 }
 
-/** What looks wrong in the files. Those that cannot be used at all, the host names itself, now and while it watches. */
+/** Warnings about the files. The host itself reports files that cannot be used, also later. */
 function tellWarnings(host: Host, out: Output): void {
   for (const { message, source } of host.configuration?.warnings ?? []) {
     const text = `${message} (${source.file}:${source.line})`;
@@ -156,13 +156,13 @@ function portOf(given: string | undefined): number {
   throw wrongUsage(`--port "${given}" is not a port number`, "Use a number from 0 to 65535; 0 selects any free port.");
 }
 
-/** As in a URL, or bare. */
+/** As in a URL, or without brackets. */
 function addressOf(given: string | undefined): string | undefined {
   if (given === "") throw wrongUsage("--host needs an address", "Remove it to listen on 127.0.0.1.");
   return given?.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** As browsers write them: no path, no slash at the end. */
+/** In the form of browsers: no path and no slash at the end. */
 function originsOf(given: readonly string[] | undefined): string[] | undefined {
   return given?.map((text) => {
     const origin = parseWebOrigin(text);
@@ -184,8 +184,8 @@ function loggerFor({ verbose }: Flags, out: Output): Logger {
 }
 
 /**
- * The bundled demo server, once as the newest specification has it and once as it was before, and a hotel's API as the
- * workshop makes a server of it, with a fake of the hotel behind it.
+ * The bundled demo server in the newest revision and in an older one, and a hotel API from a tool file with a fake
+ * behind it.
  */
 function demoServers(): Record<string, HostEntry> {
   const script = fileURLToPath(new URL("../demo/main.js", import.meta.url));

@@ -5,12 +5,12 @@ import { longNames } from "../doctor/long-names.ts";
 import type { Output } from "../output/output.ts";
 import { stateWords } from "./greeting.ts";
 
-/** Says on stderr which servers fail and why, and when they are back. */
+/** Reports on stderr which servers fail and why, and when they are back. */
 export class ServerNews implements Disposable {
   readonly #host: Host;
   readonly #out: Output;
   readonly #stop: () => void;
-  /** What was said last of each that has trouble. */
+  /** The last report about each failing server. */
   readonly #troubled = new Map<string, string>();
   readonly #longNames = new Map<string, string>();
 
@@ -46,7 +46,7 @@ export class ServerNews implements Disposable {
     }
   }
 
-  /** Too long a name may cost a client all its tools, and is seen when the tools are listed first. */
+  /** A name that is too long may cost a client all its tools, so it is reported when the tools are first listed. */
   #lookAtNames({ id, definition }: ServerStatus): void {
     const { tools, prompts } = this.#host.offered(id);
     const tooLong = longNames(

@@ -5,22 +5,22 @@ import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { loadWritten, type WrittenServers } from "../../config/edit/written-servers.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 
-/** A file of the project or of a folder above it, as it was when it was read. */
+/** A file of the project or of a folder above it, as read. */
 export interface ProjectFile extends Pick<ConfigFile, "file" | "layer" | "trustKey"> {
-  /** This version of it. */
+  /** Whether this version is trusted. */
   trusted: boolean;
   written: WrittenServers | undefined;
   problem: NexusError | undefined;
 }
 
-/** Every file that somebody other than the user may have written, with what it would start. */
+/** Every file that others may have written, with what it would start. */
 export async function loadProjectFiles(surroundings: ConfigContext, trust: TrustStore): Promise<ProjectFile[]> {
   const { files } = await loadConfiguration({ ...surroundings, trust });
   const theirs = files.filter(({ layer }) => layer === "project" || layer === "ancestor");
   return Promise.all(
     theirs.map(async ({ file, layer, trustKey, problem }): Promise<ProjectFile> => {
       try {
-        // What is shown and what is trusted come from one reading: the file may change at any time.
+        // One reading for what is shown and what is trusted, because the file may change at any time.
         const written = await loadWritten(file, surroundings);
         const trusted = written !== undefined && (await trust.isTrusted(trustKey, written.fingerprint));
         return { file, layer, trustKey, trusted, written, problem: written ? undefined : problem };

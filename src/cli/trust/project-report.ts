@@ -6,7 +6,7 @@ import { circumstancesAsWritten, reachAsWritten } from "../configure/entry-words
 import type { Output } from "../output/output.ts";
 import type { ProjectFile } from "./project-files.ts";
 
-/** Exactly what files of a project would start and send, as it is written there. */
+/** Exactly what a project's files would start and send, as written. */
 export function showProjectFiles(out: Output, files: readonly ProjectFile[]): void {
   for (const { file, trusted, written, problem } of files) {
     const state = problem ? "cannot be used" : trusted ? "trusted" : "not trusted";
@@ -45,7 +45,7 @@ export function projectFileFacts({ file, layer, trusted, written, problem }: Pro
   };
 }
 
-/** Variables by name only: their values may be secret, but a name such as NODE_OPTIONS says that code is loaded. */
+/** Only the names of variables: values may be secret, but a name such as NODE_OPTIONS shows that code is loaded. */
 function textFacts(written: ProjectFile["written"]): { path: string; variables?: string[] }[] {
   return (written?.files ?? []).flatMap(({ path, text, isEnvironment }) => {
     if (text === null) return [];

@@ -12,20 +12,20 @@ import { showForApproval } from "../api/show-for-approval.ts";
 import type { Output } from "../output/output.ts";
 import type { ProjectFile } from "./project-files.ts";
 
-/** A tool file that an entry of a project names, as it was when it was read. */
+/** A tool file of a project's entry, as read. */
 export interface ProjectToolFile {
   server: string;
   path: string;
-  /** Absent where it cannot be compiled. */
+  /** Undefined if it cannot be compiled. */
   api: CompiledApi | undefined;
   documents: LoadedApi["documents"];
-  /** Its lock says that it was approved as it is. */
+  /** Whether its lock approves this version. */
   isLocked: boolean;
-  /** This user has accepted it as it is. */
+  /** Whether this user has accepted this version. */
   isAccepted: boolean;
 }
 
-/** The tool files of a project's entries. One whose path has variables in it is left to `nexus api approve`. */
+/** The tool files of a project's entries, except those whose path has variables: `nexus api approve` handles them. */
 export async function loadToolFiles(
   files: readonly ProjectFile[],
   { platform, home }: ConfigContext,
@@ -64,7 +64,7 @@ export function isOpen({ isLocked, isAccepted }: ProjectToolFile): boolean {
   return isLocked && !isAccepted;
 }
 
-/** All that would be served and was not accepted yet. */
+/** What would be served and was not accepted yet. */
 export function showToolFiles(out: Output, files: readonly ProjectToolFile[]): void {
   for (const file of files) {
     const { server, path, api, documents, isLocked } = file;

@@ -9,29 +9,29 @@ import { CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts"
 export type SeenChange = { time: string } & (
   | { kind: "list-changed"; list: ChangingList; added: string[]; removed: string[] }
   | { kind: "resource-updated"; uri: string; contents?: ResourceContents[]; error?: string }
-  /** The stream of changes broke off; until it is restored, changes may be missed. */
+  /** The stream was interrupted; until it is restored, changes may be missed. */
   | { kind: "interrupted"; reason: string }
   | { kind: "restored" }
 );
 
 export interface ChangeWatcherOptions {
-  /** Resources to hear about. */
+  /** Resources to follow. */
   uris: readonly string[];
-  /** Read resources that were updated. */
+  /** Whether updated resources are read. */
   reads: boolean;
-  /** Those of the tools that may be shown. */
+  /** The tools that may be shown. */
   allowed: (tools: readonly Tool[]) => readonly Tool[];
   signal: AbortSignal;
 }
 
 const PULSE_MS = 15_000;
 
-/** Follows one server's changes, and finds out what they are. */
+/** Follows one server's changes, and finds the differences. */
 export class ChangeWatcher implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: ChangeWatcherOptions;
   readonly #known = new Map<ChangingList, ReadonlySet<string>>();
-  /** What has come and was not looked at yet. */
+  /** Changes that were not processed yet. */
   readonly #queue: (Change & { time: string })[] = [];
   #wake: () => void = () => {};
   #failure: NexusError | undefined;
@@ -43,7 +43,7 @@ export class ChangeWatcher implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Subscribes, and says to what the server agreed. */
+  /** Subscribes; returns what the server agreed to. */
   async open(): Promise<string[]> {
     const { uris, signal } = this.#options;
     const client = this.#client;
@@ -54,18 +54,18 @@ export class ChangeWatcher implements AsyncDisposable {
     if (refused.length > 0) throw untold(refused.join(", "), client.server);
     const told = [...(accepted.lists ?? []), ...(accepted.resources ?? [])];
     if (told.length === 0) throw untold("anything", client.server);
-    // After subscribing: what changes in between is told, and found to be nothing new.
+    // After subscribing: a change in between is reported, and found to be no difference.
     for (const list of accepted.lists ?? []) this.#known.set(list, await this.#names(list));
     void client.closed.then(() =>
       this.#fail(client.lost ?? new NexusError("CONNECTION_LOST", "The connection to the server was lost")),
     );
     signal.addEventListener("abort", () => this.#wake(), { once: true });
-    // On HTTP a server can go away without a word.
+    // An HTTP server can disappear without notice.
     this.#pulse = setInterval(() => void this.#checkThere(), PULSE_MS);
     return told;
   }
 
-  /** Changes as they come; ends when the signal fires, and throws when the server is gone. */
+  /** Changes as they come; ends when the signal is aborted, and throws when the server is gone. */
   async *changes(): AsyncGenerator<SeenChange> {
     const { signal } = this.#options;
     while (!signal.aborted) {
@@ -144,7 +144,7 @@ export class ChangeWatcher implements AsyncDisposable {
     return new Set((await this.#client.listResources(options)).map(({ uri }) => uri));
   }
 
-  /** A resource that cannot be read has changed all the same. */
+  /** A resource that cannot be read counts as changed. */
   async #read(uri: string): Promise<{ contents?: ResourceContents[]; error?: string }> {
     const { reads, signal } = this.#options;
     if (!reads) return {};
