@@ -1,4 +1,4 @@
-/** API documentation to MCP servers: the tool file, what it compiles to, its approval, its server and its fake. */
+/** API documentation to MCP servers: tool file, compilation, approval, server and fake. */
 export { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
 export type { Citation } from "./compile/citations.ts";
 export { startFake, type Fake, type FakeOptions } from "./fake/fake.ts";

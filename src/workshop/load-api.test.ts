@@ -31,12 +31,12 @@ async function problems(): Promise<string[]> {
   return found.map(({ line, path, message }) => `${line} ${path}: ${message}`);
 }
 
-test("X12: texts that Git checked out with CRLF are what was approved", async () => {
+test("X12: texts that Git checked out with CRLF keep their approval", async () => {
   for (const name of ["manual.md", "museum.nexus.yaml"]) await rewrite(name, (text) => text.replaceAll("\n", "\r\n"));
   await expect(loadApproved(file)).resolves.toMatchObject({ api: { file: { api: "museum" } } });
 });
 
-test("X12: what an earlier version approved stays approved: members that the grammar gained have no part in the hash", async () => {
+test("X12: an approval of an earlier version stays valid: new members of the format do not change the hash", async () => {
   for (const name of ["museum.nexus.yaml", "museum.nexus.lock", "manual.md"]) {
     await copyFile(join("test/fixtures/workshop/approved-before", name), join(folder, name));
   }
@@ -49,15 +49,15 @@ test("X12: what an earlier version approved stays approved: members that the gra
   expect((await loadApi(file)).api?.hash).toBe(api?.hash);
 });
 
-describe("what is wrong with documents", () => {
-  test("one that is not there is one mistake, whatever leans on it", async () => {
+describe("problems of documents", () => {
+  test("a missing document is one problem, no matter what depends on it", async () => {
     await rm(join(folder, "manual.md"));
     expect(await problems()).toEqual([
       expect.stringMatching(/^\d+ documents\.manual: there is no file "manual\.md" beside the tool file$/),
     ]);
   });
 
-  test("lines that it does not have are named where they are written", async () => {
+  test("evidence beyond the end of a document is reported in its place", async () => {
     await rewrite("museum.nexus.yaml", (text) => text.replace("evidence: manual#L18 }", "evidence: manual#L1800 }"));
     const [line] = (await readFile(file, "utf8")).split("manual#L1800");
     expect(await problems()).toEqual([
@@ -69,7 +69,7 @@ describe("what is wrong with documents", () => {
     ]);
   });
 
-  test("how a hash is found out is said, and works", async () => {
+  test("the command for a document's hash is shown, and works", async () => {
     await rewrite("museum.nexus.yaml", (text) => text.replace(/sha256: [0-9a-f]{64}/, "sha256: todo"));
     const { problems: found } = await loadApi(file);
     expect(found).toEqual([expect.objectContaining({ hint: expect.stringContaining("64 zeros") })]);
@@ -81,7 +81,7 @@ describe("what is wrong with documents", () => {
   });
 });
 
-test("P1.9: a path that leads to no file says what to write", async () => {
+test("P1.9: a path that is not a file is reported with what to write", async () => {
   const hint = `Give the path of the file itself, such as "api/shop/shop.nexus.yaml".`;
   await expect(loadApi(join(folder, "shop"))).rejects.toMatchObject({
     code: "CONFIG_INVALID",

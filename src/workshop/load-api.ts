@@ -12,7 +12,7 @@ import type { ToolFile } from "./file/model/tool-file.ts";
 import { readYaml } from "./file/model/read-yaml.ts";
 import { isApproved, readLock, type Lock } from "./review/lock.ts";
 
-/** Reading it says the same of what is a little smaller; what is far larger is not read at all. */
+/** The parser reports files that are slightly too large; much larger ones are not read at all. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const MAX_DOCUMENTS_LENGTH = 64 * 1024 * 1024;
@@ -30,7 +30,7 @@ export interface LoadedApi {
   lock?: Lock;
 }
 
-/** What is served, and the file with its fake and checks. */
+/** The served API, and the file with its fake and checks. */
 export interface ApprovedApi {
   api: CompiledApi;
   file: ToolFile;
@@ -78,7 +78,7 @@ function unreadable(message: string, error?: unknown): NexusError {
 }
 
 export interface LoadApprovedOptions {
-  /** What this user has accepted; by default what comes with the package. */
+  /** What this user has accepted; default: only files of the package. */
   trust?: TrustStore | undefined;
 }
 
@@ -123,13 +123,13 @@ function loadDocuments(file: ToolFile, folder: string): Record<string, string> {
     if (length > MAX_DOCUMENTS_LENGTH) {
       throw unreadable(`The documents of a tool file have more than ${MAX_DOCUMENTS_LENGTH} characters, the limit`);
     }
-    // Git may check texts out with CRLF: they still say the same, and have the same hash.
+    // Git may check out texts with CRLF: the hash must be the same.
     if (text !== undefined) texts[name] = text.replaceAll("\r\n", "\n");
   }
   return texts;
 }
 
-/** With the place in the text that each is about. */
+/** With the place of each in the text. */
 function placed(problems: readonly CompileProblem[], text: string): Problem[] {
   const tree = problems.length === 0 ? undefined : readYaml(text).tree;
   if (!tree) return [];

@@ -34,7 +34,7 @@ function surroundings(): ApiSurroundings {
 
 const listening = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
 
-test("a fake does not outlive an API that cannot be opened", async () => {
+test("a fake is closed if its API cannot be opened", async () => {
   const path = await approved((text) => text.replace(/^(secrets:\n {2}\w+: \{)/m, "$1 sign: hmac,"));
   const before = listening();
   const transport = await openApi({ kind: "api", file: path, upstream: "fake" }, surroundings());
@@ -42,7 +42,7 @@ test("a fake does not outlive an API that cannot be opened", async () => {
   await expect.poll(listening).toBe(before);
 });
 
-test("a client without a timeout of its own waits until the API's longest call is over", async () => {
+test("a client without its own timeout waits for the API's longest call", async () => {
   const path = await approved((text) => text.replace(/^( {2}timeout:) \S+/m, "$1 90s"));
   const transport = await openApi({ kind: "api", file: path, upstream: "fake" }, surroundings());
   expect(transport.longestCallMs).toBeGreaterThan(90_000);
@@ -70,7 +70,7 @@ describe("settings", () => {
     });
   });
 
-  test("of a user are no part of what is approved, and a fake has examples of its own", async () => {
+  test("of a user are not part of the approval, and a fake has its own examples", async () => {
     await openedWith({ channel: "acme" });
     await openedWith({ channel: "other", area: "east" });
     await openedWith({}, "fake");

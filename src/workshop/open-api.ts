@@ -19,8 +19,8 @@ import { apiServer } from "./serve/api-server.ts";
 const TELLING_MS = 5_000;
 
 /**
- * A server made from an approved tool file, in this process. Each connection opens and closes what it needs, a listening
- * fake included; a connection that is cancelled while it opens leaves nothing behind.
+ * A server from an approved tool file, in this process. Each connection opens and closes what it needs, including a
+ * fake; a connection that is cancelled while it opens leaves nothing behind.
  */
 export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<Transport> {
   const trust = given.trust ?? trustStore(given.surroundings, given.stateFolder);
@@ -44,7 +44,7 @@ export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<
   };
 }
 
-/** With the call that confirms it, and time to tell what became of it: the server knows more about a write than its client. */
+/** Includes the confirming call and time to report the outcome: the server knows more about a write than its client. */
 function longestCallMs({ tools }: ToolFile): number {
   const of = (name: string | undefined) =>
     name !== undefined && Object.hasOwn(tools, name) ? (tools[name]?.limits.timeoutMs ?? 0) : 0;
@@ -57,7 +57,7 @@ async function startServer(
   given: ApiSurroundings,
 ) {
   const instance = defaultInstance(given.server ?? file.api);
-  // What was agreed to with one server is no answer for another.
+  // One key per server, so that an agreement with one server is not valid for another.
   const stateKey = await loadStateKey(given.stateFolder, given.surroundings.platform, instanceKey(instance));
   const bound = upstream === "fake" ? await boundToFake(file, instance) : boundToReal(file, instance, upstream, given);
   const { close: unbind, ...binding } = bound;
@@ -82,7 +82,7 @@ async function startServer(
 
 type Binding = Pick<ApiRunnerOptions, "secrets" | "upstream" | "ledger"> & { close: () => Promise<void> };
 
-/** The upstream as the file describes it, with the credentials it takes; what is booked there is forgotten with it. */
+/** The fake of the file with its credentials; its data ends with it. */
 async function boundToFake(file: ToolFile, { server }: ServerInstance): Promise<Binding> {
   const { startFake } = await import("./fake/fake.ts");
   const fake = await startFake(file);
@@ -106,14 +106,14 @@ function boundToReal(
   return { secrets, upstream, ledger: ledgerFor(api, instance, given), close: async () => {} };
 }
 
-/** One for all connections of this process: its index is as large as a year's writes. */
+/** One for all connections of this process: its index has all writes of a year. */
 function ledgerFor(api: string, instance: ServerInstance, given: ApiSurroundings): FileWriteLedger {
   const folder = writesFolder(given.stateFolder);
   const file = join(folder, `${instanceFileName(instance)}.jsonl`);
   const known = given.shared?.get(file);
   if (known instanceof FileWriteLedger) return known;
   const { platform } = given.surroundings;
-  // Writes were once recorded by the name of the API.
+  // Older versions recorded writes under the name of the API.
   const ledger = new FileWriteLedger({ file, platform, former: join(folder, `${api}.jsonl`) });
   given.shared?.set(file, ledger);
   return ledger;

@@ -13,7 +13,7 @@ async function outcomesOf(checks: CheckSpec[]): Promise<CheckOutcome[]> {
   return outcomes;
 }
 
-test("a check says what is not as expected", async () => {
+test("a check reports differences from its expected result", async () => {
   const call = { museumId: 7, date: "2026-05-02" };
   const outcomes = await outcomesOf([
     { name: "right", call, expect: { text: "10:00 to 18:00", structuredContent: { isOpen: true } } },

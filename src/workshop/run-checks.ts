@@ -6,18 +6,18 @@ import { ApiRunner } from "./run/api-runner.ts";
 import { exampleSettings } from "./run/setting-values.ts";
 import { startFake } from "./fake/fake.ts";
 
-/** How one check went. */
+/** The result of one check. */
 export interface CheckOutcome {
   tool: string;
   name: string;
-  /** What is not as expected; none where it passed. */
+  /** Differences from the expected result; empty if it passed. */
   problems: string[];
 }
 
-/** How much is told of what came instead. */
+/** Maximum number of characters of the actual result. */
 const SHOWN = 300;
 
-/** Runs the checks of a file against its fake, each as if it was the first. */
+/** Runs the checks of a file against its fake, each from the initial state. */
 export async function* runChecks(
   { api, file }: { api: CompiledApi; file: ToolFile },
   { tool: only, signal }: { tool?: string | undefined; signal?: AbortSignal | undefined } = {},
@@ -34,9 +34,9 @@ export async function* runChecks(
     if (only !== undefined && tool !== only) continue;
     for (const [index, check] of checks.entries()) {
       fake.reset();
-      // Other tools, which a check may look with before, work all the same.
+      // Other tools, which a check may call before, still work.
       if (check.fake) fake.fail(check.fake, Infinity, tool);
-      // Writes of another caller are other writes.
+      // Each check is another caller, so its writes are separate.
       const result = await runner.call(tool, check.call, { caller: `check ${index}`, signal });
       yield { tool, name: check.name, problems: problemsOf(check.expect, result) };
     }
@@ -58,7 +58,7 @@ function problemsOf({ error, structuredContent, text }: CheckSpec["expect"], res
   ];
 }
 
-/** Members that are not expected may be there; lists have as many items as expected. */
+/** Unexpected members are allowed; lists must have the expected length. */
 export function differences(expected: unknown, actual: unknown, path: string): string[] {
   const where = path === "" ? "the result" : path;
   if (Array.isArray(expected)) {

@@ -6,18 +6,18 @@ export class ArgumentPatterns {
   readonly #budget = new StepBudget();
   #isExceeded = false;
 
-  /** For the next call. */
+  /** Resets the budget for the next call. */
   renew(): void {
     this.#budget.renew();
     this.#isExceeded = false;
   }
 
-  /** Whether some text of this call was not checked: what was said about patterns means nothing then. */
+  /** Whether some text of this call was not checked: then the results of patterns are meaningless. */
   get isExceeded(): boolean {
     return this.#isExceeded;
   }
 
-  /** As the validator uses it. */
+  /** For the validator. */
   compile(source: string): { test(text: string): boolean; toString(): string } {
     const pattern = linearPattern(source);
     return {
@@ -30,7 +30,7 @@ export class ArgumentPatterns {
           return false;
         }
       },
-      // The validator tells patterns apart by it.
+      // The validator distinguishes patterns by it.
       toString: () => source,
     };
   }

@@ -4,15 +4,15 @@ import { locateValue, type SchemaLocation } from "../../schema/location.ts";
 import { pointerParts } from "../../schema/pointer.ts";
 import { DATETIME } from "../compile/json-schema.ts";
 
-/** One thing that is wrong with the arguments. */
+/** One problem of the arguments. */
 export interface ArgumentProblem {
   /** `rooms[0].childAges[1]`; empty for the arguments as a whole. */
   name: string;
-  /** Names it. */
+  /** Contains the name. */
   message: string;
 }
 
-/** What the validator found, in the words that every check of a schema uses. */
+/** The validator's error in the words of all schema checks. */
 export function argumentProblems(error: ErrorObject, root: unknown): ArgumentProblem[] {
   const { keyword, instancePath, params, parentSchema } = error as ErrorObject<string, Record<string, unknown>>;
   const schema: Record<string, unknown> = parentSchema ?? {};
@@ -34,7 +34,7 @@ export function argumentProblems(error: ErrorObject, root: unknown): ArgumentPro
   }
 }
 
-/** Every keyword that our schemas have is explained; a new one is not lost. */
+/** All keywords of our schemas are explained; for a new one, the validator's own message is used. */
 function orAsReported(
   found: SchemaFinding[],
   { message = "" }: ErrorObject,

@@ -52,7 +52,7 @@ const good = {
 const problems = (more: object) => check({ ...good, ...more }).problems;
 
 describe("arguments (X3)", () => {
-  test("that are too long for their pattern are refused after a bounded amount of work", () => {
+  test("that are too long for their pattern are refused after a limited amount of work", () => {
     expect(problems({ remark: `${" ".repeat(1_000_000)}x`, ticket: "AB" })).toEqual([
       "remark: expected at most 100 characters, got 1000001",
       "The arguments hold too much text to check against the patterns; send less",
@@ -61,7 +61,7 @@ describe("arguments (X3)", () => {
     expect(problems({ ticket: "AB", code: "T-1" })).toHaveLength(2);
   });
 
-  test("that are right come back with their defaults, hidden ones included, and stay as they were given", () => {
+  test("that are valid are returned with their defaults, including hidden ones, and are not changed", () => {
     const given = structuredClone({
       ...good,
       rooms: [{ adults: 1 }, { adults: 2, childAges: [1] }],
@@ -120,7 +120,7 @@ describe("arguments (X3)", () => {
     expect(problems(more)).toEqual([problem]);
   });
 
-  test("are told all at once, a name that was mistaken for another at both ends", () => {
+  test("have all their problems reported at once, with a confused name at both ends", () => {
     expect(
       check({
         arival: "2025-12-17",
@@ -139,7 +139,7 @@ describe("arguments (X3)", () => {
     ]);
   });
 
-  test("that nobody knows are dropped where the tool says so, fields that are no arguments among them", () => {
+  test("that are unknown are dropped if the tool says so, also fields that are not arguments", () => {
     const { value, problems } = checker("drop")({
       ...good,
       extra: 1,
@@ -172,7 +172,7 @@ describe("arguments (X3)", () => {
     expect(({} as Record<string, unknown>)["adults"]).toBeUndefined();
   });
 
-  test("never make the checker crash, whatever they are", () => {
+  test("never make the checker crash", () => {
     const near = fc.record({ rooms: fc.anything(), arrival: fc.anything(), hotelIds: fc.array(fc.anything()) });
     fc.assert(
       fc.property(fc.oneof(fc.anything(), near), (args) => check(args).problems.length > 0),
@@ -180,7 +180,7 @@ describe("arguments (X3)", () => {
     );
   });
 
-  test("too deep for a type that holds itself are refused", () => {
+  test("that are too deep for a recursive type are refused", () => {
     const tree = checkerOf({ t: { type: "T", optional: true } });
     let deep: Record<string, unknown> = {};
     for (let depth = 0; depth < 100_000; depth++) deep = { t: deep };
@@ -199,7 +199,7 @@ function checkerOf(fields: Parameters<typeof fileOf>[0][string]["fields"]) {
   return checkerFor(file, "t", inputSchema(file, "T", "reject"));
 }
 
-test("X3: a number is refused only where its digits may have been lost", () => {
+test("X3: a number is refused only if its digits may have been lost", () => {
   const check = checkerOf({
     id: { type: "integer", optional: true },
     amount: { type: "number", optional: true },
@@ -216,7 +216,7 @@ test("X3: a number is refused only where its digits may have been lost", () => {
   ]);
 });
 
-test("a rule may ask what day it is, where the API is", () => {
+test("a rule can use the current day in the API's time zone", () => {
   const rule = { that: 'arrival >= today("Europe/Vienna")', say: "arrival is in the past", evidence: [] };
   const query = types.types["Query"];
   const file = { ...types, types: { ...types.types, Query: { fields: {}, ...query, rules: [rule] } } } as ToolFile;
@@ -225,7 +225,7 @@ test("a rule may ask what day it is, where the API is", () => {
   expect(at(Date.UTC(2025, 11, 16, 23, 0))).toEqual([{ path: "", say: "arrival is in the past" }]);
 });
 
-test("rules alone can be asked, for values that came another way", () => {
+test("rules can be checked alone, for values from elsewhere", () => {
   const value = {
     arrival: "2025-12-20",
     departure: "2025-12-17",

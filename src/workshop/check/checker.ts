@@ -8,17 +8,17 @@ import { inexactNumbers } from "./inexact-numbers.ts";
 import { rulesFor } from "./rules.ts";
 import { argumentProblems } from "./argument-problem.ts";
 
-/** What a call would send, with its defaults; and everything that is wrong with it, each naming its argument. */
+/** The arguments with defaults, and all problems, each with the name of its argument. */
 export interface Checked {
   value: Record<string, unknown>;
   problems: string[];
-  /** Everything that is wrong lies inside of an argument, not with the arguments themselves. */
+  /** Whether all problems are inside an argument, not with the argument names themselves. */
   isOnlyInside?: boolean;
 }
 
 const MOST_PROBLEMS = 50;
 
-/** Works out once how the arguments of a tool are checked: against its schema, then against the rules of its types. */
+/** Makes the checker of a tool's arguments: its schema, then the rules of its types. Called once per tool. */
 export function checkerFor(
   file: ToolFile,
   tool: string,
@@ -66,7 +66,7 @@ export function checkerFor(
     try {
       return check(given as Record<string, unknown>);
     } catch (error) {
-      // Types that hold themselves can be given deeper than any stack.
+      // Recursive types can be nested deeper than any stack.
       if (error instanceof RangeError) return { value: {}, problems: ["The arguments are nested too deep"] };
       throw error;
     }
@@ -78,7 +78,7 @@ function compiled(schema: object, tool: string, patterns: ArgumentPatterns): Ret
     allErrors: true,
     verbose: true,
     strict: false,
-    // A field may be called `constructor`, which every object seems to have.
+    // A field may be named `constructor`, which every object seems to have.
     ownProperties: true,
     validateSchema: false,
     logger: false,
@@ -92,7 +92,7 @@ function compiled(schema: object, tool: string, patterns: ArgumentPatterns): Ret
   }
 }
 
-/** In the schema, and in no type: what a tool takes for itself. */
+/** Arguments of the tool itself, which are in the schema but in no type. */
 function argumentsOfTool(file: ToolFile, type: string, schema: object): Set<string> {
   const properties =
     "properties" in schema && typeof schema.properties === "object" ? Object.keys(schema.properties ?? {}) : [];
@@ -100,7 +100,7 @@ function argumentsOfTool(file: ToolFile, type: string, schema: object): Set<stri
   return new Set(properties.filter((name) => !Object.hasOwn(fields, name)));
 }
 
-/** Whether a problem is about the field at `path`, or about something inside it. */
+/** Whether a problem is about the field at `path` or something inside it. */
 function isAtOrIn(problem: string, path: string): boolean {
   return problem === path || problem.startsWith(`${path}.`) || problem.startsWith(`${path}[`);
 }

@@ -3,35 +3,35 @@ import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 
 type Fields = Record<string, unknown>;
 
-/** How the arguments of one type are copied and completed; made once. */
+/** How arguments of one type are copied and completed; made once. */
 interface TypePlan {
-  /** Fields that a caller may give, and the type of those that hold objects. */
+  /** The fields that a caller may set, with the type of those that hold objects. */
   shown: Map<string, TypePlan | undefined>;
-  /** Defaults of fields that a caller sees, and of those that are sent by themselves. */
+  /** Defaults of visible and of hidden fields. */
   defaults: [field: string, value: unknown][];
   hiddenDefaults: [field: string, value: unknown][];
 }
 
-/** Makes a copy of arguments in which what is absent has its default, so that what was given stays as it is. */
+/** Copies arguments and fills in defaults; the given arguments are not changed. */
 export class Completion {
   readonly #plans = new Map<string, TypePlan>();
   readonly #root: TypePlan;
   readonly #drops: boolean;
   readonly #extra: ReadonlySet<string>;
 
-  /** `extra`: arguments of the tool itself, which no type has. */
+  /** `extra`: arguments of the tool itself, which are in no type. */
   constructor(file: ToolFile, type: string, { drops, extra }: { drops: boolean; extra: ReadonlySet<string> }) {
     this.#root = this.#planOf(file, type);
     this.#drops = drops;
     this.#extra = extra;
   }
 
-  /** With defaults that a caller sees; what no type knows is left out if the tool says so. */
+  /** Fills in visible defaults; leaves out unknown members if the tool says so. */
   complete(given: Fields): Fields {
     return this.#copy(given, this.#root, true);
   }
 
-  /** Adds, in place, what a caller neither sees nor gives. */
+  /** Adds hidden fields, in place. */
   addHidden(value: Fields): void {
     addHidden(value, this.#root);
   }
@@ -58,7 +58,7 @@ export class Completion {
       if (value === undefined) continue;
       if (plan.shown.has(name)) copy[name] = this.#inner(value, plan.shown.get(name));
       else if (!this.#drops || (isRoot && this.#extra.has(name))) {
-        // A member called __proto__ must stay one, to be complained about.
+        // A member named __proto__ must stay a member, so that it is reported.
         Object.defineProperty(copy, name, { value, enumerable: true, configurable: true, writable: true });
       }
     }
@@ -91,7 +91,7 @@ function fill(value: Fields, defaults: TypePlan["defaults"]): void {
   }
 }
 
-/** Of JSON; what is general enough for anything else costs as much as all the rest. */
+/** A copy of JSON; a general copy would cost as much as the rest of the call. */
 function copied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copied);
   if (!isRecord(value)) return value;

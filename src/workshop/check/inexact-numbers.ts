@@ -2,12 +2,12 @@ import { isRecord } from "../../json/is-record.ts";
 import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 import type { ArgumentProblem } from "./argument-problem.ts";
 
-/** A double keeps so many significant digits of whatever is written. */
+/** A double keeps this many significant digits. */
 const KEPT_DIGITS = 15;
 
 /**
- * Numbers that may have lost digits when JSON was read, because JSON's numbers are doubles: whole numbers beyond the exact ones, and
- * of other numbers those large ones that have more digits than a double keeps. 6e23 is what was written.
+ * Numbers that may have lost digits in JSON, whose numbers are doubles: whole numbers beyond the exact range, and other
+ * large numbers with more digits than a double keeps. 6e23 is exact as written.
  */
 export function inexactNumbers(file: ToolFile, type: string, value: unknown): ArgumentProblem[] {
   const found: ArgumentProblem[] = [];

@@ -3,14 +3,14 @@ import { sampleText } from "../pattern/sample-text.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile } from "../file/model/tool-file.ts";
 
-/** Types that hold themselves end here. */
+/** The limit for recursive types. */
 const MAX_DEPTH = 4;
-/** Tried in order where a text has to match a pattern. */
+/** Tried in order for a text that has to match a pattern. */
 const TEXTS = ["example", "AB", "A1", "1", "10:00", "T-1", "12345", "AT", "de", "2026-01-01", "a@example.com"];
 
 /**
- * A value of a type, always the same: what the request says under the same name, else the least that its limits allow.
- * For tools of which the file does not say what the fake answers.
+ * A value of a type, always the same: the value of the request with the same name, otherwise the smallest valid one.
+ * For tools whose fake answers are not in the file.
  */
 export function madeUp(
   file: ToolFile,
@@ -25,7 +25,10 @@ export function madeUp(
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** What is computed or constant comes by itself; what is read for errors would make one. */
+/**
+ * Whether a field gets a value: computed and constant fields get theirs elsewhere, and fields that are read for errors
+ * would cause one.
+ */
 function isMadeUp({ wire, value, const: constant, hidden, optional }: FieldSpec): boolean {
   return wire !== false && value === undefined && constant === undefined && !(hidden && optional);
 }
@@ -52,7 +55,7 @@ function fieldValue(
   }
 }
 
-/** What was asked for where it fits, else the least that the limits allow; undefined where nothing is found. */
+/** The requested value if it is valid, otherwise the smallest valid one; undefined if none is found. */
 export function madeUpValue(shape: ScalarShape, asked?: unknown): unknown {
   const scalar = scalarOf(shape);
   const isRight = (value: unknown) => {

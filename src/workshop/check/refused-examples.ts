@@ -2,7 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { CompiledApi, CompileProblem } from "../compile/compile.ts";
 import { checkerFor } from "./checker.ts";
 
-/** Examples are for copying: one that the tool refuses is not offered. */
+/** Examples are for copying, so one that the tool refuses is reported. */
 export function refusedExamples(api: CompiledApi): CompileProblem[] {
   return Object.entries(api.file.tools).flatMap(([name, { examples }]) => {
     const check = examples.length === 0 ? undefined : checkerOf(api, name);
@@ -16,7 +16,7 @@ export function refusedExamples(api: CompiledApi): CompileProblem[] {
   });
 }
 
-/** Nothing where the file has mistakes, which are told already. */
+/** Undefined if the file has errors, which are already reported. */
 function checkerOf({ file, tools }: CompiledApi, name: string): ReturnType<typeof checkerFor> | undefined {
   try {
     return checkerFor(file, name, tools[name]?.inputSchema ?? {});

@@ -9,26 +9,26 @@ import type { ToolFile } from "../file/model/tool-file.ts";
 type Fields = Record<string, unknown>;
 
 export interface RuleProblem {
-  /** The record that breaks it: `rooms[0]`; empty for the whole. */
+  /** The record that breaks the rule: `rooms[0]`; empty for the whole value. */
   path: string;
   say: string;
 }
 
 interface TypeRules {
   rules: { expression: Expression; names: string[]; say: string }[];
-  /** JSON Schema knows no format for moments without a zone, so that they exist is checked here. */
+  /** JSON Schema has no format for times without a zone, so their existence is checked here. */
   moments: string[];
   inner: [field: string, rules: TypeRules][];
 }
 
-/** What a value breaks, of the rules of its type and of all types inside it. For one value; keep `rulesFor` for more. */
+/** The broken rules of a value, including those of all types inside it. For one value; use `rulesFor` for several. */
 export function checkRules(file: ToolFile, type: string, value: Fields): string[] {
   return rulesFor(file, type)(value).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`));
 }
 
 /**
- * Works the rules of a type out once. A rule is not judged while a field it names is absent, or is `wrong` already: what
- * it would say then helps nobody.
+ * Prepares the rules of a type. A rule is not checked while a field that it names is absent or already `wrong`, because
+ * its message would not help.
  */
 export function rulesFor(
   file: ToolFile,

@@ -42,7 +42,7 @@ function examplesOf(api: CompiledApi, name: string): unknown[] {
   return examples as unknown[];
 }
 
-test("X2: every tool of the package offers an example that it accepts itself", () => {
+test("X2: every tool of the package offers a valid example", () => {
   for (const name of readdirSync("api")) {
     for (const withExamples of [true, false]) {
       const text = readFileSync(`api/${name}/${name}.nexus.yaml`, "utf8");
@@ -58,7 +58,7 @@ test("X2: every tool of the package offers an example that it accepts itself", (
   }
 });
 
-test("X2: examples of the file are offered; one that the tool refuses is not", () => {
+test("X2: examples of the file are offered, except those that the tool refuses", () => {
   const fields = `{ arrival: { type: date }, departure: { type: date } }`;
   const examples = `examples:
       - arguments: { arrival: "2026-05-02", departure: "2026-05-02" }
@@ -75,7 +75,7 @@ test("X2: examples of the file are offered; one that the tool refuses is not", (
   ]);
 });
 
-test("X2: without examples, a call is made up that fits patterns and rules", () => {
+test("X2: without examples, a call is generated that matches patterns and rules", () => {
   const fields = `{ arrival: { type: date }, departure: { type: date }, country: { type: string, pattern: "^[A-Z]{2}$" },
     email: { type: string, optional: true }, phone: { type: string, optional: true }, note: { type: string, optional: true } }`;
   const rules = `[{ that: departure > arrival, say: no }, { that: email != null or phone != null, say: no }]`;
@@ -83,7 +83,7 @@ test("X2: without examples, a call is made up that fits patterns and rules", () 
   expect(example).toEqual(expect.objectContaining({ country: "AB", email: "example" }));
 });
 
-test("X2: what cannot be made up is not offered, and examples never make a definition too large", () => {
+test("X2: an example that cannot be generated is not offered, and examples never make a definition too large", () => {
   expect(examplesOf(stays(`{ a: { type: integer } }`, "", `[{ that: a == 4242, say: no }]`), "book")).toEqual([]);
   const api = stays(`{ text: { type: string } }`, `examples: [{ arguments: { text: ${"x".repeat(13_000)} } }]`);
   expect(examplesOf(api, "book")).toEqual([]);

@@ -7,14 +7,14 @@ import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 
 type Value = Record<string, unknown>;
 
-/** Types that hold themselves end here. */
+/** The limit for recursive types. */
 const MAX_DEPTH = 4;
 const DAY_MS = 86_400_000;
 const FIRST_DAY = Date.UTC(2026, 0, 31);
 
 /**
- * A tool as it is offered: with calls that it accepts as examples of its input, for people and models. They are those of the
- * file, or one that is made up. What was approved holds all they are made of.
+ * A tool as it is offered, with valid example calls for people and models: those of the file, or a generated one. The
+ * approval covers everything they are made of.
  */
 export function servedTool(
   { file, tools }: CompiledApi,
@@ -32,7 +32,7 @@ export function servedTool(
   return tool;
 }
 
-/** From the simplest on: rules may want a day that is still to come, or one of two optional fields. */
+/** The simplest first: rules may require a future day or one of two optional fields. */
 function madeUpCalls(file: ToolFile, tool: string): Value[] {
   const type = file.tools[tool]?.input ?? "";
   const soon = Math.floor(Date.now() / DAY_MS + 30) * DAY_MS;
@@ -43,7 +43,7 @@ function madeUpCalls(file: ToolFile, tool: string): Value[] {
   ];
 }
 
-/** Makes arguments up: the least that each field allows, and each date a day later than the one before it. */
+/** Generates arguments: the smallest valid value of each field, and each date one day later than the one before. */
 class CallMaker {
   readonly #file: ToolFile;
   readonly #all: boolean;

@@ -5,7 +5,7 @@ import { formCodec } from "./form/form-codec.ts";
 import { jsonCodec } from "./json/json-codec.ts";
 import { xmlCodec } from "./xml/xml-codec.ts";
 
-/** Works out how a type is written; what is wrong with its wire paths is CONFIG_INVALID here and not later. `unknown` is for JSON. */
+/** Prepares the codec of a type; errors in its wire paths are thrown here as CONFIG_INVALID. `unknown` is for JSON. */
 export function codecFor(file: ToolFile, type: string, as: "xml" | "json" | "form", unknown?: Unknown): Codec {
   switch (as) {
     case "xml":

@@ -64,7 +64,7 @@ const record = (required: Record<string, fc.Arbitrary<unknown>>, maybe: Record<s
 const required = named((name) => values[name]);
 const maybe = named(optional, "maybe_");
 
-describe("what was encoded is decoded to the same value", () => {
+describe("an encoded value is decoded to the same value", () => {
   test("XML: every kind of value, as element and as attribute, in objects, lists, beside siblings of the same name", () => {
     const elements = {
       ...named((name) => SCALARS[name]),

@@ -13,17 +13,17 @@ export interface Citation {
   sha256: string;
 }
 
-/** Evidence that points behind the end of its document, and where it stands in the tool file. */
+/** Evidence beyond the end of its document, and its place in the tool file. */
 export interface Outside {
   evidence: string;
   path: string;
-  /** How many there are. */
+  /** The number of lines of the document. */
   lines: number;
 }
 
 const EVIDENCE = /^([\w-]+)#L(\d+)(?:-L?(\d+))?$/;
 
-/** Every part that is cited, by how it is written, in the order of the documents. */
+/** All citations by their text, in the order of the documents. */
 export function citationsOf(
   file: ToolFile,
   documents: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export function citationsOf(
   const outside: Outside[] = [];
   for (const [evidence, path] of allEvidence(file)) {
     const text = documents[documentOf(evidence)];
-    // That a document is not there at all is said once, of the document.
+    // A missing document is reported once, for the document.
     if (text === undefined) continue;
     const citation = citationOf(evidence, file, text);
     if (citation) found.push([evidence, citation]);
@@ -71,7 +71,7 @@ function headingAbove(lines: readonly string[], from: number): string | undefine
   return above?.replace(/^#+ +/, "").trim();
 }
 
-/** Each with the first place where it is written. */
+/** Each with the first place where it is used. */
 function allEvidence(file: ToolFile): Map<string, string> {
   const places = [
     ...Object.entries(file.types).flatMap(([type, { fields, rules }]) => [

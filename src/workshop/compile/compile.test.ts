@@ -14,7 +14,7 @@ function sound() {
 const compiled = (file = sound()) => compileApi(file, { manual: MANUAL });
 
 describe("X2: a tool as clients see it", () => {
-  test("has the fields a caller gives, and none that are sent by themselves", () => {
+  test("has the fields that a caller sets, and none that are set automatically", () => {
     const schema = compiled().api.tools["find"]?.inputSchema;
     expect(schema).toEqual({
       type: "object",
@@ -29,7 +29,7 @@ describe("X2: a tool as clients see it", () => {
     });
   });
 
-  test("shows in results what is read and computed, requires only what is always there, and refers to what holds itself", () => {
+  test("has read and computed fields in results, requires only those that are always present, and references recursive types", () => {
     const schema = compiled().api.tools["find"]?.outputSchema as Record<string, never>;
     expect(Object.keys(schema["properties"] ?? {})).toEqual(["count", "currency", "items", "deviations"]);
     expect(schema["required"]).toEqual(["currency", "items"]);
@@ -70,7 +70,7 @@ describe("X2: a tool as clients see it", () => {
 });
 
 describe("the hash", () => {
-  test("is of everything but the fake and the checks, whatever order tools and types stand in", () => {
+  test("covers everything but the fake and the checks, in any order of tools and types", () => {
     const file = sound();
     const { api } = compiled(file);
     const reordered = { ...file, types: Object.fromEntries(Object.entries(file.types).toReversed()) };
@@ -89,7 +89,7 @@ describe("the hash", () => {
 });
 
 describe("evidence", () => {
-  test("becomes citations with their heading, and quotes what stands there", () => {
+  test("becomes citations with their heading and text", () => {
     const { citations } = compiled().api;
     expect(citations["manual#L4"]).toMatchObject({ document: "manual", from: 4, to: 4, heading: "Search" });
     expect(quote(MANUAL, citations["manual#L3-L4"] ?? { from: 0, to: 0 })).toBe(
@@ -97,7 +97,7 @@ describe("evidence", () => {
     );
   });
 
-  test("that is not in the document, a document that has changed, and one that is missing are errors", () => {
+  test("is an error if it is not in the document, or the document has changed or is missing", () => {
     const file = sound();
     Object.assign(file.tools["find"] ?? {}, { evidence: ["manual#L99"] });
     const problems = compileApi(file, { manual: `${MANUAL}!` }).problems;

@@ -24,11 +24,11 @@ export interface CompileProblem {
   severity: "error" | "warning";
 }
 
-/** What a model has to read before it can call anything. */
+/** Maximum size of the definitions, which a model has to read before it can call anything. */
 export const DEFINITION_BYTES = 12 * 1024;
 const LIST_BYTES = 96 * 1024;
 
-/** `documents`: the texts that the file names, by its names for them; absent where there is no such file. */
+/** `documents`: the texts of the file's documents by name; undefined if a file is missing. */
 export function compileApi(
   file: ToolFile,
   documents: Readonly<Record<string, string>>,
@@ -45,12 +45,15 @@ export function compileApi(
   };
 }
 
-/** The hash that is approved: of everything but itself. */
+/** The approved hash: of everything but itself. */
 export function hashOf({ format, file, tools, citations }: Omit<CompiledApi, "hash">): string {
   return `sha256:${sha256(JSON.stringify({ format, file, tools, citations }))}`;
 }
 
-/** Fields keep their order, which is that of the elements on the wire; that of tools and types means nothing. */
+/**
+ * Without fake and checks. The order of fields is kept, because it is that of the elements on the wire; that of tools
+ * and types is not.
+ */
 function withoutTrials(file: ToolFile): ToolFile {
   const tools = byName(file.tools).map(([name, spec]) => [name, { ...spec, checks: [] }]);
   return {

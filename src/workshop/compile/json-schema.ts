@@ -2,17 +2,17 @@ import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec
 
 export type JsonSchema = Record<string, unknown>;
 
-/** ISO 8601 with or without a zone; the format `date-time` of JSON Schema demands one. */
+/** ISO 8601 with or without a zone; JSON Schema's `date-time` requires one. */
 export const DATETIME = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$`;
 
-/** What a caller may give: fields that are sent by themselves are not among it. */
+/** The schema of a caller's arguments, without fields that are set automatically. */
 export function inputSchema(file: ToolFile, type: string, unknown: "reject" | "drop"): JsonSchema {
   return new SchemaWriter(file, { side: "input", closed: unknown === "reject" }).whole(type);
 }
 
 /**
- * What a result holds. Upstream decides what it answers, so only what is there in any case is required: lists and
- * constants. An answer that lacks something else is still a valid result, and says so in `deviations`.
+ * The schema of a result. Upstream decides what it answers, so only lists and constants, which are always present, are
+ * required. An answer without something else is still a valid result, with `deviations`.
  */
 export function outputSchema(file: ToolFile, type: string): JsonSchema {
   const schema = new SchemaWriter(file, { side: "output", closed: false }).whole(type);
@@ -35,7 +35,7 @@ interface Setting {
   closed: boolean;
 }
 
-/** Types are written where they are used; one that holds itself is written once and referred to. */
+/** Types are written where they are used; a recursive type is written once and referenced. */
 class SchemaWriter {
   readonly #file: ToolFile;
   readonly #setting: Setting;
@@ -138,7 +138,7 @@ function limits<T extends object>(shape: T, names: readonly (keyof T & string)[]
   return Object.fromEntries(names.filter((name) => shape[name] !== undefined).map((name) => [name, shape[name]]));
 }
 
-/** What upstream answers is shown as it is, also where it is longer or more than the document says. */
+/** Answers are shown unchanged, even if they are longer or larger than the document says. */
 function withoutLimits({ type, format, enum: values }: JsonSchema): JsonSchema {
   return {
     type,

@@ -2,7 +2,7 @@ import type { Tool, ToolAnnotations } from "../../protocol/mcp.ts";
 import type { Effect, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { inputSchema, outputSchema, type JsonSchema } from "./json-schema.ts";
 
-/** The argument that asks for the raw answer, where a tool offers it. */
+/** The argument that asks for the raw answer, if a tool offers it. */
 export const SOURCE_PAYLOAD = "includeSourcePayload";
 
 /** A tool as clients see it. */

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Operator } from "./expression.ts";
 
-/** Amounts of money come out as people compute them: 0.1 + 0.2 is 0.3. */
+/** Results are rounded as people expect: 0.1 + 0.2 is 0.3. */
 const DECIMALS = 10;
 
-/** Of two values; nothing where one is nothing, or where they cannot be computed with. */
+/** Computes with two values; null if one is null or they cannot be combined. */
 export function compute(operator: Operator, left: unknown, right: unknown): unknown {
   if (operator === "==") return isSame(left, right);
   if (operator === "!=") return !isSame(left, right);
@@ -15,26 +15,26 @@ export function compute(operator: Operator, left: unknown, right: unknown): unkn
   return finite(rounded(calculate(operator, left, right), DECIMALS));
 }
 
-/** Halves away from zero, on the digits that are written: 1.005 becomes 1.01. */
+/** Rounds half away from zero by the written digits: 1.005 becomes 1.01. */
 export function rounded(value: number, decimals: number): number {
   if (Number.isSafeInteger(value)) return value + 0;
   const magnitude = Math.abs(value);
-  // Numbers that are written with an exponent have no digits to look at.
+  // Numbers with an exponent have no digits to round.
   if (String(magnitude).includes("e")) return Number(value.toFixed(decimals));
   const moved = Math.round(Number(`${magnitude}e${decimals}`));
-  // So large that the result would be written with an exponent: it has fewer decimals than that.
+  // A number this large has no decimals left to round.
   if (moved >= 1e21) return Number.isInteger(value) ? value : Number(value.toPrecision(15));
   const result = Number(`${moved}e-${decimals}`);
   return value < 0 && result !== 0 ? -result : result;
 }
 
-/** Nothing, false, zero, empty text and empty lists are false. */
+/** Null, false, zero, empty text and empty lists are false. */
 export function isTrue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return value !== null && value !== undefined && value !== false && value !== 0 && value !== "";
 }
 
-/** As text stands in an answer for people: lists with commas, nothing as nothing. */
+/** A value as text for people: lists with commas, null as nothing. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined || typeof value === "function") return "";
   if (Array.isArray(value)) return value.map(textOf).join(", ");

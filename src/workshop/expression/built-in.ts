@@ -3,7 +3,7 @@ import { isTrue, rounded, textOf } from "./arithmetic.ts";
 
 const MS_PER_DAY = 86_400_000;
 
-/** The functions that are always there and take values; those that look at items are in the evaluator. */
+/** The functions that are always available and take values; those with conditions on items are in the evaluator. */
 export const BUILT_IN: Readonly<Record<string, (...given: unknown[]) => unknown>> = {
   days: (from, to) => {
     const [start, end] = [dayOf(from), dayOf(to)];
@@ -25,7 +25,7 @@ export const BUILT_IN: Readonly<Record<string, (...given: unknown[]) => unknown>
   upper: (text) => (typeof text === "string" ? text.toUpperCase() : null),
 };
 
-/** Nothing is an empty list, and a single value is a list of one. */
+/** Null is an empty list, and a single value is a list of one. */
 export function listOf(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   return Array.isArray(value) ? value : [value];
@@ -36,11 +36,11 @@ function dayOf(value: unknown): number | undefined {
   return day !== undefined && isDate(day) ? Date.parse(`${day}T00:00:00Z`) : undefined;
 }
 
-/** Of numbers, or of texts; what is nothing does not count. */
+/** Of numbers or of texts; null values are ignored. */
 function extreme(given: readonly unknown[], wins: (a: number, b: number) => boolean): unknown {
   const values = given.flatMap(listOf).filter((value) => typeof value === "number" || typeof value === "string");
   if (values.some((value) => typeof value !== typeof values[0])) return null;
-  // Both are numbers or both are texts, and < is the same for either.
+  // Both are numbers or both are texts; < works for either.
   return values.reduce<unknown>((best, value) => {
     return best === null || wins(value as number, best as number) ? value : best;
   }, null);

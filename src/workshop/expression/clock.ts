@@ -4,7 +4,7 @@ export interface ClockFunctions {
   today: (zone?: unknown) => string | null;
 }
 
-/** The time of a call as clocks show it in a zone, UTC unless one is named; without the zone, as most interfaces write it. */
+/** The local time of a call in a zone, UTC by default; written without the zone, as most APIs do. */
 export function clockFunctions(now: () => number): ClockFunctions {
   return {
     now: (zone) => localTime(now(), zone),
@@ -12,7 +12,7 @@ export function clockFunctions(now: () => number): ClockFunctions {
   };
 }
 
-/** Names of the IANA database; offsets are none of a place, whose clocks change. */
+/** Names of the IANA database; an offset is not a zone, because clocks change. */
 export function isTimeZone(name: string): boolean {
   return /^[A-Za-z]/.test(name) && formatOf(name) !== undefined;
 }

@@ -4,12 +4,12 @@ import { BUILT_IN, listOf } from "./built-in.ts";
 import { isSpread, type Expression, type Scope } from "./expression.ts";
 import { signatureOf } from "./functions.ts";
 
-/** Parts computed for one value: lists inside of lists multiply, and nobody waits for more than this. */
+/** Limits the steps for one value, because nested lists multiply. */
 const MAX_STEPS = 1_000_000;
 
 /**
- * The value of an expression. What is absent is null; nothing but own members of plain values is ever reached. `functions`
- * that are not always there are among the scope's values, unless given.
+ * The value of an expression. Absent values are null; only own members of plain values can be read. `functions`: those
+ * that are not always available; default: the functions in the scope.
  */
 export function evaluate(expression: Expression, scope: Scope, functions: object = scope): unknown {
   return new Evaluation(scope, functions).value(expression, []);
@@ -25,7 +25,7 @@ class Evaluation {
     this.#functions = functions as Scope;
   }
 
-  /** `items`: what `count(list, condition)` and the like are just looking at, innermost first. */
+  /** `items`: the current items of `count(list, condition)` and similar functions, innermost first. */
   value(expression: Expression, items: readonly unknown[]): unknown {
     this.#steps += 1;
     if (this.#steps > MAX_STEPS) throw new NexusError("CONFIG_INVALID", "An expression takes too long to compute");
@@ -80,7 +80,7 @@ class Evaluation {
     if (builtIn) return builtIn(...values);
     const provided = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
     if (typeof provided !== "function") throw new NexusError("CONFIG_INVALID", `${name}() is not available here`);
-    // The scope's own functions are ours; whatever they give is a value like any other.
+    // Functions of the scope are ours; their results are checked like any value.
     return plain((provided as (...given: unknown[]) => unknown)(...values));
   }
 
@@ -95,7 +95,7 @@ class Evaluation {
 }
 
 function hasMember(value: unknown, name: string): boolean {
-  // Only objects of data: lists and texts have members of their own that nobody wrote.
+  // Only plain objects: lists and texts have members that are not data.
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name);
 }
 
@@ -103,7 +103,7 @@ function memberOf(value: unknown, name: string): unknown {
   return hasMember(value, name) ? plain((value as Record<string, unknown>)[name]) : null;
 }
 
-/** Functions are no values, and absent is null. */
+/** Functions are not values, and absent is null. */
 function plain(value: unknown): unknown {
   return value === undefined || typeof value === "function" ? null : value;
 }

@@ -83,7 +83,7 @@ describe("the small language of rules and values", () => {
     expect(valueOf(text)).toEqual(expected);
   });
 
-  test("a number that no double holds is refused, not rounded", () => {
+  test("a number that a double cannot hold is refused, not rounded", () => {
     expect(() => parseExpression("id == 9007199254740993")).toThrow(
       expect.objectContaining({
         message: expect.stringContaining("column 7: 9007199254740993 is too large to be an exact number"),
@@ -92,7 +92,7 @@ describe("the small language of rules and values", () => {
     );
   });
 
-  test("amounts of money come out as people compute them", () => {
+  test("amounts of money are rounded as people expect", () => {
     expect(valueOf("price + 0.2 == 0.3")).toBe(true);
     expect(valueOf("1.1 * 3")).toBe(3.3);
     expect(valueOf("0.0000001 * 1")).toBe(1e-7);
@@ -145,7 +145,7 @@ describe("the small language of rules and values", () => {
     expect(valueOf(text)).toBeNull();
   });
 
-  test("a member that is called __proto__ in the data is data", () => {
+  test("a member named __proto__ in the data is data", () => {
     expect(valueOf("a.__proto__", { a: JSON.parse('{"__proto__": 5}') })).toBe(5);
   });
 
@@ -171,16 +171,16 @@ describe("the small language of rules and values", () => {
     expect(() => parseExpression(text)).toThrow(message);
   });
 
-  test("a function that nobody provides is named", () => {
+  test("an unavailable function is named", () => {
     expect(() => valueOf("request_key()")).toThrow("request_key() is not available here");
   });
 
-  test("lists inside of lists cannot take for ever", () => {
+  test("nested lists cannot run forever", () => {
     const list = Array.from({ length: 300 }, (_, index) => ({ index }));
     expect(() => valueOf("count(list, count(list, count(list, index > 1) > 1) > 1)", { list })).toThrow("too long");
   });
 
-  test("the names that a rule cannot be judged without", () => {
+  test("the names that a rule needs", () => {
     const needed = (text: string) => namesIn(parseExpression(text));
     expect(needed("departure > arrival")).toEqual(["departure", "arrival"]);
     expect(needed("adults + count(childAges) <= 15")).toEqual(["adults"]);

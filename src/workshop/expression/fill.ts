@@ -4,10 +4,12 @@ import { evaluate } from "./evaluate.ts";
 import type { Scope } from "./expression.ts";
 import { parseExpression } from "./parse.ts";
 
-/** Of one item: a count that somebody gives must not fill the memory. */
+/** Maximum number of repetitions of one item, which a caller may set. */
 const MAX_TIMES = 1_000;
 
-/** `{each, as, when?, times?, give}`: a list with one `give`, or `times` of it, for every item that `when` is true for. */
+/**
+ * `{each, as, when?, times?, give}`: a list with one `give`, or `times` of it, for every item for which `when` is true.
+ */
 export interface Repetition {
   each: string;
   as: string;
@@ -17,8 +19,8 @@ export interface Repetition {
 }
 
 /**
- * A value in which texts that begin with `=` are computed, and repetitions are lists; in a list, a repetition's items
- * join the others. Members that come out as nothing are left out.
+ * A value in which texts that begin with `=` are computed and repetitions become lists; in a list, the items of a
+ * repetition are inserted. Null members are left out.
  */
 export function fillTemplate(value: unknown, scope: Scope): unknown {
   const computed = expressionIn(value);
@@ -33,11 +35,11 @@ export function fillTemplate(value: unknown, scope: Scope): unknown {
   const repetition = repetitionIn(value);
   if (repetition) return repeated(repetition, scope);
   const members = Object.entries(value).map(([key, member]) => [key, fillTemplate(member, scope)] as const);
-  // fromEntries defines members: a key named __proto__ stays a key.
+  // fromEntries defines members, so a key named __proto__ stays a key.
   return Object.fromEntries(members.filter(([, member]) => member !== null && member !== undefined));
 }
 
-/** The expression that a text of a template is, if it is one. */
+/** The expression of a text in a template, if it is one. */
 export function expressionIn(value: unknown): string | undefined {
   return typeof value === "string" && value.startsWith("=") ? value.slice(1) : undefined;
 }

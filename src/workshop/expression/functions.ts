@@ -1,15 +1,15 @@
-/** How a function of the language is called. Its second argument, where it says `each`, is computed for every item. */
+/** How a function is called. An `each` argument is evaluated for every item. */
 interface Signature {
   min: number;
   max: number;
   each?: boolean;
-  /** The places that provide it, for functions that are not always there. */
+  /** Where it is available, if not everywhere. */
   from?: readonly Provider[];
-  /** Its only argument is the name of a time zone, written out. */
+  /** Whether its only argument is the literal name of a time zone. */
   zone?: boolean;
 }
 
-/** Who computes an expression: what is sent, a rule, or the fake. */
+/** What evaluates an expression: the request, a rule, or the fake. */
 export type Provider = "runner" | "rule" | "fake";
 
 export const FUNCTIONS: Readonly<Record<string, Signature>> = {

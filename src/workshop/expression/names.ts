@@ -2,15 +2,15 @@ import type { Expression } from "./expression.ts";
 import { signatureOf } from "./functions.ts";
 
 /**
- * The names an expression cannot be judged without: while one of them is absent, a rule says nothing. Not among them are
- * names that it can do without: lists that are counted or summed (none is an empty list), names that are compared with
- * null or that stand alone beside `and`, `or` and `not` (is it there?), and what conditions say about items.
+ * The names that an expression needs: while one of them is absent, a rule is not checked. Not included: lists that are
+ * counted or summed (absent is empty), names that are compared with null or used alone with `and`, `or` and `not`, and
+ * names in conditions on items.
  */
 export function namesIn(expression: Expression): string[] {
   return [...new Set(needed(expression, true))];
 }
 
-/** `asked`: only whether there is something matters here, not what it is. */
+/** `asked`: only the presence of the value matters. */
 function needed(expression: Expression, asked = false): string[] {
   switch (expression.kind) {
     case "literal":

@@ -3,7 +3,7 @@ import type { Expression, Operator } from "./expression.ts";
 import { FUNCTIONS, signatureOf } from "./functions.ts";
 import { mistake, tokensOf, type Token } from "./tokens.ts";
 
-/** Deeper ones are meant to exhaust whoever walks through them. */
+/** Deeper expressions are meant to exhaust code that recurses. */
 const MAX_DEPTH = 50;
 const COMPARISONS = ["==", "!=", "<", "<=", ">", ">="];
 const CONSTANTS = new Map<string, boolean | null>([
@@ -14,7 +14,7 @@ const CONSTANTS = new Map<string, boolean | null>([
 /** Words that cannot be names. */
 export const RESERVED_WORDS: readonly string[] = [...CONSTANTS.keys(), "and", "or", "not"];
 
-/** Reads an expression; a mistake in it is CONFIG_INVALID, with the column in the message. */
+/** Parses an expression; an error is CONFIG_INVALID, with the column in the message. */
 export function parseExpression(text: string): Expression {
   return new Parser(text).whole();
 }
@@ -131,7 +131,7 @@ class Parser {
     return { kind: "call", name, given, column };
   }
 
-  /** A chain of operators of one rank, computed from the left. */
+  /** A chain of operators of one precedence, evaluated from the left. */
   #joined(operators: readonly Operator[], operand: () => Expression): Expression {
     let left = operand();
     for (let links = 0; ; links++) {

@@ -15,21 +15,21 @@ const SCOPE = {
   ],
 };
 
-test("a template says what the scope says; nothing is written as nothing", () => {
+test("a template uses the values of its scope; null is written as nothing", () => {
   expect(renderTemplate("Found {count} options from {input.arrival}.", SCOPE)).toBe("Found 4 options from 2025-12-17.");
   expect(renderTemplate("{input.ages}|{missing}|{input.guest}|{count > 3}", SCOPE)).toBe('3, 9||{"name":"Groß"}|true');
 });
 
-test("braces are written twice, and may stand in texts of expressions", () => {
+test("braces are written twice, and may be in strings of expressions", () => {
   expect(renderTemplate("{{count}} is {count} {'}'}", SCOPE)).toBe("{count} is 4 }");
 });
 
-test("a brace that is not closed, and a mistake inside, are CONFIG_INVALID", () => {
+test("an unclosed brace, and a mistake inside, are CONFIG_INVALID", () => {
   expect(() => renderTemplate("Found {count", SCOPE)).toThrow("The { at column 7 is not closed");
   expect(() => renderTemplate("Found {count +}", SCOPE)).toThrow("a value is missing");
 });
 
-test("values are computed where they begin with =, and lists are made of each", () => {
+test("values that begin with = are computed, and each makes lists", () => {
   const filled = fillTemplate(
     {
       hotel: "= 9000 + 100",

@@ -4,10 +4,10 @@ import { evaluate } from "./evaluate.ts";
 import type { Expression, Scope } from "./expression.ts";
 import { parseExpression } from "./parse.ts";
 
-/** A text with `{expressions}` in it, ready to be rendered. */
+/** A parsed text with `{expressions}`. */
 export type Template = readonly (string | Expression)[];
 
-/** `{{` and `}}` are braces. */
+/** `{{` and `}}` stand for braces. */
 export function parseTemplate(text: string): Template {
   const parts: (string | Expression)[] = [];
   let plain = "";
@@ -29,8 +29,8 @@ export function parseTemplate(text: string): Template {
 }
 
 /**
- * "Found {count} options from {input.arrival}" with what the scope says; nothing is written as nothing. `show` writes each value,
- * of which it gets the text, too.
+ * "Found {count} options from {input.arrival}" with the values of the scope; null is written as nothing. `show` writes
+ * each value; it also gets its text.
  */
 export function renderTemplate(
   text: string | Template,

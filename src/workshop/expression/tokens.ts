@@ -4,7 +4,7 @@ import { survivesAsNumber } from "../../json/exact-json.ts";
 
 export interface Token {
   kind: "number" | "text" | "name" | "sign" | "end";
-  /** Of a text without its quotes. */
+  /** For a string, without its quotes. */
   text: string;
   /** Counts from 1. */
   column: number;
@@ -13,7 +13,7 @@ export interface Token {
 const MAX_LENGTH = 2_000;
 const PATTERN = /(\d+(?:\.\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|(==|!=|<=|>=|[-+*/<>()[\].,])/y;
 
-/** Splits an expression into its words and signs; the last token is the end. */
+/** Splits an expression into tokens; the last one is the end. */
 export function tokensOf(text: string): Token[] {
   if (text.length > MAX_LENGTH) throw mistake(text, MAX_LENGTH, `is longer than ${MAX_LENGTH} characters`);
   const tokens: Token[] = [];
@@ -27,7 +27,7 @@ export function tokensOf(text: string): Token[] {
   }
 }
 
-/** What is wrong in an expression, with the column. */
+/** The error for an expression, with the column. */
 export function mistake(text: string, column: number, what: string, hint?: string): NexusError {
   const shown = shorten(text, 80);
   return new NexusError("CONFIG_INVALID", `The expression ${JSON.stringify(shown)}, column ${column}: ${what}`, {
@@ -49,7 +49,7 @@ function plainAt(text: string, at: number): { kind: Token["kind"]; text: string;
   return { kind, text: whole, end: at + whole.length };
 }
 
-/** In 'text' a backslash takes the next character as it is. */
+/** In 'text' a backslash escapes the next character. */
 function quotedAt(text: string, at: number): { kind: "text"; text: string; end: number } | undefined {
   const quote = text[at];
   if (quote !== "'" && quote !== '"') return undefined;

@@ -2,18 +2,18 @@ import { failureIn, type Failures } from "./failures.ts";
 import type { FakeReply } from "./reply.ts";
 import type { SeenRequest } from "./responder.ts";
 
-/** Where a fake is looked at, and told how to fail. */
+/** The path for inspecting a fake and for making it fail. */
 export const CONTROL = "/__fake";
 
 const USAGE = `{"fail": {"status": 503} | {"delayMs": 2000} | {"cut": true} | {"broken": true} | {"offSchema": true} | null, "times": 1, "tool": "…"}`;
 
-/** `GET`: which requests came. `POST {"fail": …, "times": 1}`: how the next ones fail; null for not at all. */
+/** `GET`: the received requests. `POST {"fail": …, "times": 1}`: how the next ones fail; null for no failure. */
 export function controlled(
   { method, type, body }: { method: string; type: string | undefined; body: Uint8Array },
   { requests, failures }: { requests: readonly SeenRequest[]; failures: Failures },
 ): FakeReply {
   if (method === "GET") return json(200, { requests });
-  // A page in a browser cannot send this type to another address without being allowed to.
+  // A page in a browser cannot send this type to another origin without permission.
   if (method !== "POST" || type !== "application/json") {
     return json(405, { error: "GET, or POST with Content-Type: application/json" });
   }

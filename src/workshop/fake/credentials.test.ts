@@ -41,7 +41,7 @@ describe("credentials are taken from their places", () => {
     expect(accepts({ basic }, given("demo-name:other"))).toBe(false);
   });
 
-  test("of a name that takes an argument in, only those are there that the file lists", () => {
+  test("for a name with an argument, only those in the file exist", () => {
     const query = { pin: "pin-{hotel}" };
     const listed = { "pin-7": "0000" };
     expect(accepts({ query }, { query: "pin=0000", input: { hotel: 7 } }, listed)).toBe(true);
@@ -52,7 +52,7 @@ describe("credentials are taken from their places", () => {
   });
 });
 
-test("secrets are masked where requests are shown, and so is what nobody declared", () => {
+test("secrets and undeclared parameters are masked where requests are shown", () => {
   const { file, spec } = withSecrets({ query: { user: "user", key: "token" }, public: ["user"] }, {});
   const query = new URLSearchParams("user=demo&key=demo-token&q=a%26b&apikey=demo-token");
   expect(maskedQuery(file, spec, query)).toBe("user=demo&key=***&q=a%26b&apikey=***");

@@ -2,7 +2,7 @@ import { renderTemplate } from "../expression/template.ts";
 import { secretNames } from "../file/model/secret-names.ts";
 import type { SecretsSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 
-/** What is taken out of a request to see who sends it. */
+/** The parts of a request that may have credentials. */
 export interface Carried {
   query: URLSearchParams;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -11,18 +11,18 @@ export interface Carried {
 const MASK = "***";
 
 /**
- * The credentials that the fake takes, by name as in the secret store without the API's name: those that the file gives
- * its fake, and a placeholder for every other name.
+ * The credentials that the fake accepts, by name without the API's name: those in the file, and a placeholder for each
+ * other name.
  */
 export function placeholderSecrets(file: ToolFile): Record<string, string> {
   const names = Object.values(file.secrets)
     .flatMap(secretNames)
-    // A name that takes an argument in is another one for each: only those that the file lists are there.
+    // A name with an argument has many values: only those in the file exist.
     .filter((name) => !name.includes("{"));
   return { ...Object.fromEntries(names.map((name) => [name, `demo-${name}`])), ...file.fake.secrets };
 }
 
-/** Whether a request carries what the tool needs, each in its place. */
+/** Whether a request has the required credentials in their places. */
 export function isAccepted(
   file: ToolFile,
   spec: ToolSpec,
@@ -47,7 +47,7 @@ export function isAccepted(
   );
 }
 
-/** The query with every secret masked; for showing which requests came. */
+/** The query with secrets masked, for showing received requests. */
 export function maskedQuery(file: ToolFile, spec: ToolSpec | undefined, query: URLSearchParams): string {
   const secrets = spec && secretsOf(file, spec);
   const masked = [...query].map(([name, value]): [string, string] => {
@@ -62,7 +62,7 @@ function secretsOf(file: ToolFile, spec: ToolSpec): SecretsSpec | undefined {
   return spec.request.secrets === undefined ? undefined : file.secrets[spec.request.secrets];
 }
 
-/** A parameter that nobody declared may be a secret in the wrong place. */
+/** An undeclared parameter may be a secret in the wrong place. */
 function isParameter(spec: ToolSpec | undefined, name: string): boolean {
   return spec !== undefined && Object.hasOwn(spec.request.query, name);
 }

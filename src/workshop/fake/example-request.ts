@@ -6,7 +6,7 @@ import { renderTemplate } from "../expression/template.ts";
 import type { SecretsSpec, ToolFile } from "../file/model/tool-file.ts";
 import { CONTENT_TYPES } from "./received.ts";
 
-/** A request that works, for people to try. */
+/** A valid request for people to try. */
 export interface ExampleRequest {
   tool: string;
   method: string;
@@ -15,7 +15,7 @@ export interface ExampleRequest {
   body?: string;
 }
 
-/** The first example of the file that only reads, as a request with the credentials of the fake. */
+/** The first read-only example of the file, as a request with the fake's credentials. */
 export function exampleRequest(
   file: ToolFile,
   base: string,

@@ -10,7 +10,7 @@ interface Planned {
 export class Failures {
   #planned: Planned[] = [];
 
-  /** `tool`: only its requests; all unless given. */
+  /** `tool`: only its requests; default: all. */
   add(failure: FakeFailure, times: number, tool?: string): void {
     this.#planned.push({ failure, left: times, tool });
   }
@@ -19,7 +19,7 @@ export class Failures {
     this.#planned = [];
   }
 
-  /** How this request fails, if it does; counts it. */
+  /** The failure of this request, if any; counts it. */
   next(tool: string): FakeFailure | undefined {
     const planned = this.#planned.find((one) => one.tool === undefined || one.tool === tool);
     if (!planned) return undefined;
@@ -29,7 +29,7 @@ export class Failures {
   }
 }
 
-/** A failure that somebody wrote: `{"status": 503}`, `{"cut": true}`; nothing for anything else. */
+/** A failure in JSON: `{"status": 503}`, `{"cut": true}`; undefined for anything else. */
 export function failureIn(value: unknown): FakeFailure | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { status, delayMs, cut, broken, offSchema } = value as Record<string, unknown>;

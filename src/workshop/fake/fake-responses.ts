@@ -6,14 +6,14 @@ import type { Scope } from "../expression/expression.ts";
 import type { FakeAnswer, ToolFile } from "../file/model/tool-file.ts";
 import { madeUp } from "../check/made-up.ts";
 
-/** What is answered, before it is encoded. */
+/** An answer before it is encoded. */
 export interface UnencodedResponse {
   status: number;
-  /** A value of the response's type; a text where there is none for it. */
+  /** A value of the response's type; a text if it has none. */
   value: unknown;
 }
 
-/** Answers requests as the file says, and remembers what it was told to. */
+/** Answers requests as the file describes, and remembers values for `seen`. */
 export class FakeResponses {
   readonly #file: ToolFile;
   readonly #seen = new Set<string>();
@@ -22,18 +22,18 @@ export class FakeResponses {
     this.#file = file;
   }
 
-  /** Nothing was seen before any more. */
+  /** Forgets the values for `seen`. */
   forget(): void {
     this.#seen.clear();
   }
 
-  /** To credentials that are wrong or missing. */
+  /** The answer to wrong or missing credentials. */
   refused(tool: string, input: Record<string, unknown>): UnencodedResponse {
     const refused = this.#file.fake.tools[tool]?.refused;
     return refused ? this.#given(refused, input) : { status: 401, value: "The credentials are wrong or missing." };
   }
 
-  /** To a request that breaks a rule. */
+  /** The answer to a request that breaks a rule. */
   invalid(tool: string, input: Record<string, unknown>, problem: string): UnencodedResponse {
     const invalid = this.#file.fake.tools[tool]?.invalid;
     return invalid ? this.#given(invalid, input, problem) : { status: 400, value: problem };

@@ -19,7 +19,7 @@ export interface FakeOptions {
   host?: string | undefined;
 }
 
-/** Requests that are remembered; older ones are forgotten. */
+/** Maximum number of requests that are kept; older ones are dropped. */
 const MAX_REQUESTS = 1_000;
 
 /**
@@ -53,7 +53,7 @@ export class Fake implements AsyncDisposable {
     this.#file = file;
     this.#responder = new Responder(file, this.#failures);
     this.#server = createServer((request, response) => void this.#serve(request, response));
-    // A connection that is closed while the next request is on its way would look like a failure that nobody asked for.
+    // Closing an idle connection while the next request arrives would look like an unintended failure.
     this.#server.keepAliveTimeout = 0;
   }
 
@@ -125,7 +125,7 @@ export class Fake implements AsyncDisposable {
       if (failure && "delayMs" in failure) await pause(failure.delayMs, undefined, { signal: this.#closing.signal });
       send(response, reply, { cut: failure !== undefined && "cut" in failure });
     } catch {
-      // The request cannot be read, or nobody waits for the answer any more.
+      // The request cannot be read, or the client is gone.
       response.destroy();
     }
   }

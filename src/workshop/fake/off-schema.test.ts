@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { canonicalXml } from "../../../test/fixtures/workshop/canonical-xml.ts";
 import { offSchema } from "./off-schema.ts";
 
-test("a document loses a value, gets a word for a number, and something that nobody knows", () => {
+test("a document loses a value, gets a word for a number, and an unknown member", () => {
   const xml = `<stay xmlns="urn:x"><arrival>2025-12-17</arrival><name>A</name><adults>2</adults></stay>`;
   expect(canonicalXml(offSchema(xml, "xml"))).toEqual([
     "{urn:x}stay",
@@ -24,7 +24,7 @@ test("a document of attributes loses its last one", () => {
   ]);
 });
 
-test("of JSON, the first object that holds values is spoiled", () => {
+test("in JSON, the first object with values is changed", () => {
   const json = JSON.stringify({
     page: {},
     items: [

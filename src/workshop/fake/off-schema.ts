@@ -1,11 +1,11 @@
 const WRONG_NUMBER = "many";
-/** An element with text and nothing else. */
+/** An element with only text. */
 const LEAF = /<([\w:.-]+)>([^<>]+)<\/\1>/g;
 const NUMBER = /^\s*-?\d+(\.\d+)?\s*$/;
 
 /**
- * A document that can be read but is not as documented: one number is a word, one value is missing, and there is something
- * that nobody knows.
+ * A readable document that differs from the documentation: one number is a word, one value is missing, and one member
+ * is unknown.
  */
 export function offSchema(body: string, as: "xml" | "json"): string {
   return as === "xml" ? offSchemaXml(body) : offSchemaJson(body);
@@ -18,7 +18,7 @@ function offSchemaXml(body: string): string {
   let spoiled = body;
   if (number) spoiled = spoiled.replace(number[0], `<${number[1]}>${WRONG_NUMBER}</${number[1]}>`);
   if (missing) spoiled = spoiled.replace(missing[0], "");
-  // Documents that say all in attributes lose their last one.
+  // Documents with only attributes lose their last one.
   else spoiled = spoiled.replace(/^([^]*) [\w:.-]+="[^"]*"/, "$1");
   return spoiled.replace(/<\/[\w:.-]+>\s*$|\/>\s*$/, (end) =>
     end.startsWith("</") ? `<unexpected>news</unexpected>${end}` : end,
@@ -37,7 +37,7 @@ function offSchemaJson(body: string): string {
   return JSON.stringify(value);
 }
 
-/** The first object that holds a single value. */
+/** The first object with a single value. */
 function firstRecord(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const members = Object.values(value);

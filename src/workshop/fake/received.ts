@@ -13,7 +13,7 @@ export interface Arrival {
   body: Uint8Array;
 }
 
-/** What a request says, and what is wrong with it, each naming its field. */
+/** The content of a request and its problems, each with its field. */
 export interface Received {
   input: Record<string, unknown>;
   problems: string[];
@@ -27,12 +27,12 @@ export const CONTENT_TYPES = {
 
 /** How the requests of one tool are read. */
 export interface RequestReading {
-  /** None where it has no body. */
+  /** Undefined if it has no body. */
   codec?: Codec;
   rules: (value: Record<string, unknown>) => RuleProblem[];
 }
 
-/** Reads a request as strictly as the file allows: whatever deviates from it is a problem. */
+/** Reads a request strictly: every deviation from the file is a problem. */
 export function receive(
   file: ToolFile,
   route: FakeRoute,
@@ -132,7 +132,7 @@ function bodyOf({ request }: ToolSpec, { headers, body }: Arrival, codec: Codec 
   }
 }
 
-/** What a document says twice has to be the same. */
+/** A value that occurs twice in a request must be the same. */
 function differences(body: Record<string, unknown>, parameters: Record<string, unknown>): string[] {
   return Object.entries(parameters)
     .filter(([field, value]) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(value))

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ForeignRequest } from "../../server/http/origin-guard.ts";
 
-/** What goes back. */
+/** The answer to a request. */
 export interface FakeReply {
   status: number;
   type: string;
   body: string;
-  /** What the body is written in, where it is a document of the file. */
+  /** The format of the body, if it is a document of the file. */
   as?: "xml" | "json";
 }
 
 const MAX_BODY = 1_048_576;
 
-/** The body of a request; one that is too long ends the connection. */
+/** The body of a request; the connection ends if it is too long. */
 export async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -27,7 +27,7 @@ export async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
 /** `cut`: the connection ends in the middle of the body. */
 export function send(response: ServerResponse, { status, type, body }: FakeReply, { cut = false } = {}): void {
   const bytes = Buffer.from(body);
-  // Of an empty body, too, something has to be missing.
+  // Something must also be missing in an empty body.
   const length = cut ? Math.max(bytes.length, 2) : bytes.length;
   response.writeHead(status, length === 0 ? {} : { "content-type": type, "content-length": length });
   if (!cut) {
@@ -37,7 +37,7 @@ export function send(response: ServerResponse, { status, type, body }: FakeReply
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
 }
 
-/** Pages of other sites could read and change what the fake holds. Nothing more of the request is read. */
+/** Refuses pages of other sites, which could read and change the fake. The rest of the request is not read. */
 export function refuse(request: IncomingMessage, response: ServerResponse, { reason, value }: ForeignRequest): void {
   const body = `The fake serves programs of this machine only, not this request (${reason}: ${JSON.stringify(value)}).\n`;
   response.shouldKeepAlive = false;

@@ -11,15 +11,15 @@ import { receive, type Arrival, type RequestReading } from "./received.ts";
 import type { FakeReply } from "./reply.ts";
 import { Routes, type FakeRoute } from "./routes.ts";
 
-/** A request that came, without its credentials. */
+/** A received request without its credentials. */
 export interface SeenRequest {
-  /** None where no tool has the address. */
+  /** Undefined if no tool has the address. */
   tool: string | undefined;
   method: string;
   /** Path and query, secrets masked. */
   address: string;
   body: string;
-  /** What it says, as far as it could be read. */
+  /** Its content, as far as it could be read. */
   input: Record<string, unknown>;
   status: number;
 }
@@ -27,11 +27,11 @@ export interface SeenRequest {
 export interface RequestOutcome {
   seen: SeenRequest;
   reply: FakeReply;
-  /** What still has to go wrong while the reply is sent. */
+  /** The failure while the reply is sent. */
   failure: FakeFailure | undefined;
 }
 
-/** Turns requests into replies, as the file says. */
+/** Answers requests as the file describes. */
 export class Responder {
   readonly #file: ToolFile;
   readonly #failures: Failures;
@@ -47,7 +47,7 @@ export class Responder {
     this.#plans = plansOf(file);
   }
 
-  /** What answers remembered is gone. */
+  /** Forgets what answers remembered. */
   forget(): void {
     this.#answers.forget();
   }
@@ -71,7 +71,7 @@ export class Responder {
       const answer = this.#answer(route, arrival, { input, problems });
       return { reply: spoiled(this.#encoded(route, answer), failure), input };
     } catch (error) {
-      // What the file gives to answer with is no value of the type: its author wants to know.
+      // The answer in the file does not match its type: its author should see that.
       return { reply: { status: 500, type: "text/plain", body: `The fake: ${messageOf(error)}\n` }, input };
     }
   }
@@ -103,10 +103,10 @@ export class Responder {
 const MOST_PROBLEMS = 3;
 const TYPES = { xml: "application/xml; charset=utf-8", json: "application/json" } as const;
 
-/** Worked out once for each tool. */
+/** Prepared once for each tool. */
 interface ToolPlan {
   reading: RequestReading;
-  /** Of answers; none where they are plain text or nothing. */
+  /** For answers; undefined if they are plain text or empty. */
   codec?: Codec;
 }
 
@@ -120,7 +120,7 @@ function nowhere(isOtherMethod: boolean): Replied {
   return { reply: { status, type: "text/plain", body: "No tool has this address.\n" }, input: {} };
 }
 
-/** As proxies answer for servers that are away: in words for browsers. */
+/** A page as proxies send it for servers that are away. */
 function unreachable(status: number): FakeReply {
   return { status, type: "text/html", body: `<html><body>${status}</body></html>` };
 }

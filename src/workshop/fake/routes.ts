@@ -2,7 +2,7 @@ import { filledPlaces } from "../file/model/filled-template.ts";
 import { fieldsInName } from "../file/model/secret-names.ts";
 import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 
-/** What an address means: a tool, and the fields that stand in the path. */
+/** The tool of an address, and the fields in its path. */
 export interface FakeRoute {
   tool: string;
   spec: ToolSpec;
@@ -13,12 +13,12 @@ export interface FakeRoute {
 interface Template {
   tool: string;
   spec: ToolSpec;
-  /** The path with `{field}`s in it. */
+  /** The path with its `{field}`s. */
   path: string;
   fields: string[];
 }
 
-/** Finds the tool that a method and a path belong to. */
+/** Finds the tool of a method and a path. */
 export class Routes {
   readonly #templates: readonly Template[];
 
@@ -30,7 +30,7 @@ export class Routes {
     });
   }
 
-  /** Nothing where no tool has the path; the methods that it has, where it has only others. */
+  /** Undefined if no tool has the path; the allowed methods if it has only others. */
   find(method: string, pathname: string): FakeRoute | { methods: string[] } | undefined {
     const others: string[] = [];
     for (const { tool, spec, path, fields } of this.#templates) {
@@ -49,6 +49,6 @@ function valuesIn(path: string, pathname: string): string[] | undefined {
   try {
     return values.map(decodeURIComponent);
   } catch {
-    return undefined; // a percent sign that begins nothing
+    return undefined; // an invalid percent encoding
   }
 }

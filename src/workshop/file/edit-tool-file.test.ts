@@ -28,7 +28,7 @@ types:
       ]
 `;
 
-test("one value changes and nothing else, whatever stands around it", () => {
+test("one value changes and nothing else, in any surroundings", () => {
   expect(editToolFile(FILE, [{ path: ["documents", "manual", "sha256"], value: "fff" }])).toBe(
     FILE.replace('"000"', '"fff"'),
   );
@@ -44,7 +44,7 @@ test("one value changes and nothing else, whatever stands around it", () => {
   );
 });
 
-test("members come and go inside of brackets, on one line or on several", () => {
+test("members are added and removed inside brackets, on one line or several", () => {
   expect(editToolFile(FILE, [{ path: ["documents", "manual", "title"], value: "Guide" }])).toBe(
     FILE.replace('"000" }', '"000", title: Guide }'),
   );
@@ -65,7 +65,7 @@ test("members come and go inside of brackets, on one line or on several", () => 
   );
 });
 
-test("members come and go in blocks, with the comments that are theirs", () => {
+test("members are added and removed in blocks, with their comments", () => {
   const added = editToolFile(FILE, [{ path: ["types", "Query", "fields", "more"], value: { type: "date" } }]);
   expect(added.startsWith(FILE)).toBe(true);
   expect(added).toContain("      more:\n        type: date\n");
@@ -75,7 +75,7 @@ test("members come and go in blocks, with the comments that are theirs", () => {
   expect(editToolFile(FILE, [{ path: ["title"], value: "New" }])).toBe(`${FILE}title: New\n`);
 });
 
-test("what is missing on the way is made; what does not fit is laid out anew, with its comments", () => {
+test("missing parents are created; a change that is not possible in place formats the file again, with its comments", () => {
   const deep = editToolFile(FILE, [{ path: ["tools", "find", "limits", "retries"], value: 2 }]);
   expect(parse(deep)).toMatchObject({ tools: { find: { limits: { retries: 2 } } } });
   const block = editToolFile(FILE, [{ path: ["types", "Query", "fields", "text"], value: "x" }]);
@@ -96,7 +96,7 @@ test("several changes one after the other, and line ends of Windows", () => {
   expect(parse(edited)).toMatchObject({ api: "other", version: "2.0", documents: { manual: { title: "Guide" } } });
 });
 
-test("whatever is changed in the examples, the rest stays, and so does every comment", () => {
+test("any change of the examples keeps the rest and every comment", () => {
   const text = readFileSync("api/capcorn/capcorn.nexus.yaml", "utf8");
   const paths = pathsIn(parse(text));
   const comments = (given: string) => (given.match(/(?<=^|\s)#[^\n]*/gm) ?? []).length;

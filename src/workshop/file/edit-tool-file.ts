@@ -5,14 +5,14 @@ import { editYaml } from "../../source/yaml-edit.ts";
 import { changeYamlInPlace } from "../../source/yaml-in-place.ts";
 import { spliceYaml } from "../../source/yaml-splice.ts";
 
-/** The value to write at a path; `remove` takes it away. What is missing above it is added. */
+/** The value for a path; `remove` removes it. Missing parents are added. */
 export type ToolFileChange =
   | { path: readonly (string | number)[]; value: unknown }
   | { path: readonly (string | number)[]; remove: true };
 
 /**
- * Changes a tool file and nothing else in it: comments, order and layout stay. Where a change does not fit into the
- * lines as they are, the file is laid out again, with its comments.
+ * Changes a tool file and keeps comments, order and layout. If a change is not possible in place, the file is formatted
+ * again with its comments.
  */
 export function editToolFile(text: string, changes: readonly ToolFileChange[]): string {
   return changes.reduce((edited, change) => {
@@ -36,7 +36,7 @@ function attempted(attempt: () => string): string | undefined {
   try {
     return attempt();
   } catch (error) {
-    // What cannot be done in place is done the other way.
+    // Changes that are not possible in place are made the other way.
     if (error instanceof TypeError) return undefined;
     throw error;
   }

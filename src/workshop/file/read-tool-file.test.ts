@@ -58,7 +58,7 @@ test("defaults are filled in, and names keep their order", () => {
   });
 });
 
-test("where a field stands that does not say so", () => {
+test("the default wire path of a field", () => {
   const { file } = readToolFile(SMALL, "small.nexus.yaml");
   expect(file?.types["Query"]?.fields["shop"]?.wire, "the query takes it, so the body does not").toBe(false);
   expect(file?.types["Answer"]?.fields["count"]?.wire, "computed").toBe(false);
@@ -67,13 +67,13 @@ test("where a field stands that does not say so", () => {
   expect(file?.types["Query"]?.fields["mode"]?.wire, "sent under its name").toBe("mode");
 });
 
-test("one mistake is told once: what follows from it is not", () => {
+test("one mistake is reported once, without its consequences", () => {
   expect(problemsAfter("from: { type: date,", "from: { type: int, default: 1,").filter(isMistake)).toHaveLength(1);
   expect(problemsOf("a:\n\tb: 1\nc: 2\n\td: 3\ne: 4")).toHaveLength(1);
   expect(problemsOf("openapi: 3.1.0\ninfo: {}\npaths: {}")).toHaveLength(1);
 });
 
-describe("every mistake is reported with its place, what is wrong, and what was meant", () => {
+describe("every mistake is reported with its place, the problem and a suggestion", () => {
   test.each<[string, string, string]>([
     ["nexus: 1", "nexus: 2", "1:8 nexus: must be 1, the version of this grammar"],
     ["api: small", "api: Small API", '2:6 api: "Small API" cannot be an id (At most 32'],
@@ -252,7 +252,7 @@ describe("every mistake is reported with its place, what is wrong, and what was 
     else expect(problems.join("\n")).toContain(expected);
   });
 
-  test("all at once, in the order of the file", () => {
+  test("all mistakes are reported at once, in the order of the file", () => {
     const broken = SMALL.replace("title: Small", "titel: Small")
       .replace("effect: read", "effect: reed")
       .replace("that: until > from", "that: util > from")
@@ -295,7 +295,7 @@ describe("a JSON API", () => {
     else expect(problems).toContain(expected);
   });
 
-  test("the argument that asks for the answer as it came is no field as well", () => {
+  test("the argument that asks for the raw answer cannot be a field", () => {
     const asking = museum
       .replace(/(find_exhibitions:[^]*?response: \{)/, "$1 sourcePayload: true,")
       .replace(/(ExhibitionQuery:[^]*?fields:\n)/, "$1      includeSourcePayload: { type: string, optional: true }\n");
@@ -310,22 +310,22 @@ describe("a JSON API", () => {
   });
 });
 
-describe("types that hold themselves", () => {
+describe("recursive types", () => {
   const answer = "      notes: { list: Note, evidence: manual#L9 }";
 
-  test("may, through a list or an optional field", () => {
+  test("are allowed through a list or an optional field", () => {
     expect(
       problemsAfter(answer, `${answer}\n      next: { type: Answer, optional: true, evidence: manual#L9 }`),
     ).toEqual([]);
     expect(problemsAfter(answer, `${answer}\n      more: { list: Answer, evidence: manual#L9 }`)).toEqual([]);
   });
 
-  test("must not have to", () => {
+  test("are refused if they must contain themselves", () => {
     const problems = problemsAfter(answer, `${answer}\n      next: { type: Answer, evidence: manual#L9 }`);
     expect(problems.join()).toContain("a Answer would have to hold another Answer, without end");
   });
 
-  test("many types that hold each other take no time", () => {
+  test("many types that contain each other are read quickly", () => {
     const types = Array.from({ length: 40 }, (_, index) => {
       const next = `{ type: T${index + 1} }`;
       return `  T${index}: { fields: { a: ${next}, b: ${next}, c: { list: T${(index + 7) % 40} } } }`;
@@ -338,14 +338,14 @@ describe("types that hold themselves", () => {
   });
 });
 
-describe("what YAML itself can go wrong with", () => {
-  test("a name that stands twice is named with its first place", () => {
+describe("mistakes of YAML itself", () => {
+  test("a repeated name is reported with its first place", () => {
     expect(problemsAfter("title: Small", "title: Small\ntitle: Again").join()).toContain(
       '4:1 : "title" is here twice; the first is in line 3',
     );
   });
 
-  test("a number that no double holds is named, wherever it would be sent, and limits may be as large as they like", () => {
+  test("a number that a double cannot hold is reported wherever it would be sent; limits may be as large as needed", () => {
     const number = "9007199254740993";
     const { tree, problems } = readYaml(
       `const: ${number}\nlist: [1, ${number}]\nmaximum: ${number}\ntext: "${number}"`,
@@ -356,7 +356,7 @@ describe("what YAML itself can go wrong with", () => {
     );
   });
 
-  test("no and on are words, numbers are names", () => {
+  test("no and on are strings, and numbers can be names", () => {
     const { file } = readToolFile(SMALL, "");
     expect(file?.types["Query"]?.fields["size"]).toMatchObject({ shape: { codes: { 0: "no", 1: "on" } } });
   });
@@ -394,7 +394,7 @@ describe("what YAML itself can go wrong with", () => {
     expect(problemsOf(text).join("\n")).toContain(expected);
   });
 
-  test("aliases are read, but a few lines cannot become millions", () => {
+  test("aliases are read, but a few lines cannot expand to millions of values", () => {
     const bomb = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
     for (let level = 1; level < 9; level++) {
       bomb.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => `*a${level - 1}`).join(", ")}]`);
@@ -403,7 +403,7 @@ describe("what YAML itself can go wrong with", () => {
     expect(problemsAfter("{ shop: a, size: on }", "&one { shop: a, size: on }").join()).toBe("");
   });
 
-  test("members named like those of every object are only names", () => {
+  test("members named like those of every object are normal names", () => {
     const problems = problemsAfter("input: Query", "input: constructor").join();
     expect(problems).toContain('there is no type "constructor"');
     expect(problemsAfter("effect: read", "effect: read\n    __proto__: { a: 1 }").join()).toContain(
@@ -413,7 +413,7 @@ describe("what YAML itself can go wrong with", () => {
   });
 });
 
-test("whatever stands in a file, it is read or refused with places", () => {
+test("any file is read, or refused with places", () => {
   const lines = SMALL.split("\n");
   const words = [
     "[]",

@@ -36,7 +36,7 @@ const KEYS = [
 ];
 const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tools"];
 
-/** What only shows when all of the file is known. */
+/** Checks that need the whole file. */
 const CHECKS = [checkRequests, checkRecursion, checkWires, checkTakenNames, checkExpressions, checkGiven, checkAdvice];
 
 /** Reads a tool file and returns it with all problems; `file` is present if there are no errors. */

@@ -96,7 +96,7 @@ describe("the published JSON Schema and the reader agree", () => {
     expect(errorsOf(changed)).not.toEqual([]);
   });
 
-  test("on what is changed at random: what the schema refuses, the reader refuses, and kinds and names the other way", () => {
+  test("on random changes: what the schema refuses, the reader refuses, and types and names the other way round", () => {
     const base: unknown = parse(SMALL);
     const paths = pathsIn(base);
     const values = fc.constantFrom<unknown>(

@@ -2,9 +2,8 @@ import type { FieldSpec, ToolFile } from "./model/tool-file.ts";
 import { fieldsTaken, usesOf, type Use } from "./read/uses.ts";
 
 /**
- * Fills in where fields stand that say nothing about it: under their own name, except that what path, query or headers
- * take is not in the body as well, that what is computed or constant in an answer is not read from it, and that a list
- * in XML is an element that repeats.
+ * Adds the default wire paths: a field has its own name, except that fields in path, query or headers are not in the
+ * body, computed and constant fields of an answer are not read from it, and a list in XML is a repeated element.
  */
 export function withWires(file: ToolFile, isWritten: (type: string, field: string) => boolean): ToolFile {
   const uses = usesOf(file);

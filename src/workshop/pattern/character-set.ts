@@ -1,11 +1,11 @@
 const ASCII = 128;
 
-/** The characters that one atom of a pattern accepts: a letter, an escape, a class, or `.`. */
+/** The characters that one atom of a pattern matches: a letter, an escape, a class, or `.`. */
 export class CharacterSet {
   readonly #ascii = new Uint8Array(ASCII);
   readonly #expression: RegExp;
 
-  /** `source`: the atom as the pattern writes it, one that matches exactly one code point. */
+  /** `source`: the atom in the pattern, which matches exactly one code point. */
   constructor(source: string) {
     this.#expression = new RegExp(`^${source}$`, "u");
     for (let code = 0; code < ASCII; code++) this.#ascii[code] = Number(this.#asks(code));
@@ -15,7 +15,7 @@ export class CharacterSet {
     return codePoint < ASCII ? this.#ascii[codePoint] === 1 : this.#asks(codePoint);
   }
 
-  /** The engine of the platform knows all classes and properties; for a single character it is safe. */
+  /** The platform's engine knows all classes and properties; for a single character it is safe. */
   #asks(codePoint: number): boolean {
     return this.#expression.test(String.fromCodePoint(codePoint));
   }

@@ -2,17 +2,17 @@ import type { CharacterSet } from "./character-set.ts";
 import type { PatternNode } from "./parse-pattern.ts";
 import { compilePattern, type Program } from "./pattern-program.ts";
 
-/** Of larger patterns nothing is said. */
+/** Larger patterns are not analysed. */
 const MAX_STATES = 80;
 const MAX_PAIRS = 50_000;
-/** A count above it is as good as none. */
+/** A higher count is treated as unlimited. */
 const MANY = 10;
 const OUTSIDE_ASCII = ["é", "ß", "я", "日", "€", "\u00a0", "\u2028", "😀"].map((text) => text.codePointAt(0) ?? 0);
 const PROBES = [...Array.from({ length: 128 }, (_, code) => code), ...OUTSIDE_ASCII];
 
 /**
- * Whether an engine that tries one way after the other can take exponential time: where a loop can read the same text in two
- * ways, as (a+)+ and (a|a)* can, every pass doubles the ways. Lookarounds and edges are taken to hold always.
+ * Whether a backtracking engine can take exponential time: if a loop can match the same text in two ways, as in (a+)+
+ * and (a|a)*, each iteration doubles the ways. Lookarounds and edges are assumed to match always.
  */
 export function isExponential(node: PatternNode): boolean {
   return readsTwice(compilePattern(simplified(node)));
@@ -27,7 +27,7 @@ function readsTwice(program: Program): boolean {
   return states.some((state) => loops.isReadTwice(state));
 }
 
-/** With small counts, or none: what matters is what repeats. */
+/** With small counts or none: only repetition matters. */
 function simplified(node: PatternNode): PatternNode {
   switch (node.kind) {
     case "set":
@@ -50,7 +50,7 @@ function simplified(node: PatternNode): PatternNode {
 
 class Loops {
   readonly #sets: ReadonlyMap<number, CharacterSet>;
-  /** Which states follow a state, and in how many ways; 2 means several. */
+  /** The successors of each state, and the number of ways; 2 means several. */
   readonly #follow: ReadonlyMap<number, ReadonlyMap<number, number>>;
   readonly #shared = new Map<string, boolean>();
   #left = MAX_PAIRS;

@@ -59,12 +59,12 @@ describe("a pattern matches what JavaScript's own engine matches", () => {
     fc.array(fc.constantFrom("a", "b", "!", "\n", "é", ...more), { maxLength: 7 }).map((parts) => parts.join(""));
   const agrees = (pattern: string, given: string) => matches(pattern, given) === new RegExp(pattern, "u").test(given);
 
-  test("whatever the pattern and the text are", () => {
+  test("for any pattern and text", () => {
     fc.assert(fc.property(source, text("\ud83d"), agrees), { numRuns: examples(5_000) });
   });
 
   // Without ^, the engine of Node also looks for a match between the halves of a character, which the language does not.
-  test("in texts with characters of two halves", () => {
+  test("in texts with surrogate pairs", () => {
     fc.assert(
       fc.property(source, text("😀"), (pattern, given) => agrees(`^(?:${pattern})$`, given)),
       { numRuns: examples(5_000) },
@@ -83,7 +83,7 @@ test.each([
   expect(matches(source, text)).toBe(false);
 });
 
-test("a budget bounds all tests that share it", () => {
+test("a budget limits all tests that share it", () => {
   const pattern = linearPattern("^(a|b)*a(a|b){500}$");
   const budget = new StepBudget();
   const text = "ab".repeat(250);

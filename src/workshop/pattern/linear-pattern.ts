@@ -3,15 +3,15 @@ import { compilePattern } from "./pattern-program.ts";
 import { Scanner } from "./scanner.ts";
 import type { StepBudget } from "./step-budget.ts";
 
-/** A pattern that was not written here. */
+/** A compiled pattern of a tool file. */
 export interface LinearPattern {
-  /** Whether it matches somewhere in the text; throws StepsExceeded where the budget does not allow to find out. */
+  /** Whether it matches anywhere in the text; throws StepsExceeded if the budget is too small. */
   test(text: string, budget: StepBudget): boolean;
 }
 
 /**
- * Compiles a pattern so that a test takes time in proportion to the length of the text. JavaScript's own engine tries one
- * way after the other, which for some patterns and texts takes for ever, and cannot be stopped. Throws UnusablePattern.
+ * Compiles a pattern whose tests take linear time. JavaScript's own engine backtracks, which can take forever for some
+ * patterns and texts, and cannot be stopped. Throws UnusablePattern.
  */
 export function linearPattern(source: string): LinearPattern {
   const scanner = new Scanner(compilePattern(parsePattern(source)));

@@ -1,6 +1,6 @@
 import { CharacterSet } from "./character-set.ts";
 
-/** A regular expression as a tree. What groups capture does not matter to a test. */
+/** A regular expression as a tree. Captures do not matter for a test. */
 export type PatternNode =
   | { kind: "set"; set: CharacterSet }
   | { kind: "sequence"; parts: PatternNode[] }
@@ -11,7 +11,7 @@ export type PatternNode =
 
 export type Edge = "start" | "end" | "boundary" | "noBoundary";
 
-/** Says why a pattern cannot be used, as the end of a sentence that begins with its name. */
+/** Why a pattern cannot be used, as the end of a sentence that begins with its name. */
 export class UnusablePattern extends Error {
   override readonly name = "UnusablePattern";
 }
@@ -26,13 +26,13 @@ const CHARACTER = /[^]/uy;
 const GROUP = /\((\?(?::|<?[=!]|<(?![=!])[^>]*>))?/uy;
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/uy;
 
-/** Reads a pattern with the grammar of JSON Schema: that of JavaScript with the flag `u`. */
+/** Parses a pattern with the grammar of JSON Schema: that of JavaScript with the flag `u`. */
 export function parsePattern(source: string): PatternNode {
   requireGrammar(source);
   return new Parser(source).parse();
 }
 
-/** What follows can rely on it that brackets are closed and escapes are known. */
+/** The parser relies on closed brackets and known escapes. */
 function requireGrammar(source: string): void {
   if (source.length > MAX_LENGTH) throw new UnusablePattern(`is longer than ${MAX_LENGTH} characters`);
   try {

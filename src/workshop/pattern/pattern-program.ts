@@ -13,11 +13,11 @@ export type PatternStep =
 export interface Program {
   steps: PatternStep[];
   start: number;
-  /** Reads the text from its end: what a lookahead is tested with. */
+  /** Reads the text from its end, for lookaheads. */
   isBackward: boolean;
 }
 
-/** Repetitions with counts are written out; a text that needs a higher limit has `maxLength`. */
+/** Counted repetitions are expanded; a text with a higher limit should use `maxLength`. */
 const MAX_STEPS = 10_000;
 
 export function compilePattern(node: PatternNode): Program {
@@ -47,7 +47,7 @@ class Compiler {
       case "edge":
         return this.#add({ kind: "edge", edge: node.edge, next });
       case "look": {
-        // Where a lookahead begins to match is where its reverse ends.
+        // A lookahead begins to match where its reverse ends.
         const program = new Compiler(this.#room, node.isAhead).compile(node.part);
         return this.#add({ kind: "look", program, isNegative: node.isNegative, next });
       }
@@ -69,7 +69,7 @@ class Compiler {
     if (max === Infinity) {
       const loop = { kind: "split" as const, next: end, other: end };
       loop.next = this.#before(this.#add(loop), part);
-      // To enter is a step of its own, so that whoever follows the steps can tell it from another pass.
+      // Entering the loop is a step of its own, to distinguish it from another iteration.
       next = this.#add({ ...loop });
     } else {
       for (let count = min; count < max; count++) {
@@ -78,7 +78,7 @@ class Compiler {
     }
     for (let count = 0; count < min; count++) {
       const first = this.#before(next, part);
-      // Nothing, however often.
+      // An empty body, repeated.
       if (first === next) break;
       next = first;
     }

@@ -18,7 +18,7 @@ test.each([
   expect(sampleText([], { pattern, ...limits })).toBe(text);
 });
 
-test("a usual text is taken where it fits, else one that is long enough and not too long", () => {
+test("a usual text is used if it fits, otherwise a generated one of the right length", () => {
   expect(sampleText(["text", "AT"], { pattern: "^[A-Z]{2}$" })).toBe("AT");
   expect(sampleText(["text"], { maxLength: 3 })).toBe("x");
   expect(sampleText(["text"], { minLength: 6 })).toBe("xxxxxx");

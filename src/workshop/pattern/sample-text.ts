@@ -2,9 +2,9 @@ import { linearPattern } from "./linear-pattern.ts";
 import { parsePattern, UnusablePattern, type PatternNode } from "./parse-pattern.ts";
 import { StepBudget, StepsExceeded } from "./step-budget.ts";
 
-/** What people read easily first. */
+/** Readable characters first. */
 const CHARACTERS = [..."Aa10-_.:/@, ".split(""), ...printable()];
-/** How often more than needed what may repeat does: until the text is long enough. */
+/** Additional repetitions, tried until the text is long enough. */
 const EXTRA = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55];
 const MAX_LENGTH = 1_000;
 
@@ -14,7 +14,10 @@ export interface TextLimits {
   maxLength?: number | undefined;
 }
 
-/** A text within limits: the first of `texts` that fits, else one made for the pattern; undefined where none is found. */
+/**
+ * A text within limits: the first valid one of `texts`, otherwise one generated for the pattern; undefined if none is
+ * found.
+ */
 export function sampleText(texts: readonly string[], limits: TextLimits): string | undefined {
   const { pattern, minLength = 0, maxLength = Infinity } = limits;
   const isFitting = (text: string) => text.length >= minLength && text.length <= maxLength;
@@ -34,7 +37,7 @@ function madeFor(pattern: PatternNode): string[] {
   return EXTRA.map((extra) => write(pattern, extra)).filter((text) => text.length <= MAX_LENGTH);
 }
 
-/** What stands around a place is left to the test: edges and looks are no characters. */
+/** Edges and lookarounds add no characters; the test checks them. */
 function write(node: PatternNode, extra: number): string {
   switch (node.kind) {
     case "set":
@@ -53,7 +56,7 @@ function write(node: PatternNode, extra: number): string {
   }
 }
 
-/** Stops where it is too long anyway: repeats of repeats can ask for billions. */
+/** Stops if it is too long: nested repetitions can require billions. */
 function joined(count: number, part: (index: number) => string): string {
   let text = "";
   for (let index = 0; index < count && text.length <= MAX_LENGTH; index++) {

@@ -5,25 +5,25 @@ import type { StepBudget } from "./step-budget.ts";
 const MAX_TURN = 2 ** 30;
 
 /**
- * Runs a program over a text once, with all of its states at the same time: a position costs at most one visit of each
- * step. Keeps its arrays from one test to the next.
+ * Runs a program over a text once, with all its states in parallel: a position visits each step at most once. Its
+ * arrays are reused for each test.
  */
 export class Scanner {
   readonly #steps: readonly PatternStep[];
   readonly #start: number;
   readonly #isBackward: boolean;
-  /** Begins with `^`, so that it need not be tried at other positions. */
+  /** Whether it begins with `^`, so that it is tried only at the start. */
   readonly #isAnchored: boolean;
-  /** For each lookaround among the steps, by the index of its step. */
+  /** The scanners of lookarounds, by the index of their step. */
   readonly #looks = new Map<number, Scanner>();
-  /** Steps to visit at this position, and steps that were visited and wait for a character. */
+  /** Steps to visit at this position, and visited steps that wait for a character. */
   readonly #pending: Int32Array;
   readonly #readers: Int32Array;
   #reading = 0;
-  /** The turn in which a step was visited last; a turn is one position of one test. */
+  /** The turn of the last visit of each step; a turn is one position of one test. */
   readonly #visited: Int32Array;
   #turn = 0;
-  /** Of a lookaround: where it matches in the text of this test. Found when it is first asked for. */
+  /** For a lookaround: the positions where it matches in this text. Computed on first use. */
   #places: Uint8Array | undefined;
 
   constructor({ steps, start, isBackward }: Program) {
@@ -40,7 +40,7 @@ export class Scanner {
     this.#visited = new Int32Array(steps.length);
   }
 
-  /** Whether the program accepts somewhere in the text. */
+  /** Whether the program matches anywhere in the text. */
   finds(text: string, budget: StepBudget): boolean {
     this.#prepare();
     return this.#scan(text, budget, undefined);
@@ -64,7 +64,7 @@ export class Scanner {
     return this.#places[position] === 1;
   }
 
-  /** Stops where the program accepts first; with `places`, marks all positions where it accepts. */
+  /** Stops at the first match; with `places`, marks all positions that match. */
   #scan(text: string, budget: StepBudget, places: Uint8Array | undefined): boolean {
     const [first, end] = this.#isBackward ? [text.length, 0] : [0, text.length];
     let position = first;
@@ -84,7 +84,7 @@ export class Scanner {
     }
   }
 
-  /** Follows the pending steps to all that can be reached without reading a character; tells whether one accepts. */
+  /** Visits all steps that can be reached without reading a character; returns whether one accepts. */
   #visit(count: number, position: number, text: string, budget: StepBudget): boolean {
     const pending = this.#pending;
     const visited = this.#visited;
@@ -124,7 +124,7 @@ export class Scanner {
     return accepts;
   }
 
-  /** Makes the steps pending that follow a character; returns how many. */
+  /** Makes the successors of a character pending; returns their number. */
   #read(character: number): number {
     let count = 0;
     for (let index = 0; index < this.#reading; index++) {

@@ -1,7 +1,7 @@
-/** About 50 ms. Ordinary arguments take a few hundred. */
+/** About 50 ms. Usual arguments take a few hundred. */
 const STEPS = 2_000_000;
 
-/** How much work the patterns of one document or one call may take, all together. */
+/** Limits the work of all patterns of one document or call. */
 export class StepBudget {
   #left = STEPS;
 
@@ -10,13 +10,13 @@ export class StepBudget {
     if (this.#left < 0) throw new StepsExceeded("checking patterns takes too long for this much text");
   }
 
-  /** For the next call. */
+  /** Resets it for the next call. */
   renew(): void {
     this.#left = STEPS;
   }
 }
 
-/** Whether a pattern matches was not found out. */
+/** The budget was too small to find out whether a pattern matches. */
 export class StepsExceeded extends Error {
   override readonly name = "StepsExceeded";
 }

@@ -20,19 +20,19 @@ export type ApiChangeKind =
   | "description changed"
   | "other";
 
-/** One difference between what was approved and what would be served. */
+/** One difference between the approved and the current version. */
 export interface ApiChange {
   kind: ApiChangeKind;
-  /** Where: the tool and what of it, or a place in the file. */
+  /** The tool and its part, or a place in the file. */
   path: string;
-  /** In words. Long texts, and what is more than one value, are in `before` and `after` only. */
+  /** In words. Long texts and compound values are only in `before` and `after`. */
   message: string;
-  /** The whole values; absent where there is none. */
+  /** The complete values; undefined if there is none. */
   before?: unknown;
   after?: unknown;
 }
 
-/** What deserves the longest look comes first. */
+/** The most important kinds come first. */
 const ORDER: readonly ApiChangeKind[] = [
   "effect raised",
   "endpoint added",
@@ -59,7 +59,7 @@ export function byWeight(changes: readonly ApiChange[]): ApiChange[] {
   return [...changes].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 }
 
-/** A change with the values that it has. */
+/** A change with its values. */
 export function changeOf(
   words: Pick<ApiChange, "kind" | "path" | "message">,
   [before, after]: readonly [before?: unknown, after?: unknown] = [],

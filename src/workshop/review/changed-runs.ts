@@ -1,13 +1,13 @@
-/** A run of entries that became another one; either may be empty. Ends are exclusive. */
+/** A run of entries that was replaced by another one; either may be empty. Ends are exclusive. */
 export interface ChangedRun {
   before: { from: number; to: number };
   after: { from: number; to: number };
 }
 
-/** Of larger tables it is not worked out which entries stayed: all of the middle counts as changed. */
+/** Larger tables are not compared: the whole middle counts as changed. */
 const MAX_CELLS = 4_000_000;
 
-/** Where two lists differ, so that as many entries as possible stay. Entries are the same where their texts are. */
+/** The differences of two lists with as many unchanged entries as possible. Entries are compared as text. */
 export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {
   const start = sharedLength(before.length, after.length, (index) => before[index] === after[index]);
   const rest = sharedLength(
@@ -23,7 +23,10 @@ export function changedRuns(before: readonly string[], after: readonly string[])
   return runs;
 }
 
-/** Moves what was only added, or only removed, as far back as it means the same: a sentence then ends with its own full stop. */
+/**
+ * Moves an addition or a removal back as far as its meaning stays the same, so that a sentence ends with its own full
+ * stop.
+ */
 function slide(
   { before: was, after: is }: ChangedRun,
   { before, after, next }: { before: readonly string[]; after: readonly string[]; next: ChangedRun | undefined },
@@ -47,10 +50,10 @@ function sharedLength(a: number, b: number, isSame: (index: number) => boolean):
   return length;
 }
 
-/** Positions of the longest list of entries that are in both, in the same order. */
+/** The positions of the longest common subsequence. */
 function keptEntries(old: readonly string[], now: readonly string[]): [number, number][] {
   const width = now.length + 1;
-  // How many entries can be kept from here on.
+  // The number of entries that can be kept from here on.
   const counts = new Uint32Array((old.length + 1) * width);
   const at = (row: number, column: number) => counts[row * width + column] ?? 0;
   for (let row = old.length - 1; row >= 0; row--) {

@@ -3,7 +3,7 @@ import { changeOf, type ApiChange } from "./api-change.ts";
 
 type Citations = Readonly<Record<string, Citation>>;
 
-/** What is cited now and was not, or says something else: callers can read these lines and the headings above them. */
+/** Citations that are new or whose lines changed: callers can read these lines and the headings above them. */
 export function citedChanges(
   before: Citations,
   after: Citations,
@@ -18,7 +18,7 @@ export function citedChanges(
     const cited = fresh.filter(([, { document }]) => document === name);
     const headings = [...new Set(cited.map(([, { heading }]) => heading))];
     const text = documents[name];
-    // Without the text, all there is to show is which lines are cited.
+    // Without the text, only the line numbers can be shown.
     const shown = text === undefined ? Object.fromEntries(cited) : { headings, lines: linesOf(text, cited) };
     const message = `${cited.length} cited ${cited.length === 1 ? "part is" : "parts are"} new or changed`;
     return changeOf({ kind: "document changed", path: `documents.${name}`, message }, [undefined, shown]);

@@ -7,8 +7,8 @@ import { inputChanges, outputChanges } from "./schema-changes.ts";
 import { fromTo } from "./value-text.ts";
 
 /**
- * The differences between what was approved and what would be served, by kind; everything if nothing was approved. Empty exactly
- * if the hashes are equal. `documents`: the texts that the file names; the lines that it cites are served.
+ * The differences between the approved and the current version, by kind; everything if nothing was approved. Empty
+ * exactly if the hashes are equal. `documents`: the texts of the file's documents, whose cited lines are served.
  */
 export function differences(
   before: CompiledApi | undefined,
@@ -25,7 +25,7 @@ export function differences(
   return byWeight(changes.length > 0 ? changes : otherwiseCompiled(before, after));
 }
 
-/** Differences that callers see: arguments and results of the tools. */
+/** Differences that callers see: arguments and results. */
 function schemaChanges(before: CompiledApi, after: CompiledApi): ApiChange[] {
   return Object.entries(after.tools).flatMap(([name, now]) => {
     const old = Object.hasOwn(before.tools, name) ? before.tools[name] : undefined;

@@ -4,7 +4,7 @@ import { differingLeaves, pathText, type Leaf } from "./leaves.ts";
 import { seenAlone } from "./seen-alone.ts";
 import { fromTo, valueText } from "./value-text.ts";
 
-/** A file before anything was approved: what is new is told member by member. */
+/** An empty file, for the first approval: everything new is listed by member. */
 const NOTHING = {
   nexus: 1,
   documents: {},
@@ -16,7 +16,9 @@ const NOTHING = {
   fake: { secrets: {}, tables: {}, tools: {} },
 };
 
-/** Every value of the file that differs, but those that a change of the tools' schemas tells already, with the same values. */
+/**
+ * Every changed value of the file, except those that a change of the tools' schemas already shows with the same values.
+ */
 export function fileChanges(before: ToolFile | undefined, after: ToolFile, schemas: readonly ApiChange[]): ApiChange[] {
   const isSeen = before ? seenAlone(before) : () => false;
   return differingLeaves(before ?? NOTHING, after).flatMap((leaf) => {
@@ -38,7 +40,7 @@ function toolChange({ path, before, after }: Leaf, file: ToolFile): ApiChange {
   return changeOf({ kind: "tool added", path: name, message }, [undefined, after]);
 }
 
-/** Whether a change of a schema is about the same field, and shows the same values. */
+/** Whether a schema change shows the same field and values. */
 function isTold({ path, before, after }: Leaf, told: ApiChange): boolean {
   const field = `.${String(path[3])}`;
   return told.path.replace(/\[\]$/, "").endsWith(field) && same(told.before, before) && same(told.after, after);
@@ -46,7 +48,10 @@ function isTold({ path, before, after }: Leaf, told: ApiChange): boolean {
 
 type Verdict = ApiChangeKind | "seen" | ((leaf: Leaf) => ApiChangeKind);
 
-/** The first that fits a path says what its change means. "seen": the tools' own schemas tell it better, if they show it. */
+/**
+ * The first match of a path gives the kind of its change. "seen": the tools' own schemas show it better, if it is
+ * visible there.
+ */
 const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^(title|description|version)$/, "description changed"],
   [/^documents\./, "document changed"],

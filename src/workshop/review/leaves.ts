@@ -3,18 +3,18 @@ import { changedRuns } from "./changed-runs.ts";
 
 export type PathStep = string | number;
 
-/** A value that differs between two trees; undefined on one side where it was added or removed. */
+/** A value that differs between two trees; undefined on one side if it was added or removed. */
 export interface Leaf {
-  /** Numbers are positions in lists: in the newer one, or of what was removed, in the older. */
+  /** Numbers are list indexes: in the newer list, or for removed items in the older. */
   path: PathStep[];
   before: unknown;
   after: unknown;
 }
 
-/** Maps in which somebody chose the order, and upstream or a reader may see it. */
+/** Maps whose order was chosen and may be visible upstream or to readers. */
 const ORDERED: ReadonlySet<PathStep | undefined> = new Set(["fields", "query", "headers", "codes"]);
 
-/** Every place where two trees differ, as deep as both have it. What only one of them has is one place. */
+/** All places where two trees differ, as deep as both exist. A part that only one has is one place. */
 export function differingLeaves(before: unknown, after: unknown, path: PathStep[] = []): Leaf[] {
   if (Array.isArray(before) && Array.isArray(after)) return inLists(before, after, path);
   if (isRecord(before) && isRecord(after)) return [...inMembers(before, after, path), ...inOrder(before, after, path)];
@@ -26,7 +26,7 @@ function inMembers(before: Record<string, unknown>, after: Record<string, unknow
   return names.flatMap((name) => differingLeaves(before[name], after[name], [...path, name]));
 }
 
-/** Entries that stayed are told apart from those that changed, wherever they are now. */
+/** Distinguishes unchanged entries from changed ones, even if they moved. */
 function inLists(before: readonly unknown[], after: readonly unknown[], path: PathStep[]): Leaf[] {
   const text = (entry: unknown) => JSON.stringify(entry) ?? "";
   return changedRuns(before.map(text), after.map(text)).flatMap(({ before: was, after: is }) => {

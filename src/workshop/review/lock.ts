@@ -6,7 +6,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { hashOf, type CompiledApi } from "../compile/compile.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
 
-/** A lock has all that was compiled. What a project's trust covers is not larger either (config/fingerprint.ts). */
+/** A lock contains everything that was compiled. The limit is that of project trust (config/trust/fingerprint.ts). */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
 
@@ -31,11 +31,11 @@ export async function readLock(toolFile: string): Promise<Lock | undefined> {
   const path = lockPath(toolFile);
   const text = textOf(path);
   if (text === undefined) return undefined;
-  // Whoever can write the file can nest it: hashing it recurses.
+  // A hostile file could be nested deeply, and hashing recurses.
   if (isDeeperThan(text, MAX_DEPTH)) throw unusable(path, `it is nested deeper than ${MAX_DEPTH} levels`);
   const lock = parse(path, text);
   const newest = lock.approvals.at(-1);
-  // What was approved is what the reviewer saw; a lock whose parts do not belong together proves nothing.
+  // A lock whose parts do not match proves nothing about what the reviewer saw.
   if (newest && newest.hash === lock.compiled.hash && hashOf(lock.compiled) === newest.hash) return lock;
   throw unusable(path, "its approval and what it is about do not belong together");
 }

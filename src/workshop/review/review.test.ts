@@ -22,7 +22,7 @@ const find = (file: ToolFile) => file.tools["find"] ?? expect.fail();
 const query = (file: ToolFile) => file.types["Query"]?.fields ?? expect.fail();
 const item = (file: ToolFile) => file.types["Item"]?.fields ?? expect.fail();
 
-describe("a difference is told by its kind", () => {
+describe("a difference is reported by its kind", () => {
   test.each<[string, (file: ToolFile) => void, string, string]>([
     ["effect raised", (file) => (find(file).effect = "write"), "tools.find.effect", "read → write"],
     [
@@ -72,14 +72,14 @@ describe("a difference is told by its kind", () => {
     expect(after(change)).toContainEqual(expect.objectContaining(told));
   });
 
-  test("tools that are new or gone are one difference each", () => {
+  test("a new or removed tool is one difference", () => {
     const added = after((file) => (file.tools["other"] = find(file)));
     const removed = after((file) => (file.tools = {}));
     expect(added.map(({ kind, path }) => [kind, path])).toEqual([["tool added", "other"]]);
     expect(removed.map(({ kind, path }) => [kind, path])).toEqual([["tool removed", "find"]]);
   });
 
-  test("the gravest comes first, and no change goes by unnoticed", () => {
+  test("the most important difference comes first, and no change is missed", () => {
     const changes = after((file) => {
       find(file).description = "New.";
       find(file).effect = "destructive";
@@ -98,8 +98,8 @@ describe("a difference is told by its kind", () => {
   });
 });
 
-describe("somebody who has to agree is told of everything", () => {
-  test("of each value that the served file holds, also beside another change: hidden, constant and computed fields too", () => {
+describe("the reviewer is shown everything", () => {
+  test("of each value of the served file, also beside other changes: hidden, constant and computed fields too", () => {
     const unseen: string[] = [];
     for (const { path, change } of everyChange(compiled(smallFile()).file)) {
       const file = smallFile();
@@ -124,7 +124,7 @@ describe("somebody who has to agree is told of everything", () => {
     );
   });
 
-  test("with the whole values, of long texts and of the rules that differ", () => {
+  test("with complete values for long texts and changed rules", () => {
     const long = "Finds things by a word, in all shops of the town and of the towns around it, cheapest first. ";
     const rules = ["q != 'a'", "q != 'b'", "q != 'c'", "q != 'd'"].map((that) => ({ that, say: "no", evidence: [] }));
     const before = smallFile();
@@ -158,7 +158,7 @@ describe("somebody who has to agree is told of everything", () => {
     });
   });
 
-  test("with the place of a field among the others, which is its place on the wire", () => {
+  test("with the position of a field among the others, which is its position on the wire", () => {
     const last = after((file) => (query(file)["more"] = field("string")));
     const first = after((file) => {
       const fields = { more: field("string"), ...query(file) };
@@ -211,7 +211,7 @@ describe("an approval", () => {
   beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "nexus-lock-"))));
   afterAll(() => rm(folder, { recursive: true }));
 
-  test("is written with who and when, counts for exactly what was approved, and keeps the ones before", async () => {
+  test("is written with person and time, is valid for exactly what was approved, and keeps earlier ones", async () => {
     const path = join(folder, "shop.nexus.yaml");
     expect(await readLock(path)).toBeUndefined();
     const api = compiled(smallFile());
@@ -229,7 +229,7 @@ describe("an approval", () => {
     expect(isApproved(after, api)).toBe(false);
   });
 
-  test("that was changed by hand, or does not belong to what it is about, is refused", async () => {
+  test("that was changed by hand, or does not match its content, is refused", async () => {
     const path = join(folder, "forged.nexus.yaml");
     const api = compiled(smallFile());
     await approve(path, api, { by: "Ada", at: new Date(0) });

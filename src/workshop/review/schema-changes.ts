@@ -3,17 +3,17 @@ import type { JsonSchema } from "../compile/json-schema.ts";
 import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
 import { fromTo, valueText } from "./value-text.ts";
 
-/** How the arguments that a tool takes differ: fewer calls are allowed, or more. */
+/** The differences of a tool's arguments: whether fewer or more calls are allowed. */
 export function inputChanges(before: JsonSchema, after: JsonSchema, path: string): ApiChange[] {
   return new SchemaComparison("input").compare(before, after, path);
 }
 
-/** How the results differ that a tool gives. */
+/** The differences of a tool's results. */
 export function outputChanges(before: JsonSchema, after: JsonSchema, path: string): ApiChange[] {
   return new SchemaComparison("output").compare(before, after, path);
 }
 
-/** Limits where a larger value lets fewer, or more, through. */
+/** Limits for which a larger value allows fewer values. */
 const LOWER_LIMITS = ["minimum", "minLength", "minItems"];
 const UPPER_LIMITS = ["maximum", "maxLength", "maxItems"];
 const EXACT = ["type", "format", "pattern", "const", "$ref", "additionalProperties"];
@@ -48,7 +48,7 @@ class SchemaComparison {
     for (const part of ["items", "$defs"]) {
       const [old, now] = [before[part], after[part]];
       if (!isRecord(old) || !isRecord(now)) {
-        // Definitions come and go with the references to them, which are told.
+        // Definitions change with their references, which are reported.
         if (part === "items" && !same(old, now)) this.#say(this.#kind(true), `${path}[]`, fromTo(old, now), [old, now]);
       } else if (part === "items") this.#schema(old, now, `${path}[]`);
       else this.#properties({ properties: old }, { properties: now }, path);

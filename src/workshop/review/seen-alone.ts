@@ -4,8 +4,8 @@ import type { ToolFile } from "../file/model/tool-file.ts";
 import type { Leaf, PathStep } from "./leaves.ts";
 
 /**
- * Tells whether a change, by itself, changes what callers see of the tools: then their schemas tell it. What is hidden,
- * constant, computed or only on the wire does not show there, nor does what cannot stand alone.
+ * Decides whether a change alone is visible to callers in the tools' schemas, which then show it. Hidden, constant and
+ * computed fields and wire paths are not visible there, nor are changes that are invalid alone.
  */
 export function seenAlone(file: ToolFile): (leaf: Leaf) => boolean {
   let before: string | undefined;
@@ -24,7 +24,7 @@ function schemasOf(file: ToolFile): string {
   return JSON.stringify(tools.map(({ inputSchema, outputSchema }) => [inputSchema, outputSchema]));
 }
 
-/** A copy with something else in one place; without the member where there is nothing. */
+/** A copy with one value replaced, or removed if it is undefined. */
 function replaced(tree: unknown, [name, ...rest]: readonly PathStep[], value: unknown): unknown {
   if (name === undefined) return value;
   if (typeof name === "number") throw new TypeError("a single entry of a list is not replaced");

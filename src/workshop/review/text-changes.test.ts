@@ -24,7 +24,7 @@ test("very long texts that differ everywhere are changed as a whole", () => {
   expect(textChanges(one, other)).toMatchObject([{ removed: one.trimEnd(), added: other.trimEnd() }]);
 });
 
-test("what stayed, with what was added, is the new list; with what was removed, the old one", () => {
+test("unchanged and added parts give the new list; unchanged and removed parts give the old one", () => {
   const list = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
   fc.assert(
     fc.property(list, list, (before, after) => {

@@ -1,23 +1,23 @@
 import { changedRuns, type ChangedRun } from "./changed-runs.ts";
 
-/** One place where a text differs. */
+/** One place where two texts differ. */
 export interface TextChange {
-  /** How many characters stand before it in the new text. */
+  /** The number of characters before it in the new text. */
   at: number;
   removed: string;
   added: string;
-  /** A few words around it, so that people find the place. */
+  /** A few words around it, for finding the place. */
   lead: string;
   rest: string;
 }
 
 /** Words, runs of blanks, and all other characters one by one. */
 const PIECES = /[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{N}_]+|\s+|[^]/gu;
-/** Changes with fewer pieces between them are one. */
+/** Changes with fewer pieces between them are joined. */
 const NEAR = 4;
 const AROUND = 8;
 
-/** Every place where two texts differ, each with all that was removed and added there. */
+/** All places where two texts differ, with what was removed and added. */
 export function textChanges(before: string, after: string): TextChange[] {
   const [old, now] = [before.match(PIECES) ?? [], after.match(PIECES) ?? []];
   return joined(changedRuns(old, now)).map(({ before: was, after: is }) => ({

@@ -7,7 +7,7 @@ import type { Tracing } from "./call-trace.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 import { isConnectionFailure } from "../../errors/error-traits.ts";
 
-/** How one request ended, after all tries. */
+/** How one request ended, after all attempts. */
 export type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
 
 export type Pause = (ms: number, signal: CancelSignal | undefined) => Promise<void>;
@@ -20,17 +20,17 @@ export interface AttemptOptions {
   pause: Pause;
   now: () => number;
   trace: Tracing;
-  /** Said with the progress of the first try: what a caller needs to know who gives up before the answer comes. */
+  /** Sent with the progress of the first attempt: what the caller needs to know if it gives up before the answer. */
   waiting: string;
 }
 
 const PAUSES = { firstMs: 200, longestMs: 5_000 };
-/** The server, or something before it, is away or has too much to do; asked again, it may answer. */
+/** Statuses of a server or proxy that is temporarily unavailable; a repetition may succeed. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Sends until there is an answer, no time or no try is left. What only reads is sent again after failures that pass; what writes only
- * where it surely did not reach the server.
+ * Sends until there is an answer, or no time or attempt is left. Reads are repeated after temporary failures; writes
+ * only if they certainly did not reach the server.
  */
 export async function attempts(
   send: (timeoutMs: number) => Promise<UpstreamResponse>,
@@ -45,13 +45,13 @@ export async function attempts(
     trace.note("debug", "Upstream answered", { attempt: tried + 1, ms: now() - started, ...gist(attempted) });
     if (tried >= retries || signal?.aborted || !mayRepeat(attempted, options.effect)) return attempted;
     const waitMs = askedWait(attempted, now()) ?? withJitter(growingPause(tried, PAUSES));
-    // Whoever asks for more patience than there is gets no further request.
+    // If the requested pause exceeds the time limit, no further request is sent.
     if (now() + waitMs >= deadline) return attempted;
     await pause(waitMs, signal);
   }
 }
 
-/** Ends early where the call is cancelled; whoever waits looks at the signal himself. */
+/** Ends early if the call is cancelled; callers check the signal themselves. */
 export async function realPause(ms: number, signal: CancelSignal | undefined): Promise<void> {
   await timeout(ms, undefined, signal ? { signal: abortSignalOf(signal) } : {}).catch(() => {});
 }

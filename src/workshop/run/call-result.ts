@@ -20,20 +20,20 @@ const MAX_RECEIVED_CHARACTERS = 200;
 export interface ResultParts {
   text: string;
   structured: Record<string, unknown>;
-  /** Where the answer was not as documented. */
+  /** Deviations from the documentation. */
   deviations: readonly Record<string, string>[];
   maxBytes: number;
-  /** Where the whole is kept if it does not fit. */
+  /** Keeps the complete result if it does not fit. */
   keep: { keepWhole: (whole: string) => string | undefined; api: string; tool: string };
 }
 
-/** What a call gives: a line for people, the same value for programs and models, and the way to what did not fit. */
+/** The result of a call: a line for people, the value for programs and models, and a link to what did not fit. */
 export function successResult({ text: line, maxBytes, keep, ...parts }: ResultParts): CallToolResult {
-  // What upstream wrote may stand in it, and is in the value.
+  // The line may contain upstream text, which is also in the value.
   const text = shorten(line, maxBytes);
   const structured = withDeviations(parts.structured, parts.deviations);
   const whole = JSON.stringify(structured);
-  // No character takes more than three bytes for each unit of its text.
+  // A UTF-16 unit takes at most three bytes.
   if (whole.length * 3 <= maxBytes || Buffer.byteLength(whole) <= maxBytes) {
     return {
       content: [block(text, ["user", "assistant"]), block(whole, ["assistant"])],
@@ -54,7 +54,7 @@ export function successResult({ text: line, maxBytes, keep, ...parts }: ResultPa
   };
 }
 
-/** As much of the data as fits; deviations get what room is left, so that they never displace data. */
+/** As much data as fits; deviations get the remaining room, so that they never displace data. */
 function excerptWithDeviations(
   { structured, deviations }: Pick<ResultParts, "structured" | "deviations">,
   maxBytes: number,
@@ -74,33 +74,33 @@ function withDeviations(
   return deviations.length === 0 ? structured : { ...structured, deviations };
 }
 
-/** A failure is a result: the model reads it and tries something else. */
+/** A failure is a result, so that the model can read it and try something else. */
 export function failureResult(
   { text, hint, said }: Pick<Failure, "text" | "hint"> & Partial<Pick<Failure, "said">>,
   redaction: Redaction,
 ): CallToolResult {
-  // Without secrets before it is cut: half of one is not recognised.
+  // Secrets are masked before the text is cut, because half of one is not recognised.
   const quote = said === undefined ? undefined : `It said: ${shorten(redaction.in(said), MAX_SAID_CHARACTERS)}`;
   const lines = [redaction.inOwnWords(text), quote, hint === undefined ? undefined : redaction.inOwnWords(hint)];
   const words = lines.filter((line) => line !== undefined).join("\n");
   return { content: [block(shorten(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
 }
 
-/** What was not as documented. Shortened only now: of a secret that was cut in two, nobody would recognise the first part. */
+/** A deviation for the caller. Masked before it is cut, because half of a secret is not recognised. */
 export function toldDeviation({ path, problem, received }: Deviation, redaction: Redaction): Record<string, string> {
   const told = { path: redaction.in(path), problem: redaction.inOwnWords(problem) };
   if (received === undefined) return told;
   return { ...told, received: shorten(redaction.in(received), MAX_RECEIVED_CHARACTERS) };
 }
 
-/** The answer as it came, for people: models have the value. */
+/** The raw answer, for people: models have the value. */
 export function payloadBlock(payload: string, about: { status: number; contentType: string | undefined }): Content {
   const isCut = payload.length > MAX_PAYLOAD_CHARACTERS;
   const text = shorten(payload, MAX_PAYLOAD_CHARACTERS);
   return { ...block(text, ["user"]), _meta: { [META_KEYS.sourcePayload]: { ...about, isCut } } };
 }
 
-/** What a repeat gets: what the first call gave, and that it was the first that did it. */
+/** The result for a repeated write: the first result, and a note that the first call did it. */
 export function repeatedResult(result: CallToolResult, at: number): CallToolResult {
   const when = new Date(at).toISOString();
   const note = `This was already done at ${when}, with the same arguments. Nothing was sent again; this is what it gave.`;
@@ -112,7 +112,7 @@ export function repeatedResult(result: CallToolResult, at: number): CallToolResu
 }
 
 export function withMeta(result: CallToolResult, meta: Record<string, unknown>): CallToolResult {
-  // The new member first, so that all results are alike for whoever reads them: see docs/speed.md.
+  // The new member comes first, so that all results have the same hidden class: see docs/speed.md.
   if (!result._meta) return { _meta: meta, ...result };
   return { ...result, _meta: { ...result._meta, ...meta } };
 }

@@ -16,10 +16,10 @@ export interface CallTraceOptions {
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
 }
 
-/** Tells how far a call is, and what happens in it. */
+/** Reports the progress and the steps of a call. */
 export type Tracing = Pick<CallTrace, "reached" | "note">;
 
-/** What is told of one call while it runs, under one id: to the log of whoever serves, and to whoever called. */
+/** Reports of one call under one id: to the log of the server, and to the caller. */
 export class CallTrace {
   readonly correlation = correlationId();
   readonly #options: CallTraceOptions;
@@ -29,7 +29,7 @@ export class CallTrace {
     this.#options = options;
   }
 
-  /** How far it is, from 0 to 1. Only what is further than before is told: progress never stands still or goes back. */
+  /** The progress from 0 to 1. Only an increase is reported: progress must never stand still or go back. */
   reached(exactly: number, message: string): void {
     const share = Math.round(exactly * 100) / 100;
     if (share <= this.#told) return;
@@ -37,7 +37,7 @@ export class CallTrace {
     this.#options.progress?.({ progress: share, total: 1, message: this.#options.redaction.inOwnWords(message) });
   }
 
-  /** The same call, of which something is only a part. */
+  /** A part of the same call, mapped to a range of its progress. */
   part(from: number, to: number): Tracing {
     return {
       reached: (share, message) => this.reached(from + share * (to - from), message),

@@ -7,26 +7,26 @@ import { typeInside } from "../file/read/uses.ts";
 
 type Value = Record<string, unknown>;
 
-/** How values are written for callers, without any secrets. */
+/** How values are written for callers, with secrets masked. */
 export interface Showing {
-  /** What upstream writes freely. */
+  /** For free text from upstream. */
   text: (text: string) => string;
-  /** Members that no type names; left out unless given. */
+  /** For unknown members; undefined leaves them out. */
   unknown?: ((members: Value) => Value) | undefined;
 }
 
 interface TypePlan {
   fields: ReadonlySet<string>;
-  /** Nothing is added to its values, nor to any inside of them. */
+  /** Whether nothing is added to its values or to those inside them. */
   isPlain: boolean;
   constants: readonly (readonly [string, unknown])[];
   nested: readonly { field: string; type: string; isList: boolean }[];
   computed: readonly { field: string; shape: FieldSpec["shape"]; expression: Expression }[];
-  /** `isText`: upstream writes it freely; all others are numbers, dates and codes. */
+  /** `isText`: free text from upstream; all others are numbers, dates and codes. */
   shown: readonly { field: string; isText: boolean; inner: string | undefined }[];
 }
 
-/** Adds what the file says to values of its types: constants, and what is computed from other fields. */
+/** Adds constants and computed fields to values of a file's types. */
 export class CompletedValues {
   readonly #file: ToolFile;
   readonly #plans = new Map<string, TypePlan>();
@@ -35,7 +35,7 @@ export class CompletedValues {
     this.#file = file;
   }
 
-  /** From the inside out, so that what is computed sees what is computed further in. */
+  /** From the inside out, so that computed fields see those further inside. */
   complete(type: string, value: Value, scope: Scope): Value {
     const plan = this.#plan(type);
     if (plan.isPlain) return value;
@@ -61,7 +61,7 @@ export class CompletedValues {
     return whole;
   }
 
-  /** What callers get to see, in the order of the file: nothing hidden, and texts as `show` writes them. */
+  /** The visible fields in the order of the file; `show` writes the texts. */
   shown(type: string, value: Value, show: Showing): Value {
     const seen: Value = {};
     const { shown, fields } = this.#plan(type);
@@ -80,7 +80,7 @@ export class CompletedValues {
     return seen;
   }
 
-  /** Whether a value of the type, or one inside of it, is computed by this function. */
+  /** Whether a value of the type, or one inside it, is computed with this function. */
   calls(type: string, name: string, seen = new Set<string>()): boolean {
     if (seen.has(type)) return false;
     seen.add(type);
@@ -110,7 +110,7 @@ export class CompletedValues {
         .filter(([, { hidden }]) => !hidden)
         .map(([field, spec]) => ({ field, isText: isFreeText(spec), inner: typeInside(spec) })),
     };
-    // Before the types inside are looked at: one may hold itself, and then it is no plain one.
+    // Stored before the inner types are looked at: a recursive type is not plain.
     this.#plans.set(type, plan);
     plan.isPlain =
       plan.constants.length === 0 &&
@@ -120,7 +120,7 @@ export class CompletedValues {
   }
 }
 
-/** Member by member: what is added to a spread object gives each one hidden classes of its own. Names are those of fields. */
+/** Member by member: spreading would give each object its own hidden classes. Names are those of fields. */
 function copyOf(...each: readonly Readonly<Value>[]): Value {
   const copy: Value = {};
   for (const value of each) for (const name of Object.keys(value)) copy[name] = value[name];
@@ -137,7 +137,7 @@ function shownText(value: unknown, show: (text: string) => string): unknown {
   return typeof value === "string" ? show(value) : value;
 }
 
-/** What is computed must be what the type says: clients check results against it. */
+/** A computed value must match its type, because clients validate results. */
 function fitting(shape: FieldSpec["shape"], value: unknown): unknown {
   if (shape.kind === "list") return Array.isArray(value) ? value : value === null ? [] : undefined;
   if (shape.kind === "object") return isRecord(value) ? value : undefined;

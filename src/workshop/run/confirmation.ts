@@ -10,30 +10,32 @@ import { shorten } from "../../text/shorten.ts";
 
 type Value = Record<string, unknown>;
 
-/** Whoever called can be asked. */
+/** A caller that can be asked. */
 export interface CallerPrompt {
-  /** May end the call by throwing: the client then calls again with the answers. */
+  /** May end the call by throwing: the client then repeats it with the answers. */
   ask(requests: InputRequests): Promise<InputAnswers>;
-  /** Whether `ask` waits for people, so that what was true when it was called may not be true any more. */
+  /** Whether `ask` waits for people, so that earlier facts may be outdated afterwards. */
   waits: boolean;
 }
 
 export interface ConfirmationOptions {
-  /** What the fresh call gives. */
+  /** Makes the call for the current value. */
   look: (args: Value) => Promise<Value | Failure>;
   asking: CallerPrompt | undefined;
-  /** Takes secrets out of what is asked: upstream may have repeated one. */
+  /** Masks secrets in questions: upstream may have repeated one. */
   show: Show;
-  /** The same for a question as a whole: two values beside each other may be one secret. */
+  /** The same for a whole question: two adjacent values may form a secret. */
   showWhole: (text: string) => string;
 }
 
-/** Of each value in a question: those of callers and of upstream must not push the file's own words out of it. */
+/** Maximum length of each value in a question, so that values do not displace the file's own words. */
 const MAX_VALUE_CHARACTERS = 300;
-/** A price that changes faster than people can answer is not worth waiting for. */
+/** The maximum number of questions if the value keeps changing. */
 const MAX_QUESTIONS = 3;
 
-/** Compares what the caller expects with what is true now; where it differs, nothing is done unless the caller agrees. */
+/**
+ * Compares the caller's expectation with the current value; if they differ, nothing is sent unless the caller agrees.
+ */
 export class Confirmation {
   readonly #spec: ConfirmSpec;
   readonly #find;
@@ -49,7 +51,7 @@ export class Confirmation {
     this.#gone = parseTemplate(spec.gone);
   }
 
-  /** The input with what was confirmed in it. */
+  /** The input with the confirmed value. */
   async confirm(input: Value, { look, asking, show, showWhole }: ConfirmationOptions): Promise<Value | Failure> {
     const { field } = this.#spec;
     let agreed = input[field];
@@ -57,7 +59,7 @@ export class Confirmation {
       const now = await this.#lookAgain(input, { look, show });
       if (now instanceof Failure) return now;
       if (isSame(now.actual, agreed)) return { ...input, [field]: now.actual };
-      // Secrets are taken out before anything is cut: half of one is not recognised.
+      // Masked before it is cut, because half of a secret is not recognised.
       const showShort: Show = (text, value) => shorten(show(text, value), MAX_VALUE_CHARACTERS);
       const question = showWhole(renderTemplate(this.#ask, { ...now, expected: agreed, input }, showShort));
       if (!asking || asked === MAX_QUESTIONS) return unasked(question, now.actual, this.#spec);
@@ -84,12 +86,12 @@ export class Confirmation {
   }
 }
 
-/** Half a cent less than nothing is the same price. */
+/** A difference below half a cent is the same price. */
 function isSame(actual: number, expected: unknown): boolean {
   return typeof expected === "number" && Math.abs(actual - expected) < 1e-6;
 }
 
-/** The value stands in the name of the question: an answer to another one is no answer to this. */
+/** The key of the question contains the value, so an answer to another question is not used. */
 async function agrees(asking: CallerPrompt, message: string, actual: number): Promise<boolean> {
   const key = `confirm-${actual}`;
   const requestedSchema = {

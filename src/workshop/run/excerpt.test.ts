@@ -4,12 +4,12 @@ import { excerptOf } from "./excerpt.ts";
 
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-test("what fits is whole", () => {
+test("a value that fits is complete", () => {
   const value = { count: 1, list: [1, 2, 3] };
   expect(excerptOf(value, 100)).toEqual({ value, omitted: [] });
 });
 
-test("the longest lists are shortened, and it is told by how much", () => {
+test("the longest lists are shortened, and the omission is reported", () => {
   const options = Array.from({ length: 500 }, (_, index) => ({ code: `R${index}`, price: index }));
   const value = { count: 500, hotels: [{ id: 1, rooms: [{ options }, { options: options.slice(0, 3) }] }] };
   const excerpt = excerptOf(value, 1_000);
@@ -30,7 +30,7 @@ test("texts are shortened only when no list is left, and never in the middle of 
   expect(excerpt.omitted).toMatchObject([{ path: "text", of: 2_000 }]);
 });
 
-test("an excerpt of anything is as small as asked for, where lists make it large, and has the same shape", () => {
+test("an excerpt has the requested size if lists make the value large, and the same shape", () => {
   const item = fc.record({ name: fc.string({ maxLength: 5 }), tags: fc.array(fc.integer()) });
   fc.assert(
     fc.property(fc.array(item), fc.array(fc.array(item)), fc.integer({ min: 200, max: 2_000 }), (a, b, limit) => {

@@ -1,6 +1,6 @@
 import { shorten } from "../../text/shorten.ts";
 
-/** What an excerpt left out: entries of a list, or characters of a text. */
+/** What an excerpt left out: items of a list, or characters of a text. */
 export interface Omission {
   path: string;
   shown: number;
@@ -9,13 +9,13 @@ export interface Omission {
 
 export interface Excerpt {
   value: Record<string, unknown>;
-  /** Empty where the value is whole. */
+  /** Empty if the value is complete. */
   omitted: Omission[];
 }
 
 /**
- * The value in at most so many bytes of JSON: every list keeps its first entries, as many for all of them as fit. It has the
- * same shape, so that it is still what the schema of the tool promises.
+ * The value in at most this many bytes of JSON: every list keeps its first items, the same number for all lists. The
+ * shape stays the same, so it still matches the tool's schema.
  */
 export function excerptOf(value: Record<string, unknown>, maxBytes: number): Excerpt {
   if (bytesOf(value) <= maxBytes) return { value, omitted: [] };
@@ -25,7 +25,7 @@ export function excerptOf(value: Record<string, unknown>, maxBytes: number): Exc
     maxBytes,
   );
   if (lists) return lists;
-  // What remains is not a list; only then texts are shortened, too.
+  // If shorter lists do not suffice, texts are shortened too.
   const texts = largestThatFits(longest(value, "text"), (limit) => cut(value, { list: 0, text: limit }), maxBytes);
   return texts ?? cut(value, { list: 0, text: 0 });
 }
@@ -70,7 +70,7 @@ function cut(value: Record<string, unknown>, limits: Limits): Excerpt {
   return { value: walk(value, "") as Record<string, unknown>, omitted };
 }
 
-/** Dates, codes and the like stay what they are. */
+/** Dates, codes and similar texts are not shortened. */
 const MIN_TEXT = 64;
 
 function longest(value: unknown, kind: "list" | "text"): number {

@@ -4,15 +4,18 @@ import type { Show } from "./secrets/redaction.ts";
 export interface FailureOptions {
   /** What to try. */
   hint?: string | undefined;
-  /** What to try where it does no harm to do it again. */
+  /** What to try if repeating does no harm. */
   again?: string | undefined;
-  /** The API's own words, whole: they may hold secrets. */
+  /** The API's complete message, which may contain secrets. */
   said?: string | undefined;
-  /** Whether upstream surely did nothing. */
+  /** Whether upstream certainly did nothing. */
   outcome: "refused" | "unknown";
 }
 
-/** A call that did not do what it was for, in words for whoever called: a value, since it becomes a result. Of what upstream wrote, `said` alone may hold secrets. */
+/**
+ * A failed call in words for the caller: a value, because it becomes a result. Only `said` may contain secrets from
+ * upstream.
+ */
 export class Failure {
   readonly kind = "failure";
   readonly text: string;
@@ -54,7 +57,7 @@ const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
   }),
 };
 
-/** What a request that got no answer means for the caller. The address is nobody's business: its query holds credentials. */
+/** The failure for a request without an answer. The address is not shown, because its query may have credentials. */
 export function failureOf(error: NexusError, title: string, show: Show): Failure {
   const outcome = error.details.mayHaveReached === false ? "refused" : "unknown";
   const words = WORDS[error.code]?.(title) ?? { text: show(`${error.message}.`), hint: error.hint };

@@ -5,7 +5,10 @@ import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import type { Credentials } from "./secrets/credentials.ts";
 import type { OutgoingRequest } from "./upstream.ts";
 
-/** Writes one request: every value encoded for the place where it stands. Throws ARGUMENTS_INVALID where one cannot stand there. */
+/**
+ * Writes one request with every value encoded for its place. Throws ARGUMENTS_INVALID for a value that is not possible
+ * there.
+ */
 export type RequestWriter = (base: string, input: Record<string, unknown>, credentials: Credentials) => OutgoingRequest;
 
 const CONTENT_TYPES = {
@@ -37,7 +40,7 @@ export function requestWriter(file: ToolFile, name: string, { input, request, re
   };
 }
 
-/** So that a credential cannot stand beside a value of the same name. */
+/** Lower-case names, so that a credential and a value cannot have the same name. */
 function withLowerCase(...each: readonly Readonly<Record<string, string>>[]): Record<string, string> {
   const all: Record<string, string> = {};
   for (const headers of each) for (const name of Object.keys(headers)) all[name.toLowerCase()] = headers[name] ?? "";

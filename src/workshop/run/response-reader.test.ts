@@ -4,7 +4,7 @@ import type { ToolSpec } from "../file/model/tool-file.ts";
 import { responseReader } from "./response-reader.ts";
 import { CompletedValues } from "./completed-values.ts";
 
-test("in rules and lines, status and input are the call's, also where the answer has fields of these names", () => {
+test("in rules and texts, status and input are those of the call, even if the answer has fields of these names", () => {
   const file = fileOf({ Out: { fields: { status: {}, input: {}, name: {} } } });
   const tool = {
     response: { as: "json", type: "Out", text: "{status} {input.id} {name}" },

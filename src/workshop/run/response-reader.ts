@@ -15,17 +15,17 @@ import type { UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
 
-/** An answer that is no failure. */
+/** An answer that is not a failure. */
 export interface Success {
   kind: "success";
-  /** With what is hidden: for rules and other calls of the same file. */
+  /** Includes hidden fields, for rules and other calls of the same file. */
   value: Value;
   deviations: Deviation[];
-  /** The first line of the result, without secrets. */
+  /** The first line of the result, with secrets masked. */
   text: string;
 }
 
-/** Tells what an answer means. */
+/** Interprets an answer. */
 export type ResponseReader = (answer: UpstreamResponse, input: Value, show: Show) => Success | Failure;
 
 export function responseReader(file: ToolFile, tool: ToolSpec, values: CompletedValues): ResponseReader {
@@ -71,16 +71,19 @@ function decoding(decode: () => Decoded): Decoded | NexusError {
 
 type Scope = Value & { status: number };
 
-/** What rules and lines may name: the fields of the answer, and what is around them even where a field has its name. */
+/**
+ * The names for rules and texts: the fields of the answer, and `input` and `status`, which win over fields of the same
+ * name.
+ */
 function scopeOf(value: Value, input: Value, status: number): Scope {
-  // Before the spread, so that not every object gets a shape of its own; and again, because of those fields.
+  // Before the spread, so that all objects have the same hidden class; and again, because fields may overwrite them.
   const scope = { input, status, ...value };
   scope.input = input;
   scope.status = status;
   return scope;
 }
 
-/** What an entry of `errors` says about an answer. Without a readable body only the status can tell. */
+/** The result of an `errors` entry for an answer. Without a readable body only the status is checked. */
 function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean, show: Show) => Failure | undefined {
   const that = spec.that === undefined ? undefined : parseExpression(spec.that);
   const say = parseTemplate(spec.say);
@@ -89,7 +92,7 @@ function errorRule(spec: ErrorSpec): (scope: Scope, isReadable: boolean, show: S
     const { status } = scope;
     if (spec.status.length > 0 && !spec.status.includes(status)) return undefined;
     if (that && !(isReadable && isTrue(evaluate(that, scope)))) return undefined;
-    // Without either it would be true of every good answer, too.
+    // An entry without conditions would also match every successful answer.
     if (!that && spec.status.length === 0 && status < 300) return undefined;
     return new Failure(renderTemplate(say, scope, show), {
       hint: hint && renderTemplate(hint, scope, show),
@@ -106,7 +109,7 @@ function unreadable(file: ToolFile, why: string, answer: UpstreamResponse): Fail
   });
 }
 
-/** UTF-8, or what was meant where it is not. */
+/** UTF-8; if it is not, the likely encoding. */
 export function textOf(body: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);

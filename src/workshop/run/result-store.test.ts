@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { ResultStore } from "./result-store.ts";
 
-test("a kept result is found by its caller alone", () => {
+test("a kept result is found only by its caller", () => {
   const store = new ResultStore();
   const id = store.keep("ann", "whole") ?? "";
   expect(store.find("ann", id)).toBe("whole");
   expect(store.find("bob", id)).toBeUndefined();
 });
 
-test("it is gone when its time is over, and when newer ones need the room", () => {
+test("it is dropped when it expires, and when newer ones need the room", () => {
   let now = 0;
   const store = new ResultStore({ maxResults: 2, maxBytes: 10, lifetimeMs: 1_000, now: () => now });
   const first = store.keep("ann", "1") ?? "";

@@ -13,7 +13,10 @@ interface Kept {
   expires: number;
 }
 
-/** Results that were too large for an answer, for a while, each for the caller who got its excerpt. The oldest go first. */
+/**
+ * Results that were too large for an answer, kept for a while for the caller that got the excerpt. The oldest are
+ * dropped first.
+ */
 export class ResultStore {
   readonly #kept = new Map<string, Kept>();
   readonly #maxResults: number;
@@ -29,7 +32,7 @@ export class ResultStore {
     this.#now = options.now ?? Date.now;
   }
 
-  /** The id to ask for it with; undefined where it is too large to be kept at all. */
+  /** The id for reading it; undefined if it is too large to be kept. */
   keep(caller: string, text: string): string | undefined {
     if (text.length > this.#maxBytes) return undefined;
     const id = randomBytes(16).toString("base64url");
@@ -46,7 +49,7 @@ export class ResultStore {
   find(caller: string, id: string): string | undefined {
     const kept = this.#kept.get(id);
     if (kept && kept.expires <= this.#now()) this.#forget(id);
-    // Somebody else's is answered like one that never was.
+    // Another caller's result is answered like one that does not exist.
     else if (kept?.caller === caller) return kept.text;
     return undefined;
   }

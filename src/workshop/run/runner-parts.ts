@@ -18,7 +18,7 @@ export type Signer = (request: OutgoingRequest) => OutgoingRequest | Promise<Out
 /** What all calls of one API share. */
 export interface RunnerParts {
   api: CompiledApi;
-  /** Whose secrets, writes and results these are. */
+  /** The owner of secrets, writes and results. */
   instance: ServerInstance;
   plans: ReadonlyMap<string, ToolPlan>;
   values: CompletedValues;

@@ -5,7 +5,7 @@ import type { ToolFile } from "../file/model/tool-file.ts";
 
 export type SettingValues = Readonly<Record<string, string>>;
 
-/** The values of a file's settings, as `given` with its server; throws where one is missing or does not fit. */
+/** The values of a file's settings from its server's entry; throws if one is missing or invalid. */
 export function settingValues({ api, settings = {} }: ToolFile, given: SettingValues, server = api): SettingValues {
   const names = Object.keys(settings);
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(settings, name));
@@ -33,7 +33,7 @@ export function settingValues({ api, settings = {} }: ToolFile, given: SettingVa
   });
 }
 
-/** For the fake, and for checks: what the file itself gives. */
+/** For the fake and for checks: the values in the file. */
 export function exampleSettings({ settings = {} }: ToolFile): SettingValues {
   return Object.fromEntries(
     Object.entries(settings).map(([name, { example, default: standard = "" }]) => [name, example ?? standard]),

@@ -5,12 +5,12 @@ import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
-/** What is larger is no message. */
+/** A larger body is not a message. */
 const MAX_BYTES = 256 * 1024;
-/** As much of a JSON answer is shown whole; of more, only its message. */
+/** A JSON answer up to this size is shown completely; of a larger one only its message. */
 const MAX_WHOLE = 300;
 
-/** What an answer with a status that the tool file does not mention means, with what to do and the API's own words. */
+/** The failure for a status that the tool file does not mention, with advice and the API's own message. */
 export function statusFailure(file: ToolFile, tool: ToolSpec, answer: UpstreamResponse): Failure {
   const { status } = answer;
   return new Failure(`${file.title} answered with HTTP ${status}.`, {
@@ -20,7 +20,7 @@ export function statusFailure(file: ToolFile, tool: ToolSpec, answer: UpstreamRe
   });
 }
 
-/** The server did not do it, and says so: a 408 only says that it waited too long. */
+/** Whether the server certainly did not do it: a 408 only says that it waited too long. */
 export function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }
@@ -70,7 +70,7 @@ function waitFrom(header: string | string[] | undefined): string {
   return typeof header === "string" && /^\d{1,6}$/.test(header) ? `in ${header} seconds` : "later";
 }
 
-/** The message of an answer, or all of it; undefined where it is empty or no text. It may hold secrets, and be long. */
+/** The message of an answer, or all of it; undefined if it is empty or not text. It may contain secrets and be long. */
 export function wordsIn({ headers, body }: UpstreamResponse): string | undefined {
   const type = headers["content-type"];
   if (typeof type === "string" && !/text|json|xml|html/i.test(type)) return undefined;
@@ -93,7 +93,7 @@ function wordsInJson(text: string): string {
   return messageIn(value) ?? whole;
 }
 
-/** The title of a page, which says what a proxy or a framework has to say; else what stands between the tags. */
+/** The title of a page, which has the message of a proxy or framework; otherwise the text between the tags. */
 function wordsInMarkup(text: string): string {
   const start = text.search(/<title[\s>]/i);
   const from = start === -1 ? -1 : text.indexOf(">", start);

@@ -16,7 +16,7 @@ export interface PlanParts {
   now: () => number;
 }
 
-/** All that one tool's calls have in common, worked out once. */
+/** What all calls of one tool share; prepared once. */
 export class ToolPlan {
   readonly name: string;
   readonly spec: ToolSpec;
@@ -25,7 +25,7 @@ export class ToolPlan {
   readonly write: RequestWriter;
   readonly read: ResponseReader;
   readonly confirmation: Confirmation | undefined;
-  /** Whether a repeat can be told from another call: only what carries a key of its own is sent once for all. */
+  /** Whether a repeated call can be recognised: only requests with a key of their own are sent once. */
   readonly isKeyed: boolean;
   readonly #outcomeUnknown: Template;
 
@@ -41,7 +41,7 @@ export class ToolPlan {
     this.#outcomeUnknown = parseTemplate(spec.outcomeUnknown ?? OUTCOME_UNKNOWN);
   }
 
-  /** How to find out what became of a write. */
+  /** How to find out the outcome of a write. */
   outcomeUnknown(scope: Scope): string {
     return renderTemplate(this.#outcomeUnknown, scope);
   }

@@ -11,19 +11,19 @@ import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
 
-/** A request that is ready, and the input it was made of, with what is computed. */
+/** A request that is ready, and its input with computed fields. */
 export interface PreparedRequest {
   input: Value;
   request: OutgoingRequest;
 }
 
-/** What came of a request; without an answer where none came. */
+/** The outcome of a request; `answer` is undefined if there was none. */
 export interface UpstreamOutcome {
   reading: Success | Failure;
   answer?: UpstreamResponse;
 }
 
-/** Computes what is computed, looks up what is secret and writes the request. Nothing has left when it throws. */
+/** Computes fields, looks up secrets and writes the request. If it throws, nothing was sent. */
 export async function prepare(
   parts: RunnerParts,
   plan: ToolPlan,
@@ -37,14 +37,14 @@ export async function prepare(
   return { input, request: plan.write(upstream.base, input, credentials) };
 }
 
-/** The input with what is computed. */
+/** The input with computed fields. */
 export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Value {
   const { now, today } = parts.clock;
   const scope = { now, today, request_key: key, settings: parts.settings };
   return parts.values.complete(plan.spec.input, given, scope);
 }
 
-/** Sends a request, as often as its tool may be sent, and tells what the answer means. */
+/** Sends a request, repeats it if its tool allows that, and interprets the answer. */
 export async function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
@@ -54,7 +54,7 @@ export async function callUpstream(
   const { effect, limits } = plan.spec;
   const { retries, timeoutMs } = limits;
   const { upstream, now, pause } = parts;
-  // The path as the file has it: what stands in its places may be anything.
+  // The path of the file: values in it may be secret.
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
   const waiting =
     effect === "read" ? "Waiting for the answer" : `Sending. If no answer comes: ${plan.outcomeUnknown({ input })}`;
@@ -74,7 +74,7 @@ export async function callUpstream(
   try {
     return { reading: plan.read(answer, input, show), answer };
   } catch (error) {
-    // It was sent all the same: whoever asks what became of it must not hear that it was not.
+    // The request was sent: the outcome must not be reported as not sent.
     trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });
     const text = `${parts.api.file.title} responded, but the response could not be understood.`;
     return { reading: new Failure(text, { outcome: "unknown" }), answer };

@@ -20,7 +20,7 @@ export interface UpstreamResponse {
 }
 
 export interface UpstreamOptions {
-  /** Another place on this machine that stands in for the real one: a fake. */
+  /** An address on this machine that replaces the real one: a fake. */
   binding?: string | undefined;
   /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
@@ -29,13 +29,13 @@ export interface UpstreamOptions {
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Where the requests of one API go, and nowhere else. */
+/** Sends the requests of one API, only to its addresses. */
 export class Upstream implements AsyncDisposable {
   /** What paths are resolved against; ends with a slash. */
   readonly base: string;
   /** The base address without its path: all requests go there. */
   readonly origin: string;
-  /** Which one stands in for the real one, if one does. */
+  /** The replacement of the real address, if there is one. */
   readonly standIn: string | undefined;
   readonly #allow: readonly string[];
   readonly #network: Network;
@@ -54,7 +54,7 @@ export class Upstream implements AsyncDisposable {
   }
 
   async send(request: OutgoingRequest, timeoutMs: number, signal?: CancelSignal): Promise<UpstreamResponse> {
-    // Whoever tries again after the connections were taken away would open new ones, which nobody closes.
+    // After closing, a repeated request would open new connections that are never closed.
     if (this.#isClosed) throw new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false });
     const { method, url, headers, body } = request;
     const [allow, maxBytes] = [this.#allow, this.#maxBytes];
@@ -71,7 +71,7 @@ export class Upstream implements AsyncDisposable {
   }
 }
 
-/** A binding is outside of what was approved, so it must not lead anywhere else. */
+/** A replacement address is not part of the approval, so it must be on this machine. */
 function onThisMachine(binding: string): URL {
   const url = URL.canParse(binding) ? new URL(binding) : undefined;
   if (

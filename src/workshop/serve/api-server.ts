@@ -65,12 +65,12 @@ function optionsFrom(context: CallContext): RunOptions {
   };
 }
 
-/** Set by the gateway in front, which lets nobody else set it. */
+/** Set by the gateway in front, which does not let callers set it. */
 function callerOf({ onBehalfOf }: CallContext): string {
   return onBehalfOf ?? LOCAL_CALLER;
 }
 
-/** Results that were too large, each for whoever got its excerpt. */
+/** Results that were too large, for the callers that got the excerpts. */
 function addWholeResults(server: McpServer, runner: ApiRunner): void {
   const mimeType = "application/json";
   const template = {

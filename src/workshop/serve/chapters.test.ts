@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chaptersOf } from "./chapters.ts";
 
-test("chapters are what stands under the highest headings of which there are several", () => {
+test("chapters are the parts under the highest headings of which there are several", () => {
   const text = "# Guide\n\nAbout it.\n\n## One\n\nText\n\n### Detail\n\nMore\n\n\n## Two\nEnd\n";
   expect(chaptersOf(text)).toEqual([
     { heading: "One", from: 5, to: 11 },
@@ -9,7 +9,7 @@ test("chapters are what stands under the highest headings of which there are sev
   ]);
 });
 
-test("lines of code are no headings, and a text without headings has no chapters", () => {
+test("lines of code are not headings, and a text without headings has no chapters", () => {
   const text = "# One\n```sh\n# not this\n~~~\n# nor this\n```\n# Two\n";
   expect(chaptersOf(text).map(({ heading, from }) => [heading, from])).toEqual([
     ["One", 1],

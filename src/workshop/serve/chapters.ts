@@ -8,8 +8,8 @@ export interface Chapter {
 const LEVELS = [1, 2, 3, 4, 5, 6];
 
 /**
- * The chapters of a Markdown text: what stands under the headings of the highest level that has more than one. What comes
- * before the first of them is in none, nor is anything where no level has two.
+ * The chapters of a Markdown text: the parts under the headings of the highest level with more than one heading. The
+ * text before the first of them belongs to none; without such a level there are no chapters.
  */
 export function chaptersOf(text: string): Chapter[] {
   const lines = text.split(/\r?\n/);
@@ -28,7 +28,7 @@ interface Heading {
   line: number;
 }
 
-/** Lines of code that begin with # are no headings. */
+/** Lines of code that begin with # are not headings. */
 function headingsIn(lines: readonly string[]): Heading[] {
   let fence: string | undefined;
   return lines.flatMap((text, index) => {

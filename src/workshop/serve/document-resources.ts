@@ -7,7 +7,7 @@ import { chaptersOf } from "./chapters.ts";
 const MARKDOWN = "text/markdown";
 const LINES = /^L([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?$/;
 
-/** The documents that a tool file was written from: as a whole, by chapter, and any lines of them. */
+/** The documents of a tool file: complete, by chapter, and by lines. */
 export class DocumentResources {
   readonly #api: CompiledApi;
   readonly #documents: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export class DocumentResources {
     this.#redacted = redacted;
   }
 
-  /** Each document, followed by those of its chapters that the file cites: few enough for clients that list them all. */
+  /** Each document, followed by its cited chapters: few enough for clients that list them all. */
   listed(): ResourceFeature[] {
     const { file, citations } = this.#api;
     const cited = Object.values(citations);
@@ -43,7 +43,7 @@ export class DocumentResources {
     });
   }
 
-  /** What evidence points at. */
+  /** The targets of evidence. */
   lines(): TemplateFeature {
     return {
       template: {

@@ -1,20 +1,20 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { percentEncoded, type Pair } from "./form-text.ts";
 
-/** A query without its question mark. */
+/** A query without the question mark. */
 export function encodeQuery(pairs: readonly Pair[]): string {
   return pairs.map(([name, value]) => `${percentEncoded(name, name)}=${percentEncoded(value, name)}`).join("&");
 }
 
 /**
- * Puts values into `museums/{id}`. A value stays within its segment; slashes are refused although they could be encoded,
- * because servers disagree about whether an encoded one separates.
+ * Fills values into `museums/{id}`. A value stays within its segment; slashes are refused although they could be
+ * encoded, because servers disagree about encoded ones.
  */
 export function encodePath(template: string, valueOf: (field: string) => string | undefined): string {
   return template.replace(/\{([^{}]+)\}/g, (_, field: string) => {
     const value = valueOf(field);
     if (value === undefined || value === "") throw unsuitable(field, "is missing, and the address needs it");
-    // Encoding leaves dots alone, and addresses are shortened by these two.
+    // Encoding does not change dots, and these two segments shorten an address.
     if (value === "." || value === "..") throw unsuitable(field, `must not be "${value}"`);
     // oxlint-disable-next-line no-control-regex
     if (/[/\\\u0000-\u001f\u007f]/.test(value)) {

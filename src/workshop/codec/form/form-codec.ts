@@ -10,7 +10,7 @@ import { RecordReading } from "../record/record-reading.ts";
 import { type Fields, RecordSource } from "../record/record-source.ts";
 import type { Scalar } from "../record/scalar.ts";
 
-/** Names with dots for objects inside objects; lists repeat their name. */
+/** Nested objects have names with dots; lists repeat their name. */
 export function formCodec(file: ToolFile, type: string): Codec {
   const plan = new Planner(file, MEMBERS).document(type);
   requireFlat(plan.root, type);
@@ -70,7 +70,7 @@ function decodeForm(plan: RecordPlan, pairs: readonly Pair[], found: Deviations)
   return reading.finish();
 }
 
-/** Takes what it knows out of `values`; tells whether there was something. */
+/** Removes the known names from `values`; returns whether there were any. */
 function visit(node: NodePlan, name: string, values: Map<string, string[]>, reading: RecordReading): boolean {
   const given = name === "" ? [] : (values.get(name) ?? []);
   if (node.text.length + node.presence.length > 0 || node.list) values.delete(name);

@@ -2,7 +2,7 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 
 export type Pair = readonly [name: string, value: string];
 
-/** As forms are sent: percent-encoded, a blank is a plus. */
+/** The form encoding: percent-encoded, a space is a plus. */
 export function encodePairs(pairs: readonly Pair[]): string {
   return pairs.map(([name, value]) => `${formText(name, name)}=${formText(value, name)}`).join("&");
 }
@@ -25,9 +25,9 @@ export function decodePairs(body: Uint8Array | string): Pair[] {
   }
 }
 
-/** Percent-encoded for any place in an address: what has a meaning there loses it. `name` is for the complaint. */
+/** Percent-encoded for any place in an address. `name` is for the error. */
 export function percentEncoded(text: string, name: string): string {
-  // Most values are words, numbers and dates, which stay as they are.
+  // Most values are words, numbers and dates, which need no encoding.
   if (/^[\w.~-]*$/.test(text)) return text;
   try {
     return encodeURIComponent(text).replace(

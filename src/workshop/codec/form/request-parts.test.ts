@@ -23,7 +23,7 @@ function partsOf(request: Partial<RequestSpec>) {
   return requestPartsFor({ ...file, tools: { get: spec as unknown as ToolSpec } }, "get");
 }
 
-test("arguments stand where the tool says, as upstream writes them", () => {
+test("arguments are written in the tool's places and in the upstream format", () => {
   const parts = partsOf({
     path: "museums/{id}/hours/{on}",
     query: {
@@ -79,7 +79,7 @@ test("values that the style cannot carry, and fields that do not exist, are refu
   expect(() => partsOf({ path: "{nothing}" })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
 });
 
-test("a query is decoded to what it was made of", () => {
+test("a query is decoded to the values it was made from", () => {
   const pairs = fc.array(fc.tuple(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" })));
   const check = (each: [string, string][]) => {
     expect([...new URL(`https://x/?${encodeQuery(each)}`).searchParams]).toEqual(each);

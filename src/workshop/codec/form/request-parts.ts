@@ -5,7 +5,7 @@ import { percentEncoded } from "./form-text.ts";
 import { Mismatch, scalarOf } from "../record/scalar.ts";
 import { type Fields, own } from "../record/record-source.ts";
 
-/** What a request carries beside its body. */
+/** The parts of a request besides its body. */
 export interface RequestParts {
   /** Relative to the base, encoded. */
   path: string;
@@ -16,7 +16,7 @@ export interface RequestParts {
 
 type Texts = (value: Fields) => string[];
 
-/** Works out once how a tool's arguments go into path, query and headers. */
+/** Prepares how a tool's arguments go into path, query and headers. */
 export function requestPartsFor(file: ToolFile, tool: string): (value: Fields) => RequestParts {
   const spec = file.tools[tool];
   const type = spec && file.types[spec.input];
@@ -58,12 +58,12 @@ function inAddress(
 ): string[] {
   if (style === "repeat") return texts.map((text) => `${encodedName}=${percentEncoded(text, field)}`);
   if (texts.length === 0) return [];
-  // The reader splits what it has decoded: an encoded comma would split all the same.
+  // The reader splits after decoding, so an encoded comma would also split.
   if (texts.some((text) => text.includes(","))) throw unsuitable(field, "must not contain commas");
   return [`${encodedName}=${texts.map((text) => percentEncoded(text, field)).join(",")}`];
 }
 
-/** The texts of a field: none where it is absent, several for a list. */
+/** The texts of a field: none if it is absent, several for a list. */
 function textsFor(field: string, { shape, const: constant }: FieldSpec): Texts {
   const single: ScalarShape | undefined =
     shape.kind === "scalar" ? shape : shape.kind === "list" && shape.of.kind === "scalar" ? shape.of : undefined;

@@ -10,7 +10,7 @@ import type { Fields } from "../record/record-source.ts";
 
 const MAX_DEPTH = 100;
 
-/** The record that a value of JSON holds. What is wrong with it is found, and left out. Null is the same as absent. */
+/** The record in a JSON value. Deviations are recorded, and their values left out. Null counts as absent. */
 export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, place?: RecordPath): Fields {
   if (depthOf(place) > MAX_DEPTH) {
     throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: it is nested deeper than ${MAX_DEPTH}`);
@@ -20,7 +20,7 @@ export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, 
   return reading.finish();
 }
 
-/** The object of the record that a node belongs to, and the way to the node from there: for members that are kept. */
+/** The object that a node belongs to, and the path from there, for unknown members that are kept. */
 interface Holder {
   scope: number;
   path: string;
@@ -91,6 +91,6 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
 }
 
 function shown(value: unknown): string {
-  // A number that is none in JSON was too large to be read.
+  // JSON.parse returns Infinity for numbers that are too large.
   return typeof value === "string" || typeof value === "number" ? String(value) : exactText(value);
 }

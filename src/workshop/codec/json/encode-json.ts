@@ -4,12 +4,12 @@ import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-
 import { type Fields, RecordSource } from "../record/record-source.ts";
 import type { Scalar } from "../record/scalar.ts";
 
-/** A record as a value of JSON. Fields that are absent or null are left out. */
+/** A record as a JSON value. Absent and null fields are left out. */
 export function encodeJson(plan: RecordPlan, value: Fields, place?: RecordPath): unknown {
   return build(plan.root, new RecordSource(plan, value, place)) ?? {};
 }
 
-/** Nothing where there is nothing to write. */
+/** Undefined if there is nothing to write. */
 function build(plan: NodePlan, source: RecordSource): unknown {
   if (plan.nested) {
     const inner = source.nestedOf(plan.nested);
@@ -18,7 +18,7 @@ function build(plan: NodePlan, source: RecordSource): unknown {
   if (plan.list) return buildList(plan.list, source);
   const leaf = firstOf(plan.text, source) ?? firstOf(plan.presence, source);
   if (leaf !== undefined) return leaf;
-  // Without a prototype: a member may be called __proto__.
+  // Without a prototype, because a member may be named __proto__.
   const object = Object.create(null) as Fields;
   let isThere = plan.opens.some((scope) => source.has(scope));
   for (const child of plan.children) {

@@ -67,7 +67,7 @@ describe("JSON", () => {
     );
   });
 
-  test("an object that is none is told once; an answer that is no object is told", () => {
+  test("a missing object is reported once; an answer that is not an object is reported", () => {
     expect(decode({ data: { items: [] }, error: "no" }).deviations).toEqual([
       { path: "error", problem: "expected an object", received: "no" },
     ]);
@@ -88,7 +88,7 @@ describe("JSON", () => {
     });
   });
 
-  test("names that objects have by themselves are only names", () => {
+  test("names that every object has are normal names", () => {
     const odd = fileOf({
       Odd: { fields: { constructor: { optional: true }, it: { wire: "__proto__.x", optional: true } } },
     });
@@ -112,7 +112,7 @@ describe("JSON", () => {
     );
   });
 
-  test("a number that is too large is told as such", () => {
+  test("a number that is too large is reported as such", () => {
     const { deviations } = codec.decode(`{"data":{"items":[]},"kind":"list","page":{"next":1e400}}`);
     expect(deviations).toEqual([{ path: "next", problem: "expected a whole number", received: "Infinity" }]);
   });
@@ -145,7 +145,7 @@ describe("JSON", () => {
     });
   });
 
-  test("whole numbers that no double holds are exact: text where the type is text, and reported in full elsewhere", () => {
+  test("whole numbers that a double cannot hold are exact: text if the type is text, reported in full otherwise", () => {
     const long = codecFor(
       fileOf({
         L: {
@@ -188,7 +188,7 @@ describe("JSON", () => {
     expect(spent).toBeLessThan(5_000);
   });
 
-  test("very many members that no type names are kept in no more time than others take", async () => {
+  test("very many unknown members are kept without extra time", async () => {
     const codec = codecFor(fileOf({ L: { fields: { id: { optional: true } } } }), "L", "json", "keep");
     const members = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`a${at}`, at]));
     const answer = JSON.stringify(members);
@@ -196,13 +196,13 @@ describe("JSON", () => {
     expect(spent).toBeLessThan(5_000);
   });
 
-  test("a long text is not compared with a pattern, which could take for ever: it does not match", () => {
+  test("a text that is too long for its pattern does not match, and takes limited time", () => {
     const text = codecFor(fileOf({ T: { fields: { t: { pattern: String.raw`\s+$` } } } }), "T", "json");
     const { deviations } = text.decode(JSON.stringify({ t: `${" ".repeat(200_000)}x` }));
     expect(deviations).toMatchObject([{ path: "t", problem: String.raw`expected text that matches "\\s+$"` }]);
   });
 
-  test("types that hold themselves are not followed for ever", () => {
+  test("recursive types are not followed forever", () => {
     const tree = codecFor(fileOf({ T: { fields: { t: { type: "T", optional: true } } } }), "T", "json");
     expect(() => tree.decode(`${`{"t":`.repeat(5_000)}{}${"}".repeat(5_000)}`)).toThrow(/nested deeper than 100/);
   });
@@ -226,7 +226,7 @@ describe("forms", () => {
     expect(form.decode(form.encode(value))).toEqual({ value, deviations: [] });
   });
 
-  test("what is not as declared is told", () => {
+  test("deviations from the declared types are reported", () => {
     expect(form.decode("name=a&name=b&tags=x&other=1").deviations).toEqual([
       { path: "name", problem: "is here more than once", received: "b" },
       { path: "tags[0]", problem: "expected a whole number", received: "x" },

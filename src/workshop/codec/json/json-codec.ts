@@ -19,7 +19,7 @@ export function jsonCodec(file: ToolFile, type: string, unknown?: Unknown): Code
       try {
         return { value: decodeJson(plan, json, found), deviations: found.all() };
       } catch (error) {
-        // What nobody asked for may be deeper than any stack, and is put into words all the same.
+        // Unknown parts of an answer may be nested deeper than any stack.
         throw error instanceof RangeError ? unreadable("it is nested too deep") : error;
       }
     },
@@ -40,7 +40,7 @@ function unreadable(problem: string): NexusError {
   return new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: ${problem}`, { mayHaveReached: true });
 }
 
-/** Only the place: the rest of the message may quote the text, which may hold a part of a secret. */
+/** Only the position: the rest of the message may quote the text, which may contain a part of a secret. */
 function placeIn(error: SyntaxError): string {
   const [, position] = /at position (\d+)/.exec(messageOf(error)) ?? [];
   return position === undefined ? "" : ` from character ${Number(position) + 1} on`;

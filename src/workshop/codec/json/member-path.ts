@@ -3,10 +3,12 @@ import type { FieldSpec } from "../../file/model/tool-file.ts";
 import type { Notation } from "../record/planner.ts";
 import type { WireStep } from "../record/wire-path.ts";
 
-/** Wire paths of JSON and forms: `page.next`. A list is the last member, unless `[]` says which: `data.items[].id`. */
+/**
+ * Wire paths of JSON and forms: `page.next`. A list is the last member, unless `[]` marks another: `data.items[].id`.
+ */
 export const MEMBERS: Notation = { steps: memberSteps, hasNamespaces: false };
 
-/** The name of the step that is the value itself, where it is a list. */
+/** The name of the step for the value itself, if it is a list. */
 export const ITSELF = ".";
 
 function memberSteps(wire: string, { kind }: FieldSpec["shape"]): WireStep[] {

@@ -1,15 +1,15 @@
 import type { Deviation } from "./deviations.ts";
 
-/** How values of one type look upstream, both ways: what was encoded is decoded to the same value. */
+/** Converts values of one type to the upstream format and back: decoding an encoded value gives the same value. */
 export interface Codec {
-  /** Fields that are absent or null are left out; a value that cannot be written is ARGUMENTS_INVALID, naming the field. */
+  /** Absent and null fields are left out; throws ARGUMENTS_INVALID with the name of a field that cannot be written. */
   encode(value: Record<string, unknown>): string;
-  /** Throws where the document cannot be read at all; anything less is a deviation. */
+  /** Throws if the document cannot be read at all; anything less is a deviation. */
   decode(body: Uint8Array | string): Decoded;
 }
 
 export interface Decoded {
-  /** Lists and constants are always there; other fields only if they were right. */
+  /** Lists and constants are always present; other fields only if they were valid. */
   value: Record<string, unknown>;
   deviations: Deviation[];
 }

@@ -1,23 +1,23 @@
 import { StepBudget } from "../../pattern/step-budget.ts";
 
-/** Where an answer is not as the file says. */
+/** A part of an answer that does not match the file. */
 export interface Deviation {
-  /** A field, `rooms[0].adults`; or, for what the file does not know, the record and the way from its element: `rooms[0]/extra/@id`. */
+  /** A field, `rooms[0].adults`; for an unknown part, the record and the path from its element: `rooms[0]/extra/@id`. */
   path: string;
   problem: string;
-  /** What stood there. */
+  /** The received text. */
   received?: string;
 }
 
 const MOST = 200;
 
-/** What happens to members of an answer that its type does not name: they are in the result, left out, or reported as deviations. */
+/** What happens to unknown members of an answer: kept in the result, left out, or reported as deviations. */
 export type Unknown = "keep" | "ignore" | "report";
 
-/** Collects what is found in one document. A document that is altogether different is not told item by item. */
+/** Collects the deviations of one document. For a completely different document, the number is limited. */
 export class Deviations {
   readonly unknown: Unknown;
-  /** For all patterns that the document is checked against. */
+  /** For all patterns of the document. */
   readonly patternBudget = new StepBudget();
   readonly #found: Deviation[] = [];
   #more = 0;

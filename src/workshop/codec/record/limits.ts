@@ -5,7 +5,7 @@ import { StepsExceeded, type StepBudget } from "../../pattern/step-budget.ts";
 /** `budget`: for all texts of the same document. */
 export type Limit = (value: unknown, budget: StepBudget) => string | undefined;
 
-/** Says which of a shape's limits a value breaks. Answers are kept although they do; it is only told. */
+/** Checks the limits of a shape. Values of answers that break them are kept and reported. */
 export function limitsOf(shape: ScalarShape): Limit | undefined {
   const limits = [...ofNumbers(shape), ...ofTexts(shape)];
   if (limits.length === 0) return undefined;
@@ -31,7 +31,7 @@ function ofNumbers({ minimum, maximum }: ScalarShape): Limit[] {
 
 function ofTexts({ minLength, maxLength, pattern }: ScalarShape): Limit[] {
   const limits: Limit[] = [];
-  // Characters as people and JSON Schema count them; no text has more of them than UTF-16 units.
+  // Characters as people and JSON Schema count them; a text never has more of them than UTF-16 units.
   const isLonger = (text: string, limit: number) => text.length > limit && Array.from(text).length > limit;
   const isShorter = (text: string, limit: number) => text.length < limit || Array.from(text).length < limit;
   if (minLength !== undefined) {

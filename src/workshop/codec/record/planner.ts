@@ -5,24 +5,24 @@ import type { WireStep } from "./wire-path.ts";
 import type { FieldPlace, LeafPlan, NodePlan, RecordPlan, ScopePlan } from "./record-plan.ts";
 import { XML_NAMESPACE, XSI_NAMESPACE } from "./xml-tree.ts";
 
-/** Where a field is put: the record that is being planned, and the object in it that has the field. */
+/** The place of a field: its record and the object in it. */
 interface Spot {
   record: RecordPlan;
   scope: number;
   namespace: string;
-  /** Types that are being flattened; one that comes again gets a plan of its own. */
+  /** Types that are being flattened; a repeated one gets its own plan. */
   inside: readonly string[];
 }
 
 type Owned = Pick<FieldSpec, "shape" | "optional" | "const">;
 
-/** What differs between XML and the others: how wire paths are read, and whether there are namespaces. */
+/** The difference between XML and the other formats: the syntax of wire paths, and namespaces. */
 export interface Notation {
   steps(wire: string, shape: FieldSpec["shape"]): WireStep[];
   hasNamespaces: boolean;
 }
 
-/** Plans how types of a file are written. Plans of items that hold themselves are made when they are first needed. */
+/** Plans how types of a file are written. Plans of recursive items are made on first use. */
 export class Planner {
   readonly #file: ToolFile;
   readonly #notation: Notation;
@@ -33,7 +33,7 @@ export class Planner {
     this.#notation = notation;
   }
 
-  /** A type as a whole document. */
+  /** A type as a complete document. */
   document(name: string): RecordPlan {
     const namespace = this.#namespaceOf(name) ?? "";
     const element = newElement(this.#type(name).xml.element ?? "", namespace);
@@ -48,7 +48,7 @@ export class Planner {
     });
   }
 
-  /** Remembered before it is filled: what holds itself finds itself. */
+  /** Stored before it is filled, so that a recursive type finds itself. */
   #remembered(key: string, make: () => { record: RecordPlan; fill: () => void }): RecordPlan {
     const known = this.#plans.get(key);
     if (known) return known;
@@ -137,7 +137,7 @@ export class Planner {
       isRecord,
       plan: once(() => this.#item(element, shape, way.rest, spot.namespace)),
     };
-    // What is wrong with it is told when the file is opened, not when the first item comes. What holds itself ends here.
+    // Errors are reported when the file is opened, not when the first item arrives. Recursive types end here.
     if (shape.of.kind === "scalar" || !spot.inside.includes(shape.of.type)) element.list.plan();
   }
 
@@ -247,7 +247,7 @@ function leafOf({ const: value, optional }: Owned, shape: ScalarShape, place: Fi
   return { ...place, scalar, type: shape.type, optional, constant };
 }
 
-/** A constant may be the name of a code, or the code itself. */
+/** A constant is the name of a code, or the code itself. */
 function constantOf(scalar: Scalar, value: string | number | boolean): LeafPlan["constant"] {
   const text = scalar.write(value);
   const json = scalar.writeJson(value);

@@ -1,8 +1,8 @@
-/** A record inside another, on the way to a value; made for every one, so it is only put into words when there is need. */
+/** A record inside another one, on the path to a value. Made for every record, so its text is computed on demand. */
 export interface RecordPath {
-  /** The record that has the list; none for the whole. */
+  /** The record with the list; undefined for the whole document. */
   within: RecordPath | undefined;
-  /** The way from that record to the list, or to an object. */
+  /** The path from that record to the list or object. */
   list: string;
   /** -1 for an object. */
   index: number;
@@ -14,7 +14,7 @@ export function pathOf(place: RecordPath | undefined, ...names: readonly string[
   return [before, ...names].filter((part) => part !== "").join(".");
 }
 
-/** Depth of records in records: types that hold themselves could go on for ever. */
+/** The nesting of records: recursive types could continue forever. */
 export function depthOf(place: RecordPath | undefined): number {
   let depth = 0;
   for (let at = place; at; at = at.within) depth++;

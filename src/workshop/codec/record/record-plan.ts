@@ -2,9 +2,9 @@ import type { ScalarShape } from "../../file/model/tool-file.ts";
 import type { Scalar } from "./scalar.ts";
 
 /**
- * How values of a type are written and read, worked out once. Nodes are what stands upstream: elements in XML, members in
- * JSON. Objects of a type need not follow them (two objects may share an element), so they are flattened into the plan
- * of the record around them: `scopes` are the record and those objects, `slots` number all their fields.
+ * How values of a type are written and read. Nodes are the upstream parts: elements in XML, members in JSON. Objects of
+ * a type need not match them (two objects may share an element), so they are flattened into the plan of their record:
+ * `scopes` are the record and those objects, `slots` number all their fields.
  */
 export interface RecordPlan {
   root: NodePlan;
@@ -12,15 +12,15 @@ export interface RecordPlan {
   slots: number;
 }
 
-/** One object: the record (the first) or one inside it. */
+/** One object: the record itself (the first) or one inside it. */
 export interface ScopePlan {
-  /** The scope that holds it; its own for the record. */
+  /** The scope that contains it; for the record its own. */
   parent: number;
   field: string;
   slot: number;
-  /** The way from the record: `guest.address`. */
+  /** The path from the record: `guest.address`. */
   path: string;
-  /** It has no node of its own: it is there when one of its fields is. */
+  /** It has no node of its own: it exists if one of its fields does. */
   implied: boolean;
   optional: boolean;
   fields: FieldPlan[];
@@ -32,7 +32,7 @@ export interface FieldPlan {
   kind: "scalar" | "presence" | "object" | "list";
   optional: boolean;
   constant: string | number | boolean | undefined;
-  /** False: only a constant that is shown. */
+  /** False for a constant that is only shown. */
   isOnWire: boolean;
   minItems: number | undefined;
   maxItems: number | undefined;
@@ -43,11 +43,11 @@ export interface NodePlan {
   namespace: string;
   /** From the node of the record: `members/member`. */
   path: string;
-  /** Its number among its siblings. */
+  /** Its index among its siblings. */
   index: number;
-  /** No sibling has the same name in another namespace or with other attributes. */
+  /** No sibling has the same name with another namespace or other attributes. */
   isOnlyOfName: boolean;
-  /** Attributes by which it is told from its siblings. */
+  /** Attributes that distinguish it from its siblings. */
   fixed: { name: string; namespace: string; value: string }[];
   attributes: AttributePlan[];
   text: LeafPlan[];
@@ -55,11 +55,11 @@ export interface NodePlan {
   children: NodePlan[];
   /** By the name without its namespace; those with conditions first. */
   byName: Map<string, NodePlan[]>;
-  /** Scopes that are there when this node is. */
+  /** Scopes that exist if this node does. */
   opens: number[];
-  /** It stands once for each item. */
+  /** Repeated for each item of this list. */
   list: ListPlan | undefined;
-  /** It holds a type that holds itself. */
+  /** Contains a recursive type. */
   nested: NestedPlan | undefined;
 }
 
@@ -69,7 +69,7 @@ interface AttributePlan {
   leaves: LeafPlan[];
 }
 
-/** Which field of which object, and the way to it from the record: `guest.address`. */
+/** A field of an object, with the path to the object from the record: `guest.address`. */
 export interface FieldPlace {
   scope: number;
   field: string;
@@ -81,7 +81,7 @@ export interface LeafPlan extends FieldPlace {
   scalar: Scalar;
   type: ScalarShape["type"];
   optional: boolean;
-  /** Of a constant: the value, and what is written for it as text and as JSON. */
+  /** For a constant: the value, and how it is written as text and as JSON. */
   constant: { value: string | number | boolean; text: string; json: unknown } | undefined;
 }
 
@@ -91,7 +91,7 @@ export interface NestedPlan extends FieldPlace {
 
 export interface ListPlan extends FieldPlace {
   keepEmpty: boolean;
-  /** An item is the whole record, or the one nameless field of it. */
+  /** Whether an item is the whole record, or its one nameless field. */
   isRecord: boolean;
   plan: () => RecordPlan;
 }

@@ -5,17 +5,17 @@ import type { FieldPlace, FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./r
 import { Mismatch } from "./scalar.ts";
 import type { Fields } from "./record-source.ts";
 
-/** Something stood there that is no value: told already, so that it is not told again as missing. */
+/** A value that was invalid; already reported, so it is not reported as missing. */
 const UNUSABLE = Symbol("unusable");
 
-/** One record while it is read: its fields by slot, and which of its objects were met. */
+/** One record while it is read: its fields by slot, and the objects that were found. */
 export class RecordReading {
   readonly plan: RecordPlan;
   readonly found: Deviations;
   readonly place: RecordPath | undefined;
   readonly #slots: unknown[] = [];
   readonly #met: boolean[] = [];
-  /** Members that the type does not name, by the object that has them. */
+  /** Unknown members, by their object. */
   #kept: Map<number, [name: string, value: unknown][]> | undefined;
 
   constructor(plan: RecordPlan, found: Deviations, place: RecordPath | undefined) {
@@ -32,18 +32,18 @@ export class RecordReading {
     this.#slots[slot] = value;
   }
 
-  /** A field whose value is of the wrong kind. */
+  /** Records a field whose value has the wrong type. */
   spoil({ slot, path }: Pick<FieldPlace, "slot" | "path">, problem: string, received: string): void {
     this.#slots[slot] = UNUSABLE;
     this.found.add(pathOf(this.place, path), problem, received);
   }
 
-  /** The items of a list that were read so far. */
+  /** The items of a list read so far. */
   items(slot: number): unknown[] {
     return (this.#slots[slot] ??= []) as unknown[];
   }
 
-  /** What was read for a field; `received` is how it stood there. */
+  /** Stores a field's value; `received` is its text. */
   take(leaf: LeafPlan, value: unknown, received: string): void {
     const { scalar, constant, slot } = leaf;
     if (constant) {
@@ -59,13 +59,13 @@ export class RecordReading {
     }
   }
 
-  /** About something that is no field: the record, and the way from its node. */
+  /** Records a deviation that is not about a field: the record, and the path from its node. */
   tell(path: string, problem: string, received: string): void {
     const record = pathOf(this.place);
     this.found.add(record === "" || path === "" ? record + path : `${record}/${path}`, problem, received);
   }
 
-  /** False where a field has this name, so that the member cannot be beside it. */
+  /** False if a field has this name, so that the member cannot be kept. */
   keep(scope: number, name: string, value: unknown): boolean {
     const isTaken = this.plan.scopes[scope]?.fields.some((field) => field.name === name) ?? true;
     if (isTaken || name === "__proto__") return false;
@@ -95,7 +95,7 @@ export class RecordReading {
     return !scope.optional || scope.fields.some(({ slot }) => this.#slots[slot] !== undefined);
   }
 
-  /** Fields in the order of the file. Lists are there in any case, and so are constants. */
+  /** Fields in the order of the file. Lists and constants are always present. */
   #assemble(scope: ScopePlan, index: number): Fields {
     const record: Fields = {};
     for (const field of scope.fields) {

@@ -5,7 +5,7 @@ import { Mismatch } from "./scalar.ts";
 
 const MAX_DEPTH = 50;
 
-/** One record while it is written: what its fields hold, and the names of those that cannot be written. */
+/** One record while it is written: its values, and the names of fields that cannot be written. */
 export class RecordSource {
   readonly #scopes: (Fields | undefined)[];
   readonly #place: RecordPath | undefined;
@@ -25,7 +25,7 @@ export class RecordSource {
     return this.#scopes[scope] !== undefined;
   }
 
-  /** The field's value by `write`, or nothing. */
+  /** The field's value converted by `write`, or undefined. */
   valueOf<T>({ scope, field, path, type, scalar }: LeafPlan, write: (value: unknown) => T | Mismatch): T | undefined {
     const holder = this.#scopes[scope];
     const value = holder && own(holder, field);
@@ -40,7 +40,7 @@ export class RecordSource {
     return holder !== undefined && (own(holder, field) ?? undefined) !== undefined;
   }
 
-  /** Nothing where the object that has the list is absent. */
+  /** Undefined if the object with the list is absent. */
   itemsOf({ scope, field, path: list, isRecord }: ListPlan): { record: Fields; place: RecordPath }[] | undefined {
     const holder = this.#scopes[scope];
     if (!holder) return undefined;
@@ -76,7 +76,7 @@ export class RecordSource {
 
 export type Fields = Record<string, unknown>;
 
-/** A member that the object itself has: a field may be called `constructor`. */
+/** An own member of the object: a field may be named `constructor`. */
 export function own(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

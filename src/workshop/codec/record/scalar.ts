@@ -4,7 +4,7 @@ import { decimalText } from "../../../json/decimal-text.ts";
 import { survives, wholeNumber } from "../../../json/exact-json.ts";
 import { limitsOf, type Limit } from "./limits.ts";
 
-/** Something that is not of the kind that was declared. */
+/** A value of the wrong type. */
 export class Mismatch {
   readonly problem: string;
 
@@ -13,16 +13,16 @@ export class Mismatch {
   }
 }
 
-/** How one kind of value looks upstream, both ways. */
+/** How one type of value is written upstream, and read back. */
 export interface Scalar {
   readonly type: ScalarShape["type"];
   /** As text: in XML, forms, addresses and headers. */
   write(value: unknown): string | Mismatch;
   read(text: string): unknown;
-  /** As a value of JSON. */
+  /** As a JSON value. */
   writeJson(value: unknown): unknown;
   readJson(value: unknown): unknown;
-  /** Which limit a value breaks that is otherwise right; absent where there are none. */
+  /** The broken limit of an otherwise valid value; undefined if there are no limits. */
   readonly limit: Limit | undefined;
 }
 
@@ -73,7 +73,7 @@ function text(shape: ScalarShape, isRight: (text: string) => boolean, kind: stri
   };
 }
 
-/** Many an id is a number that no double holds: its digits are text. */
+/** Ids may be numbers that no double can hold; their digits are text. */
 function isWhole(value: unknown): boolean {
   return typeof value === "bigint" || Number.isSafeInteger(value);
 }
@@ -93,7 +93,7 @@ function number(shape: ScalarShape): Conversion {
   };
   const read = (given: string) => {
     const text = given.trim();
-    // Number("-0") is another number than 0 for whoever compares; upstream means the same.
+    // -0 would differ from 0 in comparisons; upstream means the same.
     if (!(isInteger ? INTEGER : NUMBER).test(text)) return mismatch;
     const value = Number(text) + 0;
     const whole = Number.isSafeInteger(value) ? undefined : wholeNumber(text);
@@ -104,7 +104,7 @@ function number(shape: ScalarShape): Conversion {
     read,
     writeJson: (value) =>
       !isRight(value) ? mismatch : shape.decimals === undefined ? value : Number(decimalText(value, shape.decimals)),
-    // Many write amounts as text, because their own numbers lose cents.
+    // Many APIs write amounts as text, because their own numbers lose cents.
     readJson: (value) => {
       if (typeof value === "string") return read(value);
       if (typeof value === "bigint") return exactly(value);
@@ -128,7 +128,7 @@ function boolean(): Conversion {
   };
 }
 
-/** Whether it is there at all; what is not true is not written by those who call this. */
+/** Whether it is present at all; callers of this do not write false. */
 function presence(): Conversion {
   const mismatch = new Mismatch("expected true or false");
   return {
@@ -141,7 +141,7 @@ function presence(): Conversion {
 
 function coded(shape: ScalarShape, codes: Record<string, string>): Conversion {
   const names = new Map(Object.entries(codes));
-  // Several codes may have one name: the first is written.
+  // If several codes have one name, the first is written.
   const codeOf = new Map(
     Object.entries(codes)
       .toReversed()
@@ -171,9 +171,9 @@ function inJson(code: string, type: ScalarShape["type"]): unknown {
   return type === "boolean" ? code === "true" || code === "1" : code;
 }
 
-/** Runs of blanks as one, none at the ends. */
+/** Collapses runs of blanks and trims the ends. */
 function collapsed(text: string): string {
-  // Most texts are in order already; to replace nothing twice costs more than to look once.
+  // Most texts need no change; one check is cheaper than two replacements.
   if (!/[\t\r\n]|^ | $| {2}/.test(text)) return text;
   return text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "");
 }

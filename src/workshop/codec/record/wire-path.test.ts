@@ -13,7 +13,7 @@ test("a path of elements ends at an element or an attribute", () => {
   expect(parseWirePath(".")).toEqual([{ ...ELEMENT, name: "", text: true }]);
 });
 
-test("prefixes and conditions tell elements apart", () => {
+test("prefixes and conditions distinguish elements", () => {
   expect(parseWirePath(`ota:Guest[@Code=8][@xsi:type='a]b'][]/@Age`)).toEqual([
     {
       name: "Guest",

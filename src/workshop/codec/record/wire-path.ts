@@ -6,9 +6,9 @@ export interface WireStep {
   name: string;
   /** A prefix of the file's `namespaces`. */
   prefix?: string;
-  /** Attributes by which an element is told from its siblings. */
+  /** Attributes that distinguish an element from its siblings. */
   predicates: WirePredicate[];
-  /** There is one element for each item of the list. */
+  /** Whether there is one element for each item of the list. */
   repeats: boolean;
   attribute?: boolean;
   text?: boolean;
@@ -24,7 +24,7 @@ const NAME = String.raw`(?:([\p{L}_][\p{L}\p{N}._-]*):)?([\p{L}_][\p{L}\p{N}._-]
 const STEP = new RegExp(`(@?)${NAME}`, "uy");
 const PREDICATE = new RegExp(String.raw`\[@${NAME}=(?:'([^']*)'|"([^"]*)"|([^\]'"]*))\]`, "uy");
 
-/** Reads `RoomStays/RoomStay[@Code=8]/Guest[]/@Age`, or `.`; mistakes are CONFIG_INVALID with the column. */
+/** Parses `RoomStays/RoomStay[@Code=8]/Guest[]/@Age`, or `.`; errors are CONFIG_INVALID with the column. */
 export function parseWirePath(text: string): WireStep[] {
   if (text === ".") return [{ name: "", predicates: [], repeats: false, text: true }];
   const steps: WireStep[] = [];
@@ -68,7 +68,7 @@ function stepAt(text: string, start: number): { step: WireStep; end: number } {
   return { step, end };
 }
 
-/** Nothing for `[]`. */
+/** Undefined for `[]`. */
 function predicateAt(text: string, start: number): { predicate: WirePredicate; end: number } | undefined {
   if (text.startsWith("[]", start)) return undefined;
   PREDICATE.lastIndex = start;

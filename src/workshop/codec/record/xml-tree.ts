@@ -1,11 +1,11 @@
-/** An element as it is read and written: names are resolved, prefixes mean nothing any more. */
+/** An XML element with resolved names, without prefixes. */
 export interface XmlElement {
   name: string;
   /** Empty for none. */
   namespace: string;
   attributes: readonly XmlAttribute[];
   children: readonly XmlElement[];
-  /** Its own text and CDATA, without that of its children. */
+  /** Its own text and CDATA, without its children's. */
   text: string;
 }
 
@@ -19,7 +19,7 @@ export const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";
 export const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
 export const XSI_NAMESPACE = "http://www.w3.org/2001/XMLSchema-instance";
 
-/** Names are the same when their namespaces are. */
+/** Compares names with their namespaces. */
 export function isSameName(
   a: Pick<XmlAttribute, "name" | "namespace">,
   b: Pick<XmlAttribute, "name" | "namespace">,

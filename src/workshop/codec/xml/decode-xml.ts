@@ -5,7 +5,7 @@ import { RecordReading } from "../record/record-reading.ts";
 import { isSameName, XMLNS_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
 import type { Fields } from "../record/record-source.ts";
 
-/** The record that an element holds. What is wrong with it is found, and left out of the value. */
+/** The record in an element. Deviations are recorded, and their values left out. */
 export function decodeXml(plan: RecordPlan, element: XmlElement, found: Deviations, place?: RecordPath): Fields {
   const reading = new RecordReading(plan, found, place);
   visit(plan.root, element, reading);
@@ -37,7 +37,7 @@ function readAttributes(plan: NodePlan, { attributes }: XmlElement, reading: Rec
 function readText(plan: NodePlan, { text }: XmlElement, reading: RecordReading): void {
   const holdsMore = plan === reading.plan.root || plan.attributes.length > 0 || plan.children.length > 0;
   for (const leaf of plan.text) {
-    // Beside other things in the element, no text is an absent one.
+    // In an element with other content, empty text counts as absent.
     if (holdsMore && leaf.optional && isBlank(text)) continue;
     reading.take(leaf, leaf.scalar.read(text), text);
   }
@@ -45,7 +45,7 @@ function readText(plan: NodePlan, { text }: XmlElement, reading: RecordReading):
 
 function readChildren(plan: NodePlan, { children }: XmlElement, reading: RecordReading): void {
   const seen: boolean[] = [];
-  // Most documents have their elements in the order of the file: to compare with the next one is cheaper than a lookup.
+  // Most documents have the order of the file: comparing with the next plan is cheaper than a lookup.
   let next = plan.children[0];
   for (const child of children) {
     const known = next && isOnly(next, child) ? next : choose(plan.byName.get(child.name), child);
@@ -66,7 +66,7 @@ function isOnly(plan: NodePlan, child: XmlElement): boolean {
   return plan.isOnlyOfName && plan.name === child.name && plan.namespace === child.namespace;
 }
 
-/** Of those with the name, the first whose conditions are met; the one without conditions is the last. */
+/** The first plan of that name whose conditions are met; the one without conditions comes last. */
 function choose(plans: readonly NodePlan[] | undefined, child: XmlElement): NodePlan | undefined {
   if (!plans) return undefined;
   for (const plan of plans) {
@@ -103,7 +103,7 @@ function joined(before: string, name: string): string {
   return before === "" ? name : `${before}/${name}`;
 }
 
-/** The beginning of an element, for people. */
+/** The start of an element, for people. */
 function described({ name, attributes, text }: XmlElement): string {
   const shown = attributes.filter(({ namespace }) => namespace !== XMLNS_NAMESPACE);
   return `<${name}${shown.map((each) => ` ${each.name}="${each.value}"`).join("")}>${text.trim()}`;

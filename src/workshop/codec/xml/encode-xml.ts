@@ -5,7 +5,7 @@ import { Mismatch, type Scalar } from "../record/scalar.ts";
 import { unwritable } from "./write-xml.ts";
 import { isSameName, type XmlAttribute, type XmlElement } from "../record/xml-tree.ts";
 
-/** A record as its element. Fields that are absent or null are left out, and so is what would stand around nothing. */
+/** A record as an element. Absent and null fields are left out, and so are elements without content. */
 export function encodeXml(plan: RecordPlan, value: Fields, place?: RecordPath): XmlElement {
   const { root } = plan;
   const { name, namespace, fixed } = root;
@@ -20,7 +20,7 @@ export function encodeXml(plan: RecordPlan, value: Fields, place?: RecordPath): 
   );
 }
 
-/** Nothing where there is nothing to write. */
+/** Undefined if there is nothing to write. */
 function build(plan: NodePlan, source: RecordSource): XmlElement | undefined {
   if (plan.nested) {
     const inner = source.nestedOf(plan.nested);
@@ -49,7 +49,7 @@ function build(plan: NodePlan, source: RecordSource): XmlElement | undefined {
     : undefined;
 }
 
-/** Whether it is a reason for the element around it. */
+/** Returns whether the surrounding element is needed because of it. */
 function buildChild(plan: NodePlan, children: XmlElement[], source: RecordSource): boolean {
   if (!plan.list) {
     const built = build(plan, source);
@@ -63,11 +63,11 @@ function buildChild(plan: NodePlan, children: XmlElement[], source: RecordSource
   return items.length > 0 || plan.list.keepEmpty;
 }
 
-/** What stands at one place: of several fields there, the first that has a value. */
+/** The value of one place: of several fields, the first with a value. */
 function firstOf(leaves: readonly LeafPlan[], source: RecordSource): { text: string; counts: boolean } | undefined {
   for (const leaf of leaves) {
     const { constant } = leaf;
-    // A constant that may be left out is no reason for an element; it goes along with others.
+    // An optional constant alone does not need an element; it is written together with others.
     if (constant && source.has(leaf.scope)) return { text: constant.text, counts: !leaf.optional };
     const text = constant ? undefined : source.valueOf(leaf, writeXmlText);
     if (text !== undefined) return { text, counts: true };

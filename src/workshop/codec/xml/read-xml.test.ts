@@ -141,7 +141,7 @@ test("real answers with single bytes changed are read or refused", async () => {
   fc.assert(fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), check), { numRuns: examples(2_000) });
 });
 
-test("whatever tree is written is read as the same tree", () => {
+test("any tree that is written is read as the same tree", () => {
   const name = fc.stringMatching(/^[A-Za-zä_][\w.ä-]{0,6}$/);
   const namespace = fc.constantFrom("", "urn:a", "urn:b", "urn:c");
   const text = fc.string({ unit: "binary-ascii", maxLength: 12 }).map((each) => each.replace(/[^\t\n\r -~]/g, ""));

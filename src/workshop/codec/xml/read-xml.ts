@@ -8,18 +8,18 @@ const MAX_ELEMENTS = 200_000;
 const MAX_ATTRIBUTES = 200;
 const MAX_TEXT = 4_000_000;
 const MAX_LENGTH = 32_000_000;
-/** Most elements have neither attributes nor children, and arrays for them would be half of the garbage. */
+/** Most elements have neither attributes nor children; arrays for them would be half of the garbage. */
 const NONE: readonly never[] = Object.freeze([]);
 
 type Parser = SaxesParser<SaxesOptions & { xmlns: true }>;
 
 /**
- * Reads documents, one after the other: their elements with resolved names. There are no entities except the five
- * that XML defines, so nothing is fetched and nothing grows; a document type is refused, whatever it contains.
+ * Reads documents one after the other into elements with resolved names. Only the five predefined entities exist, so
+ * nothing is fetched and nothing expands; a document type is always refused.
  */
 export class XmlReader {
   readonly #builder = new TreeBuilder();
-  /** Reused: to create a parser costs a tenth of reading a small document. */
+  /** Reused: creating a parser costs a tenth of reading a small document. */
   #parser = createParser(this.#builder, { position: false });
 
   read(body: Uint8Array | string): XmlElement {
@@ -28,7 +28,7 @@ export class XmlReader {
     try {
       return parse(this.#parser, this.#builder, text);
     } catch (error) {
-      // After an error the parser is somewhere inside the document.
+      // After an error the parser is in the middle of the document.
       this.#parser = createParser(this.#builder, { position: false });
       if (error instanceof NexusError) throw error;
       throw unreadable(locate(text, error), error);
@@ -36,7 +36,7 @@ export class XmlReader {
   }
 }
 
-/** Counting lines is left out of the first reading, as hardly any document needs it. */
+/** Reads a second time with line numbers, which hardly any document needs. */
 function locate(text: string, error: unknown): string {
   const builder = new TreeBuilder();
   try {
@@ -54,7 +54,7 @@ function parse(parser: Parser, builder: TreeBuilder, text: string): XmlElement {
   return builder.root();
 }
 
-/** Without a handler for errors the parser throws at the first. */
+/** Without an error handler the parser throws at the first error. */
 function createParser(builder: TreeBuilder, { position }: { position: boolean }): Parser {
   const parser: Parser = new SaxesParser({
     xmlns: true,
@@ -86,7 +86,7 @@ class TreeBuilder {
     this.#elements = this.#attributes = 0;
   }
 
-  /** While they come: the parser would collect any number of them before it reports the element. */
+  /** Counted as they come: the parser would collect any number before it reports the element. */
   countAttribute(): void {
     if (++this.#attributes > MAX_ATTRIBUTES) {
       throw unreadable(`an element has more than ${MAX_ATTRIBUTES} attributes`);

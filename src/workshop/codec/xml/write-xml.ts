@@ -1,7 +1,7 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { XML_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
 
-/** Control characters, halves of characters and the two that are none: no XML can hold them, escaped or not. */
+/** Control characters, lone surrogates and two noncharacters: XML cannot contain them, escaped or not. */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|\p{Cs}/u;
 const NEEDS_ESCAPE_IN_TEXT = /[&<>\r]/;
@@ -17,8 +17,7 @@ const ESCAPES: Record<string, string> = {
 };
 
 /**
- * Writes a document. The root's namespace is the default one; others get the prefix that `prefixes` gives them,
- * declared at the root.
+ * Writes a document. The root's namespace is the default; others get the prefixes of `prefixes`, declared at the root.
  */
 export function writeXml(root: XmlElement, prefixes: ReadonlyMap<string, string> = new Map()): string {
   const used = new Set<string>();
@@ -31,7 +30,7 @@ export function writeXml(root: XmlElement, prefixes: ReadonlyMap<string, string>
   return text;
 }
 
-/** What XML cannot hold in this text, in words; undefined where it can hold it all. */
+/** The character in this text that XML cannot contain, in words; undefined if there is none. */
 export function unwritable(text: string): string | undefined {
   const found = FORBIDDEN.exec(text)?.[0];
   if (found === undefined) return undefined;
@@ -46,7 +45,7 @@ interface Writing {
 }
 
 function element(tree: XmlElement, writing: Writing, declarations: string): string {
-  // An element in no namespace has no prefix to say so: it takes the default away for itself and what it holds.
+  // An element without a namespace cannot use a prefix: it resets the default for itself and its content.
   const resets = tree.namespace === "" && writing.standard !== "";
   const inner = resets ? { ...writing, standard: "" } : writing;
   const returns = tree.namespace !== "" && tree.namespace !== writing.standard;

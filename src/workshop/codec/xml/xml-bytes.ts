@@ -1,16 +1,19 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { utf8Text } from "../../../text/utf8-text.ts";
 
-/** Of the start of a document: enough for the declaration of its encoding. */
+/** The start of a document, which has the declaration of its encoding. */
 const HEAD_BYTES = 200;
-/** Whole documents only, so they keep nothing. */
+/** Only for complete documents, so they keep no state. */
 const DECODERS = {
   "utf-16le": new TextDecoder("utf-16le", { fatal: true }),
   "utf-16be": new TextDecoder("utf-16be", { fatal: true }),
 };
 const UNICODE = new Set(["utf-8", "utf8"]);
 
-/** The text of a document in UTF-8, US-ASCII or ISO-8859-1; UTF-16 only with its mark. Anything else is refused by name. */
+/**
+ * The text of a document in UTF-8, US-ASCII or ISO-8859-1; UTF-16 only with a byte order mark. Other encodings are
+ * refused by name.
+ */
 export function textOfXml(bytes: Uint8Array): string {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return declaredAs(decode(bytes, "utf-8"), UNICODE);
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return declaredAs(decode(bytes, "utf-16le"), new Set(["utf-16"]));
@@ -22,7 +25,7 @@ export function textOfXml(bytes: Uint8Array): string {
     if (bytes.some((byte) => byte > 0x7f)) throw unreadable("it is declared as US-ASCII and holds other characters");
     return latin1(bytes);
   }
-  // Not the decoder of the web, which takes Windows-1252 for it.
+  // Not TextDecoder, which uses Windows-1252 instead.
   if (encoding === "iso-8859-1" || encoding === "latin1") return latin1(bytes);
   throw unreadable(`its encoding "${encoding}" is not supported; UTF-8, US-ASCII and ISO-8859-1 are`);
 }

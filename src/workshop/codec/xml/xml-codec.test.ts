@@ -49,7 +49,7 @@ const option = (inside: string) =>
 const OPTION = "<catc>DZ</catc><description>d</description><price>1</price><board>1</board>";
 
 describe("writing (X6)", () => {
-  test("paths that begin alike share their elements, in the order of the fields", () => {
+  test("paths with the same start share their elements, in the order of the fields", () => {
     const xml = query.encode({
       arrival: "2025-12-17",
       language: "english",
@@ -62,7 +62,7 @@ describe("writing (X6)", () => {
     );
   });
 
-  test("siblings are told apart by constants; amounts have their decimals; what is absent has no element", () => {
+  test("constants distinguish siblings; amounts have their decimals; absent fields have no element", () => {
     const booking = fileOf({
       Booking: {
         xml: { element: "Booking", namespace: HOTEL },
@@ -141,7 +141,7 @@ describe("writing (X6)", () => {
     },
   );
 
-  test("markup in values is text, wherever it stands", () => {
+  test("markup in values is written as text, at any place", () => {
     const value = {
       currency: "EUR",
       hotels: [],
@@ -152,7 +152,7 @@ describe("writing (X6)", () => {
 });
 
 describe("reading (X6)", () => {
-  test("one is a list, none is an empty list, whatever is missing around it", () => {
+  test("one element is a list, none is an empty list, even if its parents are missing", () => {
     expect(read(option(OPTION)).value).toMatchObject({ hotels: [{ id: 1, options: [{ code: "DZ" }] }] });
     for (const inside of ["", "<members/>", "<members></members>"]) {
       expect(read(`<result xmlns="${HOTEL}">${inside}</result>`)).toEqual({
@@ -226,7 +226,7 @@ describe("reading (X6)", () => {
     expect(value).toMatchObject({ hotels: [{ id: 1, options: [{ code: "DZ" }] }] });
   });
 
-  test("the number of items is told where it is not as declared", () => {
+  test("a wrong number of items is reported", () => {
     const file = fileOf({
       T: { xml: { element: "t" }, fields: { a: { wire: "a[]", list: "integer", minItems: 1, maxItems: 2 } } },
     });
@@ -244,7 +244,7 @@ describe("reading (X6)", () => {
     });
   });
 
-  test("an element that is nil is absent; constants that are wrong or missing are told", () => {
+  test("a nil element is absent; wrong or missing constants are reported", () => {
     const file = fileOf({
       T: {
         xml: { element: "t" },
@@ -261,7 +261,7 @@ describe("reading (X6)", () => {
     expect(codec.decode(`<t/>`).deviations).toEqual([{ path: "v", problem: "missing, expected 1" }]);
   });
 
-  test("whether an element is there can be a value", () => {
+  test("the presence of an element can be a value", () => {
     const file = fileOf({ T: { xml: { element: "t" }, fields: { success: { wire: "Success", type: "presence" } } } });
     const codec = codecFor(file, "T", "xml");
     expect(codec.decode("<t><Success/></t>")).toEqual({ value: { success: true }, deviations: [] });
@@ -282,7 +282,7 @@ describe("reading (X6)", () => {
   });
 });
 
-test("types that hold themselves are written and read to any sensible depth", () => {
+test("recursive types are written and read to a sensible depth", () => {
   const file = fileOf({
     Tree: {
       xml: { element: "tree" },

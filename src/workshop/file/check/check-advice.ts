@@ -1,7 +1,7 @@
 import type { Problems } from "../model/problem.ts";
 import type { ToolFile } from "../model/tool-file.ts";
 
-/** What a reviewer should look at: claims without evidence, and effects that their methods or words do not bear out. */
+/** Warnings for the reviewer: claims without evidence, and effects that do not match the method or the description. */
 export function checkAdvice(file: ToolFile, problems: Problems): void {
   checkEvidence(file, problems);
   for (const [name, { effect, request, outcomeUnknown }] of Object.entries(file.tools)) {

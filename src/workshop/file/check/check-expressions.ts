@@ -9,13 +9,13 @@ import type { ConfirmSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { kindOfField, resultKind } from "./result-kind.ts";
 import { usesOf } from "../read/uses.ts";
 
-/** Expressions and templates that cannot be read, or that name something that is not there. */
+/** Expressions and templates that are invalid or use unknown names. */
 export function checkExpressions(file: ToolFile, problems: Problems): void {
   checkTypes(file, problems);
   for (const [name, tool] of Object.entries(file.tools)) checkTool(file, tool, ["tools", name], problems);
 }
 
-/** One expression; `place` says what it sees. */
+/** Checks one expression; `place` has the available names. */
 export function checkExpression(
   text: string,
   place: ExpressionPlace,
@@ -35,7 +35,7 @@ const WORDS = {
   object: "an object",
 } as const;
 
-/** One that can never give what is wanted; `consequence` says what would become of it. */
+/** Reports an expression that can never have the expected type; `consequence` describes the effect. */
 function checkKind(
   expression: Expression | undefined,
   { wanted, consequence }: { wanted: keyof typeof WORDS | "unknown"; consequence: string },
@@ -83,7 +83,7 @@ function checkTypes(file: ToolFile, problems: Problems): void {
       checkKind(rule, { wanted: "truth", consequence: "it would never refuse anything" }, at, problems);
     });
     const isOutput = uses.get(name)?.sides.has("output") === true;
-    // What computes an answer sees the arguments, too; which those are depends on the tool.
+    // Computed fields of an answer also see the arguments, which depend on the tool.
     const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];
     const around = withMembers({ input: joined(...inputs), status: SINGLE });
     const place: ExpressionPlace = isOutput

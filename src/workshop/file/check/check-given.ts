@@ -9,7 +9,7 @@ import type { Path, Problems } from "../model/problem.ts";
 import { secretNames } from "../model/secret-names.ts";
 import type { ToolFile, ToolSpec } from "../model/tool-file.ts";
 
-/** Values that the file gives itself: examples, arguments of a confirming call, and answers of the fake. */
+/** Values in the file: examples, arguments of a confirming call, and answers of the fake. */
 export function checkGiven(file: ToolFile, problems: Problems): void {
   for (const [name, tool] of Object.entries(file.tools)) {
     const input = knownType(file, tool.input);
@@ -59,7 +59,7 @@ function answerOf(file: ToolFile, { response }: ToolSpec): KnownValue {
   return response.type === undefined ? ANYTHING : knownType(file, response.type);
 }
 
-/** A value with `= expression`s and repetitions in it, against what it is to become. */
+/** Checks a value with `= expression`s and repetitions against its expected type. */
 function checkValue(value: unknown, wanted: KnownValue, path: Path, given: Given): void {
   const { place, problems } = given;
   const computed = expressionIn(value);

@@ -2,7 +2,7 @@ import type { Problems } from "../model/problem.ts";
 import type { ToolFile } from "../model/tool-file.ts";
 import { typeInside } from "../read/uses.ts";
 
-/** A type that must hold itself could never be written; through lists and optional fields it may. */
+/** A type that must contain itself could never be written; through lists and optional fields it can. */
 export function checkRecursion({ types }: ToolFile, problems: Problems): void {
   const done = new Set<string>();
   const visit = (type: string, open: readonly string[]): void => {

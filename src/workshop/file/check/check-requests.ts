@@ -6,7 +6,7 @@ import { fieldsInName, secretNames } from "../model/secret-names.ts";
 import type { FieldSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { fieldsTaken } from "../read/uses.ts";
 
-/** Names that tools refer to, and whether every field of the input goes somewhere. */
+/** Names that tools refer to, and input fields that are used nowhere. */
 export function checkRequests(file: ToolFile, problems: Problems): void {
   const used = new Set<string>();
   for (const [name, tool] of Object.entries(file.tools)) {
@@ -72,7 +72,7 @@ function checkRequest(file: ToolFile, tool: ToolSpec, tools: Path, problems: Pro
   }
 }
 
-/** A field that another tool takes out of the body is not in the body of this one either. */
+/** A field that one tool takes out of the body is not in the body of the others either. */
 function checkShared(file: ToolFile, tools: Path, problems: Problems): void {
   const tool = file.tools[String(tools.at(-1))];
   const others = Object.values(file.tools).filter(({ input, request }) => input === tool?.input && request.body);
@@ -89,7 +89,7 @@ function checkShared(file: ToolFile, tools: Path, problems: Problems): void {
   }
 }
 
-/** What may stand where: a place takes text, the query also lists. */
+/** What a place accepts: text, and lists in the query. */
 const FITS = { path: "a path", query: "a query", headers: "a header" };
 
 function checkFits(

@@ -2,7 +2,7 @@ import { SOURCE_PAYLOAD } from "../../compile/tool-definition.ts";
 import type { Problems } from "../model/problem.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
 
-/** Names that mean something else where a field of the same name would stand. */
+/** Reserved names that a field must not have. */
 export function checkTakenNames(file: ToolFile, problems: Problems): void {
   for (const { input, response } of Object.values(file.tools)) {
     const look = (type: string, name: string) => fieldOf(file, type, name);

@@ -4,10 +4,10 @@ import type { Path, Problems } from "../model/problem.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
 import { usesOf } from "../read/uses.ts";
 
-/** Prefixes that mean the same everywhere. */
+/** Prefixes with a fixed meaning. */
 const PREDEFINED = ["xml", "xsi"];
 
-/** Where fields stand upstream: paths that cannot be read, that do not fit the field, or that two fields share. */
+/** Wire paths that are invalid, do not fit the field, or are used twice. */
 export function checkWires(file: ToolFile, problems: Problems): void {
   const uses = usesOf(file);
   for (const [name, type] of Object.entries(file.types)) {
@@ -68,7 +68,7 @@ function readSteps(wire: string, at: Path, problems: Problems): WireStep[] {
   }
 }
 
-/** JSON and forms: names with dots between them, of which one may repeat; `.` is the whole value. */
+/** JSON and forms: names separated by dots, of which one may repeat; `.` is the whole value. */
 function checkMember({ shape }: FieldSpec, wire: string, at: Path, problems: Problems): void {
   if (wire === ".") return;
   const names = wire.split(".");

@@ -5,7 +5,7 @@ import { signatureOf, type Provider } from "../../expression/functions.ts";
 import { ANYTHING, SINGLE, type KnownValue } from "./known-value.ts";
 import { oneOf } from "../read/part.ts";
 
-/** Something in an expression that has no meaning where it stands. */
+/** A part of an expression that has no meaning in its place. */
 export interface Misnomer {
   message: string;
   hint?: string;
@@ -13,11 +13,11 @@ export interface Misnomer {
 
 export interface ExpressionPlace {
   scope: KnownValue;
-  /** Who computes it, which decides the functions that are there. */
+  /** What evaluates it, which decides the available functions. */
   by?: Provider;
 }
 
-/** Every name in an expression that nothing is behind, and functions that are not there. */
+/** Unknown names and unavailable functions in an expression. */
 export function judgeExpression(expression: Expression, place: ExpressionPlace): Misnomer[] {
   const judge = new Judge(place);
   judge.valueOf(expression, []);
@@ -32,7 +32,7 @@ class Judge {
     this.#place = place;
   }
 
-  /** `items`: what conditions are about, innermost first. */
+  /** `items`: the items of conditions, innermost first. */
   valueOf(expression: Expression, items: readonly KnownValue[]): KnownValue {
     switch (expression.kind) {
       case "literal":
@@ -126,7 +126,7 @@ class Judge {
     this.#add(what, `Write one of the IANA database: ${name}("Europe/Vienna"). Without one it is UTC.`);
   }
 
-  /** A word that can never be there is a word misspelt. */
+  /** Comparing with a value that can never occur is probably a typing error. */
   #compare({ left, right }: Extract<Expression, { kind: "binary" }>, a: KnownValue, b: KnownValue): void {
     const [word, other] = left.kind === "literal" ? [left.value, b] : right.kind === "literal" ? [right.value, a] : [];
     if (typeof word !== "string" || other?.kind !== "single" || !other.names || other.names.includes(word)) return;

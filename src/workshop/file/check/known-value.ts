@@ -1,9 +1,9 @@
 import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile } from "../model/tool-file.ts";
 
-/** What the file says about a value before there is one: enough to tell that a name in an expression means nothing. */
+/** What the file says about a value, for finding unknown names in expressions. */
 export type KnownValue =
   | { kind: "anything" }
-  /** `names`: all that it can be. */
+  /** `names`: all possible values. */
   | { kind: "single"; names?: readonly string[] }
   | { kind: "list"; of: KnownValue }
   | { kind: "object"; members: ReadonlyMap<string, () => KnownValue> };
@@ -11,7 +11,7 @@ export type KnownValue =
 export const ANYTHING: KnownValue = { kind: "anything" };
 export const SINGLE: KnownValue = { kind: "single" };
 
-/** Members are looked at when they are asked for: types may hold themselves. */
+/** Members are resolved on demand, because types may be recursive. */
 export function knownType(file: ToolFile, name: string | undefined): KnownValue {
   const type = name !== undefined && Object.hasOwn(file.types, name) ? file.types[name] : undefined;
   if (!type) return ANYTHING;
@@ -26,7 +26,7 @@ function knownField(file: ToolFile, field: FieldSpec): KnownValue {
   return knownShape(file, field.shape);
 }
 
-/** Of data that stands in the file: every row has some of the members. */
+/** For tables in the file: each row has some of the members. */
 export function knownRows(rows: readonly Record<string, unknown>[]): KnownValue {
   const keys = new Set(rows.flatMap((row) => Object.keys(row)));
   const of: KnownValue = { kind: "object", members: new Map([...keys].map((key) => [key, () => ANYTHING])) };

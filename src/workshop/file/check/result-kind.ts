@@ -1,7 +1,7 @@
 import type { Expression } from "../../expression/expression.ts";
 import type { FieldSpec } from "../model/tool-file.ts";
 
-/** What an expression gives whenever it gives something, as far as its words tell. */
+/** The type of an expression's result, as far as it is known. */
 export type ResultKind = "number" | "text" | "truth" | "unknown";
 
 const OF_CALLS: Readonly<Record<string, ResultKind>> = {
@@ -39,7 +39,7 @@ export function resultKind(expression: Expression): ResultKind {
   }
 }
 
-/** What a computed field has to be given; anything else would leave it empty. */
+/** The type that a computed field needs; any other result would leave it empty. */
 export function kindOfField({ shape }: FieldSpec): ResultKind | "list" | "object" {
   if (shape.kind !== "scalar") return shape.kind;
   switch (shape.type) {

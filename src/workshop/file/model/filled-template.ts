@@ -1,7 +1,7 @@
 /**
- * What stands in the places of `{…}` where a text was made from a template, each at least one character long; the first as
- * long as possible. Undefined where the text was not made from it. In one pass over the text: a regular expression with many
- * places would try all ways to divide it.
+ * The texts in the places of `{…}`, if the text was made from the template, each at least one character long and the
+ * first as long as possible; otherwise undefined. Runs in one pass: a regular expression with many places would try all
+ * divisions.
  */
 export function filledPlaces(template: string, text: string): string[] | undefined {
   const [first = "", ...parts] = template.split(/\{[^{}]*\}/);

@@ -12,7 +12,7 @@ export interface Problem extends Place {
 
 export type Path = readonly (string | number)[];
 
-/** All that is wrong with one file, each with its place. */
+/** The problems of one file with their places. */
 export class Problems {
   readonly #root: SourceNode;
   readonly #found: Problem[] = [];
@@ -29,7 +29,7 @@ export class Problems {
     this.#add({ ...this.#placeOf(path), path: written(path), message, ...(hint ? { hint } : {}), severity: "warning" });
   }
 
-  /** About the key instead of what stands behind it. */
+  /** About the key instead of its value. */
   keyError(path: Path, message: string, hint?: string): void {
     const [key] = path.slice(-1);
     const parent = this.#nearest(path.slice(0, -1));
@@ -58,7 +58,7 @@ export class Problems {
     return { line, column };
   }
 
-  /** The node at a path, or what is there of the way to it; `place` is that of its key. */
+  /** The node at a path or its nearest existing parent; `place` is that of its key. */
   #nearest(path: Path): { node: SourceNode; place: Place } {
     let node = this.#root;
     let place: Place = node.place;

@@ -7,13 +7,13 @@ import type { Problem } from "./problem.ts";
 const MAX_BYTES = 1024 * 1024;
 const START: Place = { line: 1, column: 1 };
 
-/** Not `.inf`, and not in the other ways that YAML writes numbers. */
+/** Not `.inf` or other YAML forms of numbers. */
 const DECIMAL = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i;
 
-/** Beyond exact numbers they limit nothing. */
+/** Beyond the exact range they limit nothing. */
 const LIMITS = new Set(["minimum", "maximum"]);
 
-/** Reads the text of a tool file, or of a lock, with all that is wrong with it as YAML. */
+/** Parses a tool file or a lock, with all YAML problems. */
 export function readYaml(text: string): { tree: SourceNode | undefined; problems: Problem[] } {
   if (Buffer.byteLength(text) > MAX_BYTES) {
     return { tree: undefined, problems: [problemAt(START, "the file is larger than 1 MB")] };
@@ -30,7 +30,7 @@ export function readYaml(text: string): { tree: SourceNode | undefined; problems
   }
 }
 
-/** What would be sent as another number is a mistake. */
+/** A number that would be sent as a different one is a problem. */
 function inexactNumbersIn(node: SourceNode): Problem[] {
   if (node.kind === "scalar") return [];
   const inner = node.kind === "list" ? node.items.map((item) => ({ key: "", node: item })) : node.members;

@@ -2,11 +2,11 @@
 export type Effect = "read" | "write" | "destructive";
 
 /**
- * A tool file after reading: every name resolved, every default filled in, every mistake already reported. Plain JSON, in
- * the order of the file. What is compiled, approved, run and faked is this and nothing else.
+ * A tool file after reading: names are resolved, defaults filled in, and problems reported. Plain JSON, in the order of the
+ * file. Only this is compiled, approved, run and faked.
  *
- * Its hash is what is approved. A member that the grammar gains later is therefore absent where it has its default: files that
- * do not use it keep their approval.
+ * The approval covers its hash. A member that is added to the format later is therefore absent if it has its default, so
+ * that files without it keep their approval.
  */
 export interface ToolFile {
   nexus: 1;
@@ -20,7 +20,9 @@ export interface ToolFile {
   /** Prefixes that wire paths may use: `ota:POS/@xsi:type`. */
   namespaces: Record<string, string>;
   secrets: Record<string, SecretsSpec>;
-  /** What every user gives for himself and nobody has to hide. Values are in the server's entry: they are not approved. */
+  /**
+   * Texts that each user sets and that are not secret. Values are in the server's entry and not part of the approval.
+   */
   settings?: Record<string, SettingSpec>;
   types: Record<string, TypeSpec>;
   tools: Record<string, ToolSpec>;
@@ -37,29 +39,29 @@ export interface DocumentSpec {
 export interface UpstreamSpec {
   /** Ends with a slash; paths of requests are resolved against it. */
   base: string;
-  /** Addresses that requests may begin with; nothing else is ever reached. */
+  /** Prefixes for the addresses of requests; nothing else is ever reached. */
   allow: string[];
   timeoutMs: number;
 }
 
 /** Credentials that one or more requests carry. Only names stand here; values are in the secret store as `<api>.<name>`. */
 export interface SecretsSpec {
-  /** By query parameter, header and so on: the name of the secret. `pin-{hotelId}` takes an argument into the name. */
+  /** The name of the secret, by query parameter, header and so on. `pin-{hotelId}` has an argument in the name. */
   query: Record<string, string>;
   headers: Record<string, string>;
   bearer?: string;
   basic?: { user: string; password: string };
-  /** Names whose values may be seen: user names and the like. All others are hidden wherever they turn up. */
+  /** Names whose values may be shown, such as user names. All others are masked everywhere. */
   public: string[];
-  /** The name of a signer that the program provides; it gets the finished request and adds to it. */
+  /** The name of a signer that the program provides; it receives the finished request and adds to it. */
   sign?: string;
 }
 
-/** A text that the server's entry gives; computed fields of inputs see it as `settings.name`. */
+/** A text from the server's entry; computed input fields use it as `settings.name`. */
 export interface SettingSpec {
   description?: string;
   shape: ScalarShape;
-  /** Without it, the entry has to give a value. */
+  /** Without it, the entry must have a value. */
   default?: string;
   /** What the fake and the checks use. */
   example?: string;
@@ -68,17 +70,17 @@ export interface SettingSpec {
 
 export interface TypeSpec {
   description?: string;
-  /** The element this type is when it is a whole document. Children inherit the namespace; none unless given. */
+  /** The element of this type as a complete document. Children inherit the namespace; default: none. */
   xml: { element?: string; namespace?: string };
   fields: Record<string, FieldSpec>;
   rules: RuleSpec[];
 }
 
-/** A condition on a value of the type, beyond what each field says by itself. */
+/** A condition on a value of the type, beyond those of its fields. */
 export interface RuleSpec {
-  /** An expression over the fields; the rule is broken where it is false. Not judged while a field it names is absent. */
+  /** An expression over the fields; false breaks the rule. Not checked while a field that it names is absent. */
   that: string;
-  /** What a caller is told. */
+  /** The message for the caller. */
   say: string;
   evidence: string[];
 }
@@ -86,28 +88,28 @@ export interface RuleSpec {
 export interface FieldSpec {
   description?: string;
   /**
-   * Where the value stands upstream; false: it is not sent. XML: a path from the element of the type,
+   * The place of the value upstream; false: it is not sent. XML: a path from the element of the type,
    * `RoomStays/RoomStay/@Count`, `.` for the element's own text, `[]` after the step that repeats (`members/member[]/@id`),
-   * `[@Code=8]` for an element that is told from its siblings by a constant. JSON and forms: a member name, or a path
+   * `[@Code=8]` for an element that a constant distinguishes from its siblings. JSON and forms: a member name, or a path
    * of names with dots.
    */
   wire: string | false;
   shape: ScalarShape | ObjectShape | ListShape;
   optional: boolean;
-  /** Not in the tool's input or output: read for rules and errors, or sent by itself. */
+  /** Not in the tool's input or output: read for rules and errors, or set automatically. */
   hidden: boolean;
-  /** Used where the caller gives none. */
+  /** Used if the caller gives no value. */
   default?: unknown;
-  /** Always this; such a field is hidden in inputs. */
+  /** Always this value; such a field is hidden in inputs. */
   const?: string | number | boolean;
-  /** An expression that computes it; such a field is no input. In outputs it is shown, and has no wire. */
+  /** An expression that computes it; such a field is not an input. In outputs it is shown and has no wire path. */
   value?: string;
   evidence: string[];
 }
 
 export interface ScalarShape {
   kind: "scalar";
-  /** `presence`: true where an empty element is there. `date`: YYYY-MM-DD. `datetime`: ISO, zone optional. */
+  /** `presence`: true if an empty element exists. `date`: YYYY-MM-DD. `datetime`: ISO with optional zone. */
   type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "presence";
   minLength?: number;
   maxLength?: number;
@@ -115,11 +117,11 @@ export interface ScalarShape {
   minimum?: number;
   maximum?: number;
   enum?: (string | number)[];
-  /** What upstream writes, and what it is called here. Inputs and outputs show the names alone. */
+  /** The upstream codes and their names here. Inputs and outputs have only the names. */
   codes?: Record<string, string>;
-  /** A number is written with exactly so many decimals. */
+  /** A number is written with exactly this many decimals. */
   decimals?: number;
-  /** `collapse` (runs of blanks become one, ends trimmed) in answers; text is kept as it is unless given. */
+  /** `collapse`: runs of blanks in answers become one, and ends are trimmed; default: text is kept. */
   whitespace: "keep" | "collapse";
 }
 
@@ -134,7 +136,7 @@ export interface ListShape {
   of: ScalarShape | ObjectShape;
   minItems?: number;
   maxItems?: number;
-  /** XML: the elements around the items are written although there are none. */
+  /** XML: the elements around the items are written even if there are none. */
   keepEmpty: boolean;
 }
 
@@ -145,16 +147,16 @@ export interface ToolSpec {
   meta: { owner?: string; category?: string; safety?: string };
   /** A name in `types`. */
   input: string;
-  /** What happens to arguments that the input does not know. */
+  /** What happens to unknown arguments. */
   unknown: "reject" | "drop";
   request: RequestSpec;
   response: ResponseSpec;
-  /** In order; the first that fits says what went wrong. */
+  /** In order; the first match describes the failure. */
   errors: ErrorSpec[];
-  /** A write whose outcome nobody knows: how to find out. A template. */
+  /** For a write with unknown outcome: how to find out. A template. */
   outcomeUnknown?: string;
   limits: { timeoutMs: number; retries: number; resultBytes: number };
-  /** Checks what the caller expects against a fresh call before anything is sent. */
+  /** Compares the caller's expectation with a new call before anything is sent. */
   confirm?: ConfirmSpec;
   examples: { title?: string; arguments: Record<string, unknown> }[];
   checks: CheckSpec[];
@@ -163,9 +165,11 @@ export interface ToolSpec {
 
 export interface RequestSpec {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Relative to `upstream.base`; `{field}` takes a field of the input, percent-encoded. */
+  /** Relative to `upstream.base`; `{field}` is replaced by an input field, percent-encoded. */
   path: string;
-  /** By parameter: the field of the input. A field that path, query or headers take is in the body only if it has a written `wire`. */
+  /**
+   * The input field by parameter. A field in path, query or headers is in the body only if it has an explicit `wire`.
+   */
   query: Record<string, { field: string; style: "repeat" | "comma" }>;
   headers: Record<string, string>;
   /** A name in `secrets`. */
@@ -176,18 +180,18 @@ export interface RequestSpec {
 
 export interface ResponseSpec {
   as: "xml" | "json" | "text" | "none";
-  /** A name in `types`; none for text and nothing. */
+  /** A name in `types`; undefined for text and empty answers. */
   type?: string;
   /** A template for the first line of the result's text. */
   text: string;
-  /** The caller may ask for the raw answer. */
+  /** Whether the caller may ask for the raw answer. */
   sourcePayload: boolean;
-  /** What happens to members of a JSON answer that the type does not name; absent: they are ignored. */
+  /** What happens to unknown members of a JSON answer; undefined: they are ignored. */
   unknown?: "keep" | "report";
 }
 
 export interface ErrorSpec {
-  /** Statuses it is about; any when empty. */
+  /** The statuses it applies to; empty for any. */
   status: number[];
   /** An expression over the decoded answer, with `status`. */
   that?: string;
@@ -196,33 +200,36 @@ export interface ErrorSpec {
   /** A template: what to try. */
   try?: string;
   /**
-   * Of a write: whether upstream surely did nothing, so that the same call may be made again, or nobody knows. Unless
-   * given, a 4xx and what `that` recognised below 500 are refusals.
+   * For a write: `refused` if upstream certainly did nothing, so that the same call may be repeated; otherwise
+   * `unknown`. Default: 4xx, and matches of `that` below 500, are refusals.
    */
   outcome?: "refused" | "unknown";
 }
 
 export interface ConfirmSpec {
-  /** The field of the input that says what the caller expects; a number. It is sent with the confirmed value. */
+  /** The input field with the caller's expectation, a number. It is sent with the confirmed value. */
   field: string;
   /** A tool of this file with the effect `read`. */
   call: string;
   /** Its arguments: values, with `= expression` over the input. */
   arguments: Record<string, unknown>;
-  /** An expression over `answer` and `input`: what the caller chose in the answer, or nothing. */
+  /** An expression over `answer` and `input`: the caller's choice in the answer, or null. */
   find: string;
-  /** An expression over `found`, `answer` and `input`: what is true now. */
+  /** An expression over `found`, `answer` and `input`: the current value. */
   actual: string;
   /** Templates with `expected`, `actual`, `found`, `input`. */
   ask: string;
   gone: string;
 }
 
-/** A call that must work against the fake. */
+/** A call that must succeed against the fake. */
 export interface CheckSpec {
   name: string;
   call: Record<string, unknown>;
-  /** Part of what must come; `error` is text that the failure must contain, `structuredContent` is compared member by member. */
+  /**
+   * A part of the expected result; `error` is a text that the failure must contain, `structuredContent` is compared
+   * member by member.
+   */
   expect: { error?: string; structuredContent?: unknown; text?: string };
   /** How the fake fails during this check. */
   fake?: FakeFailure;
@@ -235,27 +242,27 @@ export type FakeFailure =
   | { broken: true }
   | { offSchema: true };
 
-/** What the fake of the upstream knows, beyond what the types say. */
+/** What the fake knows in addition to the types. */
 export interface FakeSpec {
-  /** Credentials it takes: placeholders, by name as in `secrets`. */
+  /** Placeholders for the credentials that it accepts, by their names in `secrets`. */
   secrets: Record<string, string>;
-  /** Data that answers are made of. */
+  /** Data for answers. */
   tables: Record<string, Record<string, unknown>[]>;
   tools: Record<string, FakeToolSpec>;
 }
 
 export interface FakeToolSpec {
-  /** To wrong credentials; `give` is a value of the response type with `= expression`s. */
+  /** For wrong credentials; `give` is a value of the response type with `= expression`s. */
   refused?: FakeAnswer;
-  /** To a request that breaks the rules; `problem` is what is wrong. */
+  /** For a request that breaks the rules; `problem` is the message. */
   invalid?: FakeAnswer;
-  /** In order; the first whose `when` is true. Without any, answers are made up from the types. */
+  /** In order; the first whose `when` is true. Without any, answers are generated from the types. */
   answers: (FakeAnswer & { when?: string; remember?: string })[];
 }
 
 /**
- * `give`: a value in which `= expression` is computed and `{each, as, when?, give}` makes a list. Expressions see `input`
- * (the decoded request), `problem`, the tables by name, and `seen(x)`: whether an earlier answer remembered x.
+ * `give`: a value in which `= expression` is computed and `{each, as, when?, give}` makes a list. Expressions see
+ * `input` (the decoded request), `problem`, the tables by name, and `seen(x)`: whether an earlier answer remembered x.
  */
 export interface FakeAnswer {
   status: number;

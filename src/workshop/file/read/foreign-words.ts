@@ -1,4 +1,4 @@
-/** Words of JSON Schema and OpenAPI that authors bring along, and what is written here instead. */
+/** Keywords of JSON Schema and OpenAPI that authors use, and what to write instead. */
 export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   required: "Fields are required; write optional: true where one is not.",
   format: "Write type: date or type: datetime; other formats as a pattern.",
@@ -27,7 +27,7 @@ const SAME: Readonly<Record<string, string>> = {
   timestamp: "datetime",
 };
 
-/** What to write for a type that is called so elsewhere. */
+/** What to write for a type with this name in other formats. */
 export function hintForType(name: string): string | undefined {
   if (Object.hasOwn(ONE_BY_ONE, name)) return ONE_BY_ONE[name];
   return Object.hasOwn(SAME, name) ? `Write ${SAME[name]}.` : undefined;

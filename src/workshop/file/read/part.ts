@@ -2,7 +2,7 @@ import { nearestName } from "../../../text/nearest-name.ts";
 import type { Path, Problems } from "../model/problem.ts";
 import { memberAt, plainValue, type SourceNode } from "../../../source/source-node.ts";
 
-/** One value of the file on its way into the model: says what it is, or reports that it is something else. */
+/** One value of the file: converts it to the model, or reports that it is invalid. */
 export class Part {
   readonly path: Path;
   readonly node: SourceNode | undefined;
@@ -47,7 +47,7 @@ export class Part {
     this.#problems.keyError(this.path, message, hint);
   }
 
-  /** A map with these members and no others; false where it is none. `foreign`: what to write for words of elsewhere. */
+  /** A map with only these members; false if it is none. `foreign`: what to write for keywords of other formats. */
   members(
     known: readonly string[],
     required: readonly string[] = [],
@@ -83,7 +83,7 @@ export class Part {
     return [];
   }
 
-  /** One, or a list of them. */
+  /** One item, or a list of them. */
   oneOrMore(): Part[] {
     return this.node?.kind === "scalar" ? [this] : this.items();
   }
@@ -120,17 +120,17 @@ export class Part {
     return undefined;
   }
 
-  /** Whatever stands there, without its places. */
+  /** The value without its places. */
   value(): unknown {
     return this.node && plainValue(this.node);
   }
 
-  /** A map of anything. */
+  /** A map with any values. */
   record(): Record<string, unknown> {
     return Object.fromEntries(this.entries().map(([key, part]) => [key, part.value()]));
   }
 
-  /** As it is written, where it is a single value. */
+  /** The written text of a single value. */
   source(): string | undefined {
     return this.node?.kind === "scalar" ? writtenAs(this.node) : undefined;
   }
@@ -165,7 +165,7 @@ function kindOf(node: SourceNode | undefined): string {
   return typeof node.value === "number" ? "a number" : writtenAs(node);
 }
 
-/** A status of HTTP; none where it is none. */
+/** An HTTP status; empty if it is invalid. */
 export function readStatus(part: Part): number[] {
   const status = part.number();
   if (status !== undefined && !(Number.isInteger(status) && status >= 100 && status <= 599)) {
@@ -178,12 +178,12 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Without the members that are undefined: in the model, what was not written is not there. */
+/** Without undefined members: in the model, what was not written does not exist. */
 export function present<T extends object>(value: T): Present<T> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Present<T>;
 }
 
-/** Nothing is written where a value is absent. */
+/** Undefined if there is no value. */
 function writtenAs({ source, value }: Extract<SourceNode, { kind: "scalar" }>): string {
   return source === undefined || source === "" ? String(value) : source;
 }

@@ -3,7 +3,7 @@ import type { Part } from "./part.ts";
 
 const EVIDENCE = /^([\w-]+)#L([1-9]\d{0,6})(?:-L([1-9]\d{0,6}))?$/;
 
-/** `manual#L12` or `manual#L12-L20`, one or a list of them. */
+/** `manual#L12` or `manual#L12-L20`, one or a list. */
 export function readEvidence(part: Part, documents: readonly string[]): string[] {
   return part.oneOrMore().flatMap((item) => {
     const text = item.text();

@@ -74,7 +74,7 @@ function readSingle(part: Part, known: Known): ScalarShape | ObjectShape {
   return readScalar(part, impliedType(part));
 }
 
-/** Of a constant its own; text, where nothing says otherwise. */
+/** The type of a constant; otherwise text. */
 function impliedType(part: Part): ScalarShape["type"] {
   const [sample = part.part("const").value()] =
     (part.has("enum") &&
@@ -88,7 +88,7 @@ function impliedType(part: Part): ScalarShape["type"] {
   return Number.isInteger(sample) ? "integer" : "number";
 }
 
-/** `part` holds the limits: the field, or the map behind `list`. */
+/** `part` has the limits: the field, or the map of `list`. */
 function namedShape(part: Part, name: string | undefined, { types }: Known): ScalarShape | ObjectShape {
   if (name !== undefined && types.includes(name)) {
     for (const key of part.isMap ? SCALAR_KEYS : []) {
@@ -107,7 +107,7 @@ function namedShape(part: Part, name: string | undefined, { types }: Known): Sca
   return { kind: "scalar", type: "string", whitespace: "keep" };
 }
 
-/** What a value of an unknown type has to be is unknown, too. */
+/** A value of an unknown type cannot be checked. */
 function isOfKnownType(part: Part, { types }: Known): boolean {
   const of = part.has("list") ? part.part("list") : part;
   const name = of.isMap ? of.part("type").value() : of.value();

@@ -42,20 +42,20 @@ export function readResponse(part: Part): ResponseSpec {
   });
 }
 
-/** Written or not, the default is the same file. */
+/** The default is the same, written or not. */
 function readUnknown(part: Part, as: ResponseSpec["as"]): ResponseSpec["unknown"] {
   if (part.isThere && as !== "json") part.keyError("is for JSON answers", "Leave it out.");
   const unknown = part.choice(["keep", "ignore", "report"]);
   return unknown === "ignore" ? undefined : unknown;
 }
 
-/** The fields that a path takes. */
+/** The fields in a path. */
 export function fieldsInPath(path: string): string[] {
   return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, field = ""]) => field);
 }
 
 function readPath(part: Part): string {
-  // The base address itself is a path, too.
+  // The base address itself is also a path.
   const path = part.isText && part.value() === "" ? "" : (part.text() ?? "");
   const plain = path.replaceAll(/\{[A-Za-z][A-Za-z0-9_]*\}/g, "x");
   if (plain.startsWith("/") || /^[a-z][a-z0-9+.-]*:/i.test(plain)) {

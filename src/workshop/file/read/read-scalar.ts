@@ -21,7 +21,7 @@ export const SCALAR_KEYS = [
 
 type ScalarType = ScalarShape["type"];
 
-/** Which limits mean something for which types. */
+/** The limits that each type allows. */
 const FITTING: Record<(typeof SCALAR_KEYS)[number], readonly ScalarType[]> = {
   minLength: ["string"],
   maxLength: ["string"],
@@ -84,7 +84,7 @@ function readPattern(part: Part): string | undefined {
   return source;
 }
 
-/** Callers get the pattern too, and check with engines of their own. */
+/** Callers also get the pattern, and check it with other engines. */
 const EXPONENTIAL =
   "can take exponential time in programs that try all ways to match, as (a+)+ does; this one does not, those of callers may";
 
@@ -107,7 +107,7 @@ function readEnum(part: Part, type: ScalarType): (string | number)[] {
   return values;
 }
 
-/** What upstream writes, and what it is called here: one name for each. */
+/** The upstream codes and their names here: one name for each. */
 function readCodes(part: Part): Record<string, string> {
   const entries = part.entries().map(([code, item]) => [code, item.text() ?? "", item] as const);
   if (part.isMap && entries.length === 0) part.error("names no code, so nothing fits");
@@ -122,7 +122,7 @@ function readCodes(part: Part): Record<string, string> {
   return Object.fromEntries(entries.map(([code, name]) => [code, name]));
 }
 
-/** What is wrong with a value that the file itself gives; nothing where it fits. */
+/** The problem of a value in the file; undefined if it is valid. */
 export function misfit(shape: ScalarShape, value: unknown): { what: string; hint?: string } | undefined {
   const names = shape.codes ? Object.values(shape.codes) : shape.enum;
   if (names && !names.includes(value as string | number)) {

@@ -2,10 +2,10 @@ import { type Part, present } from "./part.ts";
 import { secretNames } from "../model/secret-names.ts";
 import type { SecretsSpec } from "../model/tool-file.ts";
 
-/** `pin-{hotelId}`: letters and digits, and fields of the input. */
+/** `pin-{hotelId}`: letters, digits, and input fields. */
 const NAME = /^(?:[A-Za-z0-9._-]|\{[A-Za-z][A-Za-z0-9_]*\})+$/;
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** They are made by whoever sends the request, or have a place of their own in the file. */
+/** Set by the sender of the request, or in other parts of the file. */
 const OWN_HEADERS = ["host", "content-length", "transfer-encoding", "connection", "content-type", "cookie"];
 
 export function readSecrets(part: Part): Record<string, SecretsSpec> {

@@ -9,7 +9,7 @@ import type { SettingSpec } from "../model/tool-file.ts";
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 const KEYS = ["description", "minLength", "maxLength", "pattern", "enum", "default", "example", "evidence"];
 
-/** Undefined where there are none: files without settings are the same as before there were any. */
+/** Undefined if there are none, so that files without settings keep their hash. */
 export function readSettings(part: Part, documents: readonly string[]): Record<string, SettingSpec> | undefined {
   const entries = part.entries();
   if (entries.length === 0) return undefined;
@@ -21,7 +21,7 @@ export function readSettings(part: Part, documents: readonly string[]): Record<s
   );
 }
 
-/** What is wrong with a setting's value; nothing where it fits. */
+/** The problem of a setting's value; undefined if it is valid. */
 export function unfitSetting({ shape }: SettingSpec, value: string): string | undefined {
   const wrong = misfit(shape, value)?.what;
   if (wrong !== undefined || shape.pattern === undefined) return wrong;
@@ -48,7 +48,7 @@ function readSetting(part: Part, documents: readonly string[]): SettingSpec {
   return setting;
 }
 
-/** That the pattern cannot be used is said where it stands. */
+/** An invalid pattern is reported in its own place. */
 function unfitGiven(setting: SettingSpec, value: string): string | undefined {
   try {
     return unfitSetting(setting, value);

@@ -29,7 +29,7 @@ const DEFAULT_RETRIES = 2;
 const DEFAULT_RESULT_BYTES = 16 * 1024;
 const MAX_RESULT_BYTES = 1024 * 1024;
 
-/** getMuseumHours, get-museum-hours: get_museum_hours. */
+/** getMuseumHours and get-museum-hours become get_museum_hours. */
 function snakeCase(name: string): string {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")

@@ -51,7 +51,7 @@ function readRule(part: Part, { documents }: Known): RuleSpec {
   };
 }
 
-/** Names are read by expressions, too. */
+/** Expressions also use the names. */
 function checkName(part: Part, name: string, what: string): void {
   if (!NAME.test(name)) {
     part.keyError(`"${name}" cannot be the name of ${what}`, "Letters, digits and _, beginning with a letter.");

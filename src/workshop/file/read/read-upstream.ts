@@ -34,7 +34,7 @@ export function readTimeout(part: Part): number | undefined {
   return undefined;
 }
 
-/** An address without anything that belongs elsewhere; written as it is compared later. */
+/** A URL without other parts, in the form used for comparison. */
 function readAddress(part: Part): string | undefined {
   const text = part.text();
   if (text === undefined) return undefined;
@@ -54,7 +54,7 @@ function readAddress(part: Part): string | undefined {
   return url.href.replace(/[?#].*$/, "");
 }
 
-/** Same origin, and a path that begins with whole segments of it. */
+/** Same origin, and a path that begins with its complete segments. */
 function covers(address: string, base: string): boolean {
   return base === address || base.startsWith(address.endsWith("/") ? address : `${address}/`);
 }

@@ -1,18 +1,18 @@
 import { fieldsInPath } from "./read-request.ts";
 import type { FieldSpec, RequestSpec, ToolFile } from "../model/tool-file.ts";
 
-/** What the tools do with a type, directly or inside of another. */
+/** How tools use a type, directly or inside another one. */
 export interface Use {
-  /** How it is written upstream. Empty: it is in no body. */
+  /** The upstream formats; empty if it is in no body. */
   as: Set<Format>;
   sides: Set<"input" | "output">;
-  /** It is a whole document in these formats. */
+  /** The formats in which it is a complete document. */
   whole: Set<Format>;
 }
 
 type Format = "xml" | "json" | "form";
 
-/** By type, in the order in which tools come to them; types that no tool uses are not there. */
+/** By type, in the order of their use; unused types are not included. */
 export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
   const uses = new Map<string, Use & { seen: Set<string> }>();
   const visit = (
@@ -24,7 +24,7 @@ export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
     const use = uses.get(name) ?? { as: new Set(), sides: new Set(), whole: new Set(), seen: new Set() };
     uses.set(name, use);
     if (as && whole) use.whole.add(as);
-    // What was visited in the same way before has nothing new inside.
+    // A second visit in the same way finds nothing new.
     const way = `${side} ${as ?? ""}`;
     if (use.seen.has(way)) return;
     use.seen.add(way);
@@ -40,13 +40,13 @@ export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
   return uses;
 }
 
-/** The type that a field holds one or a list of. */
+/** The type of a field that contains one or a list of it. */
 export function typeInside({ shape }: FieldSpec): string | undefined {
   const inner = shape.kind === "list" ? shape.of : shape;
   return inner.kind === "object" ? inner.type : undefined;
 }
 
-/** The fields of the input that stand in the path, the query or a header. */
+/** The input fields in path, query or headers. */
 export function fieldsTaken({ path, query, headers }: RequestSpec): string[] {
   return [...fieldsInPath(path), ...Object.values(query).map(({ field }) => field), ...Object.values(headers)];
 }

@@ -8,14 +8,14 @@ export interface ApiSecretsOptions {
   /** The name that the tool file gives its API. */
   api: string;
   instance: ServerInstance;
-  /** Requests go to another address than the one that was approved with the file. */
+  /** Whether requests go to another address than the approved one. */
   isStandIn: boolean;
   logger: Logger;
 }
 
 /**
- * Stored secrets for the requests of one API, each for the origins that it is allowed for. One without any, as older
- * versions stored them, is limited to the address of the approved file, and never to one that stands in for it.
+ * Stored secrets for the requests of one API, each for its allowed origins. A secret without origins, from an older
+ * version, is limited to the address of the approved file, and never to a replacement of it.
  */
 export function apiSecrets(store: SecretStore, options: ApiSecretsOptions): FindSecret {
   const { api, instance, isStandIn, logger } = options;
@@ -28,7 +28,7 @@ export function apiSecrets(store: SecretStore, options: ApiSecretsOptions): Find
   return async (name, origin) => {
     const value = await find(name, origin);
     if (value !== undefined || server === api) return value;
-    // Secrets were once stored by the name of the API, whichever server they are for.
+    // Older versions stored secrets under the name of the API, for all its servers.
     return (await store.adopt(name, `${api}${name.slice(server.length)}`)) && find(name, origin);
   };
 }

@@ -6,7 +6,7 @@ import { fieldsInName, secretNames } from "../../file/model/secret-names.ts";
 import type { SecretsSpec } from "../../file/model/tool-file.ts";
 import type { Redaction } from "./redaction.ts";
 
-/** What a request carries to be let in, by where it stands. */
+/** The credentials of a request, by their place. */
 export interface Credentials {
   query: Record<string, string>;
   headers: Record<string, string>;
@@ -15,17 +15,17 @@ export interface Credentials {
 export const NO_CREDENTIALS: Credentials = { query: {}, headers: {} };
 
 /**
- * Looks up a secret by its full name, `<server>.<name>`, for a request to an origin (`https://api.example`); throws UNTRUSTED
- * where it may not be sent there. Without an origin it is looked up only to be hidden.
+ * Finds a secret by its full name, `<server>.<name>`, for a request to an origin (`https://api.example`); throws
+ * UNTRUSTED if it may not be sent there. Without an origin it is used only for masking.
  */
 export type FindSecret = (name: string, origin?: string) => Promise<string | undefined>;
 
 export interface CredentialsOptions extends SecretSource {
-  /** Where the request goes, as `https://api.example`. */
+  /** The address of the request, as `https://api.example`. */
   origin: string;
 }
 
-/** Where the secrets of one API come from. */
+/** The source of the secrets of one API. */
 export interface SecretSource {
   /** The server's id. */
   server: string;
@@ -33,7 +33,9 @@ export interface SecretSource {
   redaction: Redaction;
 }
 
-/** Secrets of one request, each hidden from then on. All that are missing, or may not be sent, are named at once. */
+/**
+ * The secrets of one request; each is masked from now on. All that are missing or not allowed are reported together.
+ */
 export async function credentialsFor(
   spec: SecretsSpec,
   input: Record<string, unknown>,
@@ -76,7 +78,7 @@ export async function credentialsFor(
   return credentials;
 }
 
-/** Hides what is known without any arguments, before something is shown that may hold it. */
+/** Registers all secrets without arguments for masking, before something is shown that may contain them. */
 export async function hideSecrets(specs: Iterable<SecretsSpec>, options: SecretSource): Promise<void> {
   const written = [...specs].flatMap((spec) =>
     secretNames(spec).filter((name) => fieldsInName(name).length === 0 && !spec.public.includes(name)),
@@ -85,7 +87,7 @@ export async function hideSecrets(specs: Iterable<SecretsSpec>, options: SecretS
   for (const value of values) options.redaction.hide(value ?? "");
 }
 
-/** Most often it is the line break at the end of the file that it was copied from. */
+/** The usual cause is the line break at the end of a copied file. */
 function unfit(name: string): NexusError {
   return new NexusError(
     "AUTH_REQUIRED",

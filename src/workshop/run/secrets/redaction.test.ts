@@ -8,7 +8,7 @@ function hiding(...values: string[]): Redaction {
   return redaction;
 }
 
-test("a secret is hidden as it is, in addresses, forms, JSON, markup and base64 (X9)", () => {
+test("a secret is masked in plain text, addresses, forms, JSON, markup and Base64 (X9)", () => {
   const value = `p&ss "w+rd" <ö>`;
   const forms = [
     value,
@@ -42,25 +42,25 @@ test.each([
   expect(hiding(`p"w&d'<ö>/1`).in(`before ${form} after`)).toBe("before ••• after");
 });
 
-test("a secret is hidden without the blanks around it, and with its blanks as one", () => {
+test("a secret is masked without the blanks around it, and with its blanks collapsed", () => {
   expect(hiding("hunter22\n").in("password hunter22 is wrong")).toBe("password ••• is wrong");
   expect(hiding("two  words").in("two words, two+words, two%20%20words")).toBe("•••, •••, •••");
   expect(hiding("      ").in("all there is to see")).toBe("all there is to see");
 });
 
-test("a short secret is hidden only where it stands alone", () => {
+test("a short secret is masked only as a whole word", () => {
   expect(hiding("0000").in("pin=0000&hotel=90000, 10000 and 0000")).toBe("pin=•••&hotel=90000, 10000 and •••");
 });
 
-test("of two secrets, one inside of the other, nothing remains", () => {
+test("if one secret is inside another, both are masked completely", () => {
   expect(hiding("secret", "secret-long").in("a secret-long and a secret")).toBe("a ••• and a •••");
 });
 
-test("texts at any depth are redacted, names too; numbers stay", () => {
+test("texts at any depth are masked, including names; numbers stay", () => {
   expect(hiding("hunter22").inAll({ a: ["x hunter22", 5], hunter22: null })).toEqual({ a: ["x •••", 5], "•••": null });
 });
 
-test("whatever a secret is, redacted text does not hold it, and text without it is unchanged", () => {
+test("masked text never contains the secret, and text without it is unchanged", () => {
   const secret = fc
     .string({ minLength: 6, maxLength: 30, unit: "binary" })
     .filter((text) => !text.includes("•") && text.trim() !== "");

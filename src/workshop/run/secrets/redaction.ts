@@ -4,20 +4,24 @@ import { textOf } from "../../expression/arithmetic.ts";
 import { secretPattern } from "./secret-forms.ts";
 
 /**
- * Writes a value without secrets. What the caller gave, and what is a number, a date or all of a declared field, is not hidden by
- * a short secret. `value` is what the text was written from, where that is something else.
+ * Writes a value with secrets masked. Short secrets are not masked in the caller's own values, numbers, dates and
+ * complete declared fields. `value` is the source of the text, if it is different.
  */
 export type Show = (text: string, value?: unknown) => string;
 
-/** Takes credentials out of everything that leaves: as they are, and in every form that they were sent or may come back in. */
+/**
+ * Masks credentials in everything that leaves: unchanged, and in every form in which they were sent or may come back.
+ */
 export class Redaction {
   readonly #values = new Set<string>();
   #pattern: RegExp | undefined;
   #longPattern: RegExp | undefined;
-  /** Short secrets themselves. */
+  /** The short secrets. */
   readonly #short = new Set<string>();
 
-  /** From now on this value is hidden, if there is anything to see. A changed secret is hidden in both its values: old answers may still hold the first. */
+  /**
+   * Masks this value from now on. After a change of a secret both values are masked: old answers may contain the first.
+   */
   hide(value: string): void {
     if (value.trim() === "" || this.#values.has(value)) return;
     this.#values.add(value);
@@ -32,8 +36,8 @@ export class Redaction {
   }
 
   /**
-   * Without those secrets alone that cannot stand in it by chance. For words of the tool file and of callers: a PIN of 675 is not
-   * the 675 in a price, and to hide that would ruin the text and tell the PIN.
+   * Masks only secrets that cannot occur by chance. For texts of the tool file and of callers: a PIN of 675 is not the
+   * 675 in a price, and masking that would spoil the text and reveal the PIN.
    */
   inOwnWords(text: string): string {
     if (this.#values.size === 0) return text;
@@ -53,7 +57,7 @@ export class Redaction {
     return show;
   }
 
-  /** The same for every text inside of a value, names of members included. */
+  /** The same for all texts inside a value, including names of members. */
   inAll(value: unknown): unknown {
     if (typeof value === "string") return this.in(value);
     if (Array.isArray(value)) return value.map((item) => this.inAll(item));
@@ -61,13 +65,13 @@ export class Redaction {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.in(key), this.inAll(item)]));
   }
 
-  /** Nothing of it is ever written down. */
+  /** Never serialised. */
   toJSON(): undefined {
     return undefined;
   }
 }
 
-/** What upstream cannot write freely. */
+/** Whether upstream cannot write free text there. */
 function isTyped(value: unknown): boolean {
   if (typeof value !== "string") return typeof value !== "object";
   return isDate(value) || isDateTime(value);

@@ -5,9 +5,10 @@ const ENTITIES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">":
 const ESCAPES: Readonly<Record<string, string>> = { "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t" };
 
 /**
- * Where a text holds one of these secrets: as it is, and in every form that it was sent or may come back in. Writers differ in
- * which characters they encode, so each character may stand there in any way: as in addresses, forms, markup and JSON, also
- * encoded twice. The longest first: one may be a part of another. `isLong`: without short forms, which stand in texts by chance.
+ * Matches these secrets in a text: unchanged, and in every form in which they were sent or may come back. Writers
+ * differ in which characters they encode, so each character may be written in any way: as in addresses, forms, markup
+ * and JSON, also encoded twice. The longest come first, because one may be part of another. `isLong`: without short
+ * forms, which occur by chance.
  */
 export function secretPattern(values: Iterable<string>, { isLong = false } = {}): RegExp {
   const forms = new Set([...values].flatMap(formsOf).filter(({ length }) => !isLong || length >= SHORT_SECRET));
@@ -15,7 +16,7 @@ export function secretPattern(values: Iterable<string>, { isLong = false } = {})
   return new RegExp(sources.length === 0 ? NOTHING : sources.join("|"), "gu");
 }
 
-/** Blanks around it are not secret, and whoever reads it may take them away. */
+/** Blanks around it are not secret, and readers may remove them. */
 function formsOf(value: string): string[] {
   const base64 = Buffer.from(value).toString("base64");
   return [value.trim(), base64, base64.replace(/=+$/, ""), Buffer.from(value).toString("base64url")];
@@ -26,13 +27,13 @@ function sourceOf(form: string): string {
   return form.length < SHORT_SECRET ? String.raw`(?<![\p{L}\p{N}])${source}(?![\p{L}\p{N}])` : source;
 }
 
-/** Several may come back as one, and forms write a plus. */
+/** Several blanks may come back as one, and forms write a plus. */
 function blanks(text: string): string {
   const ways = [...new Set(`${text} `.split(""))].map(character);
   return `(?:${ways.join("|")}|\\+)+`;
 }
 
-/** Letters and digits are the same everywhere. */
+/** Letters and digits are the same in every encoding. */
 function character(text: string): string {
   return /^[\w~-]$/.test(text)
     ? text
@@ -46,7 +47,7 @@ function inMarkup(text: string): string[] {
   return [`&(?:amp;)*(?:${ways.join("|")});`];
 }
 
-/** In UTF-8, and in the encoding that older servers take for granted. */
+/** In UTF-8, and in the encoding that older servers assume. */
 function inAddress(text: string): string[] {
   const code = text.codePointAt(0) ?? 0;
   const bytes = (found: Iterable<number>) =>

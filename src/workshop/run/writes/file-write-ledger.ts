@@ -8,12 +8,12 @@ import { LineFile } from "../../../files/line-file.ts";
 import { inTheWay, type EarlierWrite, type WriteLedger, type WriteOutcome, type WriteRecord } from "./write-ledger.ts";
 
 const DAY_MS = 86_400_000;
-/** How long it is remembered that a write was done. What is open or unknown is never forgotten. */
+/** How long completed writes are remembered. Open and unknown ones are never forgotten. */
 export const RETENTION_MS = 365 * DAY_MS;
-/** Fewer lines that do not count any more are not worth writing the file again. */
+/** The minimum number of outdated lines for rewriting the file. */
 const MIN_OUTDATED = 1_000;
 
-/** A write whose outcome is not known; `tool` where it was recorded. */
+/** A write with unknown outcome; `tool` if it was recorded. */
 export interface UnknownWrite {
   key: string;
   at: number;
@@ -25,14 +25,13 @@ export interface FileWriteLedgerOptions {
   platform: NodeJS.Platform;
   now?: () => number;
   minOutdated?: number;
-  /** An older ledger, whose records count here as well: they are taken over when this one is begun. */
+  /** An older ledger, whose records also count: they are copied when this one is created. */
   former?: string;
 }
 
 /**
- * Writes in a file that only its owner can read, shared by all processes that use it. Lines are only added; when most of
- * them are outdated, the file is written again without those. In memory is where in the file a write is recorded, not
- * what is recorded of it.
+ * Writes in an owner-only file that all processes share. Lines are only appended; when most of them are outdated, the
+ * file is rewritten without those. The memory has only the positions of the records.
  */
 export class FileWriteLedger implements WriteLedger {
   readonly isLasting = true;
@@ -41,10 +40,10 @@ export class FileWriteLedger implements WriteLedger {
   readonly #now: () => number;
   readonly #minOutdated: number;
   readonly #import: () => Promise<void>;
-  /** By key, the line that counts. Refused writes have none. */
+  /** The position of the valid line by key. Refused writes have none. */
   readonly #places = new Map<string, number>();
   #lines = 0;
-  /** It holds something that is not ours: what it said of earlier writes is lost, so nothing is sent. */
+  /** The file contains something else: earlier writes may be lost, so nothing is sent. */
   #isSpoiled = false;
   readonly #reading = new Turns();
 
@@ -59,7 +58,7 @@ export class FileWriteLedger implements WriteLedger {
     };
   }
 
-  /** Without the lock: a line counts when it is whole, and `begin` looks again. */
+  /** Without the lock: a complete line is valid, and `begin` checks again. */
   async find(key: string): Promise<EarlierWrite | undefined> {
     await this.#import();
     return inTheWay(await this.#load(key), this.#now());
@@ -82,7 +81,7 @@ export class FileWriteLedger implements WriteLedger {
     await this.#import();
     await withLock(this.#path, async () => {
       await this.#catchUp();
-      // Also where the lock was lost: the line is about our own write, and lines are only added.
+      // Also if the lock was lost: the line is about our own write, and lines are only appended.
       await this.#file.append(lineOf({ key, record: { ...outcome, at: this.#now() } }));
     });
   }
@@ -110,8 +109,8 @@ export class FileWriteLedger implements WriteLedger {
   }
 
   /**
-   * Even a process that lost the lock, and wrote all the same, does not send: of two that began, the one whose line comes
-   * first has the right to.
+   * A process that lost the lock and wrote anyway does not send: of two that began, the one with the first line has the
+   * right.
    */
   async #othersThan(by: string, key: string): Promise<EarlierWrite | undefined> {
     const record = await this.#load(key);
@@ -122,7 +121,7 @@ export class FileWriteLedger implements WriteLedger {
   }
 
   async #load(key: string): Promise<WriteRecord | undefined> {
-    // The file may be written again between the look at its lines and the look at one of them.
+    // The file may be rewritten between reading its lines and reading one of them.
     for (;;) {
       await this.#catchUp();
       const { name } = this.#file;
@@ -136,7 +135,7 @@ export class FileWriteLedger implements WriteLedger {
     }
   }
 
-  /** One after the other: older lines must not be taken in after newer ones. */
+  /** One after the other, so that older lines do not overwrite newer ones. */
   #catchUp(): Promise<void> {
     return this.#reading.run(async () => {
       await this.#file.readOn({ restart: () => this.#restart(), line: (text, at) => this.#take(text, at) });
@@ -170,7 +169,7 @@ export class FileWriteLedger implements WriteLedger {
     for await (const entry of this.#counting()) if (isKept(entry, oldest)) yield lineOf(entry);
   }
 
-  /** The entries that count, in the order of the file. */
+  /** The valid entries in the order of the file. */
   async *#counting(): AsyncGenerator<LedgerEntry> {
     for await (const { text, at } of this.#file.lines()) {
       const entry = entryIn(text);

@@ -4,13 +4,13 @@ import { entryIn, isHarmless, spoiledLedger } from "./ledger-line.ts";
 import { LineFile } from "../../../files/line-file.ts";
 
 export interface LedgerImport {
-  /** Stays as it is: others may take it over as well. */
+  /** Not changed: other ledgers may also copy it. */
   from: string;
   to: string;
   platform: NodeJS.Platform;
 }
 
-/** Begins a ledger with what an older one says; does nothing where it has begun, or where there is no older one. */
+/** Creates a ledger with the records of an older one; does nothing if it exists or there is no older one. */
 export async function importLedger({ from, to, platform }: LedgerImport): Promise<void> {
   if (existsSync(to) || !existsSync(from)) return;
   await withLock(to, async ({ check }) => {

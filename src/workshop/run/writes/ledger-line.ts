@@ -2,7 +2,7 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import type { WriteRecord } from "./write-ledger.ts";
 
-/** What one line of a ledger's file says. */
+/** The content of one line of a ledger's file. */
 export interface LedgerEntry {
   key: string;
   record: WriteRecord;
@@ -15,7 +15,7 @@ export function lineOf({ key, record }: LedgerEntry): string {
   return JSON.stringify({ key, ...record });
 }
 
-/** Undefined where the line is no entry. */
+/** Undefined if the line is not an entry. */
 export function entryIn(line: string): LedgerEntry | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -27,7 +27,9 @@ export function entryIn(line: string): LedgerEntry | undefined {
   }
 }
 
-/** A line that is no entry and means no damage: the file's name, or one that was cut off, before anything was sent. */
+/**
+ * A line that is not an entry but no damage: the name of the file, or a line that was cut off before anything was sent.
+ */
 export function isHarmless(line: string): boolean {
   return /^\{"file":"[0-9a-f]+"\}$/.test(line) || isCutOff(line);
 }
@@ -38,7 +40,7 @@ function isCutOff(line: string): boolean {
   return /^\0+$/.test(line) || STARTS.some((start) => line.startsWith(start) || start.startsWith(line));
 }
 
-/** A ledger's file holds something that is none of its lines. */
+/** The error for a ledger's file with invalid lines. */
 export function spoiledLedger(path: string): NexusError {
   return new NexusError("CONFIG_INVALID", "The record of earlier writes was damaged, so the write was not sent", {
     source: { file: path },

@@ -15,7 +15,7 @@ test.each<[string, unknown]>([
   expect(key({ input })).toBe(key({}));
 });
 
-test("whatever else differs makes another key", () => {
+test("any difference makes another key", () => {
   const others = [
     { of: { ...of, server: "shop2" } },
     { of: { ...of, tenant: "other" } },
@@ -31,7 +31,7 @@ test("whatever else differs makes another key", () => {
   expect(new Set([write, ...others].map(key)).size).toBe(others.length + 1);
 });
 
-test("what writes were known by before is not changed", () => {
+test("the keys of earlier versions stay the same", () => {
   expect(formerRequestKeys("shop", write)).toEqual(["X6NMLLTK8BS69P7S5735"]);
   expect(formerRequestKeys("shop", { ...write, caller: LOCAL_CALLER })).toEqual([
     "MN7MXVLEEBDC44UM3GWG",

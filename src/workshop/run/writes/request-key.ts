@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { instanceKey, type ServerInstance } from "../../../auth/server-instance.ts";
 
-/** Without letters and digits that people mix up: such a key may be read out on the telephone. */
+/** Without characters that look or sound alike, because keys may be read out on the telephone. */
 const ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 const LENGTH = 20;
 
-/** Who calls where no caller is named: whoever runs the program, on the command line as through a gateway. */
+/** The caller if none is named: the user of the program, on the command line or through a gateway. */
 export const LOCAL_CALLER = "local";
 
 export interface KeyedWrite {
@@ -16,14 +16,16 @@ export interface KeyedWrite {
 }
 
 /**
- * What one write is known by, here and upstream: the same caller with the same arguments gets the same key, so that a
- * repeat is recognised; anything else gets another.
+ * The key of one write, here and upstream: the same caller with the same arguments gets the same key, so that a
+ * repetition is recognised; anything else gets another.
  */
 export function requestKey({ of, tool, caller, input }: KeyedWrite): string {
   return readable(`${instanceKey(of, tool, caller)}${JSON.stringify(inOrder(input))}`);
 }
 
-/** What the same write was known by when keys were made of the API's name, and a gateway's callers had a name of their own. */
+/**
+ * The keys of the same write in older versions, which used the API's name and separate names for callers of a gateway.
+ */
 export function formerRequestKeys(api: string, { tool, caller, input }: KeyedWrite): string[] {
   const callers = caller === LOCAL_CALLER ? [caller, "default/anybody"] : [caller];
   const ordered = inOrder(input);
@@ -35,7 +37,7 @@ function readable(text: string): string {
   return Array.from(digest.subarray(0, LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 
-/** The order in which a caller writes members means nothing, nor whether an accent is a character of its own. */
+/** Sorted members and normalised accents, so that equal arguments have equal keys. */
 function inOrder(value: unknown): unknown {
   if (typeof value === "string") return value.normalize("NFC");
   if (Array.isArray(value)) return value.map(inOrder);

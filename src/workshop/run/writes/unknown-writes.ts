@@ -14,7 +14,7 @@ export function writesFolder(stateFolder: string): string {
   return join(stateFolder, "writes");
 }
 
-/** Every server that has recorded writes, configured or not, in the order of their names. */
+/** Every server with recorded writes, configured or not, sorted by name. */
 export async function recordedWrites(stateFolder: string, platform: NodeJS.Platform): Promise<ServerWrites[]> {
   const folder = writesFolder(stateFolder);
   const names: string[] = await readdir(folder).catch(() => []);
@@ -25,7 +25,7 @@ export async function recordedWrites(stateFolder: string, platform: NodeJS.Platf
   });
 }
 
-/** A write's own id, as its caller was told, and the address that stood in for the real upstream, if one did. */
+/** The id of a write that its caller got, and the replacement address, if there was one. */
 export function partsOfKey(key: string): { id: string; upstream?: string } {
   const [id = "", upstream] = key.split(" ");
   return upstream === undefined ? { id } : { id, upstream };

@@ -25,7 +25,7 @@ describe.each<[string, () => WriteLedger]>([
   ["in memory", () => new MemoryWriteLedger({ now: () => now })],
   ["in a file", () => opened(newFile())],
 ])("a ledger %s", (_, open) => {
-  test("gives the right to send once, until it is known that nothing was done", async () => {
+  test("gives the right to send once, until the write was refused", async () => {
     now = 1_000;
     const ledger = open();
     expect(await ledger.find("a")).toBeUndefined();
@@ -38,7 +38,7 @@ describe.each<[string, () => WriteLedger]>([
     expect(await ledger.find("b")).toBeUndefined();
   });
 
-  test("does not know what became of a write whose time is over", async () => {
+  test("does not know the outcome of a write after its deadline", async () => {
     now = 1_000;
     const ledger = open();
     await ledger.begin("a", 2_000);
@@ -48,7 +48,7 @@ describe.each<[string, () => WriteLedger]>([
     expect(await ledger.find("a")).toEqual({ kind: "unknown", at: 2_000 });
   });
 
-  test("never yields two sends: whoever asks, in whatever order, only a refusal opens the way again", async () => {
+  test("never allows two sends: only a refusal allows another one, in any order", async () => {
     type Step = { key: string; does: "begin" | WriteOutcome["kind"] | "later" };
     const step: fc.Arbitrary<Step> = fc.record({
       key: fc.constantFrom("a", "b"),
@@ -90,13 +90,13 @@ describe("a ledger in a file", () => {
     if (process.platform !== "win32") expect((await stat(file)).mode & 0o077).toBe(0);
   });
 
-  test("is safe with many who begin at the same time: one of them sends", async () => {
+  test("lets one of many concurrent callers send", async () => {
     const file = newFile();
     const answers = await Promise.all(Array.from({ length: 12 }, () => opened(file).begin("a", 9e15)));
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
   });
 
-  test("goes on after a line that was cut off, which does not count", async () => {
+  test("continues after an incomplete line, which does not count", async () => {
     const file = newFile();
     await opened(file).begin("a", 9e15);
     await appendFile(file, '{"key":"b","kind":"pend');
@@ -138,7 +138,7 @@ describe("a ledger in a file", () => {
     },
   );
 
-  test("keeps its place after a line that was cut off in the middle of a character", async () => {
+  test("keeps its position after a line that was cut inside a character", async () => {
     const file = newFile();
     const ledger = opened(file);
     await ledger.begin("a", 9e15);
@@ -150,7 +150,7 @@ describe("a ledger in a file", () => {
     }
   });
 
-  test("keeps up with others who write it, also when they write it anew", async () => {
+  test("follows other processes that write it, also when they rewrite it", async () => {
     const file = newFile();
     const [one, other] = [opened(file, { minOutdated: 3 }), opened(file, { minOutdated: 3 })];
     for (let round = 0; round < 10; round++) {
@@ -161,7 +161,7 @@ describe("a ledger in a file", () => {
     }
   });
 
-  test("that others can read is not used", async () => {
+  test("is not used if others can read it", async () => {
     if (process.platform === "win32") return;
     const file = newFile();
     await opened(file).begin("a", 9e15);
@@ -169,7 +169,7 @@ describe("a ledger in a file", () => {
     await expect(opened(file).begin("b", 9e15)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
-  test("remembers what was done, however much is refused after it", async () => {
+  test("remembers completed writes, no matter how many are refused after them", async () => {
     const ledger = opened(newFile(), { minOutdated: 4 });
     await ledger.begin("done", 9e15);
     await ledger.settle("done", { kind: "done", result });
@@ -201,7 +201,7 @@ describe("a ledger in a file", () => {
     }
   });
 
-  test("is written again without what does not count: refused writes, and done ones after a year", async () => {
+  test("is rewritten without outdated lines: refused writes, and completed ones after a year", async () => {
     now = 1_000;
     const file = newFile();
     const ledger = opened(file, { minOutdated: 4 });
@@ -223,7 +223,7 @@ describe("a ledger in a file", () => {
     expect(await Promise.all(kinds)).toEqual(["unknown", "unknown", "done", undefined]);
   });
 
-  test("answers while it is being written again", async () => {
+  test("answers while it is being rewritten", async () => {
     now = 1_000;
     const ledger = opened(newFile(), { minOutdated: 2 });
     await ledger.begin("open", 9e15);
@@ -262,7 +262,7 @@ describe("a ledger in a file", () => {
     expect(await opened(file).find("a")).toMatchObject({ kind: "pending", by: "other" });
   });
 
-  test("reads lines of any length, in whatever pieces they come", async () => {
+  test("reads lines of any length, in any pieces", async () => {
     now = 1_000;
     const file = newFile();
     const ledger = opened(file);
@@ -282,7 +282,7 @@ async function linesOf(file: string): Promise<number> {
   return (await readFile(file, "utf8")).split("\n").length - 1;
 }
 
-test("writes whose outcome is not known are listed, and are settled by whoever has found out, once", async () => {
+test("writes with unknown outcome are listed, and are settled once", async () => {
   now = 1_000;
   const file = newFile();
   const ledger = opened(file);

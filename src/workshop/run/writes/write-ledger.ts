@@ -1,8 +1,8 @@
 import type { CallToolResult } from "../../../protocol/mcp.ts";
 
 /**
- * What is known of a write.
- * `pending`: it is being sent, until then at the latest; what became of it later is not known. `by` names the sender.
+ * The record of a write. `pending`: it is being sent, until that time at the latest; after that its outcome is unknown.
+ * `by` identifies the sender.
  */
 export type WriteRecord =
   | { kind: "pending"; at: number; until: number; by?: string; tool?: string | undefined }
@@ -16,7 +16,7 @@ export type WriteOutcome =
   | { kind: "refused" }
   | { kind: "unknown"; tool?: string };
 
-/** An earlier write that forbids sending. */
+/** An earlier write that prevents sending. */
 export type EarlierWrite = Extract<WriteRecord, { kind: "done" | "unknown" | "pending" }>;
 
 /** Records sent writes, so that no write is sent twice, in this or another process. */

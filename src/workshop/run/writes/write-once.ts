@@ -5,7 +5,7 @@ import type { EarlierWrite, WriteLedger, WriteOutcome } from "./write-ledger.ts"
 
 export interface SentWrite {
   result: CallToolResult;
-  /** What of it is told to whoever asks for the same later. */
+  /** The part of the result for later repetitions. */
   lasting: CallToolResult;
   outcome: WriteOutcome["kind"];
 }
@@ -13,17 +13,17 @@ export interface SentWrite {
 export interface OneWrite {
   key: string;
   tool: string;
-  /** When it is over at the latest. */
+  /** The latest end of the write. */
   until: number;
   signal: CancelSignal | undefined;
   send: () => Promise<SentWrite>;
-  /** What is answered in its place where it was sent before. */
+  /** The answer if it was sent before. */
   earlier: (record: EarlierWrite) => CallToolResult;
-  /** The write was carried out, and that could not be recorded: it counts as unknown from now on. */
+  /** Called if the write was executed but could not be recorded: it counts as unknown from now on. */
   unrecorded: (error: unknown) => void;
 }
 
-/** Sends each write at most once, whoever asks for it and however often, as long as it was not refused. */
+/** Sends each write at most once, for all callers, unless it was refused. */
 export class WriteOnce {
   readonly #ledger: WriteLedger;
   readonly #running = new Map<string, Promise<CallToolResult>>();
@@ -32,7 +32,7 @@ export class WriteOnce {
     this.#ledger = ledger;
   }
 
-  /** What became of a write can be said later, by a person. */
+  /** Whether a person can record an outcome later. */
   get isLasting(): boolean {
     return this.#ledger.isLasting === true;
   }
@@ -56,11 +56,11 @@ export class WriteOnce {
     this.#running.set(write.key, sending);
     const forget = () => this.#running.delete(write.key);
     sending.then(forget, forget);
-    // Who leaves does not stop it: what was sent is seen through to its end, and recorded.
+    // A caller that leaves does not stop it: a sent write is completed and recorded.
     return unlessAborted(sending, write.signal);
   }
 
-  /** Settles when nothing is being sent. */
+  /** Resolves when no write is being sent. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#running.values());
   }
