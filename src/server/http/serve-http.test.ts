@@ -1,6 +1,6 @@
 import { connect as connectSocket, createServer } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { connect, NexusError } from "../../index.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { McpServer } from "../features/mcp-server.ts";
@@ -85,6 +85,21 @@ describe("a server of one's own over HTTP", () => {
     const foreign = await fetch(url, { method: "POST", headers: { origin: "https://elsewhere.example" } });
     expect(foreign.status).toBe(403);
     expect(await foreign.text()).toContain("allowedOrigins");
+  });
+
+  test("without a logger, what its clients are not told is one line on stderr", async () => {
+    const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    try {
+      const { url, server } = await serve();
+      server.resource({ uri: "a://broken", name: "broken" }, () => {
+        throw new Error("disk full:\n/dev/sda1");
+      });
+      await using client = await connect({ url });
+      await expect(client.readResource("a://broken")).rejects.toThrow("The server failed to answer resources/read");
+      expect(written.mock.calls.map(([line]) => line)).toEqual(["resources/read failed: disk full:\\x0a/dev/sda1\n"]);
+    } finally {
+      written.mockRestore();
+    }
   });
 
   test("answers what runs when it closes, and takes nothing afterwards", async () => {
