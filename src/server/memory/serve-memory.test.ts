@@ -126,24 +126,22 @@ test("a client that declares URLs alone is not asked with a form", async () => {
 });
 
 test("when one of several questions fails at a legacy client, the others are withdrawn", async () => {
-  const { server, transport } = serverOf(["2025-11-25"]);
-  server.tool({ name: "buy" }, async (_args, { ask }) => {
-    await ask({ refused: question("refused"), open: question("open") });
-    return "bought";
-  });
-  let isWithdrawn = () => {};
-  const withdrawn = new Promise<void>((resolve) => (isWithdrawn = resolve));
-  const input = {
-    capabilities: { elicitation: {} },
-    handle({ params }: Question, { signal }: { signal: AbortSignal }) {
-      if (params?.["message"] === "refused") throw new Error("not today");
-      signal.addEventListener("abort", isWithdrawn);
-      return new Promise<never>(() => {});
-    },
-  };
-  await using client = await connect(transport, { input });
-  await expect(client.callTool("buy")).rejects.toThrow("The client could not answer");
-  await withdrawn;
+  const { server } = serverOf(["2025-11-25"]);
+  server.tool({ name: "buy" }, (_args, { ask }) =>
+    ask({ refused: question("refused"), open: question("open") }).then(
+      () => "bought",
+      () => new Promise<never>(() => {}),
+    ),
+  );
+  const sent: Message[] = [];
+  const end: MemoryEnd = { onMessage: () => {}, send: (message) => sent.push(message), closed: new Promise(() => {}) };
+  serveMemory(server, end);
+  const params = { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: {} };
+  end.onMessage({ jsonrpc: "2.0", id: "a", method: "initialize", params });
+  end.onMessage({ jsonrpc: "2.0", id: "b", method: "tools/call", params: { name: "buy" } });
+  await expect.poll(() => sent).toMatchObject([{ id: "a" }, { id: 1 }, { id: 2 }]);
+  end.onMessage({ jsonrpc: "2.0", id: 1, error: { code: -32_603, message: "not today" } });
+  await expect.poll(() => sent[3]).toMatchObject({ method: "notifications/cancelled", params: { requestId: 2 } });
 });
 
 test("a request that says nothing of its era is of the era of the first", async () => {
