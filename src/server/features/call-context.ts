@@ -59,21 +59,38 @@ export interface CallContext {
 export const UNHEARD = (): void => {};
 
 export function contextOf(exchange: Exchange, rounds: SealedRounds): CallContext {
-  const { caller, principal } = exchange;
-  return {
-    era: caller.era,
-    revision: caller.version,
-    principal,
-    onBehalfOf: caller.onBehalfOf,
-    client: caller.capabilities,
-    get signal() {
-      return abortSignalOf(exchange.signal);
-    },
-    cancellation: exchange.signal,
-    ask: (requests, options = {}) => ask(requests, options, { exchange, rounds }),
-    progress: progressSender(exchange),
-    log: logSender(exchange),
-  };
+  return new ExchangeContext(exchange, rounds);
+}
+
+/** A class, because a getter in an object literal costs as much as the rest of the call. */
+class ExchangeContext implements CallContext {
+  readonly era: Era;
+  readonly revision: string;
+  readonly principal: Principal;
+  readonly onBehalfOf: string | undefined;
+  readonly client: ClientCapabilities;
+  readonly cancellation: CancelSignal;
+  readonly ask: CallContext["ask"];
+  readonly progress: CallContext["progress"];
+  readonly log: CallContext["log"];
+  #signal: AbortSignal | undefined;
+
+  constructor(exchange: Exchange, rounds: SealedRounds) {
+    const { caller, principal, signal } = exchange;
+    this.era = caller.era;
+    this.revision = caller.version;
+    this.principal = principal;
+    this.onBehalfOf = caller.onBehalfOf;
+    this.client = caller.capabilities;
+    this.cancellation = signal;
+    this.ask = (requests, options = {}) => ask(requests, options, { exchange, rounds });
+    this.progress = progressSender(exchange);
+    this.log = logSender(exchange);
+  }
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= abortSignalOf(this.cancellation));
+  }
 }
 
 async function ask(

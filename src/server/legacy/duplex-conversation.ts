@@ -1,4 +1,5 @@
 import { Cancellation } from "../../async/cancellation.ts";
+import { IdTable } from "../../async/id-table.ts";
 import { callListener } from "../../async/call-listener.ts";
 import { Deadlines } from "../../async/deadlines.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -23,10 +24,9 @@ import type { RequestChannel } from "./request-channel.ts";
 export class DuplexConversation {
   readonly #options: Omit<SessionOptions, "deadlines">;
   readonly #session: LegacySession;
-  /** The modern requests. */
-  readonly #running = new Map<RequestId, Cancellation>();
-  /** What will be answered: all requests but subscriptions, which have no end of their own. */
-  readonly #waiting = new Set<object>();
+  readonly #running = new IdTable<ModernCall>();
+  /** How many requests will be answered: all but subscriptions, which have no end of their own. */
+  #waiting = 0;
   #onQuiet: (() => void) | undefined;
   /** Set by the first request, and never changed: what carries no mark of its own is of that era. */
   #firstEra: Era | undefined;
@@ -56,17 +56,17 @@ export class DuplexConversation {
   /** The client can say no more, though it may still read. */
   stopListening(): void {
     this.#session.stopAsking();
-    for (const [id, running] of this.#running) if (!this.#waiting.has(running)) this.#cancel(id);
+    for (const { id, isSubscription } of this.#running.values()) if (isSubscription) this.#cancel(id);
   }
 
   /** Resolves when everything is answered. */
   async quiet(): Promise<void> {
-    if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve));
+    if (this.#waiting > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve));
   }
 
   /** Calls off what is left; it gets no answer. */
   async close(): Promise<void> {
-    for (const id of this.#running.keys()) this.#cancel(id);
+    for (const { id } of this.#running.values()) this.#cancel(id);
     await this.#session.close();
   }
 
@@ -80,10 +80,11 @@ export class DuplexConversation {
   async #answer(request: Request, channel: RequestChannel): Promise<void> {
     const { core, principal, logger } = this.#options;
     const { id, method } = request;
-    if (this.#running.has(id)) return channel.finish(refusal(id, "A request with this id is already running"));
+    if (this.#running.get(id)) return channel.finish(refusal(id, "A request with this id is already running"));
     const signal = new Cancellation();
-    this.#running.set(id, signal);
-    if (method !== "subscriptions/listen") this.#waiting.add(signal);
+    const isSubscription = method === "subscriptions/listen";
+    this.#running.set(id, { id, signal, isSubscription });
+    if (!isSubscription) this.#waiting++;
     const send = (message: Message) => {
       if (!signal.aborted) channel.send(message);
     };
@@ -93,33 +94,39 @@ export class DuplexConversation {
     if (!signal.aborted) this.#running.delete(id);
     // A cancelled request gets no answer.
     channel.finish(signal.aborted ? undefined : answer);
-    this.#done(signal);
+    if (!isSubscription) this.#answered();
   }
 
   #cancel(id: RequestId): void {
     const running = this.#running.get(id);
     this.#running.delete(id);
-    running?.abort(new NexusError("CANCELLED", "The client cancelled the request"));
+    running?.signal.abort(new NexusError("CANCELLED", "The client cancelled the request"));
   }
 
   #counted(channel: RequestChannel): RequestChannel {
-    const counted: RequestChannel = {
+    this.#waiting++;
+    let isOpen = true;
+    return {
       canStream: channel.canStream,
       send: (message) => channel.send(message),
       untilApart: () => channel.untilApart?.(),
       finish: (answer) => {
         channel.finish(answer);
-        this.#done(counted);
+        if (isOpen) this.#answered();
+        isOpen = false;
       },
     };
-    this.#waiting.add(counted);
-    return counted;
   }
 
-  #done(waiting: object): void {
-    this.#waiting.delete(waiting);
-    if (this.#waiting.size === 0) this.#onQuiet?.();
+  #answered(): void {
+    if (--this.#waiting === 0) this.#onQuiet?.();
   }
+}
+
+interface ModernCall {
+  id: RequestId;
+  signal: Cancellation;
+  isSubscription: boolean;
 }
 
 function refusal(id: RequestId, message: string): Response {
