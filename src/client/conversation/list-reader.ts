@@ -1,3 +1,4 @@
+import { changeMethod } from "../../protocol/list-kinds.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CallScope } from "./call-scope.ts";
@@ -45,7 +46,7 @@ export class ListReader {
 
   /** Call this when the server reports that the known tools are wrong. */
   async reloadTools(scope: CallScope): Promise<void> {
-    this.#options.cache.invalidate("notifications/tools/list_changed");
+    this.#options.cache.invalidate(changeMethod("tools"));
     await this.readTools(scope);
   }
 

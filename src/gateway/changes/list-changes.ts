@@ -1,5 +1,5 @@
 import type { Notification } from "../../protocol/json-rpc.ts";
-import type { ChangingList } from "../../protocol/list-kinds.ts";
+import { changeMethod, type ChangingList } from "../../protocol/list-kinds.ts";
 
 /** Reports of the same change over several connections arrive within this time. */
 const GATHER_MS = 25;
@@ -28,6 +28,6 @@ export class ListChanges {
     this.#timer = undefined;
     const lists = [...this.#gathered];
     this.#gathered.clear();
-    for (const list of lists) this.#tell({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
+    for (const list of lists) this.#tell({ jsonrpc: "2.0", method: changeMethod(list) });
   }
 }
