@@ -1,22 +1,23 @@
 import { isRecord } from "../json/is-record.ts";
-import { referenced } from "./pointer.ts";
+import { mergedSchema, type PartsBudget, type Schema } from "./schema-parts.ts";
 
-/** A JSON Schema, or a part of one, as a server wrote it. */
-export type Schema = Readonly<Record<string, unknown>>;
-
-const MAX_STEPS = 32;
 /** Maximum number of alternatives for one schema: hostile schemas refer to themselves. */
 const MAX_ALTERNATIVES = 10_000;
 const MAX_DEPTH = 8;
-/** Maximum number of parts of one `allOf`: each is merged with all before it. */
-const MAX_PARTS = 1_000;
+
+/** Maximum number of parts that are merged for one root. */
+const MAX_PARTS = 50_000;
 
 interface Journey {
   root: Schema;
   alternatives: number;
+  parts: PartsBudget;
 }
 
-/** A part of a schema together with the whole that its references point into. */
+/**
+ * A part of a schema together with the whole that its references point into. `schema` has neither `$ref` nor `allOf`:
+ * their content is merged.
+ */
 export class SchemaShape {
   readonly schema: Schema;
   readonly #journey: Journey;
@@ -25,9 +26,9 @@ export class SchemaShape {
 
   constructor(schema: unknown, journey?: Journey, depth = 0) {
     const own = isRecord(schema) ? schema : {};
-    this.#journey = journey ?? { root: own, alternatives: 0 };
+    this.#journey = journey ?? { root: own, alternatives: 0, parts: { left: MAX_PARTS } };
     this.#depth = depth;
-    this.schema = followed(own, this.#journey.root);
+    this.schema = mergedSchema(own, this.#journey.root, this.#journey.parts);
   }
 
   /** The type names that a value may have, in the order of the schema; empty if it has none. */
@@ -103,33 +104,4 @@ export class SchemaShape {
   #part(schema: unknown): SchemaShape {
     return new SchemaShape(schema, this.#journey);
   }
-}
-
-/** Without `$ref` and `allOf` at its top: their content is merged with the schema's own keywords. */
-function followed(schema: Schema, root: Schema): Schema {
-  let result = schema;
-  for (let step = 0; step < MAX_STEPS; step++) {
-    const { $ref, allOf, ...own } = result;
-    if (typeof $ref === "string")
-      result = { ...targetOf($ref, root), ...own, ...(allOf === undefined ? {} : { allOf }) };
-    else if (Array.isArray(allOf)) result = allOf.slice(0, MAX_PARTS).filter(isRecord).reduce<Schema>(both, own);
-    else return result;
-  }
-  return result;
-}
-
-function both(one: Schema, other: Schema): Schema {
-  const properties = [one["properties"], other["properties"]].filter(isRecord);
-  const required = [one["required"], other["required"]].filter(Array.isArray).flat() as unknown[];
-  return {
-    ...other,
-    ...one,
-    ...(properties.length === 0 ? {} : { properties: Object.assign({}, ...properties) as Schema }),
-    ...(required.length === 0 ? {} : { required }),
-  };
-}
-
-function targetOf(reference: string, root: Schema): Schema {
-  const target = referenced(reference, root);
-  return isRecord(target) ? target : {};
 }

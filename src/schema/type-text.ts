@@ -1,6 +1,7 @@
 import { isRecord } from "../json/is-record.ts";
 import { percentDecoded } from "../text/percent-decoded.ts";
 import { referenced } from "./pointer.ts";
+import { resolvedSchema, schemaParts, type PartsBudget } from "./schema-parts.ts";
 
 export interface TypeLimits {
   /** Maximum depth of objects; deeper ones are `object`. */
@@ -25,7 +26,7 @@ export interface Property {
 export class SchemaReader {
   readonly #root: unknown;
   readonly #limits: TypeLimits;
-  #partsLeft = MOST_PARTS;
+  #budget: PartsBudget = { left: MOST_PARTS };
 
   /** `root` is the schema that references point into. */
   constructor(root: unknown, limits: TypeLimits = IN_FULL) {
@@ -34,20 +35,20 @@ export class SchemaReader {
   }
 
   type(schema: unknown): string {
-    this.#partsLeft = MOST_PARTS;
+    this.#budget = { left: MOST_PARTS };
     return this.#type(schema, { depth: 0, references: [] });
   }
 
   /** The properties of an object, required ones first. References and `allOf` are followed. */
   properties(schema: unknown): Property[] {
-    this.#partsLeft = MOST_PARTS;
+    this.#budget = { left: MOST_PARTS };
     return this.#members(schema);
   }
 
   #members(schema: unknown): Property[] {
     const found = new Map<string, Property>();
     const required = new Set<unknown>();
-    for (const part of this.#parts(schema, 0)) {
+    for (const part of schemaParts(schema, this.#root, this.#budget)) {
       for (const [name, property] of Object.entries(isRecord(part["properties"]) ? part["properties"] : {})) {
         found.set(name, { name, schema: property, isRequired: false });
       }
@@ -59,20 +60,12 @@ export class SchemaReader {
 
   /** The target of a reference, merged with the members beside it; other schemas unchanged. */
   resolved(schema: unknown): unknown {
-    if (!isRecord(schema) || typeof schema["$ref"] !== "string") return schema;
-    const target = referenced(schema["$ref"], this.#root);
-    return isRecord(target) ? { ...target, ...schema, $ref: target["$ref"] } : schema;
-  }
-
-  #parts(schema: unknown, depth: number): Record<string, unknown>[] {
-    const part = this.resolved(schema);
-    if (!isRecord(part) || depth > IN_FULL.depth || this.#partsLeft-- <= 0) return [];
-    return [part, ...listOf(part["allOf"]).flatMap((inner) => this.#parts(inner, depth + 1))];
+    return resolvedSchema(schema, this.#root);
   }
 
   #type(schema: unknown, at: Position): string {
     if (!isRecord(schema)) return schema === false ? "never" : ANYTHING;
-    if (this.#partsLeft-- <= 0) return "…";
+    if (this.#budget.left-- <= 0) return "…";
     if (typeof schema["$ref"] === "string") return this.#referenced(schema["$ref"], at);
     if ("const" in schema) return JSON.stringify(schema["const"]);
     if (Array.isArray(schema["enum"])) return this.#choices(schema["enum"]);

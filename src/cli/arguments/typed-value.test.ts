@@ -50,6 +50,19 @@ test("references and allOf are followed, and circular ones end", () => {
   expect(["loop", "far"].map(value)).toEqual([5, 5]);
 });
 
+test("all references of an allOf are followed", () => {
+  const shape = new SchemaShape({
+    $defs: {
+      a: { properties: { a: { type: "integer" } }, required: ["a"] },
+      b: { properties: { b: { type: "integer" } } },
+    },
+    allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }],
+  });
+  expect(shape.propertyNames).toEqual(["a", "b"]);
+  expect(shape.required).toEqual(["a"]);
+  expect(typedValues(["5"], shape.property("b") ?? new SchemaShape({}))).toBe(5);
+});
+
 test("a schema that refers to itself in many ways is read quickly", () => {
   const alternatives = Array.from({ length: 50 }, () => ({ $ref: "#/$defs/node" }));
   const shape = new SchemaShape({ $defs: { node: { anyOf: alternatives } }, $ref: "#/$defs/node" });
