@@ -1,17 +1,16 @@
 import { quoteWord } from "../../text/shell-words.ts";
-import type { CallToolOptions } from "../../client/client.ts";
+import type { CallToolOptions, Client } from "../../client/client.ts";
 import { checkResult } from "../../client/schema-check.ts";
 import { visible } from "../../text/visible.ts";
 import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
 import { requireFitting } from "../arguments/argument-check.ts";
-import { ATTENDING, AttendedCall } from "./attended-call.ts";
+import { ATTENDING } from "./attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, type Printing } from "./content.ts";
-import { requireAllowed } from "../command/entry-rules.ts";
-import { getNamed } from "./get-named.ts";
 import { requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
+import { openNamedCall, SAVE } from "./named-call.ts";
 import { measure } from "./repeat.ts";
 import { SavedFiles } from "./saved-files.ts";
 import { toolArguments } from "../arguments/tool-arguments.ts";
@@ -40,11 +39,7 @@ export const call = defineCommand({
     },
     args: { type: "string", value: "JSON|@file|-", help: "all arguments as a JSON object; - reads stdin" },
     "no-validate": { type: "boolean", help: "send the arguments without checking them" },
-    save: {
-      type: "string",
-      value: "FOLDER",
-      help: "folder for images, audio and other files; default: the current folder",
-    },
+    ...SAVE,
     task: { type: "boolean", help: "run the call as a task, and wait for its result" },
     repeat: { type: "string", value: "N", help: "call the tool N times and show the latencies" },
     ...ATTENDING,
@@ -64,14 +59,9 @@ export const call = defineCommand({
     const given = { ...options, arg: [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp call")] };
     const times = repetitions(options.repeat);
     await using servers = await openServers(asksAnyone);
-    const definition = await servers.getOwner(name);
-    const attended = await AttendedCall.open({ command: "mcp call", context, servers, definition });
+    const list = (server: Client) => server.listTools({ signal });
+    const { definition, attended, item: tool } = await openNamedCall(name, { kind: "tool", context, servers, list });
     const { client, saved } = attended;
-    const tools = await client.listTools({ signal });
-    servers.saw(definition, { tools: tools.map((each) => each.name) });
-    const { item: tool, target } = getNamed(name, tools, { servers, definition, kind: "tool" });
-    await requireAllowed(servers, target);
-    attended.requireSame("tools/call", { name: tool.name });
     const args = saved ? saved.params["arguments"] : await toolArguments(given, tool.inputSchema);
     if (!saved && !options["no-validate"]) {
       const place = `${servers.inPlace ? "" : ` ${definition.id}`}${servers.optionsAgain}`;

@@ -1,15 +1,15 @@
 import { quoteWord } from "../../text/shell-words.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
+import type { Client } from "../../client/client.ts";
 import type { GetPromptResult, Prompt } from "../../protocol/mcp.ts";
-import { ATTENDING, AttendedCall } from "./attended-call.ts";
+import { ATTENDING } from "./attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter } from "./content.ts";
-import { requireAllowed } from "../command/entry-rules.ts";
-import { getNamed } from "./get-named.ts";
 import { keyValueFromFile, requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
+import { openNamedCall, SAVE } from "./named-call.ts";
 import { SavedFiles } from "./saved-files.ts";
 
 /** nexus mcp prompt demo.postcard --arg place=Vienna */
@@ -26,11 +26,7 @@ Shows the messages of a prompt with their roles. Arguments are text; key=@file u
       value: "key=value",
       help: "an argument of the prompt; same as key=value; repeatable",
     },
-    save: {
-      type: "string",
-      value: "FOLDER",
-      help: "folder for images, audio and other files; default: the current folder",
-    },
+    ...SAVE,
     ...ATTENDING,
     ...IN_PLACE,
   },
@@ -45,14 +41,9 @@ Shows the messages of a prompt with their roles. Arguments are text; key=@file u
     const [name = "", ...pairs] = words;
     const given = [...(options.arg ?? []), ...requirePairs(pairs, "nexus mcp prompt")];
     await using servers = await openServers(asksAnyone);
-    const definition = await servers.getOwner(name, "prompt");
-    const attended = await AttendedCall.open({ command: "mcp prompt", context, servers, definition });
+    const list = (server: Client) => server.listPrompts({ signal });
+    const { attended, item: found } = await openNamedCall(name, { kind: "prompt", context, servers, list });
     const { client, saved } = attended;
-    const prompts = await client.listPrompts({ signal });
-    servers.saw(definition, { prompts: prompts.map((each) => each.name) });
-    const { item: found, target } = getNamed(name, prompts, { servers, definition, kind: "prompt" });
-    await requireAllowed(servers, target);
-    attended.requireSame("prompts/get", { name: found.name });
     const args = saved
       ? (saved.params["arguments"] as Record<string, string> | undefined)
       : await promptArguments(found, given);
