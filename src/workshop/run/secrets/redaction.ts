@@ -11,6 +11,10 @@ export type Show = (text: string, value?: unknown) => string;
 
 /**
  * Masks credentials in everything that leaves: unchanged, and in every form in which they were sent or may come back.
+ *
+ * `HiddenValues` does not replace it. It decodes a text before it searches: that finds values across line breaks, inside
+ * Base64 and in pieces of a stream, as processes print them, but not in markup, and it takes six times as long. Every
+ * tool call passes here, and needs the rules for short secrets below.
  */
 export class Redaction {
   readonly #values = new Set<string>();
