@@ -1,7 +1,7 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { shuttingDown, turnedAway } from "../../server/core/turned-away.ts";
+import { shuttingDown, busyError } from "../../server/core/busy-error.ts";
 import type { Limits } from "../operation/limits.ts";
 
 interface QueuedCall {
@@ -53,7 +53,7 @@ export class CallGate {
     const place = this.#queue.of(share.key);
     // A principal with more than its share of the queue makes room: its newest call has not begun and can be repeated.
     const hasRoom = this.#queue.reclaim(place, (loser) => this.#refuseNewest(loser));
-    if (!hasRoom) throw turnedAway("The gateway is overloaded. Retry later");
+    if (!hasRoom) throw busyError("The gateway is overloaded. Retry later");
     if (signal.aborted) throw cancelled();
     return this.#wait(share, place, signal);
   }
@@ -65,7 +65,7 @@ export class CallGate {
 
   /** Throws while the gateway shuts down. */
   requireOpen(): void {
-    if (this.#closed) throw turnedAway(shuttingDown("gateway"));
+    if (this.#closed) throw busyError(shuttingDown("gateway"));
   }
 
   /** Accepts no more calls; resolves when running and queued calls have ended. */
@@ -103,7 +103,7 @@ export class CallGate {
   /** False if the principal has no call in the queue. */
   #refuseNewest(loser: Share): boolean {
     const newest = [...this.#queued].findLast(({ share }) => share === loser);
-    newest?.refuse(turnedAway("The gateway is overloaded: its queue is full. Retry later"));
+    newest?.refuse(busyError("The gateway is overloaded: its queue is full. Retry later"));
     return newest !== undefined;
   }
 
@@ -113,7 +113,7 @@ export class CallGate {
     const now = performance.now();
     for (const { until, refuse } of this.#queued) {
       if (until > now) return this.#expireIn(Math.max(1, Math.ceil(until - now)));
-      refuse(turnedAway("The gateway is overloaded: the call waited too long. Retry later"));
+      refuse(busyError("The gateway is overloaded: the call waited too long. Retry later"));
     }
   }
 

@@ -2,7 +2,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { CALLER_META, META } from "../../protocol/meta.ts";
 import type { Caller } from "./core.ts";
 
-/** `_meta` keys that each hop says for itself: what one side says with them is not for the other. */
+/** `_meta` keys that apply to one hop only: a gateway does not pass them on. */
 const RESERVED_META: ReadonlySet<string> = new Set<string>([
   ...Object.values(META),
   CALLER_META,
@@ -12,7 +12,7 @@ const RESERVED_META: ReadonlySet<string> = new Set<string>([
   "baggage",
 ]);
 
-/** The same without reserved `_meta`; the very same object where there is none, since it may be kept by somebody else. */
+/** A copy without reserved `_meta`; the same object if it has none. */
 export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T): T {
   const meta = carrier._meta;
   if (!isRecord(meta)) return carrier;

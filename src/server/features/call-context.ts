@@ -55,8 +55,8 @@ export interface CallContext {
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
 }
 
-/** Used where the client does not listen: whoever has something to report can leave it out. */
-export const UNHEARD = (): void => {};
+/** Used if the client does not want reports, so that code can check for it and skip them. */
+export const IGNORED_REPORT = (): void => {};
 
 export function contextOf(exchange: Exchange, rounds: SealedRounds): CallContext {
   return new ExchangeContext(exchange, rounds);
@@ -150,14 +150,14 @@ function only(answers: InputAnswers, keys: readonly string[]): InputAnswers {
 
 function progressSender({ caller }: Exchange): CallContext["progress"] {
   const { progressToken } = caller;
-  if (progressToken === undefined) return UNHEARD;
+  if (progressToken === undefined) return IGNORED_REPORT;
   return (progress) =>
     caller.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, ...progress } });
 }
 
 function logSender({ caller }: Exchange): CallContext["log"] {
   const { logLevel: wanted } = caller;
-  if (wanted === undefined) return UNHEARD;
+  if (wanted === undefined) return IGNORED_REPORT;
   return (level, data, logger) => {
     if (!isLoudEnough(level, wanted)) return;
     const params = { level, data, ...(logger === undefined ? {} : { logger }) };

@@ -10,7 +10,7 @@ import { textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
 import { completionOf } from "./completion.ts";
 import { matchTemplate, type Features } from "./features.ts";
-import { isOfProtocol } from "./input-needed.ts";
+import { isProtocolOutcome } from "./input-needed.ts";
 import { pageOf } from "./pages.ts";
 
 const ITEMS: Readonly<Record<ListKind, (features: Features) => unknown[]>> = {
@@ -61,7 +61,7 @@ export class FeatureMethods {
       return typeof result === "string" ? textResult(result) : result;
     } catch (error) {
       // A failure of the tool is a result, so that the model can read it and try again.
-      if (isOfProtocol(error) || context.signal.aborted) throw error;
+      if (isProtocolOutcome(error) || context.signal.aborted) throw error;
       return { ...textResult(messageOf(error)), isError: true };
     }
   }

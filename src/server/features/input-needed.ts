@@ -14,7 +14,7 @@ export class InputNeeded extends Error {
   }
 }
 
-/** Not the handler's own failure: a question for the client, or an answer in the protocol's words. */
-export function isOfProtocol(error: unknown): boolean {
+/** Whether a thrown value is not a failure of the handler: a question for the client, or a JSON-RPC error. */
+export function isProtocolOutcome(error: unknown): boolean {
   return error instanceof InputNeeded || (error instanceof NexusError && error.details.rpc !== undefined);
 }

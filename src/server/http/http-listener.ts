@@ -20,7 +20,7 @@ export interface HttpListenerOptions {
   allowedOrigins: readonly string[];
   /** How the server speaks of itself and its options. */
   words?: HttpWords | undefined;
-  /** What is not for anybody calls `admit` first. */
+  /** Calls `admit` first for everything that is not public. */
   serve: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
   /** Logs a failure that is a bug; returns it as the client reads it. */
   report: (error: NexusError, req: IncomingMessage) => NexusError;

@@ -20,7 +20,7 @@ import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
 import { receivedBatch } from "../core/received-message.ts";
-import { shuttingDown } from "../core/turned-away.ts";
+import { shuttingDown } from "../core/busy-error.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
@@ -101,7 +101,7 @@ export class LegacyHttp implements LegacyEndpoint {
       return onDone?.();
     }
     const found = this.#find(request, r);
-    const session = "agreed" in found ? await this.#takeUp(found, r) : found;
+    const session = "agreed" in found ? await this.#reopen(found, r) : found;
     if (!(session instanceof HttpSession)) {
       return refuseBody(response, session, { onDone, id: isBatch ? undefined : idOf(first) });
     }
@@ -112,7 +112,7 @@ export class LegacyHttp implements LegacyEndpoint {
   /** The session's own stream or, with `Last-Event-ID`, the rest of any of its streams. */
   async get(request: IncomingMessage, response: ServerResponse, r: Visitor): Promise<void> {
     const found = this.#find(request, r, wrongMethod("POST"));
-    const session = "agreed" in found ? await this.#takeUp(found, r) : found;
+    const session = "agreed" in found ? await this.#reopen(found, r) : found;
     if (!(session instanceof HttpSession)) return refuse(response, session);
     // A client that left meanwhile would not be seen to leave.
     if (response.destroyed) return;
@@ -236,7 +236,7 @@ export class LegacyHttp implements LegacyEndpoint {
    * Opens a session with what the id of an earlier one says, which this process does not know: it was started
    * again, or the session was ended because it was not used.
    */
-  #takeUp(earlier: EarlierSession, r: Visitor): Promise<HttpSession | HttpRefusal> {
+  #reopen(earlier: EarlierSession, r: Visitor): Promise<HttpSession | HttpRefusal> {
     const { id } = earlier;
     const running = this.#resuming.get(id);
     if (running) return running;
@@ -249,7 +249,7 @@ export class LegacyHttp implements LegacyEndpoint {
     const session = this.#newSession(r, Date.now());
     session.id = id;
     try {
-      await session.conversation.takeUp(agreed, { isCertain: true });
+      await session.conversation.resume(agreed, { isCertain: true });
     } catch (error) {
       void session.close();
       return { ...overloaded("The session cannot be opened"), error: rpcErrorOf(error) };

@@ -4,7 +4,7 @@ import type { ByteBudget } from "../core/byte-budget.ts";
 import { OpenStreams } from "../core/open-streams.ts";
 import { principalKey } from "../core/principal.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
-import { shuttingDown } from "../core/turned-away.ts";
+import { shuttingDown } from "../core/busy-error.ts";
 import { UnreadBytes } from "../core/unread-bytes.ts";
 import type { SessionIds } from "../sessions/session-ids.ts";
 import type { Logger } from "../../text/logger.ts";

@@ -17,7 +17,7 @@ import { principalKey, type Principal } from "../core/principal.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
-import { retryAfter, shuttingDown, turnedAway } from "../core/turned-away.ts";
+import { retryAfter, shuttingDown, busyError } from "../core/busy-error.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
 import { refuse } from "./http-refusal.ts";
 import { ModernAnswer } from "./modern-answer.ts";
@@ -118,7 +118,7 @@ export class ModernHttp {
   #countStream(answer: ModernAnswer, res: ServerResponse, principal: Principal): ErrorObject | undefined {
     const end = () => answer.cancel("Other callers need the stream");
     const leave = this.#options.streams.open(principalKey(principal), end);
-    if (!leave) return rpcErrorOf(turnedAway(TOO_MANY_STREAMS));
+    if (!leave) return rpcErrorOf(busyError(TOO_MANY_STREAMS));
     res.once("close", leave);
     return undefined;
   }

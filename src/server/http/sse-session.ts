@@ -55,7 +55,7 @@ export class SseSession implements Timed {
     const id = earlier ? `id: ${seal(earlier)}\n` : "";
     response.write(`${id}event: endpoint\ndata: ${messagesPath}?sessionId=${this.id}\n\n`);
     response.once("close", () => void this.close());
-    if (earlier) callListener(() => this.conversation.takeUp(earlier, earlier), options.logger);
+    if (earlier) callListener(() => this.conversation.resume(earlier, earlier), options.logger);
   }
 
   /** The messages of one POST; their answers go on the stream. */

@@ -89,7 +89,7 @@ export class DuplexConversation {
       if (!signal.aborted) channel.send(message);
     };
     const answer = await answerModern({ core, principal, request, signal, send, logger });
-    const apart = channel.untilApart?.();
+    const apart = channel.afterProgress?.();
     if (apart) await apart;
     if (!signal.aborted) this.#running.delete(id);
     // A cancelled request gets no answer.
@@ -109,7 +109,7 @@ export class DuplexConversation {
     return {
       canStream: channel.canStream,
       send: (message) => channel.send(message),
-      untilApart: () => channel.untilApart?.(),
+      afterProgress: () => channel.afterProgress?.(),
       finish: (answer) => {
         channel.finish(answer);
         if (isOpen) this.#answered();

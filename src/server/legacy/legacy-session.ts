@@ -119,10 +119,10 @@ export class LegacySession {
   }
 
   /**
-   * Goes on with what an earlier session of this client agreed to; of that session nothing else is left. Where it is not
-   * certain that there was one, `initialize` may still follow, and the client is told of changes once something else has.
+   * Continues with what an earlier session of this client agreed to; nothing else of that session is left. If it is not
+   * certain that there was one, `initialize` may still follow, and the client gets changes after its first other message.
    */
-  takeUp(agreed: Agreed, { isCertain }: { isCertain: boolean }): Promise<void> {
+  resume(agreed: Agreed, { isCertain }: { isCertain: boolean }): Promise<void> {
     const resuming = this.#resume(agreed, isCertain);
     this.#resuming = resuming;
     resuming.catch(() => (this.#resuming = undefined));
@@ -261,7 +261,7 @@ export class LegacySession {
   async #answer({ id, call, channel }: InFlight, agreement: Agreement): Promise<void> {
     try {
       const outcome = await this.#run(call, agreement);
-      const apart = channel.untilApart?.();
+      const apart = channel.afterProgress?.();
       if (apart) await apart;
       // A cancelled request has been finished already, and gets no answer.
       if (call.isOver) return;

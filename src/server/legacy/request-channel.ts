@@ -10,13 +10,13 @@ export interface RequestChannel {
   send(message: Message): boolean;
   /** Lets the client go until there is more to say; absent where it cannot come back. */
   pause?(retryMs: number | undefined): void;
-  /** Resolves when the result may follow; absent, or undefined, where that is at once. */
-  untilApart?(): Promise<void> | undefined;
+  /** Resolves when the result may follow a progress report; undefined if it may follow at once. */
+  afterProgress?(): Promise<void> | undefined;
   /** Once for each request; undefined where none is due, because the client cancelled it. */
   finish(answer: Response | undefined): void;
 }
 
-/** Enough, as a rule, for a reader to take what was written as a chunk of its own. */
+/** Usually enough for a reader to receive what was written as a chunk of its own. */
 const APART_MS = 5;
 
 /** The requests of one message on a way that carries everything: a pipe, or the stream of HTTP+SSE. */
@@ -48,12 +48,12 @@ export class SharedChannel implements RequestChannel {
   }
 
   /**
-   * The official SDK's clients forget who wants progress with the result, before they have dealt with a report that came in
-   * the same chunk.
+   * Clients of the official SDK drop their progress listener with the result, before they have handled a report that came
+   * in the same chunk.
    */
-  untilApart(): Promise<void> | undefined {
+  afterProgress(): Promise<void> | undefined {
     if (this.#reportedAt === undefined) return undefined;
-    // However long ago by the clock: on a busy machine both may be of the same turn, in which timers can end, too.
+    // Always a turn later, even if the time has passed: on a busy machine report and result may be in the same turn.
     return pause(Math.max(1, this.#reportedAt + APART_MS - performance.now())).then(() => nextTurn());
   }
 

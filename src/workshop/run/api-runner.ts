@@ -3,7 +3,7 @@ import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/se
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
-import { isOfProtocol } from "../../server/features/input-needed.ts";
+import { isProtocolOutcome } from "../../server/features/input-needed.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { clockFunctions } from "../expression/clock.ts";
 import { servedTool } from "../check/served-tool.ts";
@@ -111,7 +111,7 @@ export class ApiRunner implements AsyncDisposable {
       const call = new ToolCall(this.#parts, plan, { caller, signal, asking, trace });
       return withMeta(await call.run(args), meta);
     } catch (error) {
-      if (isOfProtocol(error)) throw error;
+      if (isProtocolOutcome(error)) throw error;
       if (signal?.aborted) throw cancelled(signal);
       const { code, message, hint } = asNexusError(error);
       trace.note(code === "INTERNAL" ? "error" : "warn", "The call failed before its request was sent", {

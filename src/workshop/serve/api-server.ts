@@ -1,6 +1,6 @@
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import { UNHEARD, type CallContext, type InputRequests } from "../../server/features/call-context.ts";
+import { IGNORED_REPORT, type CallContext, type InputRequests } from "../../server/features/call-context.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
 import { serveMemory } from "../../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
@@ -57,8 +57,8 @@ function optionsFrom(context: CallContext): RunOptions {
   return {
     caller: callerOf(context),
     signal,
-    progress: progress === UNHEARD ? undefined : progress,
-    log: log === UNHEARD ? undefined : log,
+    progress: progress === IGNORED_REPORT ? undefined : progress,
+    log: log === IGNORED_REPORT ? undefined : log,
     ...(isDeclared({ method: "elicitation/create" }, context.client)
       ? { asking: { ask, waits: era === "legacy" } }
       : {}),

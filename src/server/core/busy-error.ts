@@ -1,20 +1,20 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { INTERNAL_ERROR, type ErrorObject } from "../../protocol/json-rpc.ts";
 
-/** When a caller who was turned away should come again. */
-const COME_AGAIN_MS = 1000;
+/** When a refused caller should try again. */
+const RETRY_AFTER_MS = 1000;
 
-/** The call was not made; the caller may make it again later. */
-export function turnedAway(message: string): NexusError {
-  const data = { code: "BUSY", mayHaveReached: false, retryAfterMs: COME_AGAIN_MS };
+/** The error for a call that was not made because the server is busy; the caller may repeat it later. */
+export function busyError(message: string): NexusError {
+  const data = { code: "BUSY", mayHaveReached: false, retryAfterMs: RETRY_AFTER_MS };
   return new NexusError("CLOSED", message, {
     rpc: { code: INTERNAL_ERROR, message, data },
-    retryAfterMs: COME_AGAIN_MS,
+    retryAfterMs: RETRY_AFTER_MS,
     mayHaveReached: false,
   });
 }
 
-/** After how many seconds to come again, where an error says that the call was turned away. */
+/** The value of `Retry-After` in seconds, if the error says that the server is busy. */
 export function retryAfter({ data }: ErrorObject): number | undefined {
   const { code, retryAfterMs } = (data ?? {}) as { code?: unknown; retryAfterMs?: unknown };
   return code === "BUSY" && typeof retryAfterMs === "number" ? Math.ceil(retryAfterMs / 1000) : undefined;
