@@ -1,12 +1,12 @@
 import type { ClientCapabilities, Question } from "./mcp.ts";
 
-/** Whether a client that declares this may be asked the question: its kind, and its mode. */
+/** Whether the declared capabilities include the kind and mode of the question. */
 export function isDeclared({ method, params }: Question, declared: ClientCapabilities): boolean {
   const { elicitation, sampling, roots } = declared;
   switch (method) {
     case "elicitation/create":
       if (params?.["mode"] === "url") return Boolean(elicitation?.url);
-      // Before there were modes everything was a form; a client that declares URLs alone does not show forms.
+      // Before modes existed everything was a form; a client that declares only URLs does not show forms.
       return Boolean(elicitation && (!elicitation.url || elicitation.form));
     case "sampling/createMessage":
       return Boolean(params?.["tools"] === undefined ? sampling : sampling?.tools);
@@ -17,7 +17,7 @@ export function isDeclared({ method, params }: Question, declared: ClientCapabil
   }
 }
 
-/** What a client would have to declare as well, so that it may be asked all of this; undefined where nothing is missing. */
+/** The capabilities that are missing for these questions; undefined if all are declared. */
 export function undeclared(
   questions: Record<string, Question>,
   declared: ClientCapabilities,
@@ -33,7 +33,7 @@ export function undeclared(
   return Object.keys(missing).length > 0 ? missing : undefined;
 }
 
-/** Nothing that could be declared allows a question that MCP does not have. */
+/** The capabilities for a question; none for a method that MCP does not have. */
 function requiredBy({ method, params }: Question): ClientCapabilities {
   switch (method) {
     case "elicitation/create":

@@ -31,7 +31,7 @@ export class SavedFiles {
     this.#stem = fileStem(name);
   }
 
-  /** Returns the path of the new file relative to the working folder, quoted if necessary. */
+  /** Returns the path of the new file. */
   async save(data: Uint8Array, mimeType: string | undefined): Promise<string> {
     if (this.#folder !== "") await mkdir(this.#folder, { recursive: true });
     const extension = extensionFor(mimeType);

@@ -40,7 +40,7 @@ export function unansweredError(
   asked: readonly Unanswered[],
   { server, outcome, unused, isTerminalThere }: UnansweredContext,
 ): NexusError {
-  // In one round, equal questions each need an answer; a repeated call asks them again one by one.
+  // A parked round needs an answer for each of several equal questions; a repeated call lists each question once.
   const questions = outcome.kind === "declined" ? distinct(asked) : asked;
   const why = isTerminalThere ? "--json does not ask at the terminal" : "there is no terminal";
   const lines = [

@@ -176,7 +176,7 @@ export class CallScope implements Timed {
     );
   }
 
-  /** What the call was waiting for: the tool or prompt, or the server for other methods. */
+  /** What the call was waiting for: the tool or prompt, or the method. */
   get #source(): string {
     const { method, params } = this.call;
     const kind = targetKind(method);

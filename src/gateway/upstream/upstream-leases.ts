@@ -79,7 +79,7 @@ export class UpstreamLeases {
     this.#shares = new FairShares(MAX_PROVIDERS, share);
   }
 
-  /** A connection that is there already. */
+  /** A connection that is already open; undefined if one has to be waited for. */
   find(server: string, wanted: LeaseFor): UpstreamLease | undefined {
     const era = this.#eras.get(server);
     const lease = era && this.#host.findLease(server, this.#requestFor(wanted, era));

@@ -62,7 +62,7 @@ const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 /** Serves one client of either era on a pair of pipes, until its end or the signal. */
 export function serveStdio({ core }: Servable, options: ServeStdioOptions = {}): Promise<void> {
   const { input = process.stdin, output = process.stdout, principal = ANYBODY, signal = NEVER, ...others } = options;
-  return new StdioEndpoint({ core, principal, input, output, signal, ...others }).serve();
+  return new StdioServer({ core, principal, input, output, signal, ...others }).serve();
 }
 
 const NEVER = new AbortController().signal;
@@ -71,7 +71,7 @@ type PipeOptions = ServeStdioOptions & { core: Core } & {
   [Option in "principal" | "input" | "output" | "signal"]: NonNullable<ServeStdioOptions[Option]>;
 };
 
-class StdioEndpoint {
+class StdioServer {
   readonly #options: PipeOptions;
   readonly #limits: StdioLimits;
   readonly #logger: Logger;
