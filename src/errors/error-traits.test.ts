@@ -15,10 +15,17 @@ import type { ErrorCode } from "./nexus-error.ts";
 const those = (has: (code: ErrorCode) => boolean) => (Object.keys(TRAITS) as ErrorCode[]).filter(has);
 
 test("an error code says whether a repetition can succeed", () => {
-  expect(those(isConnectionFailure)).toEqual(["CONNECTION_FAILED", "CONNECTION_LOST"]);
+  expect(those(isConnectionFailure)).toEqual(["CONNECTION_FAILED", "CONNECTION_LOST", "STORE_UNAVAILABLE"]);
   expect(those(isFinalAnswer)).toEqual(["SERVER_EXITED", "AUTH_REQUIRED", "FORBIDDEN", "SERVER_ERROR", "CLOSED"]);
   expect(those(isUnreadable)).toEqual(["NOT_MCP", "MESSAGE_TOO_LARGE"]);
-  expect(those(needsReconfiguration)).toEqual(["CONFIG_INVALID", "NAME_UNKNOWN", "DENIED", "UNTRUSTED", "CLOSED"]);
+  expect(those(needsReconfiguration)).toEqual([
+    "CONFIG_INVALID",
+    "NAME_UNKNOWN",
+    "DENIED",
+    "UNTRUSTED",
+    "CLOSED",
+    "DATA_DAMAGED",
+  ]);
 });
 
 test("an error code says whether the server answered", () => {
@@ -38,6 +45,8 @@ test("failures before a request is sent, and refusals such as 401, say nothing a
     "REDIRECT_REFUSED",
     "CANCELLED",
     "CLOSED",
+    "STORE_UNAVAILABLE",
+    "DATA_DAMAGED",
   ]);
 });
 

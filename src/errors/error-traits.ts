@@ -46,6 +46,8 @@ export const TRAITS: Readonly<Record<ErrorCode, ErrorTraits>> = {
   TIMEOUT: { ...SERVER, answer: "lost" },
   CANCELLED: EITHER_ERA,
   CLOSED: { onRepeat: "over", answer: "none", saysNothingAboutEra: true, concernsServer: true },
+  STORE_UNAVAILABLE: { ...EITHER_ERA, onRepeat: "reconnect" },
+  DATA_DAMAGED: { ...EITHER_ERA, onRepeat: "reconfigure" },
   INTERNAL: OTHER,
 };
 

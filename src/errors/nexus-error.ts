@@ -25,6 +25,8 @@ export type ErrorCode =
   | "TIMEOUT"
   | "CANCELLED"
   | "CLOSED"
+  | "STORE_UNAVAILABLE"
+  | "DATA_DAMAGED"
   | "INTERNAL";
 
 /** The phase of the connection in which the error happened. */

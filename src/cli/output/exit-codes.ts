@@ -2,7 +2,7 @@ import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
 
 /**
  * Exit codes of the command line: 3 configuration, 4 server unavailable, 5 error of the server, 7 timeout, 8 denied, 9
- * needs an answer.
+ * needs an answer, 10 damage.
  */
 const EXIT_CODES: Record<ErrorCode, number> = {
   ARGUMENTS_INVALID: 2,
@@ -19,6 +19,7 @@ const EXIT_CODES: Record<ErrorCode, number> = {
   VERSION_UNSUPPORTED: 4,
   MESSAGE_TOO_LARGE: 4,
   CLOSED: 4,
+  STORE_UNAVAILABLE: 4,
   SERVER_ERROR: 5,
   CAPABILITY_MISSING: 6,
   NAME_UNKNOWN: 6,
@@ -29,6 +30,7 @@ const EXIT_CODES: Record<ErrorCode, number> = {
   FORBIDDEN: 8,
   ADDRESS_REFUSED: 8,
   INPUT_FAILED: 9,
+  DATA_DAMAGED: 10,
   CANCELLED: 130,
   INTERNAL: 1,
 };

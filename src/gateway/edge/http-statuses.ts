@@ -27,6 +27,8 @@ export const HTTP_STATUSES: Record<ErrorCode, number> = {
   SERVER_ERROR: 502,
   INPUT_FAILED: 502,
   CLOSED: 503,
+  STORE_UNAVAILABLE: 503,
   TIMEOUT: 504,
+  DATA_DAMAGED: 500,
   INTERNAL: 500,
 };

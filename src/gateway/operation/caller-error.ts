@@ -35,6 +35,8 @@ const WORDS: Record<ErrorCode, Words> = {
   TIMEOUT: (server) => `${server} did not answer in time`,
   CANCELLED: undefined,
   CLOSED: undefined,
+  STORE_UNAVAILABLE: () => "The database of the gateway is not available. Retry later",
+  DATA_DAMAGED: () => "The gateway failed",
   INTERNAL: () => "The gateway failed",
 };
 
