@@ -2,15 +2,15 @@ import { appendFileSync } from "node:fs";
 import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FileWriteLedger, RETENTION_MS, type FileWriteLedgerOptions } from "./file-write-ledger.ts";
-import { MemoryWriteLedger, type WriteLedger, type WriteOutcome } from "./write-ledger.ts";
+import { ledgerCases, lastingLedgerCases } from "../../../../test/fixtures/write-ledger-cases.ts";
+import { MemoryWriteLedger, type WriteLedger } from "./write-ledger.ts";
 
 const result = { content: [{ type: "text", text: "booked" }] };
 let folder = "";
 let files = 0;
-let now = 1_000;
+const clock = { now: 1_000 };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-ledger-"));
@@ -19,81 +19,28 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const newFile = () => join(folder, "writes", `${files++}.jsonl`);
 const opened = (file: string, options: Partial<FileWriteLedgerOptions> = {}) =>
-  new FileWriteLedger({ file, platform: process.platform, now: () => now, ...options });
+  new FileWriteLedger({ file, platform: process.platform, now: () => clock.now, ...options });
 
 describe.each<[string, () => WriteLedger]>([
-  ["in memory", () => new MemoryWriteLedger({ now: () => now })],
+  ["in memory", () => new MemoryWriteLedger({ now: () => clock.now })],
   ["in a file", () => opened(newFile())],
 ])("a ledger %s", (_, open) => {
-  test("gives the right to send once, until the write was refused", async () => {
-    now = 1_000;
-    const ledger = open();
-    expect(await ledger.find("a")).toBeUndefined();
-    expect(await ledger.begin("a", 2_000)).toBeUndefined();
-    expect(await ledger.begin("a", 2_000)).toMatchObject({ kind: "pending", until: 2_000 });
-    await ledger.settle("a", { kind: "refused" });
-    expect(await ledger.begin("a", 2_000)).toBeUndefined();
-    await ledger.settle("a", { kind: "done", result });
-    expect(await ledger.begin("a", 2_000)).toEqual({ kind: "done", at: 1_000, result });
-    expect(await ledger.find("b")).toBeUndefined();
-  });
-
-  test("does not know the outcome of a write after its deadline", async () => {
-    now = 1_000;
-    const ledger = open();
-    await ledger.begin("a", 2_000);
-    now = 2_000;
-    expect(await ledger.begin("a", 3_000)).toEqual({ kind: "unknown", at: 1_000 });
-    await ledger.settle("a", { kind: "unknown" });
-    expect(await ledger.find("a")).toEqual({ kind: "unknown", at: 2_000 });
-  });
-
-  test("never allows two sends: only a refusal allows another one, in any order", async () => {
-    type Step = { key: string; does: "begin" | WriteOutcome["kind"] | "later" };
-    const step: fc.Arbitrary<Step> = fc.record({
-      key: fc.constantFrom("a", "b"),
-      does: fc.constantFrom("begin", "begin", "done", "refused", "unknown", "later"),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        now = 1_000;
-        const ledger = open();
-        const sending = new Set<string>();
-        const sent = new Set<string>();
-        for (const { key, does } of steps) {
-          if (does === "later") now += 400;
-          else if (does === "begin") {
-            const mayBegin = (await ledger.begin(key, now + 1_000)) === undefined;
-            if (mayBegin) {
-              expect(sending.has(key)).toBe(false);
-              expect(sent.has(key)).toBe(false);
-              sending.add(key);
-            }
-          } else if (sending.delete(key)) {
-            // Only who has the right to send can tell what became of it.
-            if (does !== "refused") sent.add(key);
-            await ledger.settle(key, does === "done" ? { kind: "done", result } : { kind: does });
-          }
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
+  ledgerCases({ open, clock });
 });
 
 describe("a ledger in a file", () => {
-  test("survives a restart, and only its owner can read it", async () => {
-    const file = newFile();
-    await opened(file).begin("a", 9e15);
-    await opened(file).settle("a", { kind: "done", result });
-    expect(await opened(file).begin("a", 9e15)).toMatchObject({ kind: "done", result });
-    if (process.platform !== "win32") expect((await stat(file)).mode & 0o077).toBe(0);
+  lastingLedgerCases({
+    newStorage: async () => {
+      const file = newFile();
+      return async () => opened(file);
+    },
+    clock,
   });
 
-  test("lets one of many concurrent callers send", async () => {
+  test("only its owner can read it", async () => {
     const file = newFile();
-    const answers = await Promise.all(Array.from({ length: 12 }, () => opened(file).begin("a", 9e15)));
-    expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
+    await opened(file).begin("a", 9e15);
+    if (process.platform !== "win32") expect((await stat(file)).mode & 0o077).toBe(0);
   });
 
   test("continues after an incomplete line, which does not count", async () => {
@@ -181,14 +128,14 @@ describe("a ledger in a file", () => {
   });
 
   test("X15: does not forget the first of more than 5,000 writes", async () => {
-    now = 1_000;
+    clock.now = 1_000;
     const file = newFile();
     const ledger = opened(file);
     await ledger.begin("first", 9e15);
     await ledger.settle("first", { kind: "done", result });
     const others = Array.from({ length: 12_000 }, (_, index) => [
-      JSON.stringify({ key: `other${index}`, kind: "pending", at: now, until: 9e15 }),
-      JSON.stringify({ key: `other${index}`, kind: "done", at: now, result }),
+      JSON.stringify({ key: `other${index}`, kind: "pending", at: clock.now, until: 9e15 }),
+      JSON.stringify({ key: `other${index}`, kind: "done", at: clock.now, result }),
     ]);
     await appendFile(file, `${others.flat().join("\n")}\n`);
     const before = await linesOf(file);
@@ -202,7 +149,7 @@ describe("a ledger in a file", () => {
   });
 
   test("is rewritten without outdated lines: refused writes, and completed ones after a year", async () => {
-    now = 1_000;
+    clock.now = 1_000;
     const file = newFile();
     const ledger = opened(file, { minOutdated: 4 });
     await ledger.begin("open", 2_000);
@@ -210,10 +157,10 @@ describe("a ledger in a file", () => {
     await ledger.settle("unknown", { kind: "unknown" });
     await ledger.begin("old", 9e15);
     await ledger.settle("old", { kind: "done", result });
-    now += RETENTION_MS;
+    clock.now += RETENTION_MS;
     await ledger.begin("young", 9e15);
     await ledger.settle("young", { kind: "done", result });
-    now += 1;
+    clock.now += 1;
     for (let round = 0; round < 20; round++) {
       await ledger.begin("refused", 9e15);
       await ledger.settle("refused", { kind: "refused" });
@@ -224,7 +171,7 @@ describe("a ledger in a file", () => {
   });
 
   test("answers while it is being rewritten", async () => {
-    now = 1_000;
+    clock.now = 1_000;
     const ledger = opened(newFile(), { minOutdated: 2 });
     await ledger.begin("open", 9e15);
     for (const key of ["a", "b", "c"]) {
@@ -246,66 +193,23 @@ describe("a ledger in a file", () => {
   });
 
   test("of two processes that recorded the same write, the one whose line comes first may send it", async () => {
-    now = 1_000;
+    clock.now = 1_000;
     const file = newFile();
-    const other = JSON.stringify({ key: "a", kind: "pending", at: now, until: 9e15, by: "other" });
+    const other = JSON.stringify({ key: "a", kind: "pending", at: clock.now, until: 9e15, by: "other" });
     await opened(file).begin("b", 9e15);
     // As if the lock had been lost between the look at the file and the line that is added to it.
     let calls = 0;
     const interrupted = opened(file, {
       now: () => {
         if (calls++ === 1) appendFileSync(file, `${other}\n`);
-        return now;
+        return clock.now;
       },
     });
     expect(await interrupted.begin("a", 9e15)).toMatchObject({ kind: "pending", by: "other" });
     expect(await opened(file).find("a")).toMatchObject({ kind: "pending", by: "other" });
-  });
-
-  test("reads lines of any length, in any pieces", async () => {
-    now = 1_000;
-    const file = newFile();
-    const ledger = opened(file);
-    const texts = [1, 4_000, 4_096, 262_144, 700_000].map((length) => "ü".repeat(length));
-    for (const [index, text] of texts.entries()) {
-      await ledger.settle(`key${index}`, { kind: "done", result: { content: [{ type: "text", text }] } });
-    }
-    for (const each of [ledger, opened(file)]) {
-      for (const [index, text] of texts.entries()) {
-        expect(await each.find(`key${index}`)).toMatchObject({ result: { content: [{ text }] } });
-      }
-    }
   });
 });
 
 async function linesOf(file: string): Promise<number> {
   return (await readFile(file, "utf8")).split("\n").length - 1;
 }
-
-test("writes with unknown outcome are listed, and are settled once", async () => {
-  now = 1_000;
-  const file = newFile();
-  const ledger = opened(file);
-  await ledger.begin("late", 2_000, "book");
-  await ledger.begin("running", 9_000, "book");
-  await ledger.begin("lost", 9_000, "book");
-  now = 3_000;
-  await ledger.settle("lost", { kind: "unknown", tool: "book" });
-  await ledger.begin("good", 9_000, "book");
-  await ledger.settle("good", { kind: "done", result });
-  expect(await opened(file).unknown()).toEqual([
-    { key: "late", at: 1_000, tool: "book" },
-    { key: "lost", at: 3_000, tool: "book" },
-  ]);
-
-  const other = opened(file);
-  expect(await other.resolve("late", { kind: "refused" })).toMatchObject({ kind: "unknown" });
-  expect(await other.resolve("lost", { kind: "done", result })).toMatchObject({ kind: "unknown" });
-  expect(await other.resolve("running", { kind: "refused" })).toMatchObject({ kind: "pending" });
-  expect(await other.resolve("good", { kind: "refused" })).toMatchObject({ kind: "done" });
-  expect(await other.resolve("nothing", { kind: "refused" })).toBeUndefined();
-  expect(await ledger.find("late")).toBeUndefined();
-  expect(await ledger.find("lost")).toMatchObject({ kind: "done" });
-  expect(await ledger.find("running")).toMatchObject({ kind: "pending" });
-  expect(await ledger.unknown()).toEqual([]);
-});
