@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { defineConfig, type ChunkingContext, type CodeSplittingGroup, type Plugin } from "rolldown";
 
+const NOT_BUNDLED = ["libsql", "pg-native", "cloudflare:sockets"];
+
 /**
  * The library and the program, which share their files. Every pure JavaScript dependency is inside, its licence in
  * dist/THIRD-PARTY-LICENCES.md.
@@ -18,6 +20,8 @@ const published = defineConfig({
   },
   platform: "node",
   transform: { target: "node20" },
+  // libsql is native, and installed where that works; pg asks for the other two, and does without them.
+  external: NOT_BUNDLED,
   plugins: [licences()],
   output: {
     dir: "dist",
@@ -39,7 +43,7 @@ const fixtures = defineConfig({
   ),
   platform: "node",
   transform: { target: "node20" },
-  external: [/^@modelcontextprotocol\//, /^zod/],
+  external: [/^@modelcontextprotocol\//, /^zod/, ...NOT_BUNDLED],
   output: { dir: "build/fixtures", format: "esm", cleanDir: true, entryFileNames: "[name].js" },
 });
 

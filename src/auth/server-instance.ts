@@ -8,7 +8,7 @@ export interface ServerInstance {
   instance: string;
 }
 
-const DEFAULT_TENANT = "default";
+export const DEFAULT_TENANT = "default";
 const DEFAULT_INSTANCE = "default";
 
 /** The only instance that a server has so far. */

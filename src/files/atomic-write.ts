@@ -2,7 +2,7 @@
 import { mkdirSync, promises as fs, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-export type FileContent = string | Uint8Array | AsyncIterable<string>;
+export type FileContent = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
 /**
  * Writes a file completely or not at all; a new folder is accessible only to its owner. `ready` is called right before

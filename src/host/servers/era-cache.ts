@@ -15,7 +15,7 @@ export interface EraCache {
 const MAX_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 /** An outdated "modern" fails and is detected again; an outdated "legacy" would never be noticed. */
-const LIFE_MS: Record<Era, number> = { modern: 30 * DAY_MS, legacy: DAY_MS };
+export const LIFE_MS: Readonly<Record<Era, number>> = { modern: 30 * DAY_MS, legacy: DAY_MS };
 
 /** What identifies a server: how it is started, or its URL and the credentials. */
 export function eraKey({ reach }: ResolvedEntry): string {

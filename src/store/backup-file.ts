@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { pipeline, Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { createGunzip, createGzip } from "node:zlib";
+import { writeOwnerOnly } from "../files/owner-only-file.ts";
+import { isRecord } from "../json/is-record.ts";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import type { StoredRow } from "./keep/kept-rows.ts";
+
+const FORMAT = 1;
+
+/** The first line of a backup. */
+export interface BackupHeader {
+  /** The schema version of the rows. */
+  schema: number;
+  at: number;
+  /** The check value of the master key. */
+  check: string;
+}
+
+export interface BackupRow {
+  table: string;
+  row: StoredRow;
+}
+
+/** Writes compressed lines of JSON. The last line has the number of rows and a digest of all lines before it. */
+export async function writeBackup(file: string, header: BackupHeader, rows: AsyncIterable<BackupRow>): Promise<number> {
+  let count = 0;
+  const digest = createHash("sha256");
+  async function* lines(): AsyncGenerator<string> {
+    const line = (value: unknown) => {
+      const text = `${JSON.stringify(value)}\n`;
+      digest.update(text);
+      return text;
+    };
+    yield line({ nexus: "backup", format: FORMAT, ...header });
+    for await (const { table, row } of rows) {
+      count++;
+      yield line({ table, row });
+    }
+    yield `${JSON.stringify({ rows: count, sha256: digest.digest("hex") })}\n`;
+  }
+  const compressed = pipeline(Readable.from(lines()), createGzip(), () => {});
+  await writeOwnerOnly(file, compressed as AsyncIterable<Uint8Array>);
+  return count;
+}
+
+/** Receives the content of a backup. */
+export interface BackupReader {
+  header: (header: BackupHeader) => Promise<void>;
+  row: (row: BackupRow) => Promise<void>;
+}
+
+/** Reads a whole backup. Throws DATA_DAMAGED if it was changed or is incomplete. */
+export async function readBackup(file: string, reader: BackupReader): Promise<number> {
+  const digest = createHash("sha256");
+  let count = 0;
+  let isOver = false;
+  let header: BackupHeader | undefined;
+  for await (const line of linesOf(file)) {
+    if (isOver) throw damaged(file, "something follows its last line");
+    const value = parsed(file, line);
+    if (!header) await reader.header((header = headerIn(file, value)));
+    else if (isRowLine(value)) {
+      count++;
+      await reader.row(value);
+    } else {
+      if (value["rows"] !== count) throw damaged(file, `it has ${count} rows instead of ${String(value["rows"])}`);
+      if (value["sha256"] !== digest.digest("hex")) throw damaged(file, "its checksum does not match");
+      isOver = true;
+    }
+    if (!isOver) digest.update(`${line}\n`);
+  }
+  if (!isOver) throw damaged(file, "its end is missing");
+  return count;
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  const opened = pipeline(createReadStream(file), createGunzip(), () => {});
+  try {
+    for await (const chunk of opened as AsyncIterable<Buffer>) {
+      const lines = (rest + decoder.write(chunk)).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+  if (rest !== "") throw damaged(file, "its last line is not complete");
+}
+
+function unreadable(file: string, error: unknown): unknown {
+  if (error instanceof NexusError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code?.startsWith("Z_")) return damaged(file, messageOf(error));
+  return new NexusError("ARGUMENTS_INVALID", `The backup cannot be read: ${messageOf(error)}`, {
+    source: { file },
+    hint: "Check the path and the permissions of the file.",
+    cause: error,
+    mayHaveReached: false,
+  });
+}
+
+function parsed(file: string, line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isRecord(value)) return value;
+  } catch {
+    // Reported below.
+  }
+  throw damaged(file, "a line of it is not JSON");
+}
+
+function headerIn(file: string, value: Record<string, unknown>): BackupHeader {
+  const { nexus, format, schema, at, check } = value;
+  if (nexus !== "backup") throw damaged(file, "it does not start as a backup of Nexus");
+  if (typeof format === "number" && format > FORMAT) throw newerFormat(file, format);
+  if (format === FORMAT && typeof schema === "number" && typeof at === "number" && typeof check === "string") {
+    return { schema, at, check };
+  }
+  throw damaged(file, "its first line is not complete");
+}
+
+function isRowLine(value: Record<string, unknown>): value is Record<string, unknown> & BackupRow {
+  return typeof value["table"] === "string" && /^nexus_[a-z_]+$/.test(value["table"]) && isRecord(value["row"]);
+}
+
+function damaged(file: string, what: string): NexusError {
+  return new NexusError("DATA_DAMAGED", `The backup is damaged: ${what}`, {
+    source: { file },
+    hint: "Nothing was changed. Use another backup.",
+    mayHaveReached: false,
+  });
+}
+
+function newerFormat(file: string, format: number): NexusError {
+  return new NexusError(
+    "CONFIG_INVALID",
+    `The backup has format ${format}; this version of Nexus reads format ${FORMAT}`,
+    {
+      source: { file },
+      hint: "Update Nexus: npm install -g nexus-mcp@latest",
+      mayHaveReached: false,
+    },
+  );
+}

@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import type { Logger } from "../text/logger.ts";
+import type { DatabaseAddress } from "./engine/database-address.ts";
+import { openEngine } from "./engine/engine.ts";
+import { isDamage } from "./engine/store-failure.ts";
+import { DatabaseSecrets } from "./keep/database-secrets.ts";
+import { findKeyCheck } from "./keep/key-check.ts";
+import { countRows, findInconsistencies, type KeptTable } from "./keep/kept-rows.ts";
+import { Tenants } from "./keep/tenants.ts";
+import { requireKey } from "./key-of-store.ts";
+import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
+import { LATEST_VERSION, loadVersion, type StoreEngine } from "./tables/migrate.ts";
+
+/** The result of a check. */
+export type StoreCheck =
+  | { kind: "absent" }
+  /** The file is damaged, so the tables were not read. */
+  | { kind: "unreadable"; damage: readonly string[] }
+  /** The schema is older than this program, so only the file and the version were checked. */
+  | { kind: "outdated"; version: number }
+  | { kind: "checked"; version: number; damage: readonly string[]; rows: Readonly<Record<KeptTable, number>> };
+
+export interface CheckOptions {
+  address: DatabaseAddress;
+  masterKey: MasterKeyPlace;
+  logger: Logger;
+}
+
+/** Checks a store without changing it. Throws if the schema is newer or the master key is wrong. */
+export async function checkStore({ address, masterKey, logger }: CheckOptions): Promise<StoreCheck> {
+  if (address.kind === "sqlite" && !existsSync(address.file)) return { kind: "absent" };
+  let engine: StoreEngine | undefined;
+  try {
+    engine = await openEngine(address, logger);
+    return await check(engine, masterKey);
+  } catch (error) {
+    if (!(error instanceof NexusError) || !isDamage(error)) throw error;
+    return { kind: "unreadable", damage: [messageOf(error.cause)] };
+  } finally {
+    await engine?.close();
+  }
+}
+
+async function check(engine: StoreEngine, masterKey: MasterKeyPlace): Promise<StoreCheck> {
+  const damage = await engine.findDamage();
+  if (damage.length > 0) return { kind: "unreadable", damage };
+  const version = await loadVersion(engine);
+  if (version === 0) return { kind: "absent" };
+  if (version < LATEST_VERSION) return { kind: "outdated", version };
+  const checkValue = await findKeyCheck(engine.db);
+  const what = `The store ${engine.shown}`;
+  if (checkValue !== undefined) {
+    const key = requireKey(checkValue, await masterKey.find(), { what, place: masterKey });
+    damage.push(...(await findUnreadableSecrets(engine, key)));
+  }
+  damage.push(...(await findInconsistencies(engine.db)));
+  return { kind: "checked", version, damage, rows: await countRows(engine.db) };
+}
+
+async function findUnreadableSecrets({ db }: StoreEngine, masterKey: MasterKey): Promise<string[]> {
+  const key = masterKey.derive("secrets");
+  const problems: string[] = [];
+  for (const { name } of await new Tenants(db, Date.now).list()) {
+    const { unreadable } = await new DatabaseSecrets(db, { tenant: name, key, now: Date.now }).list();
+    if (unreadable > 0) problems.push(`nexus_secrets: ${unreadable} of tenant "${name}" cannot be decrypted`);
+  }
+  return problems;
+}

@@ -1,0 +1,46 @@
+import { fileURLToPath } from "node:url";
+import { toAbsolutePath } from "../../files/paths.ts";
+
+/** The address of a database. `shown` is for messages and never contains a password. */
+export type DatabaseAddress =
+  | { kind: "sqlite"; file: string; shown: string }
+  | { kind: "postgres"; url: string; shown: string };
+
+/** The folders for relative paths and `~`. */
+export interface AddressBase {
+  home: string;
+  base: string;
+}
+
+/** Parses a `file:` address, a path or `postgres://…`; undefined for anything else. */
+export function parseDatabaseAddress(text: string, base: AddressBase): DatabaseAddress | undefined {
+  if (/^postgres(?:ql)?:\/\//i.test(text)) return postgresAddress(text);
+  if (/^file:\/\//i.test(text)) return fileAddress(text);
+  const path = text.replace(/^file:/i, "");
+  // A single letter with a colon is a drive on Windows.
+  if (path === "" || path === ":memory:" || /^[a-z][a-z0-9+.-]+:/i.test(path)) return undefined;
+  return sqliteAddress(toAbsolutePath(path, base));
+}
+
+export function sqliteAddress(file: string): DatabaseAddress {
+  return { kind: "sqlite", file, shown: file };
+}
+
+function fileAddress(text: string): DatabaseAddress | undefined {
+  try {
+    return sqliteAddress(fileURLToPath(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function postgresAddress(text: string): DatabaseAddress | undefined {
+  try {
+    const { username, host, pathname } = new URL(text);
+    const user = username === "" ? "" : `${username}@`;
+    // The query can also contain a password.
+    return { kind: "postgres", url: text, shown: `postgres://${user}${host}${pathname}` };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,146 @@
+import { chmod, mkdir, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Kysely, sql, type Dialect } from "kysely";
+import { messageOf } from "../../errors/nexus-error.ts";
+import { asText } from "../../text/as-text.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { DatabaseAddress } from "./database-address.ts";
+import { PostgresPoolDialect } from "./postgres-dialect.ts";
+import { SqliteFileDialect, untilFree } from "./sqlite-dialect.ts";
+import { openSqliteFile, type SqliteHandle, type SqlRow } from "./sqlite-handle.ts";
+import { isDamage, sqliteFailure, storeUnavailable } from "./store-failure.ts";
+
+/** An open database, with the operations that differ between SQLite and PostgreSQL. */
+export interface Engine<Tables> {
+  readonly kind: DatabaseAddress["kind"];
+  /** The address for messages. */
+  readonly shown: string;
+  readonly db: Kysely<Tables>;
+  hasTable(name: string): Promise<boolean>;
+  /** Takes an exclusive lock until the end of the transaction. */
+  lockForMigration(transaction: Kysely<Tables>): Promise<void>;
+  /** Runs the integrity check of the database. */
+  findDamage(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** WAL and `full`: committed data survives a crash of the process and of the machine. */
+const PRAGMAS = [
+  // `untilFree` waits instead.
+  "pragma busy_timeout = 0",
+  "pragma journal_mode = wal",
+  "pragma synchronous = full",
+  "pragma foreign_keys = on",
+];
+const MAX_CONNECTIONS = 10;
+const CONNECT_MS = 3_000;
+const QUERY_MS = 10_000;
+/** The type id of `bigint` in PostgreSQL. All values are times and counts, which fit into a number. */
+const INT8 = 20;
+/** The key of the advisory lock; an arbitrary number. */
+const MIGRATION_LOCK = 63_987;
+
+export async function openEngine<Tables>(address: DatabaseAddress, logger: Logger): Promise<Engine<Tables>> {
+  return address.kind === "sqlite" ? openSqlite(address, logger) : openPostgres(address, logger);
+}
+
+type AddressOf<K extends DatabaseAddress["kind"]> = Extract<DatabaseAddress, { kind: K }>;
+
+async function openSqlite<Tables>(address: AddressOf<"sqlite">, logger: Logger): Promise<Engine<Tables>> {
+  const { file, shown } = address;
+  await prepareFile(address, logger);
+  const handle = await openSqliteFile(file);
+  try {
+    for (const pragma of PRAGMAS) await untilFree(() => handle.exec(pragma));
+  } catch (error) {
+    handle.close();
+    throw sqliteFailure(shown, error);
+  }
+  const db = newKysely<Tables>(new SqliteFileDialect(handle, shown));
+  return {
+    kind: "sqlite",
+    shown,
+    db,
+    hasTable: async (name) => {
+      const found = await sql`select 1 from sqlite_master where type = 'table' and name = ${name}`.execute(db);
+      return found.rows.length > 0;
+    },
+    // Writing transactions already hold the lock of the file.
+    lockForMigration: async () => {},
+    findDamage: async () => integrityProblems(handle),
+    close: () => db.destroy(),
+  };
+}
+
+/** Creates the file with owner-only permissions; SQLite uses the same ones for its -wal and -shm files. */
+async function prepareFile({ file, shown }: AddressOf<"sqlite">, logger: Logger): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    const { mode } = await stat(file).catch(() => ({ mode: undefined }));
+    await using _created = await open(file, "a", 0o600);
+    // The mode of a new file is subject to the umask.
+    if (mode === undefined) await chmod(file, 0o600);
+    else if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      logger.warn(`Other users can read or change the database ${shown}. Run: chmod 600 ${shown}`);
+    }
+  } catch (error) {
+    const hint = "Make the file and its folder readable and writable for the user that runs Nexus.";
+    throw storeUnavailable(shown, error, hint).with({ mayHaveReached: false });
+  }
+}
+
+function integrityProblems(handle: SqliteHandle): string[] {
+  try {
+    const rows = [...handle.all("pragma integrity_check", []), ...handle.all("pragma foreign_key_check", [])];
+    return rows.filter((row) => row["integrity_check"] !== "ok").map((row) => problemIn(row));
+  } catch (error) {
+    if (isDamage(error)) return [messageOf(error)];
+    throw error;
+  }
+}
+
+/** `integrity_check` returns a sentence, `foreign_key_check` two tables. */
+function problemIn({ integrity_check: sentence, table, parent }: SqlRow): string {
+  return typeof sentence === "string"
+    ? sentence
+    : `${asText(table)} refers to a row of ${asText(parent)} that is not there`;
+}
+
+async function openPostgres<Tables>(address: AddressOf<"postgres">, logger: Logger): Promise<Engine<Tables>> {
+  const { url, shown } = address;
+  const { default: pg } = await import("pg");
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: QUERY_MS,
+    keepAlive: true,
+    application_name: "nexus",
+    types: {
+      getTypeParser: (type: number, format?: "text" | "binary") =>
+        type === INT8 ? Number : (pg.types.getTypeParser(type, format) as (text: string) => unknown),
+    },
+  });
+  // Without listeners, a lost connection would end the process. The pool opens a new one when needed.
+  pool.on("error", (error) => logger.warn(`A connection to ${shown} was lost: ${error.message}`));
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const db = newKysely<Tables>(new PostgresPoolDialect(pool, shown));
+  return {
+    kind: "postgres",
+    shown,
+    db,
+    hasTable: async (name) => {
+      const found = await sql<{ found: string | null }>`select to_regclass(${name})::text as found`.execute(db);
+      return found.rows[0]?.found !== null;
+    },
+    lockForMigration: async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction);
+    },
+    findDamage: async () => [],
+    close: () => db.destroy(),
+  };
+}
+
+function newKysely<Tables>(dialect: Dialect): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect });
+}

@@ -1,0 +1,79 @@
+import { messageOf } from "../../errors/nexus-error.ts";
+import { storeUnusable } from "./store-failure.ts";
+
+export type SqlRow = Record<string, unknown>;
+
+/** An open SQLite file, independent of the library. All calls are synchronous. */
+export interface SqliteHandle {
+  all(sql: string, parameters: readonly unknown[]): SqlRow[];
+  /** Returns the number of changed rows. */
+  run(sql: string, parameters: readonly unknown[]): number;
+  exec(sql: string): void;
+  close(): void;
+}
+
+/** Loads a library; undefined if this version of Node does not have it. */
+export type SqliteLibrary = () => Promise<((file: string) => SqliteHandle) | undefined>;
+
+/** The common part of both libraries. */
+interface Statement {
+  all(...parameters: unknown[]): SqlRow[];
+  run(...parameters: unknown[]): { changes: number | bigint };
+}
+
+interface Database {
+  prepare(sql: string): Statement;
+  exec(sql: string): void;
+  close(): void;
+}
+
+/** Node's own library, since 22.13. */
+const nodeSqlite: SqliteLibrary = async () => {
+  const module = quietly(() => process.getBuiltinModule("node:sqlite") as unknown) as
+    | { DatabaseSync: new (file: string) => Database }
+    | undefined;
+  if (!module) return undefined;
+  return (file) => handle(new module.DatabaseSync(file), (parameters) => parameters);
+};
+
+const libsql: SqliteLibrary = async () => {
+  const { default: Libsql } = (await import("libsql")) as unknown as { default: new (file: string) => Database };
+  // libsql takes a single null for an object of named parameters, so it gets an array.
+  return (file) => handle(new Libsql(file), (parameters) => [parameters]);
+};
+
+/** Opens the file with the first library that loads. */
+export async function openSqliteFile(
+  file: string,
+  libraries: readonly SqliteLibrary[] = [nodeSqlite, libsql],
+): Promise<SqliteHandle> {
+  const reasons: unknown[] = [];
+  for (const load of libraries) {
+    const open = await load().catch((error: unknown) => void reasons.push(error));
+    if (open) return open(file);
+  }
+  throw storeUnusable(
+    `No SQLite library can be loaded${reasons.length > 0 ? `: ${reasons.map(messageOf).join(", ")}` : ""}`,
+    "Use Node.js 22.13 or newer, run npm install libsql, or use PostgreSQL: --database postgres://…",
+  );
+}
+
+function handle(database: Database, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
+  return {
+    all: (sql, parameters) => database.prepare(sql).all(...spread([...parameters])),
+    run: (sql, parameters) => Number(database.prepare(sql).run(...spread([...parameters])).changes),
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+  };
+}
+
+/** Suppresses the warning of some Node versions that the module is experimental. */
+function quietly<T>(load: () => T): T {
+  const emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = () => {};
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

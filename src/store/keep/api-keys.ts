@@ -1,0 +1,190 @@
+import type { Kysely } from "kysely";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ApiKeyRow, StoreTables } from "../tables/tables.ts";
+import { announce } from "./generations.ts";
+import { hashOfKey, idInKey, isSameHash, newKeyId, newKeyText } from "./key-text.ts";
+
+type KeyRole = "caller" | "operator" | "admin";
+
+/** The permissions of a key, as patterns. */
+interface KeyGrants {
+  allow: readonly string[];
+  deny: readonly string[];
+  readOnly: boolean;
+}
+
+interface KeyLimits {
+  rate?: { max: number; windowMs: number } | undefined;
+  perDay?: number | undefined;
+}
+
+export interface NewApiKey {
+  tenant: string;
+  name: string;
+  role: KeyRole;
+  grants: KeyGrants;
+  limits?: KeyLimits;
+  allTenants?: boolean;
+  expiresAt?: number | undefined;
+}
+
+/** A key without its secret. */
+export interface ApiKey extends Required<Omit<NewApiKey, "expiresAt">> {
+  id: string;
+  createdAt: number;
+  expiresAt: number | undefined;
+  revokedAt: number | undefined;
+  usedAt: number | undefined;
+  /** Until then, the secret before the last rotation is also valid. */
+  formerUntil: number | undefined;
+}
+
+/** A new key with its full text, which is shown only once. */
+export interface IssuedKey {
+  key: string;
+  about: ApiKey;
+}
+
+/** API keys, found by id and stored as hashes. */
+export class ApiKeys {
+  readonly #db: Kysely<StoreTables>;
+  readonly #now: () => number;
+
+  constructor(db: Kysely<StoreTables>, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  /** Throws if the tenant does not exist. */
+  async create({
+    tenant,
+    name,
+    role,
+    grants,
+    limits = {},
+    allTenants = false,
+    expiresAt,
+  }: NewApiKey): Promise<IssuedKey> {
+    const id = newKeyId();
+    const key = newKeyText(id);
+    const row: ApiKeyRow = {
+      id,
+      tenant,
+      name,
+      role,
+      grants: JSON.stringify(grants),
+      limits: JSON.stringify(limits),
+      all_tenants: allTenants ? 1 : 0,
+      hash: hashOfKey(key),
+      former_hash: null,
+      former_until: null,
+      created_at: this.#now(),
+      expires_at: expiresAt ?? null,
+      revoked_at: null,
+      used_at: null,
+    };
+    await this.#db.transaction().execute(async (transaction) => {
+      const owner = await transaction.selectFrom("nexus_tenants").where("name", "=", tenant).select("name").execute();
+      if (owner.length === 0) throw unknownTenant(tenant);
+      await transaction.insertInto("nexus_api_keys").values(row).execute();
+      await announce(transaction, "keys");
+    });
+    return { key, about: fromRow(row) };
+  }
+
+  async find(id: string): Promise<ApiKey | undefined> {
+    const row = await this.#row(id);
+    return row && fromRow(row);
+  }
+
+  /** The key with this full text, also if it is revoked or expired; undefined if the secret is wrong. */
+  async findByText(text: string): Promise<ApiKey | undefined> {
+    const id = idInKey(text);
+    const row = id === undefined ? undefined : await this.#row(id);
+    if (!row) return undefined;
+    const hash = hashOfKey(text);
+    const isFormer = isSameHash(hash, row.former_hash ?? "") && (row.former_until ?? 0) > this.#now();
+    return isSameHash(hash, row.hash) || isFormer ? fromRow(row) : undefined;
+  }
+
+  /** The keys of a tenant, or all keys, the oldest first. */
+  async list(tenant?: string): Promise<ApiKey[]> {
+    const all = this.#db.selectFrom("nexus_api_keys").selectAll();
+    const rows = await (tenant === undefined ? all : all.where("tenant", "=", tenant)).execute();
+    return rows.map(fromRow).toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  async count(): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom("nexus_api_keys")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Replaces the secret; the old one stays valid for `overlapMs`. Undefined if there is no such key, or it is revoked. */
+  async rotate(id: string, overlapMs: number): Promise<IssuedKey | undefined> {
+    const key = newKeyText(id);
+    return this.#change(id, (row) => {
+      const until = this.#now() + overlapMs;
+      const former = overlapMs > 0 ? { former_hash: row.hash, former_until: until } : NO_FORMER;
+      return { hash: hashOfKey(key), ...former };
+    }).then((about) => about && { key, about });
+  }
+
+  /** Undefined if there is no such key, or it is already revoked. */
+  revoke(id: string): Promise<ApiKey | undefined> {
+    return this.#change(id, () => ({ revoked_at: this.#now(), ...NO_FORMER }));
+  }
+
+  /** Not announced to other processes. */
+  async recordUse(id: string): Promise<void> {
+    await this.#db.updateTable("nexus_api_keys").set({ used_at: this.#now() }).where("id", "=", id).execute();
+  }
+
+  async #change(id: string, change: (row: ApiKeyRow) => Partial<ApiKeyRow>): Promise<ApiKey | undefined> {
+    return this.#db.transaction().execute(async (transaction) => {
+      // Locks the row, so that the second of two rotations sees the secret of the first.
+      const row = await transaction
+        .updateTable("nexus_api_keys")
+        .set({ id })
+        .where("id", "=", id)
+        .where("revoked_at", "is", null)
+        .returningAll()
+        .executeTakeFirst();
+      if (!row) return undefined;
+      const changed = change(row);
+      await transaction.updateTable("nexus_api_keys").set(changed).where("id", "=", id).execute();
+      await announce(transaction, "keys");
+      return fromRow({ ...row, ...changed });
+    });
+  }
+
+  #row(id: string): Promise<ApiKeyRow | undefined> {
+    return this.#db.selectFrom("nexus_api_keys").selectAll().where("id", "=", id).executeTakeFirst();
+  }
+}
+
+const NO_FORMER = { former_hash: null, former_until: null };
+
+/** The columns were written by this program, so their format is known. */
+function fromRow(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    name: row.name,
+    role: row.role as KeyRole,
+    grants: JSON.parse(row.grants) as KeyGrants,
+    limits: JSON.parse(row.limits) as KeyLimits,
+    allTenants: row.all_tenants === 1,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+    usedAt: row.used_at ?? undefined,
+    formerUntil: row.former_until ?? undefined,
+  };
+}
+
+function unknownTenant(tenant: string): NexusError {
+  return new NexusError("NAME_UNKNOWN", `There is no tenant "${tenant}"`, { mayHaveReached: false });
+}

@@ -1,0 +1,93 @@
+import type { Kysely } from "kysely";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { StoreTables } from "../tables/tables.ts";
+import { announce } from "./generations.ts";
+
+export interface Tenant {
+  name: string;
+  createdAt: number;
+}
+
+/** Same rule as for server ids. */
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+/** The tables with data of tenants. */
+const OWNED = ["nexus_api_keys", "nexus_secrets", "nexus_writes", "nexus_eras", "nexus_answers"] as const;
+
+/** Tenants: groups of callers with separate data. */
+export class Tenants {
+  readonly #db: Kysely<StoreTables>;
+  readonly #now: () => number;
+
+  constructor(db: Kysely<StoreTables>, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  /** Throws if the name is invalid or already used. */
+  async create(name: string): Promise<Tenant> {
+    if (!NAME.test(name)) throw invalidName(name);
+    const createdAt = this.#now();
+    await this.#db.transaction().execute(async (transaction) => {
+      const { numInsertedOrUpdatedRows } = await transaction
+        .insertInto("nexus_tenants")
+        .values({ name, created_at: createdAt })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows !== 1n) throw takenName(name);
+      await announce(transaction, "tenants");
+    });
+    return { name, createdAt };
+  }
+
+  async find(name: string): Promise<Tenant | undefined> {
+    const row = await this.#db.selectFrom("nexus_tenants").selectAll().where("name", "=", name).executeTakeFirst();
+    return row && { name: row.name, createdAt: row.created_at };
+  }
+
+  /** Sorted by name. */
+  async list(): Promise<Tenant[]> {
+    const rows = await this.#db.selectFrom("nexus_tenants").selectAll().execute();
+    // Databases sort text differently.
+    return rows
+      .map((row) => ({ name: row.name, createdAt: row.created_at }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Removes a tenant and all its data; false if it does not exist. */
+  async remove(name: string): Promise<boolean> {
+    if (name === DEFAULT_TENANT) throw defaultStays();
+    return this.#db.transaction().execute(async (transaction) => {
+      for (const table of OWNED) await transaction.deleteFrom(table).where("tenant", "=", name).execute();
+      const { numDeletedRows } = await transaction
+        .deleteFrom("nexus_tenants")
+        .where("name", "=", name)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) return false;
+      await announce(transaction, "tenants");
+      await announce(transaction, "keys");
+      return true;
+    });
+  }
+}
+
+function invalidName(name: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} is not a valid name for a tenant`, {
+    hint: "Use 1 to 32 lower-case letters, digits and dashes, starting with a letter.",
+    mayHaveReached: false,
+  });
+}
+
+function takenName(name: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `There is already a tenant "${name}"`, {
+    hint: "Choose another name.",
+    mayHaveReached: false,
+  });
+}
+
+function defaultStays(): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `The tenant "${DEFAULT_TENANT}" cannot be removed`, {
+    hint: "It has the servers of the configuration files. Remove its keys or servers instead.",
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,167 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { addressOf, onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
+import type { ChangeTopic } from "./keep/generations.ts";
+
+onBothEngines("a store", (world) => {
+  test("concurrent first users of a store create it once, with one master key", async () => {
+    const address = await world().newAddress();
+    const stores = await Promise.all(Array.from({ length: 6 }, () => world().openStore({ address })));
+    expect(new Set(stores.map(({ masterKey }) => masterKey.checkValue)).size).toBe(1);
+    expect(stores.map(({ migrated }) => migrated.from).toSorted((a, b) => a - b)).toEqual([0, 1, 1, 1, 1, 1]);
+    const [one, other] = stores;
+    await one?.secrets("default").set("pin", "4711");
+    expect(await other?.secrets("default").get("pin")).toEqual({ value: "4711" });
+  });
+
+  test("a store keeps its data after it is closed", async () => {
+    const address = await world().newAddress();
+    const first = await world().openStore({ address });
+    await first.trust.trust("/a", "one");
+    await first.close();
+    const second = await world().openStore({ address });
+    expect(await second.trust.isTrusted("/a", "one")).toBe(true);
+    expect(second.migrated).toEqual({ from: 1, to: 1 });
+  });
+
+  test("a store with a newer schema is refused", async () => {
+    const address = await world().newAddress();
+    const store = await world().openStore({ address });
+    await store.engine.db.insertInto("nexus_migrations").values({ version: 7, name: "later", applied_at: 1 }).execute();
+    await expect(world().openStore({ address })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("has schema version 7; this version of Nexus supports up to 1"),
+      hint: expect.stringContaining("Update Nexus"),
+    });
+  });
+
+  test("a wrong master key is refused, and the message names its origin", async () => {
+    const address = await world().newAddress();
+    await world().openStore({ address });
+    const masterKey = world().keyIn("state", { NEXUS_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") });
+    await expect(world().openStore({ address, masterKey })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(
+        /^The store .* was created with another master key than the one in NEXUS_MASTER_KEY$/,
+      ),
+    });
+  });
+
+  test("a missing master key is reported, and no new one is created", async () => {
+    const address = await world().newAddress();
+    await world().openStore({ address });
+    const elsewhere = world().keyIn("elsewhere");
+    await expect(world().openStore({ address, masterKey: elsewhere })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/^The master key of the store .* is missing$/),
+    });
+    await expect(stat(elsewhere.file)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("changes of keys and tenants are noticed by other processes within a second", async () => {
+    const address = await world().newAddress();
+    const [here, there] = [await world().openStore({ address }), await world().openStore({ address })];
+    const heard: ChangeTopic[] = [];
+    let hear: () => void = () => {};
+    const stop = await there.changes.listen((topic) => {
+      heard.push(topic);
+      hear();
+    });
+    const takes: number[] = [];
+    const noticing = async <T>(change: () => Promise<T>): Promise<T> => {
+      const noticed = new Promise<void>((resolve) => (hear = resolve));
+      const result = await change();
+      const changedAt = performance.now();
+      await noticed;
+      takes.push(performance.now() - changedAt);
+      return result;
+    };
+    await noticing(() => here.tenants.create("shop"));
+    const grants = { allow: ["*"], deny: [], readOnly: false };
+    const { about } = await noticing(() => here.keys.create({ tenant: "shop", name: "a", role: "caller", grants }));
+    await here.keys.recordUse(about.id);
+    await noticing(() => here.keys.revoke(about.id));
+    expect(heard).toEqual(["tenants", "keys", "keys"]);
+    // A busy machine may delay some of them.
+    expect(Math.min(...takes)).toBeLessThan(1_000);
+    expect(there.changes.silentSince).toBeUndefined();
+    stop();
+  });
+
+  test("a failed transaction is rolled back, and concurrent writes succeed", async () => {
+    const store = await world().openStore();
+    const failing = store.engine.db.transaction().execute(async (transaction) => {
+      await transaction.insertInto("nexus_tenants").values({ name: "half", created_at: 1 }).execute();
+      throw new Error("no");
+    });
+    const others = Array.from({ length: 5 }, (_, index) => store.tenants.create(`t${index}`));
+    await expect(failing).rejects.toThrow("no");
+    await Promise.all(others);
+    expect((await store.tenants.list()).map(({ name }) => name)).toEqual(["default", "t0", "t1", "t2", "t3", "t4"]);
+  });
+});
+
+test.skipIf(process.platform === "win32")("the files of a store and its master key are owner-only", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const address = addressOf(join(world.folder, "new", "folder", "nexus.db"));
+  const store = await world.openStore({ address });
+  await store.trust.trust("/a", "one");
+  const { file } = address as { file: string };
+  for (const each of [file, `${file}-wal`, `${file}-shm`, world.masterKey.file]) {
+    expect((await stat(each)).mode & 0o777).toBe(0o600);
+  }
+  expect((await stat(dirname(file))).mode & 0o777).toBe(0o700);
+});
+
+test("a master key in NEXUS_MASTER_KEY may be base64 or hex, and no file is created", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const key = Buffer.alloc(32, 3);
+  const address = await world.newAddress();
+  for (const NEXUS_MASTER_KEY of [key.toString("base64"), key.toString("hex"), ` ${key.toString("base64url")}\n`]) {
+    const masterKey = world.keyIn("state", { NEXUS_MASTER_KEY });
+    const store = await world.openStore({ address, masterKey });
+    expect(store.masterKey.origin).toBe("NEXUS_MASTER_KEY");
+  }
+  await expect(stat(world.masterKey.file)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+test("an invalid master key is refused, and the error does not contain it", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  for (const NEXUS_MASTER_KEY of ["hello", "x".repeat(64), "a".repeat(62), "ü".repeat(44)]) {
+    const error: unknown = await world
+      .openStore({ masterKey: world.keyIn("state", { NEXUS_MASTER_KEY }) })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("NEXUS_MASTER_KEY") });
+    expect(JSON.stringify(error) + String(error)).not.toContain(NEXUS_MASTER_KEY);
+  }
+});
+
+test("derived keys differ by purpose and are stable", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const { masterKey } = await world.openStore();
+  const purposes = ["seal", "secrets", "sign", "check"] as const;
+  const keys = purposes.map((purpose) => masterKey.derive(purpose).toString("hex"));
+  expect(new Set(keys).size).toBe(4);
+  const again = await world.masterKey.find();
+  expect(purposes.map((purpose) => again?.derive(purpose).toString("hex"))).toEqual(keys);
+  expect(await readFile(world.masterKey.file, "utf8")).not.toContain(masterKey.checkValue);
+});
+
+test.each([
+  ["plain text", "this is not a database ".repeat(100)],
+  ["only a header", `SQLite format 3\0${"\u0001".repeat(2_000)}`],
+])("a database file with %s is refused and not changed", async (_, content) => {
+  await using world = await StoreWorld.open("sqlite");
+  const file = join(world.folder, "other.db");
+  await writeFile(file, content, { mode: 0o600 });
+  await expect(world.openStore({ address: addressOf(file) })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  expect(await readFile(file, "utf8")).toBe(content);
+});
+
+test("a folder instead of a database file is reported", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  await expect(world.openStore({ address: addressOf(world.folder) })).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+  });
+});

@@ -1,0 +1,92 @@
+import type { ServerInstance } from "../auth/server-instance.ts";
+import { SILENT, type Logger } from "../text/logger.ts";
+import { ChangeNotices } from "./change-notices.ts";
+import type { DatabaseAddress } from "./engine/database-address.ts";
+import { openEngine } from "./engine/engine.ts";
+import { ApiKeys } from "./keep/api-keys.ts";
+import { DatabaseCache } from "./keep/database-cache.ts";
+import { DatabaseEras } from "./keep/database-eras.ts";
+import { DatabaseSecrets } from "./keep/database-secrets.ts";
+import { DatabaseTrust } from "./keep/database-trust.ts";
+import { DatabaseWriteLedger } from "./keep/database-write-ledger.ts";
+
+import { Tenants } from "./keep/tenants.ts";
+import { openKey } from "./key-of-store.ts";
+import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
+import { migrate, type Migrated, type StoreEngine } from "./tables/migrate.ts";
+
+export interface StoreOptions {
+  address: DatabaseAddress;
+  masterKey: MasterKeyPlace;
+  logger?: Logger | undefined;
+  now?: () => number;
+}
+
+interface StoreParts {
+  masterKey: MasterKey;
+  migrated: Migrated;
+  now: () => number;
+}
+
+/** The persistent data of a gateway, in SQLite or PostgreSQL. Several processes can share a store. */
+export class Store implements AsyncDisposable {
+  readonly engine: StoreEngine;
+  readonly tenants: Tenants;
+  readonly keys: ApiKeys;
+  readonly trust: DatabaseTrust;
+  readonly changes: ChangeNotices;
+  readonly masterKey: MasterKey;
+  /** The schema versions before and after opening. */
+  readonly migrated: Migrated;
+  readonly #now: () => number;
+
+  private constructor(engine: StoreEngine, { masterKey, migrated, now }: StoreParts) {
+    const { db } = engine;
+    this.engine = engine;
+    this.masterKey = masterKey;
+    this.migrated = migrated;
+    this.tenants = new Tenants(db, now);
+    this.keys = new ApiKeys(db, now);
+    this.trust = new DatabaseTrust(db);
+    this.changes = new ChangeNotices(db);
+    this.#now = now;
+  }
+
+  /** Creates the store and the master key if missing. Throws if the schema is newer or the master key does not match. */
+  static async open({ address, masterKey, logger = SILENT, now = Date.now }: StoreOptions): Promise<Store> {
+    const engine: StoreEngine = await openEngine(address, logger);
+    try {
+      const migrated = await migrate(engine);
+      return new Store(engine, { masterKey: await openKey(engine, masterKey), migrated, now });
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  secrets(tenant: string): DatabaseSecrets {
+    return new DatabaseSecrets(this.engine.db, { tenant, key: this.masterKey.derive("secrets"), now: this.#now });
+  }
+
+  writes(of: ServerInstance): DatabaseWriteLedger {
+    return new DatabaseWriteLedger(this.engine.db, of, this.#now);
+  }
+
+  eras(tenant: string): DatabaseEras {
+    return new DatabaseEras(this.engine.db, tenant, this.#now);
+  }
+
+  cache(tenant: string, { maxAnswers }: { maxAnswers?: number } = {}): DatabaseCache {
+    const limit = maxAnswers === undefined ? {} : { maxAnswers };
+    return new DatabaseCache(this.engine.db, { tenant, now: this.#now, ...limit });
+  }
+
+  async close(): Promise<void> {
+    this.changes.close();
+    await this.engine.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * All tables after the newest migration. Columns are text or bigint: times are milliseconds since 1970, structured values
+ * are JSON. `id` is the SHA-256 of a key that may be long, because PostgreSQL limits the length of indexed values.
+ */
+export interface StoreTables {
+  nexus_migrations: { version: number; name: string; applied_at: number };
+  /** Facts about the store itself. */
+  nexus_facts: { name: string; value: string };
+  /** The value of a topic grows with each change that other processes must notice. */
+  nexus_generations: { topic: string; value: number };
+  nexus_tenants: { name: string; created_at: number };
+  nexus_api_keys: ApiKeyRow;
+  /** `sealed` also contains the name, so the table does not reveal the names of secrets. */
+  nexus_secrets: { id: string; tenant: string; sealed: string; changed_at: number };
+  nexus_writes: WriteRow;
+  nexus_trust: { id: string; file: string; fingerprint: string };
+  nexus_eras: { id: string; tenant: string; era: string; expires_at: number };
+  nexus_answers: { id: string; tenant: string; key: string; result: string; expires_at: number; stored_at: number };
+}
+
+export interface ApiKeyRow {
+  id: string;
+  tenant: string;
+  name: string;
+  role: string;
+  /** JSON. */
+  grants: string;
+  /** JSON. */
+  limits: string;
+  all_tenants: number;
+  hash: string;
+  /** Hash of the secret before the last rotation; valid until `former_until`. */
+  former_hash: string | null;
+  former_until: number | null;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+  used_at: number | null;
+}
+
+export interface WriteRow {
+  id: string;
+  tenant: string;
+  server: string;
+  instance: string;
+  key: string;
+  kind: string;
+  at: number;
+  until: number | null;
+  tool: string | null;
+  /** JSON. */
+  result: string | null;
+}
+
+export type TableName = keyof StoreTables;
+
+/** The tables in a backup and their primary keys. A table comes after the tables that it references. */
+export const KEPT_TABLES = {
+  nexus_tenants: "name",
+  nexus_api_keys: "id",
+  nexus_secrets: "id",
+  nexus_writes: "id",
+  nexus_trust: "id",
+} as const satisfies Partial<Record<TableName, string>>;
+
+/** Tables that are not in a backup: caches, and facts about this database. */
+export const UNSAVED_TABLES = [
+  "nexus_eras",
+  "nexus_answers",
+  "nexus_generations",
+  "nexus_facts",
+  "nexus_migrations",
+] as const satisfies readonly TableName[];
+
+/** Columns that contain JSON. */
+export const JSON_COLUMNS = [
+  { table: "nexus_api_keys", id: "id", column: "grants" },
+  { table: "nexus_api_keys", id: "id", column: "limits" },
+  { table: "nexus_writes", id: "id", column: "result" },
+] as const;
