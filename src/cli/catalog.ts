@@ -218,6 +218,26 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "remove a secret",
     load: async () => (await import("./secrets/secrets-remove.ts")).secretsRemove,
   },
+  "store check": {
+    section: "Operate the gateway",
+    summary: "check the gateway's database for damage",
+    load: async () => (await import("./store/store-check.ts")).storeCheck,
+  },
+  "store backup": {
+    section: "Operate the gateway",
+    summary: "write the gateway's data into a file",
+    load: async () => (await import("./store/store-backup.ts")).storeBackup,
+  },
+  "store restore": {
+    section: "Operate the gateway",
+    summary: "restore the gateway's data from a backup",
+    load: async () => (await import("./store/store-restore.ts")).storeRestore,
+  },
+  "store migrate": {
+    section: "Operate the gateway",
+    summary: "create or update the tables of the gateway's database",
+    load: async () => (await import("./store/store-migrate.ts")).storeMigrate,
+  },
   demo: {
     section: "More",
     summary: "connect to the bundled demo server and show its features",

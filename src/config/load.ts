@@ -125,7 +125,7 @@ async function readPlace(
   try {
     const text = await loadText(path);
     if (text === undefined) {
-      if (layer === "explicit") throw missing(path);
+      if (layer === "explicit") throw missingFile(path);
       return undefined;
     }
     const found = findServers(await parseSource(text, path), path);
@@ -240,7 +240,7 @@ function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, fou
   };
 }
 
-function explicitly(path: string, { cwd }: ConfigContext): Candidate {
+export function explicitly(path: string, { cwd }: ConfigContext): Candidate {
   const file = resolve(cwd, path);
   return { file, layer: "explicit", folder: dirname(file) };
 }
@@ -253,7 +253,7 @@ function noServers(): NexusError {
   });
 }
 
-function missing(file: string): NexusError {
+export function missingFile(file: string): NexusError {
   return new NexusError("CONFIG_INVALID", "The configuration file does not exist", {
     phase: "config",
     source: { file },

@@ -1,0 +1,64 @@
+import type { StoreCheck } from "../../store/check.ts";
+import { defineCommand } from "../command/command.ts";
+import type { Output } from "../output/output.ts";
+import { chosenStore, DATABASE_OPTION } from "./chosen-database.ts";
+
+const DAMAGE_FOUND = 10;
+
+/** nexus store check */
+export const storeCheck = defineCommand({
+  usage: "nexus store check [--database ADDRESS]",
+  description: `Checks the integrity of the database, the schema version, the master key, that every secret can be decrypted, and that all rows are
+consistent. It changes nothing. Exit code 10: damage was found. Exit code 3: wrong master key, or a newer schema version.`,
+  words: { min: 0, max: 0 },
+  options: DATABASE_OPTION,
+  examples: [
+    ["nexus store check", "check the default store"],
+    ["nexus store check --json", `{"database":"…","exists":true,"schema":1,"damage":[],"rows":{"tenants":1,…}}`],
+  ],
+
+  async run(context) {
+    const { out } = context;
+    const chosen = await chosenStore(context);
+    const { checkStore } = await import("../../store/check.ts");
+    const found = await checkStore(chosen);
+    const { shown } = chosen.address;
+    if (out.json) out.value({ database: shown, ...factsOf(found) });
+    else tell(out, shown, found);
+    return damageOf(found).length > 0 ? DAMAGE_FOUND : 0;
+  },
+});
+
+function damageOf(found: StoreCheck): readonly string[] {
+  return found.kind === "checked" || found.kind === "unreadable" ? found.damage : [];
+}
+
+function factsOf(found: StoreCheck): Record<string, unknown> {
+  if (found.kind === "absent") return { exists: false, damage: [] };
+  return {
+    exists: true,
+    schema: found.kind === "unreadable" ? undefined : found.version,
+    damage: damageOf(found),
+    rows: found.kind === "checked" ? namedRows(found.rows) : undefined,
+  };
+}
+
+function tell(out: Output, shown: string, found: StoreCheck): void {
+  if (found.kind === "absent") return out.line(`There is no store at ${shown} yet. To create it: nexus store migrate`);
+  if (found.kind === "outdated") {
+    return out.line(`The store ${shown} has the older schema version ${found.version}. Run: nexus store migrate`);
+  }
+  const damage = damageOf(found);
+  if (found.kind === "checked" && damage.length === 0) {
+    const rows = Object.entries(namedRows(found.rows)).map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`);
+    return out.line(`The store ${shown} has no damage: schema version ${found.version}, ${rows.join(", ")}.`);
+  }
+  out.line(`The store ${shown} is damaged:`);
+  for (const problem of damage) out.line(`  ${problem}`);
+  out.note(`Restore a backup into a new database: nexus store restore FILE --database ADDRESS`);
+}
+
+/** Table names without their prefix. */
+function namedRows(rows: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(rows).map(([table, count]) => [table.replace(/^nexus_/, ""), count]));
+}
