@@ -14,7 +14,11 @@ export class InputNeeded extends Error {
   }
 }
 
-/** Whether a thrown value is not a failure of the handler: a question for the client, or a JSON-RPC error. */
+/**
+ * Whether a thrown value is not a failure of the handler: a question for the client, or a JSON-RPC error. An error with which
+ * the client answered a question is a failure of the handler.
+ */
 export function isProtocolOutcome(error: unknown): boolean {
-  return error instanceof InputNeeded || (error instanceof NexusError && error.details.rpc !== undefined);
+  if (error instanceof InputNeeded) return true;
+  return error instanceof NexusError && error.details.rpc !== undefined && error.code !== "INPUT_FAILED";
 }

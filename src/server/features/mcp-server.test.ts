@@ -154,3 +154,15 @@ describe.each<[string, Revision]>([
     expect(logs).toMatchObject([{ level: "warning", data: "trouble", logger: "worker" }]);
   });
 });
+
+test("a question that a legacy client answers with an error fails the tool, and not the request", async () => {
+  const server = newServer({ revisions: ["2025-11-25"] });
+  server.tool({ name: "ask" }, async (_args, { ask }) => {
+    await ask({ model: { method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } } });
+    return "asked";
+  });
+  const input = { capabilities: { sampling: {} }, handle: () => Promise.reject(new Error("no model here")) };
+  await using client = await connect(new MemoryTransport((end) => serveMemory(server, end)), { input });
+  const text = expect.stringContaining("sampling/createMessage") as string;
+  expect(await client.callTool("ask")).toMatchObject({ isError: true, content: [{ text }] });
+});
