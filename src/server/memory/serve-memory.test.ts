@@ -164,6 +164,16 @@ test("a request that says nothing of its era is of the era of the first", async 
   }
 });
 
+test("a server of the newest revision alone says so to a client that wants to initialize", async () => {
+  const { server } = serverOf();
+  const sent: Message[] = [];
+  const end: MemoryEnd = { onMessage: () => {}, send: (message) => sent.push(message), closed: new Promise(() => {}) };
+  serveMemory(server, end);
+  end.onMessage({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } });
+  const data = { supported: ["2026-07-28"], requested: "2025-11-25" };
+  await expect.poll(() => sent).toMatchObject([{ id: 1, error: { code: -32_022, data } }]);
+});
+
 test("a second request with the id of one that runs is refused, and the first can still be cancelled", async () => {
   const server = new McpServer({ name: "here", version: "1", revisions: ["2026-07-28"] });
   const sent: Message[] = [];

@@ -69,11 +69,13 @@ export function versionProblem(claimed: unknown, supported: readonly ModernRevis
 
 /** Who sent a modern request: version first, then the other keys that are required. */
 export function readSender(
-  { params = {} }: Request,
+  { method, params = {} }: Request,
   supported: readonly ModernRevision[],
 ): { sender: RequestSender } | { problem: ErrorObject } {
   const { _meta: meta } = params;
-  const version = isRecord(meta) ? meta[META.protocolVersion] : undefined;
+  const claimed = isRecord(meta) ? meta[META.protocolVersion] : undefined;
+  // A legacy client says its version elsewhere; it is told which ones are served, like any other.
+  const version = claimed ?? (method === "initialize" ? params["protocolVersion"] : undefined);
   const problem = versionProblem(version, supported);
   if (problem) return { problem };
   if (!isRecord(meta) || !isRecord(meta[META.clientCapabilities])) return { problem: missing(META.clientCapabilities) };
