@@ -4,6 +4,7 @@ export type { InputOptions, CallContext, InputAnswers, InputRequests } from "./f
 export { oneOf } from "./features/completion.ts";
 export type {
   Completer,
+  MethodHandler,
   OrText,
   PromptHandler,
   ResourceHandler,

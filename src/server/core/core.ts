@@ -60,6 +60,11 @@ export interface Offer {
   instructions: string | undefined;
   ttlMs: number;
   cacheScope: "public" | "private";
+  /**
+   * The capability `tasks` of 2025-11-25, where the core runs such tasks itself: `tools/call` with `task`, and `tasks/…`, of
+   * callers of that revision then reach it as they are. Without it, callers of that revision never see a task.
+   */
+  legacyTasks?: Record<string, unknown> | undefined;
 }
 
 export interface ListenRequest {
@@ -69,6 +74,8 @@ export interface ListenRequest {
   interests: Interests;
   /** Hears each change as a notification in the caller's own names and URIs, without a subscription id. */
   onChange: (notification: Notification) => void;
+  /** The core ends what can be ended: its client is told, and may subscribe again. Absent where there is no such end. */
+  onEnd?: (() => void) | undefined;
 }
 
 /** Changes that somebody listens to. */

@@ -12,14 +12,14 @@ const RESERVED_META: ReadonlySet<string> = new Set<string>([
   "baggage",
 ]);
 
-/** A copy without reserved `_meta`; the same object if it has none. */
-export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T): T {
+/** A copy without reserved `_meta`, except for `keptKey`; the same object if it has none. */
+export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T, keptKey?: string): T {
   const meta = carrier._meta;
   if (!isRecord(meta)) return carrier;
   const kept: [string, unknown][] = [];
   let hasReserved = false;
   for (const name in meta) {
-    if (RESERVED_META.has(name)) hasReserved = true;
+    if (RESERVED_META.has(name) && name !== keptKey) hasReserved = true;
     else kept.push([name, meta[name]]);
   }
   if (!hasReserved) return carrier;

@@ -38,6 +38,8 @@ export interface CallContext {
   readonly principal: Principal;
   /** For whom a gateway in front of this server calls, where it says so. */
   readonly onBehalfOf: string | undefined;
+  /** Of the request, as it came: for members that extensions add. */
+  readonly params: Params;
   /** What the client declared. */
   readonly client: ClientCapabilities;
   /** Fires when the client cancels the request, or leaves. */
@@ -53,6 +55,11 @@ export interface CallContext {
   readonly progress: (progress: Progress) => void;
   /** Sent only if the client wants this level. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
+  /**
+   * Lets the client disconnect and come back for the answer after a while; for calls that take long. Does nothing where the
+   * client could not come back: only those of 2025-11-25 over HTTP can.
+   */
+  readonly pause: (retryMs?: number) => void;
 }
 
 /** Used if the client does not want reports, so that code can check for it and skip them. */
@@ -68,24 +75,28 @@ class ExchangeContext implements CallContext {
   readonly revision: string;
   readonly principal: Principal;
   readonly onBehalfOf: string | undefined;
+  readonly params: Params;
   readonly client: ClientCapabilities;
   readonly cancellation: CancelSignal;
   readonly ask: CallContext["ask"];
   readonly progress: CallContext["progress"];
   readonly log: CallContext["log"];
+  readonly pause: CallContext["pause"];
   #signal: AbortSignal | undefined;
 
   constructor(exchange: Exchange, rounds: SealedRounds) {
-    const { caller, principal, signal } = exchange;
+    const { caller, principal, params, signal } = exchange;
     this.era = caller.era;
     this.revision = caller.version;
     this.principal = principal;
     this.onBehalfOf = caller.onBehalfOf;
+    this.params = params;
     this.client = caller.capabilities;
     this.cancellation = signal;
     this.ask = (requests, options = {}) => ask(requests, options, { exchange, rounds });
     this.progress = progressSender(exchange);
     this.log = logSender(exchange);
+    this.pause = caller.pause ?? IGNORED_REPORT;
   }
 
   get signal(): AbortSignal {

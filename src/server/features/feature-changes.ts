@@ -1,14 +1,17 @@
-import type { Notification } from "../../protocol/json-rpc.ts";
+import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import { changeMethod, type ChangingList } from "../../protocol/list-kinds.ts";
-import type { Listening } from "../core/core.ts";
+import type { Listening, ListenRequest } from "../core/core.ts";
 
 /** Tells everybody who listens what has changed. */
 export class FeatureChanges {
   readonly #listeners = new Set<FeatureListening>();
 
-  listen(accepted: (interests: Interests) => Interests, interests: Interests, tell: Tell): Listening {
-    const listening = new FeatureListening(accepted, { tell, onClose: (ended) => this.#listeners.delete(ended) });
+  listen(
+    accepted: (interests: Interests) => Interests,
+    { interests, onChange: tell, onEnd: end }: ListenRequest,
+  ): Listening {
+    const listening = new FeatureListening(accepted, { tell, end, onClose: (ended) => this.#listeners.delete(ended) });
     void listening.update(interests);
     this.#listeners.add(listening);
     return listening;
@@ -25,22 +28,34 @@ export class FeatureChanges {
       if (listening.accepted.resources?.includes(uri)) listening.tell(notification);
     }
   }
-}
 
-type Tell = (notification: Notification) => void;
+  taskChanged(task: Params & { taskId: string }): void {
+    const notification: Notification = { jsonrpc: "2.0", method: "notifications/tasks", params: task };
+    for (const listening of this.#listeners) {
+      if (listening.accepted.tasks?.includes(task.taskId)) listening.tell(notification);
+    }
+  }
+
+  /** Ends what can be ended: sessions of legacy clients go on. */
+  end(): void {
+    for (const listening of this.#listeners) listening.end?.();
+  }
+}
 
 class FeatureListening implements Listening {
   accepted: Interests = {};
-  readonly tell: Tell;
+  readonly tell: ListenRequest["onChange"];
+  readonly end: ListenRequest["onEnd"];
   readonly #accept: (interests: Interests) => Interests;
   readonly #onClose: (listening: FeatureListening) => void;
 
   constructor(
     accept: (interests: Interests) => Interests,
-    { tell, onClose }: { tell: Tell; onClose: (listening: FeatureListening) => void },
+    { tell, end, onClose }: Pick<FeatureListening, "tell" | "end"> & { onClose: (listening: FeatureListening) => void },
   ) {
     this.#accept = accept;
     this.tell = tell;
+    this.end = end;
     this.#onClose = onClose;
   }
 

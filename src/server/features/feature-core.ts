@@ -3,6 +3,7 @@ import type { Interests } from "../../protocol/interests.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
 import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.ts";
+import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { isCacheable } from "../../protocol/methods.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer } from "../core/core.ts";
@@ -23,6 +24,7 @@ export interface FeatureCoreOptions {
   ttlMs: number | undefined;
   stateKey: Uint8Array | undefined;
   capabilities: ServerCapabilities | undefined;
+  legacyTasks: Record<string, unknown> | undefined;
 }
 
 /** Tools, resources and prompts of one server, behind whatever edge its clients come through. */
@@ -43,8 +45,9 @@ export class FeatureCore implements Core {
   }
 
   async offer(): Promise<Offer> {
-    const { info: serverInfo, instructions, ttlMs = 0 } = this.#options;
-    return { serverInfo, capabilities: { ...this.#capabilities }, instructions, ttlMs, cacheScope: "public" };
+    const { info: serverInfo, instructions, ttlMs = 0, legacyTasks } = this.#options;
+    const capabilities = { ...this.#capabilities };
+    return { serverInfo, capabilities, instructions, ttlMs, cacheScope: "public", legacyTasks };
   }
 
   serverInfo(): Implementation {
@@ -65,8 +68,8 @@ export class FeatureCore implements Core {
     }
   }
 
-  async listen({ interests, onChange }: ListenRequest): Promise<Listening> {
-    return this.changes.listen((wanted) => this.#accepted(wanted), interests, onChange);
+  async listen(request: ListenRequest): Promise<Listening> {
+    return this.changes.listen((wanted) => this.#accepted(wanted), request);
   }
 
   async paramHeaders(_principal: Principal, name: string): Promise<readonly ParamHeader[]> {
@@ -89,7 +92,7 @@ export class FeatureCore implements Core {
   get #capabilities(): ServerCapabilities {
     const { features, capabilities } = this.#options;
     if (capabilities) return capabilities;
-    const { tools, resources, templates, prompts } = features;
+    const { tools, resources, templates, prompts, extensions } = features;
     const completes = [...templates.values(), ...prompts.values()].some(({ complete }) => complete !== undefined);
     return {
       ...(tools.size > 0 && { tools: { listChanged: true } }),
@@ -97,12 +100,16 @@ export class FeatureCore implements Core {
       ...(prompts.size > 0 && { prompts: { listChanged: true } }),
       ...(completes && { completions: {} }),
       logging: {},
+      ...(extensions.size > 0 && { extensions: Object.fromEntries(extensions) }),
     };
   }
 
-  #accepted({ lists = [], resources = [] }: Interests): Interests {
+  #accepted({ lists = [], resources = [], tasks = [] }: Interests): Interests {
     const offered = this.#capabilities;
-    const accepted = lists.filter((list) => offered[list]?.listChanged === true);
-    return { lists: accepted, resources: offered.resources?.subscribe === true ? resources : [] };
+    return {
+      lists: lists.filter((list) => offered[list]?.listChanged === true),
+      resources: offered.resources?.subscribe === true ? resources : [],
+      tasks: offered.extensions?.[TASKS_EXTENSION] === undefined ? [] : tasks,
+    };
   }
 }

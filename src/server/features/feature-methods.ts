@@ -2,9 +2,10 @@ import { asText } from "../../text/as-text.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
-import type { GetPromptResult, ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
+import type { GetPromptResult, ReadResourceResult, ResourceContents, Tool } from "../../protocol/mcp.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
+import type { Era } from "../../protocol/revisions.ts";
 import { rpcError } from "../core/rpc-error.ts";
 import { textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
@@ -13,8 +14,8 @@ import { matchTemplate, type Features } from "./features.ts";
 import { isProtocolOutcome } from "./input-needed.ts";
 import { pageOf } from "./pages.ts";
 
-const ITEMS: Readonly<Record<ListKind, (features: Features) => unknown[]>> = {
-  tools: ({ tools }) => Array.from(tools.values(), ({ tool }) => tool),
+const ITEMS: Readonly<Record<ListKind, (features: Features, era: Era) => unknown[]>> = {
+  tools: ({ tools }, era) => Array.from(tools.values(), ({ tool }) => listedTool(tool, era)),
   resources: ({ resources }) => Array.from(resources.values(), ({ resource }) => resource),
   resourceTemplates: ({ templates }) => Array.from(templates.values(), ({ template }) => template),
   prompts: ({ prompts }) => Array.from(prompts.values(), ({ prompt }) => prompt),
@@ -32,7 +33,7 @@ export class FeatureMethods {
 
   async answer(method: string, params: Params, context: CallContext): Promise<Result> {
     const kind = listRequestedBy(method);
-    if (kind) return this.#list(kind, params);
+    if (kind) return this.#list(kind, params, context);
     switch (method) {
       case "tools/call":
         return this.#callTool(params, context);
@@ -43,12 +44,18 @@ export class FeatureMethods {
       case "completion/complete":
         return completionOf(this.#features, params);
       default:
-        throw rpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+        return this.#answerExtension(method, params, context);
     }
   }
 
-  #list(kind: ListKind, { cursor }: Params): Result {
-    const { items, nextCursor } = pageOf(ITEMS[kind](this.#features), this.#pageSize, cursor);
+  #answerExtension(method: string, params: Params, context: CallContext): Result | Promise<Result> {
+    const handler = this.#features.methods.get(method);
+    if (!handler) throw rpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+    return handler(params, context);
+  }
+
+  #list(kind: ListKind, { cursor }: Params, { era }: CallContext): Result {
+    const { items, nextCursor } = pageOf(ITEMS[kind](this.#features, era), this.#pageSize, cursor);
     return { [kind]: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
   }
 
@@ -89,6 +96,13 @@ export class FeatureMethods {
     const result = await feature.get(args, context);
     return typeof result === "string" ? userSays(result) : result;
   }
+}
+
+/** Which tools can be called as tasks is told in 2025-11-25 alone. */
+function listedTool(tool: Tool, era: Era): Tool {
+  if (era === "legacy" || !("execution" in tool)) return tool;
+  const { execution: _, ...listed } = tool;
+  return listed;
 }
 
 function contentsOf(

@@ -36,6 +36,9 @@ export type TemplateHandler = (
 
 export type PromptHandler = (args: Record<string, string>, context: CallContext) => OrText<GetPromptResult>;
 
+/** Answers a method that an extension adds. */
+export type MethodHandler = (params: Params, context: CallContext) => Result | Promise<Result>;
+
 interface ToolFeature {
   tool: Tool;
   run: ToolHandler;
@@ -64,6 +67,10 @@ export interface Features {
   resources: Map<string, ResourceFeature>;
   templates: Map<string, TemplateFeature>;
   prompts: Map<string, PromptFeature>;
+  /** What clients are told about each extension, by its name. */
+  extensions: Map<string, object>;
+  /** What extensions add, by method. */
+  methods: Map<string, MethodHandler>;
 }
 
 /** The variables of a URI that matches the template; only plain `{name}` expressions are supported. */

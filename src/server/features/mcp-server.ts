@@ -1,3 +1,4 @@
+import type { Params } from "../../protocol/json-rpc.ts";
 import type { ServerCapabilities, Implementation, Prompt, Resource, ResourceTemplate } from "../../protocol/mcp.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -6,6 +7,7 @@ import { FeatureCore } from "./feature-core.ts";
 import type {
   Completer,
   Features,
+  MethodHandler,
   PromptHandler,
   ResourceHandler,
   TemplateHandler,
@@ -27,6 +29,11 @@ export interface McpServerOptions extends Implementation {
   stateKey?: Uint8Array | undefined;
   /** In place of those that follow from what is declared. */
   capabilities?: ServerCapabilities | undefined;
+  /**
+   * The capability `tasks` of 2025-11-25, where the server has methods for such tasks: clients of that revision then call
+   * tools as tasks. Without it they never see one.
+   */
+  legacyTasks?: Record<string, unknown> | undefined;
 }
 
 export interface CompleteOptions {
@@ -46,10 +53,12 @@ export class McpServer {
     resources: new Map(),
     templates: new Map(),
     prompts: new Map(),
+    extensions: new Map(),
+    methods: new Map(),
   };
 
   constructor(options: McpServerOptions) {
-    const { instructions, revisions, pageSize, ttlMs, stateKey, capabilities, ...info } = options;
+    const { instructions, revisions, pageSize, ttlMs, stateKey, capabilities, legacyTasks, ...info } = options;
     const features = this.#features;
     this.#core = new FeatureCore({
       info,
@@ -60,6 +69,7 @@ export class McpServer {
       ttlMs,
       stateKey,
       capabilities,
+      legacyTasks,
     });
     this.core = this.#core;
   }
@@ -88,6 +98,13 @@ export class McpServer {
     return this.#changed("prompts");
   }
 
+  /** Declares an extension: what clients are told about it, and the methods that it adds. */
+  extension(name: string, settings: object = {}, methods: Record<string, MethodHandler> = {}): this {
+    this.#features.extensions.set(name, settings);
+    for (const [method, handler] of Object.entries(methods)) this.#features.methods.set(method, handler);
+    return this;
+  }
+
   /** Removes what was declared under this name, URI or template; clients that listen are told. */
   remove(list: ChangingList, name: string): void {
     const { tools, resources, templates, prompts } = this.#features;
@@ -100,6 +117,16 @@ export class McpServer {
   /** Tells clients that subscribed to a resource that it has changed. */
   resourceUpdated(uri: string): void {
     this.#core.changes.resourceUpdated(uri);
+  }
+
+  /** Tells clients that listen to a task of the tasks extension how it is now: what `tasks/get` would answer. */
+  taskChanged(task: Params & { taskId: string }): void {
+    this.#core.changes.taskChanged(task);
+  }
+
+  /** Ends the subscriptions of modern clients; they are told, and can subscribe again. */
+  endSubscriptions(): void {
+    this.#core.changes.end();
   }
 
   #changed(list: ChangingList): this {

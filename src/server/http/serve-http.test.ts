@@ -54,6 +54,32 @@ describe("a server of one's own over HTTP", () => {
     }
   });
 
+  test("lets a client of 2025-11-25 disconnect during a long call, and come back for the answer", async () => {
+    const { url, server } = await serve({}, ["2025-11-25"]);
+    const post = (message: object, headers: Record<string, string> = {}) =>
+      fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+      });
+    let answer = () => {};
+    const wanted = new Promise<void>((resolve) => (answer = resolve));
+    server.tool({ name: "long" }, async (_args, { pause }) => {
+      pause(5);
+      await wanted;
+      return "there it is";
+    });
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } };
+    const opened = await post({ id: 1, method: "initialize", params });
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    const first = await (await post({ id: 2, method: "tools/call", params: { name: "long" } }, session)).text();
+    expect(first).toMatch(/retry: 5\n/);
+    answer();
+    const last = /^id: (.+)$/m.exec(first)?.[1] ?? "";
+    const rest = await fetch(url, { headers: { ...session, accept: "text/event-stream", "last-event-id": last } });
+    expect(await rest.text()).toContain("there it is");
+  });
+
   test("asks for credentials, and knows who calls", async () => {
     const { url } = await serve({
       authenticate({ authorization }) {

@@ -21,6 +21,8 @@ export interface CallSurroundings {
   owner: string;
   version: LegacyRevision;
   capabilities: ClientCapabilities;
+  /** Whether the core runs tasks of this revision itself. */
+  runsTasks: boolean;
   questions: OpenQuestions;
   logger: Logger;
   /** As it is now: a client may change it while a call runs. */
@@ -47,7 +49,7 @@ export class LegacyCall {
       endpoint,
       principal,
       method,
-      params: canonicalParams(params),
+      params: canonicalParams(params, around.runsTasks ? FOREIGN : FOREIGN_AND_TASK),
       caller: this.#caller(params),
       signal,
     };
@@ -137,13 +139,14 @@ function visitCompleted(elicitationId: string): Notification {
 }
 
 /** Members by which callers of other revisions steer a call; from a caller of these they mean nothing. */
-const FOREIGN = ["task", "inputResponses", "requestState"] as const;
+const FOREIGN: readonly string[] = ["inputResponses", "requestState"];
+const FOREIGN_AND_TASK: readonly string[] = [...FOREIGN, "task"];
 
 /** A legacy caller's parameters in the form of the newest specification. */
-function canonicalParams(params: Params): Params {
+function canonicalParams(params: Params, foreign: readonly string[]): Params {
   const own = withoutReservedMeta(params);
-  if (!FOREIGN.some((member) => member in own)) return own;
+  if (!foreign.some((member) => member in own)) return own;
   const copy = { ...own };
-  for (const member of FOREIGN) delete copy[member];
+  for (const member of foreign) delete copy[member];
   return copy;
 }

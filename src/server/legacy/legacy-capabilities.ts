@@ -2,6 +2,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities, Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
+import type { Offer } from "../core/core.ts";
 import { CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts";
 
 /**
@@ -37,7 +38,7 @@ export function isAskable({ elicitation, sampling, roots }: ClientCapabilities):
 
 /** Modern capabilities of an endpoint, as `initialize` tells of them. */
 export function legacyOffer(
-  offered: Record<string, unknown>,
+  { capabilities: offered, legacyTasks }: Pick<Offer, "capabilities" | "legacyTasks">,
   version: LegacyRevision,
   caller: ClientCapabilities,
 ): Record<string, unknown> {
@@ -50,7 +51,13 @@ export function legacyOffer(
     return name !== TASKS_EXTENSION && caller.extensions?.[name] !== undefined;
   });
   if (common.length > 0) capabilities["extensions"] = Object.fromEntries(common);
+  if (legacyTasks && hasTasks(version)) capabilities["tasks"] = legacyTasks;
   return capabilities;
+}
+
+/** Whether tasks are part of the revision; the newest has them as an extension. */
+export function hasTasks(version: LegacyRevision): boolean {
+  return version === "2025-11-25";
 }
 
 /** A name and version with what the revision knows of an implementation. */

@@ -2,6 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
+import { META } from "../../protocol/meta.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import { olderForm } from "./legacy-form.ts";
@@ -11,6 +12,8 @@ import { withoutReservedMeta } from "../core/reserved-meta.ts";
 export interface AskedClient {
   version: LegacyRevision;
   capabilities: ClientCapabilities;
+  /** Whether a question may belong to a task of this revision. */
+  runsTasks?: boolean;
 }
 
 /** A question as its client can be asked it, and how the answer is read, where it is asked in another form. */
@@ -22,7 +25,7 @@ export interface LegacyQuestion extends Question {
 export function legacyQuestion(question: Question, client: AskedClient): LegacyQuestion {
   if (!isDeclared(question, client.capabilities)) throw unsupported(nameOf(question));
   const { method, params = {} } = question;
-  const own = withoutReservedMeta(params);
+  const own = withoutReservedMeta(params, client.runsTasks ? META.relatedTask : undefined);
   switch (method) {
     case "elicitation/create":
       return elicitation(own, client);

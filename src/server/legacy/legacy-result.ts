@@ -2,6 +2,7 @@ import { isCacheable } from "../../protocol/methods.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
+import { META } from "../../protocol/meta.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 import { legacyBlock, legacyBlocks } from "./legacy-content.ts";
 import { withoutReservedMeta } from "../core/reserved-meta.ts";
@@ -17,9 +18,9 @@ export interface Asked {
 export function legacyResult(
   { method, params }: Asked,
   result: Result,
-  { version, outputs }: { version: LegacyRevision; outputs: ToolOutputs },
+  { version, outputs, runsTasks }: { version: LegacyRevision; outputs: ToolOutputs; runsTasks?: boolean },
 ): Result {
-  const { resultType, ...kept } = withoutReservedMeta(result);
+  const { resultType, ...kept } = withoutReservedMeta(result, runsTasks ? META.relatedTask : undefined);
   if (resultType !== undefined && resultType !== "complete") {
     throw new NexusError(
       "PROTOCOL_VIOLATION",

@@ -18,12 +18,19 @@ import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
 import { isAdded, targetKind } from "../../protocol/methods.ts";
 import { newestCommon, type LegacyRevision } from "../../protocol/revisions.ts";
 import { declaredText } from "../core/declared-text.ts";
-import type { Core } from "../core/core.ts";
+import type { Core, Offer } from "../core/core.ts";
 import { ownerKey, type Principal } from "../core/principal.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import type { Agreed } from "../sessions/session-ids.ts";
-import { changingLists, isAskable, legacyInfo, legacyOffer, usableCapabilities } from "./legacy-capabilities.ts";
+import {
+  changingLists,
+  hasTasks,
+  isAskable,
+  legacyInfo,
+  legacyOffer,
+  usableCapabilities,
+} from "./legacy-capabilities.ts";
 import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
 import { legacyFailure } from "./legacy-failure.ts";
 import { legacyResult } from "./legacy-result.ts";
@@ -109,10 +116,10 @@ export class LegacySession {
     const capabilities = usableCapabilities(version, params["capabilities"]);
     declaredText(capabilities);
     const offer = await core.offer(principal);
-    this.#agree({ version, capabilities }, changingLists(offer.capabilities));
+    this.#agree({ version, capabilities }, offer);
     return {
       protocolVersion: version,
-      capabilities: legacyOffer(offer.capabilities, version, capabilities),
+      capabilities: legacyOffer(offer, version, capabilities),
       serverInfo: legacyInfo(offer.serverInfo, version),
       ...(offer.instructions === undefined ? {} : { instructions: offer.instructions }),
     };
@@ -162,7 +169,7 @@ export class LegacySession {
       case "resources/unsubscribe":
         return answer(this.#unsubscribe(params["uri"], this.#agreement));
       default:
-        if (!isForeign(method)) return this.#call(request, channel, this.#agreement);
+        if (!isForeign(method, this.#agreement)) return this.#call(request, channel, this.#agreement);
         answer(Promise.reject(new NexusError("CAPABILITY_MISSING", `Method not found: ${method}`)));
     }
   }
@@ -193,9 +200,11 @@ export class LegacySession {
     return this.#closing;
   }
 
-  #agree({ version, capabilities }: Agreed, lists: readonly ChangingList[]): void {
+  #agree({ version, capabilities }: Agreed, offer: Offer): void {
     const { core, principal, outside: onChange, logger } = this.#options;
     const { owner } = this;
+    const lists = changingLists(offer.capabilities);
+    const runsTasks = offer.legacyTasks !== undefined && hasTasks(version);
     const before = this.#agreement;
     if (before) callListener(() => before.changes.close(), logger);
     this.#missed = undefined;
@@ -205,10 +214,11 @@ export class LegacySession {
       owner,
       version,
       capabilities,
+      runsTasks,
       logger,
       questions: this.#questions,
       logLevel: () => this.#logLevel,
-      outputs: new ToolOutputs(version),
+      outputs: new ToolOutputs(version, { showsTasks: runsTasks }),
       changes: new SessionChanges({ core, principal, owner, capabilities, lists, onChange, logger }),
     };
   }
@@ -219,7 +229,7 @@ export class LegacySession {
     // The client was quicker, or is gone.
     if (this.#opening || this.#closing) return;
     const lists = changingLists(offer.capabilities);
-    this.#agree(agreed, lists);
+    this.#agree(agreed, offer);
     this.#agreement?.changes.start();
     if (isCertain) this.#tellMissed(lists);
     else this.#missed = lists;
@@ -318,9 +328,12 @@ export class LegacySession {
 
 const NOT_INITIALIZED = "The session is not initialized: send initialize first";
 
-/** Of the newest revision alone; tasks are polled for legacy callers, who never see one. */
-function isForeign(method: string): boolean {
-  return isAdded(method) || targetKind(method) === "task";
+/**
+ * Of the newest revision alone. Tasks are polled for legacy callers, who never see one, unless the core runs those of their
+ * revision.
+ */
+function isForeign(method: string, { runsTasks }: Agreement): boolean {
+  return isAdded(method) || (targetKind(method) === "task" && !runsTasks);
 }
 
 function uriOf(given: unknown): string {

@@ -12,10 +12,13 @@ const MAX_WRAPPED = 10_000;
  */
 export class ToolOutputs {
   readonly #version: LegacyRevision;
+  readonly #showsTasks: boolean;
   readonly #wrapped = new Set<string>();
 
-  constructor(version: LegacyRevision) {
+  /** `showsTasks`: tools say whether they can be called as tasks. */
+  constructor(version: LegacyRevision, { showsTasks = false } = {}) {
     this.#version = version;
+    this.#showsTasks = showsTasks;
   }
 
   /** A tool as this session's client may see it. */
@@ -23,11 +26,13 @@ export class ToolOutputs {
     if (!isRecord(tool)) return tool;
     const { inputSchema, outputSchema } = tool;
     const input = withObjectProperties(inputSchema);
-    // It tells about tasks, which legacy callers are not offered.
-    if (outputSchema === undefined && !("execution" in tool)) {
+    // It tells about tasks.
+    const hidesExecution = "execution" in tool && !this.#showsTasks;
+    if (outputSchema === undefined && !hidesExecution) {
       return input === inputSchema ? tool : { ...tool, inputSchema: input };
     }
-    const { outputSchema: _, execution: _execution, ...shown } = tool;
+    const { outputSchema: _, ...shown } = tool;
+    if (hidesExecution) delete shown["execution"];
     if (input !== inputSchema) shown["inputSchema"] = input;
     if (!isRecord(outputSchema) || !atLeast(this.#version, "2025-06-18")) return shown;
     const name = String(tool["name"]);

@@ -9,7 +9,7 @@ import type { ModernRequest, RequestSender } from "./modern-sender.ts";
 
 /**
  * `subscriptions/listen`: acknowledges what was accepted, then tells exactly that, each message with the id of the
- * request, until the signal fires.
+ * request, until the signal fires or the core ends it.
  */
 export async function listenModern({ params, capabilities }: RequestSender, r: ModernRequest): Promise<Result> {
   const { core, principal, request, signal } = r;
@@ -20,19 +20,23 @@ export async function listenModern({ params, capabilities }: RequestSender, r: M
   };
   // Nothing may go before the acknowledgement.
   let early: Notification[] | undefined = [];
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
   await using listening = await core.listen({
     principal,
     owner: principalKey(principal),
     capabilities,
     interests: interestsIn(params, capabilities),
     onChange: (notification) => (early ? early.push(notification) : send(notification)),
+    onEnd: () => end(),
   });
   if (!signal.aborted) {
     const notifications = asNotifications(listening.accepted);
     send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications } });
     for (const notification of early) send(notification);
     early = undefined;
-    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    signal.addEventListener("abort", () => end(), { once: true });
+    await ended;
   }
   return { resultType: "complete", _meta: stamp };
 }
