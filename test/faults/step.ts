@@ -56,8 +56,8 @@ export async function doStep(client: Client, step: Step, key: string): Promise<C
       return () => equal(textOf(result), text);
     }
     case "add": {
-      const { structuredContent } = await client.callTool("add_numbers", { a: step.a, b: step.b, key });
-      return () => equal(structuredContent, { sum: step.a + step.b });
+      const result = await client.callTool("add_numbers", { a: step.a, b: step.b, key });
+      return () => equal(JSON.parse(textOf(result)), { sum: step.a + step.b });
     }
     case "once": {
       const args = { name: step.text, key };
