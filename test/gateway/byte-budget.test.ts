@@ -165,11 +165,8 @@ describe("Answers that are not read", () => {
     expect([answer.status, answer.headers["retry-after"], answer.json.id]).toEqual([503, "1", 7]);
     expect(answer.json.error?.message).toContain("limits.totalBytes");
     const session = await LegacyWire.open(world.url("up"), "2025-06-18", {}, user);
-    const legacy = await session.request("tools/list");
-    expect([legacy.status, (await legacy.json()) as WireMessage]).toMatchObject([
-      503,
-      { id: 1, error: { code: -32603 } },
-    ]);
+    // With status 503, or on a stream where it took long.
+    expect(await session.answerTo("tools/list")).toMatchObject({ id: 1, error: { code: -32603 } });
     const manifest = await fetch(world.url("up").replace(/mcp$/, "tools"), { headers: user });
     expect(manifest.status).toBe(503);
     expect((await session.request("ping")).status).toBe(200);

@@ -47,6 +47,8 @@ export class EventStream implements Timed {
   readonly #isPrimed: boolean;
   readonly #principal: Principal;
   readonly #kept: KeptEvents;
+  /** The number after which its events are numbered. */
+  readonly #start: number;
   #leaveOpen: (() => void) | undefined;
   /** Of the newest event, and of the newest that was written. */
   #newest: number;
@@ -67,7 +69,7 @@ export class EventStream implements Timed {
     this.#around = around;
     this.#isPrimed = isPrimed;
     this.#principal = principal;
-    this.#newest = this.#written = start;
+    this.#start = this.#newest = this.#written = start;
     this.#kept = new KeptEvents(around.kept, principalKey(principal));
   }
 
@@ -126,13 +128,19 @@ export class EventStream implements Timed {
     return undefined;
   }
 
+  /** Whether a text of this length reaches the client: now, or when it comes back, which takes the id of an event. */
+  canCarry(length: number): boolean {
+    const response = this.#response;
+    if (!response || this.#isPrimed || this.#written !== this.#start) return true;
+    return this.#hasRoom(response, length);
+  }
+
   /** One message, or a batch of them, as JSON. */
   push(json: string): void {
     const text = this.#next(json);
     const response = this.#response;
     if (!response) return;
-    const { unread, unreadBytes } = this.#around;
-    if (response.writableLength <= unreadBytes && unread.mayWrite(response, this.#principal, text.length)) {
+    if (this.#hasRoom(response, text.length)) {
       response.write(text);
       this.#written = this.#newest;
       this.#wroteAt = performance.now();
@@ -141,6 +149,11 @@ export class EventStream implements Timed {
     // Who does not read must not fill our memory; what is kept is there when it comes back.
     this.#leave();
     response.destroy();
+  }
+
+  #hasRoom(response: ServerResponse, length: number): boolean {
+    const { unread, unreadBytes } = this.#around;
+    return response.writableLength <= unreadBytes && unread.mayWrite(response, this.#principal, length);
   }
 
   /** Lets the client go, and come back after a while for the rest; only those that can be told so. */

@@ -96,7 +96,7 @@ export class PostAnswer implements RequestChannel, Timed {
     const text = batch ? batch.take() : this.#answer && jsonText(this.#answer);
     const stream = this.#stream ?? (this.#isWorthKeeping(text) ? this.#openStream() : undefined);
     if (stream) {
-      if (text !== undefined) stream.push(text);
+      if (text !== undefined) stream.push(stream.canCarry(text.length) ? text : this.#withoutRoom());
       stream.end();
     } else this.#answerAtOnce(text);
   }
@@ -112,6 +112,12 @@ export class PostAnswer implements RequestChannel, Timed {
   #isWorthKeeping(text: string | undefined): boolean {
     const { prefersStream } = this.#options;
     return prefersStream && this.canStream && text !== undefined && text.length > LITTLE_BYTES;
+  }
+
+  #withoutRoom(): string {
+    const { error } = overloaded(NO_ROOM);
+    const id = this.#answer?.id;
+    return JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error });
   }
 
   #answerAtOnce(text: string | undefined): void {

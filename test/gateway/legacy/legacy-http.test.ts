@@ -1,3 +1,5 @@
+import { ByteBudget } from "../../../src/server/core/byte-budget.ts";
+import { UnreadBytes } from "../../../src/server/core/unread-bytes.ts";
 import { expect, test } from "vitest";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { StandInCore } from "./legacy-stand-in.ts";
@@ -260,6 +262,20 @@ test("a call that takes its time gets a stream, so that its answer can be fetche
   expect((await events.next()).value).toMatchObject({ id: "1-0", data: "" });
   core.letGo();
   expect((await events.next()).value).toMatchObject({ message: { result: {} } });
+});
+
+test("an answer that there is no room for is an error on its stream, where the client could not come back for it", async () => {
+  const core = new StandInCore();
+  const answer = core.handle.bind(core);
+  const long = { content: [{ type: "text", text: "x".repeat(1_000_000) }] };
+  core.handle = async (exchange) => ({ ...(await answer(exchange)), ...long });
+  const unread = new UnreadBytes(new ByteBudget({ totalBytes: 500_000, share: 1 }));
+  await using world = await serveLegacy(core, { patienceMs: 1, unread });
+  const wire = await world.open("2025-06-18");
+  const response = await wire.request("tools/call", { name: "wait" });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  core.letGo();
+  expect((await allOf(response)).map(({ message }) => message)).toMatchObject([{ id: 1, error: { code: -32603 } }]);
 });
 
 test("what is kept for a client that comes back is bounded, and a gap is told", async () => {
