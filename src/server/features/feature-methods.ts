@@ -10,8 +10,9 @@ import { rpcError } from "../core/rpc-error.ts";
 import { textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
 import { completionOf } from "./completion.ts";
-import { matchTemplate, type Features } from "./features.ts";
+import type { Features } from "./features.ts";
 import { isProtocolOutcome } from "./input-needed.ts";
+import { matchTemplate } from "./match-template.ts";
 import { pageOf } from "./pages.ts";
 
 const ITEMS: Readonly<Record<ListKind, (features: Features, era: Era) => unknown[]>> = {

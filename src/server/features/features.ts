@@ -1,4 +1,3 @@
-import { percentDecoded } from "../../text/percent-decoded.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type {
   CallToolResult,
@@ -71,21 +70,4 @@ export interface Features {
   extensions: Map<string, object>;
   /** What extensions add, by method. */
   methods: Map<string, MethodHandler>;
-}
-
-/** The variables of a URI that matches the template; only plain `{name}` expressions are supported. */
-export function matchTemplate(uriTemplate: string, uri: string): Record<string, string> | undefined {
-  const names: string[] = [];
-  const pattern = uriTemplate
-    .split(/(\{\w+\})/)
-    .map((part) => {
-      const name = /^\{(\w+)\}$/.exec(part)?.[1];
-      if (name === undefined) return part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-      names.push(name);
-      return "([^/]+)";
-    })
-    .join("");
-  const match = new RegExp(`^${pattern}$`).exec(uri);
-  if (!match) return undefined;
-  return Object.fromEntries(names.map((name, index) => [name, percentDecoded(match[index + 1] ?? "")]));
 }
