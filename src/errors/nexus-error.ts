@@ -138,9 +138,14 @@ function known(details: ErrorDetails): ErrorDetails {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything that was thrown. Never throws, whatever that is: it is called where failures are handled. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    // An object without `toString`, or one whose getter throws.
+    return "unknown error";
+  }
 }
 
 /** Anything that was thrown, as a NexusError; an unknown error is a bug of ours. */

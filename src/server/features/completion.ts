@@ -1,3 +1,4 @@
+import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
 import type { CompleteResult } from "../../protocol/mcp.ts";
@@ -28,7 +29,7 @@ export function oneOf(...values: string[]): Completer {
 }
 
 function completersOf({ prompts, templates }: Features, ref: Record<string, unknown>): Record<string, Completer> {
-  const owner = ref["type"] === "ref/prompt" ? prompts.get(String(ref["name"])) : templates.get(String(ref["uri"]));
+  const owner = ref["type"] === "ref/prompt" ? prompts.get(asText(ref["name"])) : templates.get(asText(ref["uri"]));
   if (!owner) throw rpcError(INVALID_PARAMS, "The reference does not name anything that this server offers.");
   return owner.complete ?? {};
 }

@@ -1,4 +1,5 @@
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
@@ -80,6 +81,7 @@ export class FeatureCore implements Core {
   release(): void {}
 
   #complete(method: string, result: Result): Result {
+    if (!isRecord(result)) throw new TypeError(`The handler returned ${nameOf(result)} instead of a result`);
     const resultType = result.resultType ?? "complete";
     const isKept = isCacheable(method) && resultType === "complete";
     // Lists are the same for all; what a resource says may depend on who reads it, unless its handler says otherwise.
@@ -112,4 +114,9 @@ export class FeatureCore implements Core {
       tasks: offered.extensions?.[TASKS_EXTENSION] === undefined ? [] : tasks,
     };
   }
+}
+
+/** Handlers without types return anything. */
+function nameOf(returned: unknown): string {
+  return Array.isArray(returned) ? "an array" : returned === null ? "null" : typeof returned;
 }

@@ -90,7 +90,7 @@ export class FeatureMethods {
     const feature = this.#features.prompts.get(asText(name));
     if (!feature) throw rpcError(INVALID_PARAMS, `Unknown prompt: ${asText(name)}`);
     const entries = Object.entries(isRecord(given) ? given : {});
-    const args = Object.fromEntries(entries.map(([argument, value]) => [argument, String(value)]));
+    const args = Object.fromEntries(entries.map(([argument, value]) => [argument, asText(value)]));
     for (const { name: argument, required } of feature.prompt.arguments ?? []) {
       if (required && args[argument] === undefined) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
     }

@@ -100,6 +100,63 @@ describe.each<[string, Revision]>([
     expect(logged).toEqual([]);
   });
 
+  test("a handler can throw anything: its own request fails, and the server goes on", async () => {
+    const server = newServer({ revisions });
+    const throwSelf = () => {
+      const error = new Error("never read");
+      Object.defineProperty(error, "message", {
+        get: () => {
+          throw error;
+        },
+      });
+      throw error;
+    };
+    server.tool({ name: "self" }, throwSelf);
+    server.resource({ uri: "a://self", name: "self" }, throwSelf);
+    server.tool({ name: "bare" }, () => {
+      throw Object.create(null);
+    });
+    await using client = await clientOf(server);
+    for (const name of ["self", "bare"]) {
+      expect(await client.callTool(name)).toMatchObject({ isError: true, content: [{ text: "unknown error" }] });
+    }
+    expect((await failure(client.readResource("a://self"))).details.rpc?.code).toBe(-32603);
+  });
+
+  test.each<[name: string, returned: unknown]>([
+    ["undefined", undefined],
+    ["null", null],
+    ["number", 5],
+    ["an array", [1]],
+  ])("a handler that returns %s in place of a result fails the request, and the log says so", async (name, returned) => {
+    const server = newServer({ revisions });
+    server.tool({ name: "odd" }, () => returned as never);
+    server.prompt({ name: "odd" }, () => returned as never);
+    const logged: string[] = [];
+    await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
+    expect((await failure(client.callTool("odd"))).details.rpc?.code).toBe(-32603);
+    expect((await failure(client.getPrompt("odd"))).details.rpc?.code).toBe(-32603);
+    expect(logged).toEqual([
+      `tools/call failed: The handler returned ${name} instead of a result`,
+      `prompts/get failed: The handler returned ${name} instead of a result`,
+    ]);
+  });
+
+  test("a client that sends objects in place of names and arguments is told so, and nothing is logged", async () => {
+    const server = newServer({ revisions });
+    server.prompt({ name: "ask", arguments: [{ name: "what", required: true }] }, ({ what }) => `Ask ${what}`);
+    const logged: string[] = [];
+    await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
+    const name = { toString: 1 };
+    const completion = { ref: { type: "ref/prompt", name }, argument: { name: "what", value: "" } };
+    expect((await failure(client.request("completion/complete", completion))).details.rpc?.code).toBe(-32602);
+    expect((await failure(client.request("prompts/get", { name }))).details.rpc?.code).toBe(-32602);
+    expect(await client.request("prompts/get", { name: "ask", arguments: { what: name } })).toMatchObject({
+      messages: [{ content: { text: `Ask {"toString":1}` } }],
+    });
+    expect(logged).toEqual([]);
+  });
+
   test("lists come in pages, and a cursor of somebody else is refused", async () => {
     const server = newServer({ revisions, pageSize: 2 });
     const names = ["a", "b", "c", "d", "e"];

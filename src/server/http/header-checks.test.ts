@@ -35,6 +35,11 @@ describe("method and name", () => {
     expect(targetMismatch(headers, request("tools/call", { name: "echo" }))).toContain(reason);
   });
 
+  test("a name that is an object does not agree with any header", () => {
+    const call = request("tools/call", { name: { toString: 1 } });
+    expect(targetMismatch({ "mcp-method": "tools/call", "mcp-name": "echo" }, call)).toContain("does not match");
+  });
+
   test("a body without a name is not made valid by a header", () => {
     expect(targetMismatch({ "mcp-method": "tools/call", "mcp-name": "echo" }, request("tools/call"))).toContain("none");
     expect(targetMismatch({ "mcp-method": "tools/call" }, request("tools/call"))).toBeUndefined();

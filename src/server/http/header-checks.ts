@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { decodeHeaderValue } from "../../protocol/header-value.ts";
+import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Request } from "../../protocol/json-rpc.ts";
 import { namedMember } from "../../protocol/methods.ts";
@@ -54,7 +55,7 @@ function mismatch(
 /** `1` and `1.0` are the same integer. */
 function isSame(given: string, value: unknown, type: ParamHeader["type"]): boolean {
   if (type === "integer" && typeof value === "number") return given.trim() !== "" && Number(given) === value;
-  return given === String(value);
+  return given === asText(value);
 }
 
 function differs(header: string, given: string | string[], value: unknown): string {
