@@ -93,7 +93,7 @@ class ExchangeContext implements CallContext {
     this.params = params;
     this.client = caller.capabilities;
     this.cancellation = signal;
-    this.ask = (requests, options = {}) => ask(requests, options, { exchange, rounds });
+    this.ask = asker(exchange, rounds);
     this.progress = progressSender(exchange);
     this.log = logSender(exchange);
     this.pause = caller.pause ?? IGNORED_REPORT;
@@ -104,26 +104,31 @@ class ExchangeContext implements CallContext {
   }
 }
 
-async function ask(
-  requests: InputRequests,
-  { sealed = false }: InputOptions,
-  { exchange, rounds }: { exchange: Exchange; rounds: SealedRounds },
-): Promise<InputAnswers> {
-  const { caller, method, params } = exchange;
-  const missing = undeclared(requests, caller.capabilities);
-  if (missing) throw cannotAsk(missing);
-  if (caller.era === "legacy") return askNow(requests, exchange);
-  const state = params["requestState"];
-  const before = state === undefined ? undefined : rounds.open(state, exchange);
-  // Where the questions are sealed, only answers to what this state says was asked count.
-  const given = inputResponses(params);
-  const answers = { ...before?.answers, ...(sealed ? only(given, before?.asked ?? []) : given) };
-  const open = Object.entries(requests).filter(([key]) => answers[key] === undefined);
-  if (open.length === 0) return answers;
-  if (!isInteractive(method)) throw rpcError(METHOD_NOT_FOUND, `${method} may not ask for input.`);
-  const needsState = sealed || Object.keys(answers).length > 0;
-  const round = { answers, asked: open.map(([key]) => key) };
-  throw new InputNeeded(Object.fromEntries(open), needsState ? rounds.seal(round, exchange) : undefined);
+/** The questions of one run of a handler. */
+function asker(exchange: Exchange, rounds: SealedRounds): CallContext["ask"] {
+  /** What this run asked for in the open, and has an answer to. */
+  let heard: InputAnswers = {};
+  return async (requests, { sealed = false } = {}) => {
+    const { caller, method, params } = exchange;
+    const missing = undeclared(requests, caller.capabilities);
+    if (missing) throw cannotAsk(missing);
+    if (caller.era === "legacy") return askNow(requests, exchange);
+    const state = params["requestState"];
+    const before = state === undefined ? undefined : rounds.open(state, exchange);
+    const given = inputResponses(params);
+    // Where the questions are sealed, only answers to what this state says was asked count.
+    const certain = { ...before?.answers, ...only(given, before?.asked ?? []) };
+    const answers = sealed ? certain : { ...certain, ...given };
+    const keys = Object.keys(requests);
+    if (!sealed) heard = { ...heard, ...only(answers, keys) };
+    const open = keys.filter((key) => !Object.hasOwn(answers, key));
+    if (open.length === 0) return answers;
+    if (!isInteractive(method)) throw rpcError(METHOD_NOT_FOUND, `${method} may not ask for input.`);
+    // What nobody asked for is not sealed: it would count as the answer to a sealed question of a later round.
+    const round = { answers: { ...certain, ...heard }, asked: open };
+    const needsState = sealed || Object.keys(round.answers).length > 0;
+    throw new InputNeeded(only(requests, open), needsState ? rounds.seal(round, exchange) : undefined);
+  };
 }
 
 async function askNow(requests: InputRequests, { caller, signal, method }: Exchange): Promise<InputAnswers> {
@@ -155,8 +160,8 @@ function inputResponses({ inputResponses: given }: Params): InputAnswers {
   return given as InputAnswers;
 }
 
-function only(answers: InputAnswers, keys: readonly string[]): InputAnswers {
-  return Object.fromEntries(Object.entries(answers).filter(([key]) => keys.includes(key)));
+function only<T>(members: Record<string, T>, keys: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(members).filter(([key]) => keys.includes(key)));
 }
 
 function progressSender({ caller }: Exchange): CallContext["progress"] {

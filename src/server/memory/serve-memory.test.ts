@@ -85,6 +85,45 @@ test("an answer counts only for the question that was asked: another key is aske
   expect(bought).toMatchObject({ resultType: "complete", content: [{ text: 'price-2 {"action":"accept"}' }] });
 });
 
+test("an answer that nobody asked for does not count for a sealed question of a later round", async () => {
+  const { server, transport } = serverOf();
+  server.tool({ name: "buy" }, async (_args, { ask }) => {
+    await ask({ size: question("size"), color: question("color") });
+    await ask({ price: question("price") }, { sealed: true });
+    return "bought";
+  });
+  const input = { capabilities: { elicitation: {} }, handle: () => ({ action: "accept" as const }) };
+  await using client = await connect(transport, { input });
+  const accept = { action: "accept" };
+  let state: Record<string, unknown> = {};
+  const call = async (inputResponses: Record<string, unknown>) => {
+    const result = await client.request("tools/call", { name: "buy", ...state, inputResponses });
+    state = "requestState" in result ? { requestState: result["requestState"] } : {};
+    return result;
+  };
+  expect(Object.keys((await call({ size: accept, price: accept }))["inputRequests"] ?? {})).toEqual(["color"]);
+  expect(Object.keys((await call({ color: accept, price: accept }))["inputRequests"] ?? {})).toEqual(["price"]);
+  expect(await call({ price: accept })).toMatchObject({ resultType: "complete", content: [{ text: "bought" }] });
+});
+
+test("answers given in the open are kept when a sealed question follows, so nothing is asked twice", async () => {
+  const { server, transport } = serverOf();
+  server.tool({ name: "buy" }, async (_args, { ask }) => {
+    await ask({ size: question("size") });
+    await ask({ price: question("price") }, { sealed: true });
+    await ask({ thanks: question("thanks") });
+    return "bought";
+  });
+  const asked: unknown[] = [];
+  const handle = ({ params }: { params?: Record<string, unknown> }) => {
+    asked.push(params?.["message"]);
+    return { action: "accept" as const };
+  };
+  await using client = await connect(transport, { input: { capabilities: { elicitation: {} }, handle } });
+  expect(await client.callTool("buy")).toMatchObject({ content: [{ text: "bought" }] });
+  expect(asked).toEqual(["size", "price", "thanks"]);
+});
+
 test("what was asked of one caller is not answered by another", async () => {
   const { server, transport } = serverOf();
   server.tool({ name: "buy" }, async (_args, { ask }) => {
