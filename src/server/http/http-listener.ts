@@ -95,7 +95,10 @@ export class HttpListener {
    */
   async admit(req: IncomingMessage, res: ServerResponse): Promise<Principal | undefined> {
     try {
-      return await this.#options.authenticate(req.headers);
+      const principal: Principal | undefined = await this.#options.authenticate(req.headers);
+      // Whoever writes it without types may return nothing, and the caller would wait for ever.
+      if (!principal) throw new TypeError("authenticate returned no principal");
+      return principal;
     } catch (thrown) {
       const { code, message } = asNexusError(thrown);
       if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;

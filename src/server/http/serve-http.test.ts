@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { connect, NexusError } from "../../index.ts";
 import type { Revision } from "../../protocol/revisions.ts";
+import { SILENT } from "../../text/logger.ts";
 import { McpServer } from "../features/mcp-server.ts";
 import { serveHttp, type ServeHttpOptions, type HttpServing } from "./serve-http.ts";
 
@@ -90,6 +91,17 @@ describe("a server of one's own over HTTP", () => {
     await expect(connect({ url })).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
     await using client = await connect({ url, headers: { Authorization: "Bearer secret" } });
     expect(await client.callTool("who")).toMatchObject({ content: [{ text: "ada modern" }] });
+  });
+
+  test("a request whose caller is not named by authenticate fails, and the log says why", async () => {
+    const logged: string[] = [];
+    const { url } = await serve({
+      authenticate: () => undefined as never,
+      logger: { ...SILENT, error: (message) => logged.push(message) },
+    });
+    const response = await fetch(url, { method: "POST" });
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { code: -32603 } }]);
+    expect(logged).toEqual(["POST /mcp failed: authenticate returned no principal"]);
   });
 
   test("does not listen on other addresses without authentication, nor on a port that is taken", async () => {

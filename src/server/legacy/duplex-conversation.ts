@@ -85,10 +85,13 @@ export class DuplexConversation {
     const isSubscription = method === "subscriptions/listen";
     this.#running.set(id, { id, signal, isSubscription });
     if (!isSubscription) this.#waiting++;
+    let isOver = false;
     const send = (message: Message) => {
-      if (!signal.aborted) channel.send(message);
+      if (!signal.aborted && !isOver) channel.send(message);
     };
     const answer = await answerModern({ core, principal, request, signal, send, logger });
+    // Nothing follows the answer, whatever its handler still has to say.
+    isOver = true;
     const apart = channel.afterProgress?.();
     if (apart) await apart;
     if (!signal.aborted) this.#running.delete(id);

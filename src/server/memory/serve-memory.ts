@@ -1,6 +1,6 @@
 import { callListener } from "../../async/call-listener.ts";
 import type { Message } from "../../protocol/json-rpc.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import { safeLogger, SILENT, type Logger } from "../../text/logger.ts";
 import type { Servable } from "../core/core.ts";
 import { ANYBODY, type Principal } from "../core/principal.ts";
 import { DuplexConversation } from "../legacy/duplex-conversation.ts";
@@ -22,7 +22,8 @@ export interface ServeMemoryOptions {
 
 /** Serves one client in the same process, in the era of each of its messages, until it leaves. */
 export function serveMemory({ core }: Servable, end: MemoryEnd, options: ServeMemoryOptions = {}): void {
-  const { principal = ANYBODY, logger = SILENT } = options;
+  const { principal = ANYBODY } = options;
+  const logger = options.logger ? safeLogger(options.logger) : SILENT;
   const outside = (message: Message) => end.send(message);
   const conversation = new DuplexConversation({ core, principal, logger, outside });
   // Everything goes to the same client at once, whatever it belongs to.

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { callListener } from "../../async/call-listener.ts";
-import type { Logger } from "../../text/logger.ts";
+import { safeLogger, type Logger } from "../../text/logger.ts";
 import { isRecord } from "../../json/is-record.ts";
 import {
   INTERNAL_ERROR,
@@ -82,7 +82,8 @@ class StdioServer {
   #isOver = false;
 
   constructor(options: PipeOptions) {
-    const { core, principal, answerMs, logger = STDERR_LOGGER } = options;
+    const { core, principal, answerMs } = options;
+    const logger = safeLogger(options.logger ?? STDERR_LOGGER);
     this.#options = options;
     this.#limits = options.limits ?? SERVER_LIMITS;
     this.#logger = logger;
