@@ -12,7 +12,11 @@ test.each<[template: string, uri: string, variables: Record<string, string> | un
   ["memo://{day}.txt", "memo://monday.txt.txt", { day: "monday.txt" }],
   ["memo://{day}.txt", "memo://.txt", undefined],
   ["memo://{day}.txt", "memo://mondayxtxt", undefined],
-  ["{scheme}://{host}/v{major}.{minor}/x", "http://a/v1.2.3/x", { scheme: "http", host: "a", major: "1.2", minor: "3" }],
+  [
+    "{scheme}://{host}/v{major}.{minor}/x",
+    "http://a/v1.2.3/x",
+    { scheme: "http", host: "a", major: "1.2", minor: "3" },
+  ],
   ["x://{a}-{b}-{c}", "x://1-2-3-4", { a: "1-2", b: "3", c: "4" }],
   ["x://{a}-{b}-{c}", "x://--3-4", { a: "-", b: "3", c: "4" }],
   ["x://{a}-{b}-{c}", "x://---4", undefined],

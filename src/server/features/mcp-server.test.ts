@@ -128,19 +128,22 @@ describe.each<[string, Revision]>([
     ["null", null],
     ["number", 5],
     ["an array", [1]],
-  ])("a handler that returns %s in place of a result fails the request, and the log says so", async (name, returned) => {
-    const server = newServer({ revisions });
-    server.tool({ name: "odd" }, () => returned as never);
-    server.prompt({ name: "odd" }, () => returned as never);
-    const logged: string[] = [];
-    await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
-    expect((await failure(client.callTool("odd"))).details.rpc?.code).toBe(-32603);
-    expect((await failure(client.getPrompt("odd"))).details.rpc?.code).toBe(-32603);
-    expect(logged).toEqual([
-      `tools/call failed: The handler returned ${name} instead of a result`,
-      `prompts/get failed: The handler returned ${name} instead of a result`,
-    ]);
-  });
+  ])(
+    "a handler that returns %s in place of a result fails the request, and the log says so",
+    async (name, returned) => {
+      const server = newServer({ revisions });
+      server.tool({ name: "odd" }, () => returned as never);
+      server.prompt({ name: "odd" }, () => returned as never);
+      const logged: string[] = [];
+      await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
+      expect((await failure(client.callTool("odd"))).details.rpc?.code).toBe(-32603);
+      expect((await failure(client.getPrompt("odd"))).details.rpc?.code).toBe(-32603);
+      expect(logged).toEqual([
+        `tools/call failed: The handler returned ${name} instead of a result`,
+        `prompts/get failed: The handler returned ${name} instead of a result`,
+      ]);
+    },
+  );
 
   test("a client that sends objects in place of names and arguments is told so, and nothing is logged", async () => {
     const server = newServer({ revisions });
