@@ -204,7 +204,8 @@ describe("running servers", () => {
       else send({ error: { code: -32601, message: "no" } });
     }))`;
     const entry = { command: process.execPath, args: ["-e", script] };
-    await using host = await open({ shaky: entry, strict: { ...entry, fail_if_no_tools: true } });
+    const servers = { shaky: entry, strict: { ...entry, fail_if_no_tools: true } };
+    await using host = await open(servers, { backoff: { firstMs: 60_000 } });
     await host.ready();
     expect(host.servers()[0]?.state).toMatchObject({ kind: "degraded", error: { message: "not yet" } });
     expect(host.servers()[1]?.state).toMatchObject({ kind: "failed" });
