@@ -2,7 +2,7 @@ import { visible, visibleLines } from "../../text/visible.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { CallToolResult, Content, ResourceContents } from "../../protocol/mcp.ts";
 import { repeatsStructure } from "../../protocol/repeated-structure.ts";
-import { sizeText } from "../output/amounts.ts";
+import { sizeText } from "../../text/byte-size.ts";
 import type { Output } from "../output/output.ts";
 import type { SavedFiles } from "./saved-files.ts";
 

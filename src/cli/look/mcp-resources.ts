@@ -1,6 +1,6 @@
 import { visible } from "../../text/visible.ts";
 import type { Resource } from "../../protocol/mcp.ts";
-import { sizeText } from "../output/amounts.ts";
+import { sizeText } from "../../text/byte-size.ts";
 import { defineCommand } from "../command/command.ts";
 import { describedLines, LIST_OPTIONS, listFromServers } from "./list-command.ts";
 

@@ -1,6 +1,6 @@
 import { visible } from "../../text/visible.ts";
 import type { ResourceContents } from "../../protocol/mcp.ts";
-import { sizeText } from "../output/amounts.ts";
+import { sizeText } from "../../text/byte-size.ts";
 import type { SeenChange } from "./change-watcher.ts";
 import type { Output } from "../output/output.ts";
 import { cut } from "../output/text-width.ts";
