@@ -43,6 +43,7 @@ test("failures before a request is sent, and refusals such as 401, say nothing a
     "FORBIDDEN",
     "ADDRESS_REFUSED",
     "REDIRECT_REFUSED",
+    "BUSY",
     "CANCELLED",
     "CLOSED",
     "STORE_UNAVAILABLE",

@@ -23,6 +23,7 @@ export type ErrorCode =
   | "SERVER_ERROR"
   | "INPUT_FAILED"
   | "TIMEOUT"
+  | "BUSY"
   | "CANCELLED"
   | "CLOSED"
   | "STORE_UNAVAILABLE"

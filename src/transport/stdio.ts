@@ -7,6 +7,7 @@ import { sha256 } from "../text/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
 import { LineReader } from "../protocol/line-reader.ts";
 import { endGroup, liveChildren, signalTree, type ProcessSystem } from "../process/process-tree.ts";
+import type { RunningChild } from "../process/process-slot.ts";
 import { startFailure } from "../process/start-failure.ts";
 import { StderrTail } from "../process/stderr-tail.ts";
 import { tooLarge } from "./too-large.ts";
@@ -42,9 +43,8 @@ export interface StdioOptions {
   onSpawn?: ((child: SpawnedChild) => void) | undefined;
 }
 
-export interface SpawnedChild {
-  pid: number;
-  /** Settles when the child has ended. */
+export interface SpawnedChild extends RunningChild {
+  /** Settles when its connection is closed. */
   closed: Promise<unknown>;
 }
 
@@ -98,7 +98,9 @@ export class StdioTransport implements Transport {
       child.once("spawn", resolve);
       child.once("error", (error) => reject(startFailure(error, this.#options)));
     });
-    if (child.pid !== undefined) this.#options.onSpawn?.({ pid: child.pid, closed: connection.closed });
+    const { closed, exited } = connection;
+    const kill = (reason: string) => connection.kill(reason);
+    if (child.pid !== undefined) this.#options.onSpawn?.({ pid: child.pid, closed, exited, kill });
     return connection;
   }
 
@@ -120,7 +122,8 @@ class StdioConnection implements Connection {
   readonly child: ChildView;
   readonly #process: ChildProcess;
   readonly #system: ProcessSystem;
-  readonly #exited: Promise<void>;
+  /** Resolves when the process is gone, which may be after its connection was closed. */
+  readonly exited: Promise<void>;
   #settle: (reason: CloseReason) => void = () => {};
   #outbox = "";
   #batchLength = FIRST_BATCH_LENGTH;
@@ -128,6 +131,7 @@ class StdioConnection implements Connection {
   #open = true;
   #spoke = false;
   #closing: Promise<void> | undefined;
+  #killedBecause: string | undefined;
   #swept: Promise<void> | undefined;
 
   constructor(child: ChildProcess, options: StdioOptions, receiver: Receiver) {
@@ -135,7 +139,7 @@ class StdioConnection implements Connection {
     this.#process = child;
     this.#system = { platform, variables };
     this.closed = new Promise((resolve) => (this.#settle = resolve));
-    this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
+    this.exited = new Promise((resolve) => child.once("exit", () => resolve()));
     this.child = watchStderr(child, { onStderr, hidden });
     this.#readMessages(receiver, maxLineBytes);
     child.on("error", () => {});
@@ -168,6 +172,14 @@ class StdioConnection implements Connection {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Ends the process and everything it started at once; what is pending fails for this reason. */
+  kill(reason: string): void {
+    const { pid } = this.#process;
+    if (pid === undefined || this.#closing) return;
+    this.#killedBecause = reason;
+    signalTree(pid, "SIGKILL", this.#system);
   }
 
   readonly #endTurn = () => {
@@ -223,6 +235,7 @@ class StdioConnection implements Connection {
       kind: "exited",
       exitCode: child.exitCode ?? undefined,
       signal: child.signalCode ?? undefined,
+      killedBecause: this.#killedBecause,
     });
     child.once("exit", () => {
       // Processes that the server started must not outlive it; this also closes pipes that they hold open.
@@ -259,7 +272,7 @@ class StdioConnection implements Connection {
   }
 
   async #exitsWithin(ms: number): Promise<boolean> {
-    const exited = this.#exited.then(() => true);
+    const exited = this.exited.then(() => true);
     return (await within(exited, ms)) ?? false;
   }
 }

@@ -101,7 +101,13 @@ export interface ChildView {
 
 export type CloseReason =
   | { kind: "closed" }
-  | { kind: "exited"; exitCode: number | undefined; signal: string | undefined }
+  | {
+      kind: "exited";
+      exitCode: number | undefined;
+      signal: string | undefined;
+      /** Why Nexus killed it, if it did. */
+      killedBecause?: string | undefined;
+    }
   | { kind: "stdin-closed" | "stdout-closed" }
   | { kind: "stream-ended"; error?: NexusError };
 

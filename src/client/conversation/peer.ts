@@ -369,7 +369,8 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
         hint: STRAY_PIPE,
       });
     case "exited": {
-      const { exitCode, signal } = reason;
+      const { exitCode, signal, killedBecause } = reason;
+      if (killedBecause !== undefined) return killed(killedBecause);
       const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
       const words = lastWords(stderr);
       return new NexusError("SERVER_EXITED", `The server ${how}${words ? `: ${words}` : ""}`, {
@@ -379,4 +380,10 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
       });
     }
   }
+}
+
+function killed(reason: string): NexusError {
+  return new NexusError("SERVER_EXITED", `The server was stopped: ${reason}`, {
+    hint: "Ask it for less at once, or raise its memory limit.",
+  });
 }

@@ -33,6 +33,7 @@ const WORDS: Record<ErrorCode, Words> = {
   SERVER_ERROR: (server) => `${server} answered with an error`,
   INPUT_FAILED: undefined,
   TIMEOUT: (server) => `${server} did not answer in time`,
+  BUSY: undefined,
   CANCELLED: undefined,
   CLOSED: undefined,
   STORE_UNAVAILABLE: () => "The database of the gateway is not available. Retry later",

@@ -1,0 +1,39 @@
+/** Limits of child processes. One that is absent does not apply. */
+export interface ProcessLimits {
+  /** Maximum number of child processes of all servers. */
+  processes?: number | undefined;
+  processesPerTenant?: number | undefined;
+  processesPerServer?: number | undefined;
+  /**
+   * Maximum memory of the child processes of all servers, in bytes: resident memory, with everything they started.
+   * Measured on Linux and macOS.
+   */
+  memoryBytes?: number | undefined;
+  memoryBytesPerTenant?: number | undefined;
+  memoryBytesPerServer?: number | undefined;
+  /** How long a start waits for a free process; default: 45 seconds. */
+  processWaitMs?: number | undefined;
+}
+
+/** Shorter than the minute that most clients wait for an answer: they should read the reason. */
+export const DEFAULT_PROCESS_WAIT_MS = 45_000;
+
+/** Limits of the processes of one scope; infinite where there is none. */
+export interface ScopeLimits {
+  processes: number;
+  memoryBytes: number;
+}
+
+/** Which processes are counted together. */
+export type ScopeKind = "all" | "tenant" | "server";
+
+export function limitsOf(kind: ScopeKind, limits: ProcessLimits): ScopeLimits {
+  const { processes, processesPerTenant, processesPerServer } = limits;
+  const { memoryBytes, memoryBytesPerTenant, memoryBytesPerServer } = limits;
+  const [count, bytes] = {
+    all: [processes, memoryBytes],
+    tenant: [processesPerTenant, memoryBytesPerTenant],
+    server: [processesPerServer, memoryBytesPerServer],
+  }[kind];
+  return { processes: count ?? Infinity, memoryBytes: bytes ?? Infinity };
+}
