@@ -59,6 +59,8 @@ export type {
 } from "./transport/transport.ts";
 export type { ConnectOptions } from "./client/connect/connect-entry.ts";
 export type { Layer, Origin, ServerDefinition } from "./config/read/server-definition.ts";
+export { ProcessBudget, type ProcessBudgetOptions, type ProcessUsage } from "./process/process-budget.ts";
+export type { ProcessLimits } from "./process/process-limits.ts";
 export type { BackoffSettings } from "./async/backoff.ts";
 export type { EraCache } from "./host/servers/era-cache.ts";
 export type { AccessTarget, RequestTarget } from "./host/directory/access-target.ts";

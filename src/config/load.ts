@@ -14,6 +14,7 @@ import { loadText, parseSource } from "./read/read-source.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { nodeOf, plainValue } from "../source/source-node.ts";
 import type { TrustStore } from "./trust/trust-store.ts";
+import { SettingsSection } from "./settings-section.ts";
 import { requireUniquePrefixes } from "./unique-prefixes.ts";
 import type { ConfigWarning } from "./read/problem.ts";
 
@@ -46,6 +47,8 @@ export interface Configuration {
   warnings: ConfigWarning[];
   /** The existing files, the strongest first. */
   files: ConfigFile[];
+  /** What the user's own files, or the file that was named, say about the gateway. */
+  gateway?: SettingsSection | undefined;
 }
 
 /** Maximum number of names in the message about duplicate ids. */
@@ -54,7 +57,8 @@ const MAX_NAMED = 3;
 /** Finds and reads all configuration. An invalid file affects its own servers, an invalid entry only itself. */
 export async function loadConfiguration(options: LoadOptions): Promise<Configuration> {
   const places = options.explicit === undefined ? candidates(options) : [explicitly(options.explicit, options)];
-  const configuration: Configuration = { servers: [], warnings: [], files: [] };
+  const gateway = new SettingsSection("gateway");
+  const configuration: Configuration = { servers: [], warnings: [], files: [], gateway };
   const servers = new Map<string, ServerDefinition>();
   const there = places.filter(({ file, layer }) => layer === "explicit" || existsSync(file));
   const foreign = new ForeignFolders(options);
@@ -62,7 +66,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   for (const place of there) {
     // The home folder may be above the working folder under another name.
     if (place.layer !== "user" && users.includes(realPath(place.file))) continue;
-    const read = await readPlace(place, options, foreign);
+    const read = await readPlace(place, { ...options, foreign, sections: [gateway] });
     if (!read) continue;
     configuration.files.push(read.file);
     if (place.layer === "ancestor" || place.layer === "project") foreign.add(place.folder, read.file.trusted);
@@ -108,12 +112,15 @@ interface ReadFile {
   warnings: ConfigWarning[];
 }
 
-async function readPlace(
-  place: Candidate,
-  options: LoadOptions,
-  foreign: ForeignFolders,
-): Promise<ReadFile | undefined> {
+interface ReadOptions extends LoadOptions {
+  foreign: ForeignFolders;
+  /** What else is read of the files that count for it. */
+  sections: readonly SettingsSection[];
+}
+
+async function readPlace(place: Candidate, options: ReadOptions): Promise<ReadFile | undefined> {
   const { file: path, layer } = place;
+  const { foreign, sections } = options;
   const file: ConfigFile = {
     file: path,
     layer,
@@ -128,7 +135,9 @@ async function readPlace(
       if (layer === "explicit") throw missingFile(path);
       return undefined;
     }
-    const found = findServers(await parseSource(text, path), path);
+    const root = await parseSource(text, path);
+    const found = findServers(root, path);
+    if (file.trusted) for (const section of sections) section.add(root, path);
     file.servers = found.servers.length;
     if (!file.trusted) {
       file.fingerprint = await fingerprintOfFile(found, place, options);

@@ -2,11 +2,12 @@ import type { Fault } from "./read/problem.ts";
 import { findMember, plainValue, type Place, type SourceNode } from "../source/source-node.ts";
 import type { Section } from "./read/find-servers.ts";
 import type { ServerDefinition } from "./read/server-definition.ts";
+import { readBytes, readCount } from "./gateway-limits.ts";
 import { isServerId } from "./read/server-id.ts";
 
 type Settings = Pick<
   ServerDefinition,
-  "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "isolation" | "prefix"
+  "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "isolation" | "prefix" | "limits"
 >;
 
 const ISOLATIONS: readonly ServerDefinition["isolation"][] = ["owner", "call", "shared"];
@@ -35,6 +36,7 @@ export class SettingsReader {
       tools: this.#tools(),
       isolation: this.#isolation(),
       ...this.#prefix(),
+      ...this.#limits(),
     };
   }
 
@@ -81,6 +83,21 @@ export class SettingsReader {
     const hint = `Use 1 to 32 lower-case letters, digits and dashes, starting with a letter: "prefix": "gh".`;
     this.#wrong("prefix", "cannot be used in names", hint);
     return {};
+  }
+
+  #limits(): Pick<Settings, "limits"> {
+    const processes = this.#limit("max_processes", readCount, "Use a number from 1.");
+    const memoryBytes = this.#limit("max_memory", readBytes, `Use "512MB", "2GB" or a number of bytes.`);
+    if (processes === undefined && memoryBytes === undefined) return {};
+    return { limits: { ...(processes && { processes }), ...(memoryBytes && { memoryBytes }) } };
+  }
+
+  #limit(key: string, read: (value: unknown) => number | undefined, hint: string): number | undefined {
+    const value = this.#value(key);
+    if (value === undefined || value === null) return undefined;
+    const limit = read(value);
+    if (limit === undefined) this.#wrong(key, "is not a valid limit", hint);
+    return limit;
   }
 
   #value(key: string): unknown {

@@ -66,7 +66,8 @@ export class Assembly {
 
   static async open(options: GatewayOptions): Promise<Assembly> {
     const { host: given, surroundings, limits } = options;
-    const host = surroundings ? await Host.start({ connectionShare: limits?.share, ...given }, surroundings) : given;
+    const own = { connectionShare: limits?.share, processes: { ...DEFAULT_LIMITS, ...limits } };
+    const host = surroundings ? await Host.start({ ...own, ...given }, surroundings) : given;
     const circle = circleIn(host);
     if (!circle) return new Assembly(host, options);
     await host.close();

@@ -12,6 +12,7 @@ import { EVERYTHING, type GatewayExchange, type GatewayListenRequest, type View,
 import { ANYBODY, ownerKey, type Principal } from "../server/core/principal.ts";
 import { AggregateLists, type AggregateOptions } from "./lists/aggregate-lists.ts";
 import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
+import { tellWaiting } from "./upstream/upstream-reports.ts";
 import { Catalogs } from "./lists/catalogs.ts";
 import { Cursors } from "./lists/cursors.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
@@ -217,12 +218,13 @@ export class GatewayCore implements Views {
   async #pass(call: UpstreamCall): Promise<Result> {
     const { principal, caller, signal } = call.exchange;
     const key = ownerKey(principal, caller.owner);
-    if (this.#owners.isListening(key)) {
-      const { state, definition } = this.#get(call.server, principal);
-      const isOwned = hasOwnConnections(state, definition);
-      if (isOwned) await this.#owners.hear(key, call.server, { principal, caller }, signal);
-    }
-    return this.#calls.run(call);
+    if (!this.#owners.isListening(key)) return this.#calls.run(call);
+    const { state, definition } = this.#get(call.server, principal);
+    if (!hasOwnConnections(state, definition)) return this.#calls.run(call);
+    const onWait = (reason: string) => tellWaiting(caller, reason);
+    // Kept during the call: otherwise its process could be stopped for another one before the call.
+    using _heard = await this.#owners.hear(key, call.server, { principal, caller, onWait }, signal);
+    return await this.#calls.run(call);
   }
 
   /** The id of a task contains its server. */

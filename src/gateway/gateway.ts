@@ -135,6 +135,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
         receivedBytes: edge.traffic.receivedBytes,
         sentBytes: edge.traffic.sentBytes,
         servers: host.servers().map(({ id, state }) => ({ id, state: state.kind })),
+        processes: host.processes?.usage(host.tenant),
       }),
   });
   return { edge, legacy };

@@ -100,7 +100,7 @@ export class HostCalls {
     const { definition, lists, state } = supervisor;
     const { id } = definition;
     await policy.permit({ agent, target: serverTarget(id), signal });
-    if (!lists.findTool(name) && !isRunning(state)) await supervisor.wake(signal);
+    if (!lists.findTool(name) && !isKnown(state)) await supervisor.wake(signal);
     const annotations = lists.findTool(name)?.annotations;
     const target: AccessTarget = { kind: "tool", server: id, name, annotations };
     await policy.permit({ agent, target, arguments: args, signal });
@@ -114,7 +114,7 @@ export class HostCalls {
     for (const { id } of this.#directory.findOwners(name)) {
       await this.#directory.policy.permit({ agent, target: serverTarget(id), signal });
       const supervisor = this.#supervisors.find(id);
-      if (supervisor && !isRunning(supervisor.state)) await supervisor.wake(signal);
+      if (supervisor && !isKnown(supervisor.state)) await supervisor.wake(signal);
     }
   }
 }
@@ -133,14 +133,19 @@ async function runOn<T>(
   }
 }
 
-function isRunning({ kind }: ServerState): boolean {
-  return kind === "ready" || kind === "degraded";
+/** A paused server is known as well: its lists are kept. */
+function isKnown({ kind }: ServerState): boolean {
+  return kind === "ready" || kind === "degraded" || kind === "paused";
 }
 
 const NO_REQUEST: LeaseRequest = {};
 
 /** A caller with its own input provider gets a connection whose questions go only to it. */
-function requestFor({ signal, input }: CallOptions): LeaseRequest {
-  if (!input) return signal ? { signal } : NO_REQUEST;
-  return signal ? { input, signal } : { input };
+function requestFor({ signal, input, onProgress }: CallOptions): LeaseRequest {
+  if (!signal && !input && !onProgress) return NO_REQUEST;
+  const request: LeaseRequest = {};
+  if (signal) request.signal = signal;
+  if (input) request.input = input;
+  if (onProgress) request.onWait = (message) => onProgress({ progress: 0, message });
+  return request;
 }

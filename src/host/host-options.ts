@@ -1,9 +1,11 @@
 import type { InputProvider } from "../client/conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
-import type { LoadOptions } from "../config/load.ts";
+import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./servers/server-connector.ts";
+import type { ProcessBudget } from "../process/process-budget.ts";
+import type { ProcessLimits } from "../process/process-limits.ts";
 import type { BackoffSettings } from "../async/backoff.ts";
 import type { EraCache } from "./servers/era-cache.ts";
 import type { PolicySettings } from "./directory/policy.ts";
@@ -21,6 +23,8 @@ export interface HostOptions {
   trust?: boolean | undefined;
   /** Reload the files when they change. */
   watch?: boolean | undefined;
+  /** Called with the configuration whenever it was read, before its servers start. If it throws, they do not. */
+  onConfiguration?: ((configuration: Configuration) => void) | undefined;
   /** Answers `${input:id}` in entries. */
   askInput?: LoadOptions["askInput"];
   /** Answers the servers' questions. */
@@ -55,6 +59,10 @@ export interface HostOptions {
    * rejected.
    */
   maxOwnerConnections?: number | undefined;
+  /** Limits child processes: a budget that several hosts share, or limits of this host alone. Default: no limits. */
+  processes?: ProcessBudget | ProcessLimits | undefined;
+  /** The tenant of this host in a shared budget of processes; default: "default". */
+  tenant?: string | undefined;
 }
 
 export type HostServers = Readonly<Record<string, HostEntry | Transport>>;
@@ -69,4 +77,8 @@ export interface HostEntry extends ServerEntry {
   isolation?: "owner" | "call" | "shared" | undefined;
   /** Prefix of its tool and prompt names, instead of the server's id. */
   prefix?: string | undefined;
+  /** Maximum number of its processes. */
+  max_processes?: number | undefined;
+  /** Maximum memory of its processes together: "512MB" or a number of bytes. */
+  max_memory?: string | number | undefined;
 }

@@ -17,6 +17,7 @@ import type {
 } from "../protocol/mcp.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { userFolders } from "../files/user-folders.ts";
+import { ProcessBudget, type ProcessBudgetOptions } from "../process/process-budget.ts";
 import { DEFAULT_BACKOFF } from "../async/backoff.ts";
 import { FileEraCache } from "./servers/era-cache.ts";
 import { DEFAULT_SHARE } from "../async/fair-shares.ts";
@@ -42,12 +43,19 @@ export interface ServerStatus {
   definition: ServerDefinition;
 }
 
+const CONNECTION_WAIT_MS = 10_000;
+const DEFAULT_TENANT = "default";
+
 /** Many servers as one set; keeps them running. A failing server affects only its own callers. */
 export class Host implements AsyncDisposable {
   /** The servers by name, and who may see and use what. */
   readonly directory: ServerDirectory;
   /** The gateways for which this host works. */
   readonly chain: GatewayChain;
+  /** Limits its child processes, if they are limited; other hosts may share it. */
+  readonly processes: ProcessBudget | undefined;
+  /** Whose processes they are. */
+  readonly tenant: string;
   readonly #options: HostOptions;
   readonly #load: LoadOptions;
   readonly #connector: ServerConnector;
@@ -79,6 +87,8 @@ export class Host implements AsyncDisposable {
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput });
     this.directory = new ServerDirectory(options.policy);
     this.chain = new GatewayChain(surroundings.variables);
+    this.tenant = options.tenant ?? DEFAULT_TENANT;
+    this.processes = budgetOf(options.processes, { logger, platform: surroundings.platform });
     this.#connector = new ServerConnector({
       chain: this.chain,
       surroundings,
@@ -97,7 +107,8 @@ export class Host implements AsyncDisposable {
       maxConnections: options.maxConnections ?? 32,
       maxOwnerConnections: options.maxOwnerConnections ?? 8,
       connectionShare: options.connectionShare ?? DEFAULT_SHARE,
-      waitMs: options.connectionWaitMs ?? 10_000,
+      waitMs: options.connectionWaitMs ?? Math.max(CONNECTION_WAIT_MS, this.processes?.waitMs ?? 0),
+      processes: this.processes && { budget: this.processes, tenant: this.tenant },
       healthCheckMs: options.healthCheckMs ?? 30_000,
       logger,
       tell: (event) => this.#tell(event),
@@ -239,13 +250,14 @@ export class Host implements AsyncDisposable {
 
   /** Reads the configuration, and again when it changes if `watch` is set. */
   async #followFiles(): Promise<void> {
-    const { config, only, watch = false, trust = false } = this.#options;
+    const { config, only, watch = false, trust = false, onConfiguration } = this.#options;
     this.#files = new WatchedConfiguration({
       load: { ...this.#load, explicit: config },
       trustsFirst: trust,
       watches: watch,
       logger: this.#logger,
       onChange: async (configuration) => {
+        onConfiguration?.(configuration);
         this.configuration = configuration;
         const ids = only?.map(serverId);
         await this.setServers(configuration.servers.filter(({ id }) => ids?.includes(id) ?? true));
@@ -263,6 +275,10 @@ export class Host implements AsyncDisposable {
       }
     }
   }
+}
+
+function budgetOf(given: HostOptions["processes"], options: ProcessBudgetOptions): ProcessBudget | undefined {
+  return given === undefined || given instanceof ProcessBudget ? given : new ProcessBudget(given, options);
 }
 
 function statusOf({ definition, state }: ServerSupervisor): ServerStatus {

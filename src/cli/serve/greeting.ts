@@ -2,18 +2,27 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { CLIENTS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
 import { fullName } from "../../gateway/names/names.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
+import { estimateWords, type ProcessEstimate } from "./process-estimate.ts";
 import { exampleArguments } from "../look/example-call.ts";
 
+export interface Greeting {
+  host: Pick<Host, "servers" | "tools">;
+  estimate: ProcessEstimate;
+  platform: NodeJS.Platform;
+}
+
 /** What to do with a running gateway, in lines. */
-export function greeting(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
+export function greeting(url: string, { host, estimate, platform }: Greeting): string[] {
   const servers = host.servers();
   const shown = servers.filter(({ state }) => state.kind !== "disabled");
   const width = Math.max(0, ...shown.map(({ id }) => id.length));
   const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
+  const processes = estimateWords(estimate);
   const others = INSTALL_CLIENTS.filter((client) => client !== "claude-code" && CLIENTS[client].shape?.url.http);
   return [
     "",
     ...(rows.length === 0 ? [NO_SERVERS] : ["Servers", ...rows]),
+    ...(processes === undefined ? [] : ["", processes]),
     "",
     "To connect a client, for example Claude Code",
     `  nexus mcp install claude-code --url ${url}`,
@@ -43,6 +52,8 @@ export function stateWords({ id, state }: ServerStatus): string {
       return "starting";
     case "idle":
       return "starts on first use";
+    case "paused":
+      return "paused, starts on next use";
     case "disabled":
       return `disabled; to enable it: nexus mcp enable ${id}`;
     case "stopped":

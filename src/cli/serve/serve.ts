@@ -13,6 +13,8 @@ import { defineCommand, type Flags } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
 import { greeting } from "./greeting.ts";
+import { estimateProcesses } from "./process-estimate.ts";
+import { limitProcesses, PROCESS_OPTIONS } from "./process-options.ts";
 import { ServerNews } from "./server-news.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import type { HostEntry } from "../../host/host-options.ts";
@@ -60,6 +62,7 @@ input does the same, and a signal stops immediately.`,
       value: "URL",
       help: "allow web pages of this origin, for example https://inspector.example; repeatable",
     },
+    ...PROCESS_OPTIONS,
     demo: { type: "boolean", help: "serve only the bundled demo servers" },
   },
   examples: [
@@ -91,7 +94,8 @@ input does the same, and a signal stops immediately.`,
     const only = options.server?.map(serverId);
     if (servers && only)
       throw wrongUsage("--demo does not serve configured servers", "Remove --server, or remove --demo.");
-    const watched = { openApi, config, only, trust, servers, watch: true, timeoutMs, stateFolder, logger };
+    const limited = limitProcesses(options, { logger, platform: surroundings.platform });
+    const watched = { openApi, config, only, trust, servers, watch: true, timeoutMs, stateFolder, logger, ...limited };
     await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
     tellWarnings(host, out);
@@ -132,12 +136,14 @@ async function servePipes(host: Host, { logger, signal, server }: Pipes): Promis
 }
 
 function tellWhere({ url, port, host }: Gateway, out: Output, platform: NodeJS.Platform): void {
+  const estimate = estimateProcesses(host.servers(), host.processes?.limits.processes);
   if (out.json) {
     const servers = host.servers();
-    return out.value({ url, port, servers: servers.map((server) => ({ id: server.id, state: server.state.kind })) });
+    const states = servers.map((server) => ({ id: server.id, state: server.state.kind }));
+    return out.value({ url, port, servers: states, processes: estimate });
   }
   out.line(`listening on ${url}`);
-  for (const line of greeting(url, host, platform)) out.line(visible(line));
+  for (const line of greeting(url, { host, estimate, platform })) out.line(visible(line));
 }
 
 /** Warnings about the files. The host itself reports files that cannot be used, also later. */

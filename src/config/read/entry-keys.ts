@@ -31,6 +31,8 @@ export const OWN_KEYS = [
   "tools",
   "isolation",
   "prefix",
+  "max_processes",
+  "max_memory",
 ];
 
 const NAMES = new Set([...OWN_KEYS, "mcpServers", "servers", "mcp_servers", "mcp", "inputs", "true", "false", "null"]);

@@ -35,6 +35,8 @@ export interface ServerDefinition {
   failIfNoTools: boolean;
   tools: { allow?: readonly string[]; deny?: readonly string[] };
   isolation: "owner" | "call" | "shared";
+  /** Limits of its processes, instead of those of every server. */
+  limits?: { processes?: number; memoryBytes?: number } | undefined;
   /** Undefined for servers that a program passes in. */
   origin?: Origin | undefined;
   /** Files with a server of the same id, which this one hides. */

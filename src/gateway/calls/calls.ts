@@ -8,6 +8,7 @@ import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { ByteBudget } from "../../server/core/byte-budget.ts";
 import { DEFAULT_LIMITS } from "../operation/limits.ts";
+import type { Caller } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { CallRunner, ConnectionOwner, UpstreamCall } from "../upstream/call-runner.ts";
 import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
@@ -21,9 +22,9 @@ import type { TaskPlace } from "../names/task-ids.ts";
 import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
 import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
 import { canBeAsked, capabilitiesFor, capabilitiesForModern, knowsTasks } from "../upstream/upstream-capabilities.ts";
-import { UpstreamLeases, type UpstreamLease } from "../upstream/upstream-leases.ts";
+import { UpstreamLeases, type LeaseFor, type UpstreamLease } from "../upstream/upstream-leases.ts";
 import { ConnectionLogLevels } from "../upstream/upstream-logs.ts";
-import { reportsTo } from "../upstream/upstream-reports.ts";
+import { reportsTo, tellWaiting } from "../upstream/upstream-reports.ts";
 import { untilVisited } from "./visits.ts";
 
 export interface CallLimits extends ParkedLimits {
@@ -117,9 +118,10 @@ export class Calls implements CallRunner {
   }
 
   /** The connection that calls of this owner use. The caller of this method releases it. */
-  async lease(server: string, { principal, caller }: ConnectionOwner, signal?: CancelSignal): Promise<UpstreamLease> {
+  async lease(server: string, by: ConnectionOwner, signal?: CancelSignal): Promise<UpstreamLease> {
+    const { principal, caller, onWait } = by;
     const { owner } = caller;
-    return this.#leases.take(server, { principal, owner, capabilities: capabilitiesFor(caller), signal });
+    return this.#leases.take(server, { principal, owner, capabilities: capabilitiesFor(caller), signal, onWait });
   }
 
   /** The task that an id stands for; undefined if the id was not issued to this principal. */
@@ -163,7 +165,7 @@ export class Calls implements CallRunner {
     if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
     const common = capabilitiesFor(caller);
     const wanted = { principal, owner: caller.owner, capabilities: common, signal };
-    const lease = this.#leases.find(server, wanted) ?? (await this.#leases.take(server, wanted));
+    const lease = this.#leases.find(server, wanted) ?? (await this.#wait(server, wanted, caller));
     try {
       const isLegacy = lease.client.era === "legacy";
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
@@ -180,6 +182,11 @@ export class Calls implements CallRunner {
     } finally {
       lease.release();
     }
+  }
+
+  /** Its caller is told if no process or connection is free. */
+  #wait(server: string, wanted: LeaseFor, caller: Caller): Promise<UpstreamLease> {
+    return this.#leases.take(server, { ...wanted, onWait: (reason) => tellWaiting(caller, reason) });
   }
 
   /** The state that a caller sends back with the answers to questions. */

@@ -2,7 +2,8 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
-import { messageOf } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import type { Lease } from "../../host/servers/lease.ts";
 import type { CallRunner, ConnectionOwner } from "../upstream/call-runner.ts";
 import type { ListsChanged } from "../lists/catalogs.ts";
 import type { KnownList } from "../lists/known-list.ts";
@@ -67,16 +68,20 @@ export class OwnerChanges {
   }
 
   /**
-   * Follows a connection before a call uses it, so that changes by the call are noticed. Never rejects: the call itself
-   * will fail.
+   * Follows a connection before a call uses it, so that changes by the call are noticed. Returns the connection if it was
+   * opened for that; it is to be released after the call. Rejects only if no process was free: any other failure is the
+   * call's own.
    */
-  async hear(key: string, server: string, by: ConnectionOwner, signal: CancelSignal): Promise<void> {
+  async hear(key: string, server: string, by: ConnectionOwner, signal: CancelSignal): Promise<Lease | undefined> {
     const owner = this.#owners.get(key);
-    if (!owner) return;
+    if (!owner) return undefined;
     const connection = connectionOf(server, by);
-    const heard = owner.heard.get(connection) ?? this.#subscribe({ owner, connection, server, by, signal });
-    owner.heard.set(connection, heard);
+    const known = owner.heard.get(connection);
+    const opening = known ? undefined : this.#subscribe({ owner, connection, server, by, signal });
+    const heard = known ?? opening?.then((opened) => opened?.subscription);
+    if (heard) owner.heard.set(connection, heard);
     await heard;
+    return (await opening)?.lease;
   }
 
   #newOwner(): Owner {
@@ -84,7 +89,7 @@ export class OwnerChanges {
     return { listeners: new Set(), heard: new Map(), lost: new Set(), lists };
   }
 
-  async #subscribe({ owner, connection, server, by, signal }: Hearing): Promise<Subscription | undefined> {
+  async #subscribe({ owner, connection, server, by, signal }: Hearing): Promise<Heard | undefined> {
     const tell = (lists: readonly ChangingList[]) => {
       for (const listener of owner.listeners) callListener(() => listener({ server, lists }), this.#logger);
     };
@@ -93,8 +98,9 @@ export class OwnerChanges {
       owner.lists.changed(connection, lists);
       tell(lists);
     };
+    let lease: Lease | undefined;
     try {
-      using lease = await this.#calls.lease(server, by, signal);
+      lease = await this.#calls.lease(server, by, signal);
       const { client } = lease;
       const subscription = await client.subscribe({ lists: CHANGING_LISTS }, (change) => {
         if (change.kind === "list-changed") changed([change.list]);
@@ -107,13 +113,22 @@ export class OwnerChanges {
       });
       // It is a new process: changes by the caller's earlier calls are gone.
       if (owner.lost.delete(connection)) tell(CHANGING_LISTS);
-      return subscription;
+      return { subscription, lease };
     } catch (error) {
+      lease?.release();
       owner.heard.delete(connection);
+      // The call would wait as long again.
+      if (error instanceof NexusError && error.code === "BUSY") throw error;
       this.#logger.debug(`cannot subscribe to changes of "${server}": ${messageOf(error)}`);
       return undefined;
     }
   }
+}
+
+/** A subscription, and the connection that it was made on. */
+interface Heard {
+  subscription: Subscription;
+  lease: Lease;
 }
 
 interface Hearing {

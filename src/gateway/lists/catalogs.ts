@@ -80,7 +80,8 @@ export class Catalogs {
 
   #follow(server: string, state: ServerState): void {
     const isThere = isConnected(state);
-    if (!isThere) this.#catalogs.get(server)?.reset();
+    // A paused server is the same server when it runs again: its lists stay valid.
+    if (!isThere && state.kind !== "paused") this.#catalogs.get(server)?.reset();
     this.#note(server, state);
     if (state.kind === "stopped") this.#compare(server);
     if (isThere && this.#away.delete(server)) this.#changed(server, CHANGING_LISTS);

@@ -1,7 +1,8 @@
+import type { ProcessLimits } from "../../process/process-limits.ts";
 import { SERVER_LIMITS, type ServerLimits } from "../../server/core/limits.ts";
 
-/** Limits of the gateway. */
-export interface Limits extends ServerLimits {
+/** Limits of the gateway. Those of processes apply to a host that the gateway opens; a host that is passed has its own. */
+export interface Limits extends ServerLimits, ProcessLimits {
   /** Maximum number of running calls; others wait in the queue. */
   calls: number;
   queue: number;
@@ -9,6 +10,15 @@ export interface Limits extends ServerLimits {
   queueMs: number;
   /** How long running calls may continue after `close`. */
   drainMs: number;
+  /** Maximum number of child processes of all servers. */
+  processes: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { ...SERVER_LIMITS, calls: 1024, queue: 1024, queueMs: 10_000, drainMs: 10_000 };
+export const DEFAULT_LIMITS: Limits = {
+  ...SERVER_LIMITS,
+  calls: 1024,
+  queue: 1024,
+  queueMs: 10_000,
+  drainMs: 10_000,
+  processes: 256,
+};

@@ -1,4 +1,5 @@
 import { isForwarded } from "../../protocol/methods.ts";
+import type { ProcessUsage } from "../../process/process-budget.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { OUTCOMES, type Outcome } from "./audit.ts";
 
@@ -20,6 +21,8 @@ export interface Gauges {
   receivedBytes: number;
   sentBytes: number;
   servers: readonly { id: string; state: string }[];
+  /** Absent where processes are not limited. */
+  processes?: ProcessUsage | undefined;
 }
 
 interface Series {
@@ -60,6 +63,7 @@ export class Metrics {
       ...simple("nexus_buffered_bytes", "gauge", "Bytes of request bodies and unread answers.", gauges.bufferedBytes),
       ...simple("nexus_received_bytes_total", "counter", "Bytes read from clients.", gauges.receivedBytes),
       ...simple("nexus_sent_bytes_total", "counter", "Bytes written to clients.", gauges.sentBytes),
+      ...processLines(gauges.processes),
       ...head("nexus_server_state", "gauge", "State of each configured server; 1 for the current state."),
       ...gauges.servers
         .filter(({ id }) => gauges.shows(id))
@@ -109,6 +113,14 @@ function histogram(name: string, labels: string, { buckets, seconds }: Series): 
 function emptySeries(): Series {
   const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
   return { outcomes, buckets: Array.from({ length: BOUNDS.length + 1 }, () => 0), seconds: 0 };
+}
+
+function processLines(usage: ProcessUsage | undefined): string[] {
+  if (!usage) return [];
+  return [
+    ...simple("nexus_processes", "gauge", "Child processes of servers.", usage.processes),
+    ...simple("nexus_processes_waiting", "gauge", "Starts that wait for a free process.", usage.waiting),
+  ];
 }
 
 function simple(name: string, type: string, help: string, value: number): string[] {

@@ -10,6 +10,8 @@ import type { TaskPlace } from "../names/task-ids.ts";
 export interface ConnectionOwner {
   principal: Principal;
   caller: CallerOutline;
+  /** Called with the reason, in words, if a connection has to be waited for. */
+  onWait?: ((reason: string) => void) | undefined;
 }
 
 /** One request to a server, in that server's own names. */

@@ -19,6 +19,8 @@ export interface LeaseFor {
   /** From `capabilitiesFor`. */
   capabilities: ClientCapabilities;
   signal?: CancelSignal | undefined;
+  /** Called with the reason, in words, if it has to wait. */
+  onWait?: ((reason: string) => void) | undefined;
 }
 
 /** A connection in use. A user that needs it longer than the call calls `keep`. */
@@ -99,7 +101,7 @@ export class UpstreamLeases {
   }
 
   async #wait(server: string, wanted: LeaseFor): Promise<UpstreamLease> {
-    const expected = this.#eras.get(server) ?? (await this.#findEra(server, wanted.signal));
+    const expected = this.#eras.get(server) ?? (await this.#findEra(server, wanted));
     const lease = await this.#host.lease(server, this.#requestFor(wanted, expected));
     const { era } = lease.client;
     if (era === expected) return new UpstreamLease(lease);
@@ -111,11 +113,12 @@ export class UpstreamLeases {
   }
 
   #requestFor(wanted: LeaseFor, era: Era): LeaseRequest {
-    const { principal, owner, signal } = wanted;
+    const { principal, owner, signal, onWait } = wanted;
     const capabilities = era === "legacy" ? legacyCapabilities(wanted.capabilities) : NO_CAPABILITIES;
     const by = principalKey(principal);
     const request: LeaseRequest = { owner: this.#ownerKey(principal, owner), principal: by };
     if (signal) request.signal = signal;
+    if (onWait) request.onWait = onWait;
     if (capabilities !== NO_CAPABILITIES) request.input = this.#providerFor(by, capabilities);
     return request;
   }
@@ -150,11 +153,11 @@ export class UpstreamLeases {
   }
 
   /** The era of the host's own connection, from which everything else about the server is also read. */
-  async #findEra(server: string, signal: CancelSignal | undefined): Promise<Era> {
+  async #findEra(server: string, { signal, onWait }: Pick<LeaseFor, "signal" | "onWait">): Promise<Era> {
     const state = this.#host.find(server)?.state;
     let era = state && isConnected(state) ? state.era : undefined;
     if (!era) {
-      using lease = await this.#host.lease(server, signal ? { signal } : {});
+      using lease = await this.#host.lease(server, { ...(signal && { signal }), ...(onWait && { onWait }) });
       era = lease.client.era;
     }
     this.#eras.set(server, era);

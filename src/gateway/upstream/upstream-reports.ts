@@ -38,6 +38,11 @@ export function tellProgress(caller: Caller, progress: Progress): void {
   caller.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { ...progress, progressToken } });
 }
 
+/** That the call waits before anything is sent. */
+export function tellWaiting(caller: Caller, reason: string): void {
+  tellProgress(caller, { progress: 0, message: reason });
+}
+
 /** Passes on log messages at or above the caller's level. */
 export function tellLog(caller: Caller, { method, params }: Notification): void {
   const { logLevel } = caller;

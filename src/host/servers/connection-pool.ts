@@ -3,6 +3,7 @@ import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Logger } from "../../text/logger.ts";
+import type { ProcessRequest, ProcessSlot } from "../../process/process-slot.ts";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Backoff } from "../../async/backoff.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
@@ -19,7 +20,7 @@ export const ONCE = "once ";
 const BUSY_MS = 1_000;
 
 /** How one connection is opened. */
-export type OpenOptions = Pick<ConnectOptions, "input" | "signal"> & Pick<Urgency, "wanted">;
+export type OpenOptions = Pick<ConnectOptions, "input" | "signal" | "onSpawn"> & Pick<Urgency, "wanted">;
 
 /** For a connection that a caller waits for from the start. */
 const WANTED = AbortSignal.abort();
@@ -27,6 +28,10 @@ const WANTED = AbortSignal.abort();
 export interface PoolOptions {
   server: string;
   connect: (options: OpenOptions) => Promise<Client>;
+  /** A slot for the process of a connection; undefined where it needs none. */
+  openSlot: (request: Pick<ProcessRequest, "principal" | "signal" | "stop">) => ProcessSlot | undefined;
+  /** The process of the host's own connection makes room for another one. */
+  pauseHost: (held: Held) => void;
   /** How long an unused connection is kept. */
   idleMs: number;
   maxConnections: number;
@@ -51,6 +56,8 @@ export interface HoldOptions {
   wanted?: AbortSignal | undefined;
   /** Counts failed openings and connections that were lost at once; undefined if the caller counts them. */
   backoff?: Backoff;
+  /** Called with the reason, in words, where it has to be waited for. */
+  onWait?: ((reason: string) => void) | undefined;
 }
 
 /** One connection and its users. */
@@ -61,6 +68,8 @@ export interface Held {
   readonly share: Share | undefined;
   readonly client: Promise<Client>;
   readonly giveUp: AbortController;
+  /** Of its process, where that is limited. */
+  readonly slot: ProcessSlot | undefined;
   /** The client when it is connected. */
   opened?: Client;
   users: number;
@@ -98,13 +107,15 @@ export class ConnectionPool {
 
   /** The host's own connection; opened now if there is none. */
   holdHost(options: HoldOptions): Held {
-    return this.#byKey.get(HOST) ?? this.#open(HOST, options, undefined);
+    return this.#use(this.#byKey.get(HOST) ?? this.#open(HOST, options, undefined));
   }
 
   /** A lease of the connection with this key when it is connected. */
   async lease(key: string, options: HoldOptions, signal: CancelSignal | undefined): Promise<Lease> {
     const known = this.#byKey.get(key);
     const held = known ? this.#use(known) : await this.#enter(key, options, signal);
+    const reason = held.slot?.waitingFor;
+    if (reason !== undefined) options.onWait?.(reason);
     try {
       return new PoolLease(await unlessAborted(held.client, signal), held, this);
     } catch (error) {
@@ -124,10 +135,19 @@ export class ConnectionPool {
     return new PoolLease(client, this.#use(held), this);
   }
 
+  /** One more user of a connection that is up; call what it returns to give it back. */
+  keep(held: Held): () => void {
+    this.#use(held);
+    return () => this.giveBack(held);
+  }
+
   giveBack(held: Held): void {
     if (--held.users > 0 || !this.#running.has(held)) return;
-    if (held.isRetired) void this.end(held);
-    else if (held.key !== HOST) this.#endLater(held);
+    // Those who left must not hold up the others in the queue.
+    const isUnwanted = held.isRetired || (held.key !== HOST && held.slot?.waitingFor !== undefined);
+    if (isUnwanted) return void this.end(held);
+    if (held.key !== HOST) this.#endLater(held);
+    held.slot?.rest();
   }
 
   report(held: Held, error: unknown): void {
@@ -173,6 +193,7 @@ export class ConnectionPool {
     if (!this.#coming.has(key) && this.#shares.tryTake(share)) return this.#use(this.#open(key, options, share));
     const coming = this.#coming.get(key) ?? this.#wait(key, options, share);
     coming.users++;
+    options.onWait?.(`waiting for a free connection; the limit is ${this.#reachedLimit(share)}`);
     try {
       return await unlessAborted(coming.held, signal);
     } catch (error) {
@@ -247,6 +268,7 @@ export class ConnectionPool {
   }
 
   #stir(held: Held): void {
+    held.slot?.stir();
     if (held.idle === undefined) return;
     clearTimeout(held.idle);
     held.idle = undefined;
@@ -256,18 +278,30 @@ export class ConnectionPool {
   /** Opens a connection for which there is room. */
   #open(key: string, { owner = HOST, input, wanted = WANTED, backoff }: HoldOptions, share: Share | undefined): Held {
     const giveUp = new AbortController();
-    const client = this.#options.connect({ input, signal: giveUp.signal, wanted });
-    const held: Held = { key, owner, share, client, giveUp, users: 0, idleSince: 0, isRetired: false };
+    const { signal } = giveUp;
+    const stop = () => (key === HOST ? this.#options.pauseHost(held) : void this.end(held));
+    const slot = this.#options.openSlot({ principal: share?.key ?? HOST, signal, stop });
+    const client = this.#connect(slot, { input, signal, wanted });
+    const held: Held = { key, owner, share, client, giveUp, slot, users: 0, idleSince: 0, isRetired: false };
     this.#byKey.set(key, held);
     this.#running.add(held);
     client.then(
       (opened) => this.#opened(held, opened, backoff),
       (error: unknown) => {
         this.#ended(held);
-        if (this.#forget(held)) backoff?.failed(asNexusError(error));
+        const reason = asNexusError(error);
+        // That no process was free says nothing about the server.
+        if (this.#forget(held) && reason.code !== "BUSY") backoff?.failed(reason);
       },
     );
     return held;
+  }
+
+  async #connect(slot: ProcessSlot | undefined, options: OpenOptions): Promise<Client> {
+    const { connect } = this.#options;
+    if (!slot) return connect(options);
+    await slot.ready;
+    return connect({ ...options, onSpawn: (child) => slot.spawned(child) });
   }
 
   async #end(held: Held): Promise<void> {
@@ -282,9 +316,10 @@ export class ConnectionPool {
 
   /** Called when the process has ended: its room is free. */
   #ended(held: Held): void {
-    if (!this.#running.delete(held) || !held.share) return;
+    if (!this.#running.delete(held)) return;
     this.#stir(held);
-    this.#shares.give(held.share);
+    held.slot?.release();
+    if (held.share) this.#shares.give(held.share);
   }
 
   #endLater(held: Held): void {

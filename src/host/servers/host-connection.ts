@@ -37,6 +37,8 @@ export interface ReadyConnection {
 interface Start {
   /** Aborted when a caller waits for this start: such servers are started first. */
   readonly wanted: AbortController;
+  /** Called if it has to wait for a process. */
+  readonly onWait: Set<(reason: string) => void>;
   result?: Promise<ReadyConnection>;
   /** Its connection; until there is one, the connection of the start before it. */
   held: Held | undefined;
@@ -151,6 +153,19 @@ export class HostConnection {
     if (this.ready === ready) this.#fail("lost", reason, this.#backoff.ended(reason, performance.now() - ready.since));
   }
 
+  /** Its process makes room for another one. */
+  pause(held: Held): void {
+    if (this.ready?.held === held) this.#handle("pause");
+  }
+
+  /** Calls the listener with the reason, in words, if the start under way has to wait for a process. */
+  onWait(listener: (reason: string) => void): void {
+    const start = this.#now.machine === "starting" ? this.#start : undefined;
+    const reason = start?.held?.slot?.waitingFor;
+    if (reason === undefined) start?.onWait.add(listener);
+    else listener(reason);
+  }
+
   loseUnreachable(ready: ReadyConnection, error: NexusError): void {
     this.#options.logger.warn(`"${this.#options.definition().id}" cannot be reached any more: ${error.message}`);
     this.lose(ready, error);
@@ -208,7 +223,7 @@ export class HostConnection {
   }
 
   #open(): void {
-    const start: Start = { wanted: new AbortController(), held: this.#start?.held };
+    const start: Start = { wanted: new AbortController(), onWait: new Set(), held: this.#start?.held };
     this.#start = start;
     start.result = this.#connect(start, this.#ending);
     this.#ending = undefined;
@@ -223,15 +238,25 @@ export class HostConnection {
       if (predecessor) await predecessor;
       if (this.isOver) this.refuseIfUnable();
       held = start.held = pool.holdHost({ input, wanted: start.wanted.signal });
-      return await this.#settle(start, held, await held.client);
+      const reason = held.slot?.waitingFor;
+      if (reason !== undefined) for (const listener of start.onWait) listener(reason);
+      const ready = await this.#settle(start, held, await held.client);
+      // Those who wait for it take their leases first.
+      setImmediate(() => pool.giveBack(ready.held));
+      return ready;
     } catch (thrown) {
       if (held) await pool.end(held);
       // A newer start has replaced this one: callers that wait for this one get its connection.
       if (this.#start !== start) return this.#newestOr(thrown);
       const error = asNexusError(thrown);
-      this.#fail("start-failed", error, this.#backoff.failed(error));
+      this.#fail("start-failed", error, this.#pauseAfter(error));
       throw error;
     }
+  }
+
+  /** That no process was free says nothing about the server. */
+  #pauseAfter(error: NexusError): number {
+    return error.code === "BUSY" ? (error.details.retryAfterMs ?? 0) : this.#backoff.failed(error);
   }
 
   #newestOr(thrown: unknown): Promise<ReadyConnection> {

@@ -28,6 +28,8 @@ export interface LeaseRequest {
   signal?: CancelSignal;
   /** Not urgent: servers that other callers wait for are started first. */
   canWait?: boolean;
+  /** Called with the reason, in words, if the lease has to wait: no connection or no process is free. */
+  onWait?: (reason: string) => void;
 }
 
 /** A lease of a connection in a pool; releasing it again has no effect. */

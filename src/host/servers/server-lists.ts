@@ -17,6 +17,8 @@ export interface ListsOptions {
   onLists: (told: readonly ChangingList[]) => void;
   /** Called when the stream of change notifications was interrupted. */
   onInterrupted: () => void;
+  /** The connection is in use while lists are read; call what it returns when they are. */
+  keepConnection: () => () => void;
 }
 
 type ListName = "tools" | "resources" | "templates" | "prompts";
@@ -106,7 +108,8 @@ export class ServerLists {
 
   async #update(lists: readonly ListName[], told: readonly ChangingList[]): Promise<void> {
     const client = this.#client;
-    await Promise.all(lists.map((list) => this.#readers.get(list)?.run() ?? Promise.resolve()));
+    const done = this.#options.keepConnection();
+    await Promise.all(lists.map((list) => this.#readers.get(list)?.run() ?? Promise.resolve())).finally(done);
     if (this.#client === client) this.#options.onLists(told);
   }
 

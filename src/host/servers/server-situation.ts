@@ -21,11 +21,11 @@ export function firstSituation({ problem, trusted }: ServerDefinition): ServerSi
 export function nextSituation(before: ServerSituation, to: SupervisorState, reported?: ReportedState): ServerSituation {
   if (reported?.kind === to) return { machine: to, shown: reported };
   if (to === before.machine) return before;
-  if (to === "idle" || to === "starting" || to === "stopped") return situationOf(to);
+  if (to === "idle" || to === "paused" || to === "starting" || to === "stopped") return situationOf(to);
   if (to === "closing") return { machine: to, shown: before.shown };
   throw new NexusError("INTERNAL", `A server became ${to} from ${before.machine} without a report`);
 }
 
-function situationOf(kind: "idle" | "starting" | "stopped"): ServerSituation {
+function situationOf(kind: "idle" | "paused" | "starting" | "stopped"): ServerSituation {
   return { machine: kind, shown: { kind } };
 }

@@ -9,6 +9,8 @@ export type ServerState =
   | { kind: "waiting-for-trust" }
   /** Connected on first use. */
   | { kind: "idle" }
+  /** Its process was stopped to make room for others. What it lists is kept; it starts again on its next use. */
+  | { kind: "paused" }
   | { kind: "starting" }
   | { kind: "ready"; era: Era; protocolVersion: string }
   /** Connected, but one of its lists could not be read; the last known list is kept. */

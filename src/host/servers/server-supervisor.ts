@@ -3,11 +3,13 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Logger } from "../../text/logger.ts";
+import type { ProcessBudget } from "../../process/process-budget.ts";
+import type { ProcessRequest, ProcessSlot } from "../../process/process-slot.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { BackoffSettings } from "../../async/backoff.ts";
 import { ConnectionPool, HOST, type Held, type OpenOptions } from "./connection-pool.ts";
-import { HostConnection } from "./host-connection.ts";
+import { HostConnection, type ReadyConnection } from "./host-connection.ts";
 import { LeaseKeys, NOBODY } from "./lease-keys.ts";
 import type { Lease, LeaseRequest } from "./lease.ts";
 import { isAnswering } from "./ping.ts";
@@ -30,6 +32,8 @@ export interface SupervisorOptions {
   waitMs: number;
   /** How often a legacy server over HTTP is pinged. */
   healthCheckMs: number;
+  /** Limits the processes; absent where there is no limit. */
+  processes?: { budget: ProcessBudget; tenant: string } | undefined;
   logger: Logger;
   onState: (state: ServerState) => void;
   onLists: (told?: readonly ChangingList[]) => void;
@@ -58,6 +62,8 @@ export class ServerSupervisor {
     const pool = (this.#pool = new ConnectionPool({
       server: definition.id,
       connect: (settings) => connect(this.definition, settings),
+      openSlot: (request) => this.#openSlot(request),
+      pauseHost: (held) => this.#host.pause(held),
       idleMs,
       maxConnections,
       maxOwnerConnections,
@@ -73,6 +79,7 @@ export class ServerSupervisor {
         this.#host.listsRead();
       },
       onInterrupted: () => this.#host.ready && void this.#host.check(this.#host.ready),
+      keepConnection: () => (this.#host.ready ? pool.keep(this.#host.ready.held) : () => {}),
     }));
     this.#host = new HostConnection({
       definition: () => this.definition,
@@ -141,14 +148,15 @@ export class ServerSupervisor {
   }
 
   /** A connection for this owner; waits for this server only. */
-  async lease({ owner = HOST, principal, input, signal, canWait }: LeaseRequest = {}): Promise<Lease> {
-    const host = this.#host;
-    host.refuseIfUnable();
+  async lease(request: LeaseRequest = {}): Promise<Lease> {
+    const { owner = HOST, principal, input, signal, onWait } = request;
+    this.#host.refuseIfUnable();
     const key = this.#keyFor(owner, input);
     if (key !== HOST) {
-      return this.#pool.lease(key, { owner, principal, input, backoff: this.#keys.backoffOf(owner) }, signal);
+      const backoff = this.#keys.backoffOf(owner);
+      return this.#pool.lease(key, { owner, principal, input, backoff, onWait }, signal);
     }
-    const { held, client } = host.ready ?? (await unlessAborted(canWait ? host.open() : host.openWanted(), signal));
+    const { held, client } = this.#host.ready ?? (await this.#openHost(request));
     return this.#pool.leaseNow(held, this.#asUsedBy(owner, input, client));
   }
 
@@ -174,6 +182,23 @@ export class ServerSupervisor {
 
   close(): Promise<void> {
     return this.#host.close();
+  }
+
+  async #openHost(request: LeaseRequest): Promise<ReadyConnection> {
+    const { signal, canWait, onWait } = request;
+    const opening = canWait ? this.#host.open() : this.#host.openWanted();
+    if (onWait) this.#host.onWait(onWait);
+    const ready = await unlessAborted(opening, signal);
+    // It may have made room for another one in the meantime.
+    return ready.held.ending ? this.#openHost(request) : ready;
+  }
+
+  /** Undefined where it is no process, or processes are not limited. */
+  #openSlot(request: Pick<ProcessRequest, "principal" | "signal" | "stop">): ProcessSlot | undefined {
+    const { processes } = this.#options;
+    const { id: server, entry, limits } = this.definition;
+    if (!processes || entry?.reach.kind !== "stdio") return undefined;
+    return processes.budget.open({ ...request, tenant: processes.tenant, server, limits });
   }
 
   async #retry(): Promise<void> {

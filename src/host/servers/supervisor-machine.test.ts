@@ -62,7 +62,7 @@ function possible({ state, isOn, isOpening, isUp }: World): SupervisorEvent[] {
     ...(mayRun && !isOpening && !isUp ? (["start"] as const) : []),
     ...(isOpening ? (["start-failed"] as const) : []),
     ...(isOpening && !isOver ? (["opened", "opened-without-lists"] as const) : []),
-    ...(isUp ? (["lists-read", "lists-failed", "lost"] as const) : []),
+    ...(isUp ? (["lists-read", "lists-failed", "lost", "pause"] as const) : []),
     isOn ? "switch-off" : "switch-on",
     "close",
     // Closing twice is told twice that it is done.

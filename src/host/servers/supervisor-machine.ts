@@ -3,6 +3,8 @@ export type SupervisorState =
   /** Its entry has a problem, or comes from a project that is not trusted. */
   | "blocked"
   | "idle"
+  /** Its idle process was stopped for another one; the lists are kept. */
+  | "paused"
   | "starting"
   | "ready"
   /** Connected, but a list could not be read. */
@@ -24,6 +26,8 @@ export type SupervisorEvent =
   | "lists-read"
   | "lists-failed"
   | "lost"
+  /** Nobody uses its process, and another server needs one: it starts again on its next use. */
+  | "pause"
   | "switch-on"
   | "switch-off"
   | "close"
@@ -77,7 +81,7 @@ const WITHOUT_START = {
   "start-failed": NOT_STARTED,
 } as const;
 
-const WITHOUT_CONNECTION = { "lists-read": NOT_UP, "lists-failed": NOT_UP, lost: NOT_UP } as const;
+const WITHOUT_CONNECTION = { "lists-read": NOT_UP, "lists-failed": NOT_UP, lost: NOT_UP, pause: NOT_UP } as const;
 
 /** The states after `close` differ only in how `closed` is handled. */
 const AFTER_CLOSE = {
@@ -117,6 +121,17 @@ export const TRANSITIONS: Readonly<Record<SupervisorState, Readonly<Record<Super
     close: go("closing", "close-connections"),
     closed: NOT_CLOSING,
   },
+  paused: {
+    start: go("starting", "open", "report"),
+    restart: go("starting", "open", "report"),
+    retry: go("paused", "forgive"),
+    ...WITHOUT_START,
+    ...WITHOUT_CONNECTION,
+    "switch-on": go("paused", "report-switch"),
+    "switch-off": go("paused", "report-switch"),
+    close: go("closing", "close-connections"),
+    closed: NOT_CLOSING,
+  },
   starting: {
     start: SHARED,
     restart: go("starting", "end", "open", "report"),
@@ -138,6 +153,7 @@ export const TRANSITIONS: Readonly<Record<SupervisorState, Readonly<Record<Super
     "lists-read": IGNORE,
     "lists-failed": go("degraded", "report"),
     lost: go("failed", "retire", "plan-retry", "report"),
+    pause: go("paused", "end", "report"),
     "switch-on": go("ready", "report-switch"),
     "switch-off": go("ready", "report-switch"),
     close: go("closing", "close-connections"),
@@ -151,6 +167,7 @@ export const TRANSITIONS: Readonly<Record<SupervisorState, Readonly<Record<Super
     "lists-read": go("ready", "report"),
     "lists-failed": go("degraded", "report"),
     lost: go("failed", "retire", "plan-retry", "report"),
+    pause: go("paused", "end", "report"),
     "switch-on": go("degraded", "report-switch"),
     "switch-off": go("degraded", "report-switch"),
     close: go("closing", "close-connections"),

@@ -56,6 +56,9 @@ describe("B2: nexus serve --demo", () => {
     expect(output.stdout).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
     expect(output.stdout).toMatch(/^ {2}demo +ready \(2026-07-28\)$/m);
     expect(output.stdout).toMatch(/^ {2}demo-legacy +ready \(2025-11-25\)$/m);
+    expect(output.stdout).toContain(
+      "\nProcesses: 2 processes and up to 2 more for each client; at most 256 at the same time\n",
+    );
     expect(output.stdout).toContain(`\n  nexus mcp install claude-code --url ${url}\n`);
 
     const [list = "", call = ""] = output.stdout.match(/^ {2}nexus mcp (?:tools|call) .*$/gm) ?? [];
@@ -87,6 +90,7 @@ describe("B2: nexus serve --demo", () => {
         { id: "demo-legacy", state: "ready" },
         { id: "capcorn", state: "ready" },
       ],
+      processes: { servers: 2, shared: 0, perClient: 2, perCall: 0, limit: 256 },
     });
     expect(await endOf(gateway, "SIGINT")).toBe(0);
     expect(gateway.output.stderr).toBe("");
