@@ -57,7 +57,8 @@ export type {
   StreamEnd,
   Transport,
 } from "./transport/transport.ts";
-export type { ConnectOptions } from "./client/connect/connect-entry.ts";
+export type { ConnectOptions, NetworkTrust } from "./client/connect/connect-entry.ts";
+export type { PublicOnly } from "./net/public-only.ts";
 export type { Layer, Origin, ServerDefinition } from "./config/read/server-definition.ts";
 export { ProcessBudget, type ProcessBudgetOptions, type ProcessUsage } from "./process/process-budget.ts";
 export type { ProcessLimits } from "./process/process-limits.ts";
@@ -99,10 +100,10 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
   const surroundings = readEnvironment();
   const { logger = SILENT } = options;
   return connectEntry(entry, surroundings, {
-    openApi: (reach) => {
+    openApi: (reach, network) => {
       const { state: stateFolder } = userFolders(surroundings);
       const trust = trustFor({ surroundings, stateFolder, trust: options.trust });
-      return openApi(reach, { surroundings, stateFolder, logger, server: server.id, trust });
+      return openApi(reach, { surroundings, stateFolder, logger, server: server.id, trust, ...network });
     },
     ...options,
   });

@@ -8,7 +8,7 @@ import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
 import { resolveEntry, WAYS } from "../transport/server-entry.ts";
-import { OWN_KEYS } from "./read/entry-keys.ts";
+import { LOCAL_KEYS, OWN_KEYS } from "./read/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
 import { loadEnvFile } from "./read/env-file.ts";
 import type { ConfigWarning, Fault } from "./read/problem.ts";
@@ -33,6 +33,10 @@ export interface FileContext {
   fileFolder: string;
   /** Whether a text from a path with variables may be used; undefined: always. */
   mayUse?: ((path: string, text: string) => Promise<boolean>) | undefined;
+  /** The entries came over the network: they start nothing, read nothing of this machine, and reach public addresses only. */
+  isRemote?: boolean | undefined;
+  /** Reads the file of `${file:path}`; default: from the disk. */
+  read?: ((path: string) => Promise<string | undefined>) | undefined;
   /** The working folder of a server whose entry has none. */
   defaultCwd: string | undefined;
   sources: VariableSources;
@@ -55,7 +59,8 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   const understood = withSectionTimeout(understand(found.node, found.section.dialect), found.section);
   const filler = new VariableFiller(context, id);
   // Without trust no variable is resolved: people see the entry as written.
-  const node = trusted ? await filler.fill(understood.node) : understood.node;
+  const forbidden = context.isRemote ? localSetting(understood.node) : undefined;
+  const node = trusted && !forbidden ? await filler.fill(understood.node) : understood.node;
 
   const settings = new SettingsReader(node, found.section);
   const server: ServerDefinition = {
@@ -73,9 +78,10 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   const report: Report = { id, context, written: understood.node };
   const written = asWritten(understood.node);
   if (!isDeepStrictEqual(written, asWritten(node))) server.written = written;
-  const variables = trusted ? await envFileOf(node, understood.node, context) : {};
+  const variables = trusted && !forbidden ? await envFileOf(node, understood.node, context) : {};
   const fault =
     faultOf(found) ??
+    forbidden ??
     doubling(understood) ??
     misspelling(understood) ??
     together(filler.unresolved) ??
@@ -85,6 +91,7 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   else {
     resolveInto(server, node, { report, place: found.place, below: variables.env });
     limitSecrets(server, filler.stored, { report, place: found.place });
+    if (context.isRemote && server.entry) server.entry.network = { publicOnly: true };
   }
   return { server, warnings: file === undefined ? [] : warningsOf(understood, { id, file }) };
 }
@@ -150,6 +157,14 @@ function faultOf({ name, node, place, section }: FoundServer): Fault | undefined
   if (node.kind !== "object") return { place: node.place, what: "the entry is not an object", hint: EXAMPLE };
   if (name !== undefined) return undefined;
   return { place, what: `the entry of "${section.name}" has no "id"`, hint: `Add one: { "id": "files", … }.` };
+}
+
+/** Programs, files and variables of this machine are only for those who have an account on it. */
+function localSetting(node: SourceNode): Fault | undefined {
+  const member = LOCAL_KEYS.map((key) => findMember(node, key)).find((found) => found !== undefined);
+  if (!member) return undefined;
+  const what = `"${member.key}" is not allowed in an entry that comes over the network`;
+  return { place: member.place, what, hint: "Add the server on the machine itself: nexus mcp add", code: "DENIED" };
 }
 
 /** Two spellings of one key are an error: which one counts must not depend on their order. */
@@ -249,6 +264,8 @@ function withPaths(value: Record<string, unknown>, context: FileContext): Record
   const { home, base, rootsBase } = context;
   if (value["command"] !== undefined && cwd !== undefined) paths["cwd"] = absolute(cwd, { home, base });
   if (value["api"] !== undefined) paths["api"] = absolute(value["api"], { home, base });
+  if (typeof value["ca"] === "string") paths["ca"] = absolute(value["ca"], { home, base });
+  if (Array.isArray(value["ca"])) paths["ca"] = value["ca"].map((file: unknown) => absolute(file, { home, base }));
   if (Array.isArray(roots)) {
     paths["roots"] = roots.map((root: unknown) => {
       return typeof root === "string" && root.startsWith("file:") ? root : absolute(root, { home, base: rootsBase });

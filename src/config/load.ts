@@ -9,6 +9,7 @@ import { findServers, type FoundServer, type FoundServers, type InputDefinition 
 import { fingerprintOfFile } from "./trust/fingerprint.ts";
 import { ForeignFolders } from "./trust/foreign-folders.ts";
 import { candidates, type Candidate, type ConfigContext } from "./read/places.ts";
+import { applyNetwork } from "./network-settings.ts";
 import { servesItself } from "./nexus-entry.ts";
 import { loadText, parseSource } from "./read/read-source.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
@@ -57,7 +58,7 @@ const MAX_NAMED = 3;
 /** Finds and reads all configuration. An invalid file affects its own servers, an invalid entry only itself. */
 export async function loadConfiguration(options: LoadOptions): Promise<Configuration> {
   const places = options.explicit === undefined ? candidates(options) : [explicitly(options.explicit, options)];
-  const gateway = new SettingsSection("gateway");
+  const [gateway, network] = [new SettingsSection("gateway"), new SettingsSection("network")];
   const configuration: Configuration = { servers: [], warnings: [], files: [], gateway };
   const servers = new Map<string, ServerDefinition>();
   const there = places.filter(({ file, layer }) => layer === "explicit" || existsSync(file));
@@ -66,7 +67,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   for (const place of there) {
     // The home folder may be above the working folder under another name.
     if (place.layer !== "user" && users.includes(realPath(place.file))) continue;
-    const read = await readPlace(place, { ...options, foreign, sections: [gateway] });
+    const read = await readPlace(place, { ...options, foreign, sections: [gateway, network] });
     if (!read) continue;
     configuration.files.push(read.file);
     if (place.layer === "ancestor" || place.layer === "project") foreign.add(place.folder, read.file.trusted);
@@ -84,20 +85,34 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   }
   configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   configuration.warnings.push(...requireUniquePrefixes(configuration.servers));
+  applyNetwork(configuration.servers, network, options.home);
   return configuration;
 }
 
+export interface DefineOptions extends Omit<LoadOptions, "trust" | "explicit"> {
+  /**
+   * The entries came over the network: they start no program, read no file and no variable of this machine, and reach public
+   * addresses only.
+   */
+  isRemote?: boolean | undefined;
+}
+
 /** Definitions of servers that a program passes in: an object by name, or a list of entries with an `id`. */
-export async function defineServers(
-  servers: unknown,
-  options: Omit<LoadOptions, "trust" | "explicit">,
-): Promise<ServerDefinition[]> {
+export async function defineServers(servers: unknown, options: DefineOptions): Promise<ServerDefinition[]> {
   if (typeof servers !== "object" || servers === null) throw noServers();
   const found = findServers(nodeOf({ servers }), "servers.json", { maxEntries: Infinity });
   const context = contextOf({ file: undefined, layer: "explicit", folder: options.cwd }, options, found);
-  const { servers: defined } = await defineAll(found, { ...context, trusted: true });
+  const limited = options.isRemote ? forRemote(context) : context;
+  const { servers: defined } = await defineAll(found, { ...limited, trusted: true });
   requireUniquePrefixes(defined);
   return defined;
+}
+
+/** Of what `${…}` may name, only secrets are left: the store decides whose. */
+function forRemote(context: FileContext): FileContext {
+  const { platform, secrets } = context.sources;
+  const sources = { platform, secrets, variables: {}, folders: {}, inputs: [] };
+  return { ...context, sources, isRemote: true, read: () => Promise.resolve(undefined) };
 }
 
 function wouldHide({ id, origin }: ServerDefinition, file: string): ConfigWarning[] {

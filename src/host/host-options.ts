@@ -1,6 +1,7 @@
 import type { InputProvider } from "../client/conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
+import type { PublicOnly } from "../net/public-only.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./servers/server-connector.ts";
@@ -59,6 +60,13 @@ export interface HostOptions {
    * rejected.
    */
   maxOwnerConnections?: number | undefined;
+  /** Additional trusted certificate authorities (PEM), for all servers. */
+  ca?: readonly string[] | undefined;
+  /**
+   * Refuses internal addresses for all servers on the network and the upstreams of tool files: loopback, private networks,
+   * cloud metadata. `allow` lists exceptions; an entry cannot add any.
+   */
+  publicOnly?: PublicOnly | undefined;
   /** Limits child processes: a budget that several hosts share, or limits of this host alone. Default: no limits. */
   processes?: ProcessBudget | ProcessLimits | undefined;
   /** The tenant of this host in a shared budget of processes; default: "default". */

@@ -97,6 +97,8 @@ export class Host implements AsyncDisposable {
       atOnce: options.startAtOnce ?? 8,
       logger,
       openApi: options.openApi,
+      ca: options.ca,
+      publicOnly: options.publicOnly,
       trust: options.trust ? trustOnce(this.#load.trust) : this.#load.trust,
     });
     this.#supervisors = new ServerSupervisors({

@@ -105,6 +105,7 @@ export class Network implements AsyncDisposable {
       noProxy: proxy.noProxy ?? "",
       connect,
       requestTls: tls,
+      proxyTls: tls,
     });
   }
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { NexusError, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
+import type { PublicOnly } from "../net/public-only.ts";
 import type { Root } from "../protocol/mcp.ts";
 import { parseDuration } from "../text/duration.ts";
 
@@ -36,6 +37,10 @@ export interface ServerEntry {
   http_retry_backoff?: string | number | undefined;
   /** Roots of the server: paths or `file:` URIs. */
   roots?: readonly (string | Root)[] | undefined;
+  /** With `url` or `api`: PEM files of additional trusted certificate authorities. */
+  ca?: string | readonly string[] | undefined;
+  /** With `url` or `api`: refuses internal addresses: loopback, private networks, cloud metadata; `allow` lists exceptions. */
+  public_only?: PublicOnly | undefined;
 }
 
 /** A checked entry with unified spellings. */
@@ -47,6 +52,14 @@ export interface ResolvedEntry {
   maxRetries: number | undefined;
   retryBackoffMs: number | undefined;
   roots: Root[] | undefined;
+  network?: NetworkRules | undefined;
+}
+
+/** What holds for the network on the way to a server. */
+export interface NetworkRules {
+  /** PEM files of additional trusted certificate authorities. */
+  caFiles?: readonly string[] | undefined;
+  publicOnly?: PublicOnly | undefined;
 }
 
 export interface StdioReach {
@@ -116,6 +129,7 @@ class EntryReader {
       maxRetries: retries as number | undefined,
       retryBackoffMs: this.#duration("http_retry_backoff"),
       roots: this.#roots(),
+      ...this.#network(),
     };
   }
 
@@ -160,6 +174,21 @@ class EntryReader {
     const { url } = this.#entry;
     const text = url instanceof URL ? url.href : this.#text("url");
     return { kind, url: text ?? "", headers: this.#textRecord("headers") };
+  }
+
+  /** Absent where the entry has no rules of its own. */
+  #network(): Pick<ResolvedEntry, "network"> {
+    const caFiles = typeof this.#entry["ca"] === "string" ? [this.#entry["ca"]] : this.#texts("ca");
+    const publicOnly = this.#publicOnly();
+    if (caFiles.length === 0 && publicOnly === undefined) return {};
+    return { network: { ...(caFiles.length > 0 && { caFiles }), ...(publicOnly !== undefined && { publicOnly }) } };
+  }
+
+  #publicOnly(): PublicOnly | undefined {
+    const value = this.#entry["public_only"];
+    if (value === undefined || isPublicOnly(value)) return value;
+    const hint = `Write "public_only": true, or { "allow": ["10.0.0.5"] }.`;
+    throw this.#invalid(`"public_only" is not true, false or an object with "allow"`, hint, ["public_only"]);
   }
 
   #text(key: string): string | undefined {
@@ -223,6 +252,13 @@ class EntryReader {
       mayHaveReached: false,
     });
   }
+}
+
+/** Whether it is a rule about internal addresses. */
+export function isPublicOnly(value: unknown): value is PublicOnly {
+  if (typeof value === "boolean") return true;
+  const allow = isRecord(value) ? value["allow"] : undefined;
+  return Array.isArray(allow) && allow.every((host) => typeof host === "string");
 }
 
 function kindOf(value: unknown): string {

@@ -66,7 +66,8 @@ async function startServer(
       ...binding,
       settings: upstream === "fake" ? { ...exampleSettings(file), ...settings } : settings,
       instance,
-      ca: given.surroundings.extraCertificates,
+      ca: [...given.surroundings.extraCertificates, ...(given.ca ?? [])],
+      publicOnly: upstream === "fake" ? undefined : given.publicOnly,
       logger: given.logger,
     });
     const close = async () => {

@@ -1,4 +1,5 @@
-import { Network } from "../../net/network.ts";
+import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
+import { networkFor } from "../../client/connect/http-transport-for.ts";
 import type { Message } from "../../protocol/json-rpc.ts";
 import { modernHeaders, modernMeta } from "../../protocol/modern.ts";
 import { LATEST } from "../../protocol/revisions.ts";
@@ -21,10 +22,10 @@ const MAX_BYTES = 1024 * 1024;
 /** Sends one request as a client does and reads status and headers; undefined if there is no answer. */
 export async function readHead(
   reach: HttpReach,
-  surroundings: Surroundings,
+  { surroundings, trust }: { surroundings: Surroundings; trust: NetworkTrust },
   signal: AbortSignal,
 ): Promise<HttpHead | undefined> {
-  await using network = new Network({ proxy: surroundings.proxy });
+  await using network = networkFor(trust, surroundings);
   const method = "server/discover";
   const clientInfo = { name: "nexus-mcp", version: VERSION };
   const params = { _meta: modernMeta({ version: LATEST, clientInfo, capabilities: {} }) };

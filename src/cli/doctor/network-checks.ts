@@ -10,6 +10,8 @@ import { tlsFinding } from "./tls-check.ts";
 export interface NetworkTarget {
   url: URL;
   surroundings: Surroundings;
+  /** Additional trusted certificate authorities (PEM). */
+  ca: readonly string[];
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -20,6 +22,7 @@ const DEFAULT_PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
 export async function networkFindings({
   url,
   surroundings,
+  ca,
   timeoutMs,
   signal,
 }: NetworkTarget): Promise<Map<CheckId, Finding>> {
@@ -42,7 +45,7 @@ export async function networkFindings({
   const tls =
     url.protocol === "https:"
       ? isThere
-        ? await tlsFinding(target)
+        ? await tlsFinding(target, ca.length > 0 ? [...surroundings.extraCertificates, ...ca] : [])
         : skipped("no connection")
       : skipped("plain http: other parties in the network can read the data");
   return new Map(Object.entries({ proxy: finding, ...steps, tls }) as [CheckId, Finding][]);

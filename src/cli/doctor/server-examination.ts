@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import type { Client } from "../../client/client.ts";
+import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
+import { networkTrust } from "../../client/connect/http-transport-for.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
@@ -66,7 +68,7 @@ export class ServerExamination {
       const findings = await apiFindings(reach, this.#definition.id, secretStore(surroundings, stateFolder));
       for (const [id, finding] of findings) this.#checkup.set(id, finding);
     } else {
-      const way = { url: new URL(reach.url), surroundings, timeoutMs, signal };
+      const way = { url: new URL(reach.url), surroundings, ca: this.#trust().ca, timeoutMs, signal };
       for (const [id, finding] of await networkFindings(way)) this.#checkup.set(id, finding);
     }
     const remembered = await new FileEraCache(join(stateFolder, "eras.json")).find(eraKey(this.#entry));
@@ -110,7 +112,7 @@ export class ServerExamination {
     const heading: Promise<HttpHead | undefined> =
       reach.kind === "stdio" || reach.kind === "api" || this.#brokenStep !== undefined
         ? Promise.resolve(undefined)
-        : readHead(reach, surroundings, AbortSignal.any([signal, enough.signal]));
+        : readHead(reach, { surroundings, trust: this.#trust() }, AbortSignal.any([signal, enough.signal]));
     this.#startedAt = performance.now();
     try {
       const client = await servers.connect(this.#definition, {
@@ -128,6 +130,15 @@ export class ServerExamination {
       if (signal.aborted) throw error;
       this.#failed(asNexusError(error), await headOrNothing(heading, enough));
       return undefined;
+    }
+  }
+
+  /** Certificates that cannot be read are reported by connecting. */
+  #trust(): NetworkTrust {
+    try {
+      return networkTrust(this.#entry, {});
+    } catch {
+      return { ca: [], publicOnly: this.#entry.network?.publicOnly };
     }
   }
 

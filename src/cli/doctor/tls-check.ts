@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { connect as connectTls, type PeerCertificate } from "node:tls";
+import { connect as connectTls, rootCertificates, type PeerCertificate } from "node:tls";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { FindingDraft, type Finding } from "./check.ts";
 import { socketTo, type Target } from "./socket.ts";
@@ -8,10 +8,11 @@ const DAY_MS = 86_400_000;
 const RENEW_DAYS = 14;
 
 /** The certificate of a server. Nothing is sent, so an untrusted certificate can be examined. */
-export async function tlsFinding({ host, port, signal }: Target): Promise<Finding> {
+export async function tlsFinding({ host, port, signal }: Target, ca: readonly string[]): Promise<Finding> {
   const servername = isIP(host) ? {} : { servername: host };
+  const trusted = ca.length > 0 ? { ca: [...rootCertificates, ...ca] } : {};
   try {
-    const open = () => connectTls({ host, port, ...servername, rejectUnauthorized: false });
+    const open = () => connectTls({ host, port, ...servername, ...trusted, rejectUnauthorized: false });
     const socket = await socketTo(open, "secureConnect", signal);
     const certificate = socket.getPeerCertificate();
     const protocol = socket.getProtocol() ?? "TLS";

@@ -1,5 +1,6 @@
 import { HiddenValues } from "../../errors/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import type { PublicOnly } from "../../net/public-only.ts";
 import { childEnvironment } from "../../process/child-environment.ts";
 import { markOf } from "../../transport/via-marks.ts";
 import type { ApiReach, ResolvedEntry, StdioReach } from "../../transport/server-entry.ts";
@@ -16,7 +17,7 @@ export interface ConnectOptions extends ClientOptions {
   /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
   /** Refuses internal addresses: loopback, private networks, cloud metadata. `allow` lists exceptions. */
-  publicOnly?: boolean | { allow: readonly string[] } | undefined;
+  publicOnly?: PublicOnly | undefined;
   /** Called with everything that a child process writes to stderr. */
   onStderr?: ((text: string) => void) | undefined;
   /** Called when a child process has started. */
@@ -24,11 +25,19 @@ export interface ConnectOptions extends ClientOptions {
   /** For a tool file: accept the approval in its lock from any person. */
   trust?: boolean | undefined;
   /** Opens a tool file as a server in this process. */
-  openApi?: ((reach: ApiReach) => Promise<Transport>) | undefined;
+  openApi?: ((reach: ApiReach, trust: NetworkTrust) => Promise<Transport>) | undefined;
   /** The gateways that forwarded this, outermost first. */
   via?: (() => readonly string[]) | undefined;
   /** The command or URL to show in errors, because the entry may contain resolved secrets. */
   target?: Transport["target"] | undefined;
+}
+
+/** Which certificates and addresses are trusted on the way to a server. */
+export interface NetworkTrust {
+  /** Additional trusted certificate authorities (PEM). */
+  ca: readonly string[];
+  /** Refuses internal addresses; undefined where it does not. */
+  publicOnly: PublicOnly | undefined;
 }
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
@@ -64,15 +73,17 @@ function named(transport: Transport, target: Transport["target"] | undefined): T
 }
 
 async function transportFor(
-  { id, reach }: ResolvedEntry,
+  entry: ResolvedEntry,
   surroundings: Surroundings,
   options: ConnectOptions,
 ): Promise<Transport> {
-  if (reach.kind === "api") return options.openApi?.(reach) ?? Promise.reject(noWorkshop(id));
+  const { id, reach } = entry;
   const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   if (reach.kind === "stdio") return stdioTransport(reach, surroundings, { ...options, maxMessageBytes });
-  const { httpTransportFor } = await import("./http-transport-for.ts");
-  return httpTransportFor(reach, surroundings, { ...options, maxMessageBytes });
+  const { httpTransportFor, networkTrust } = await import("./http-transport-for.ts");
+  const trust = networkTrust(entry, options);
+  if (reach.kind === "api") return options.openApi?.(reach, trust) ?? Promise.reject(noWorkshop(id));
+  return httpTransportFor(reach, surroundings, { ...options, ...trust, maxMessageBytes });
 }
 
 function noWorkshop(server: string): NexusError {

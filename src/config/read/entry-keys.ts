@@ -33,7 +33,25 @@ export const OWN_KEYS = [
   "prefix",
   "max_processes",
   "max_memory",
+  "ca",
+  "public_only",
 ];
+
+/** Keys of an entry that start a program, or name a file or a variable of this machine. */
+export const LOCAL_KEYS = [
+  "command",
+  "args",
+  "cwd",
+  "workdir",
+  "env",
+  "envFile",
+  "env_passthrough",
+  "api",
+  "upstream",
+  "settings",
+  "roots",
+  "ca",
+] as const;
 
 const NAMES = new Set([...OWN_KEYS, "mcpServers", "servers", "mcp_servers", "mcp", "inputs", "true", "false", "null"]);
 const SHOWN = new Set(["command", "type", "transport", "id", "name"]);

@@ -87,7 +87,8 @@ async function filesReadBy(
       return read(path);
     };
     await loadEnvFile(filled, { home, base: folder, read: readEnvironment });
-    for (const path of apiFiles(filled, { home, base: folder })) await read(path);
+    const bases = { home, base: folder };
+    for (const path of [...apiFiles(filled, bases), ...caFiles(filled, bases)]) await read(path);
   }
   return texts;
 }
@@ -109,4 +110,11 @@ function apiFiles(node: SourceNode, bases: { home: string; base: string }): stri
   if (typeof value !== "string" || value === "") return [];
   const file = toAbsolutePath(value, bases);
   return [file, lockPath(file)];
+}
+
+/** Certificates say which servers get the secrets of an entry. */
+function caFiles(node: SourceNode, bases: { home: string; base: string }): string[] {
+  const member = findMember(node, "ca");
+  const files: unknown[] = member ? [plainValue(member.node)].flat() : [];
+  return files.filter((file) => typeof file === "string").map((file) => toAbsolutePath(file, bases));
 }

@@ -6,6 +6,7 @@ import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { strictest, type PublicOnly } from "../../net/public-only.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { ApiReach, ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -30,6 +31,10 @@ export interface ApiSurroundings {
   server?: string | undefined;
   /** Which tool files may be opened; default: those that this user has accepted. */
   trust?: TrustStore | undefined;
+  /** Additional trusted certificate authorities (PEM). */
+  ca?: readonly string[] | undefined;
+  /** Refuses internal addresses, also for an `upstream` on this machine; `allow` lists exceptions. */
+  publicOnly?: PublicOnly | undefined;
   /** Options that all connections to servers share. */
   shared?: Map<string, object> | undefined;
 }
@@ -44,6 +49,10 @@ export interface ConnectorOptions {
   openApi?: OpenApi | undefined;
   /** Which tool files may be opened. */
   trust: TrustStore;
+  /** Additional trusted certificate authorities (PEM), for all servers. */
+  ca?: readonly string[] | undefined;
+  /** Refuses internal addresses, for all servers. */
+  publicOnly?: PublicOnly | undefined;
   /** Undefined if nothing is served to others. */
   chain?: GatewayChain | undefined;
 }
@@ -140,10 +149,14 @@ export class ServerConnector {
 
   #settingsFor({ id, written, secrets }: ServerDefinition, options: ConnectOptions): ConnectOptions {
     const log = this.#logOf(id);
-    const { openApi, chain } = this.#options;
+    const { openApi, chain, ca = [], publicOnly } = this.#options;
     return {
-      openApi: openApi && ((reach) => openApi(reach, { ...this.#options, server: id, shared: this.#shared })),
+      openApi:
+        openApi &&
+        ((reach, network) => openApi(reach, { ...this.#options, server: id, shared: this.#shared, ...network })),
       ...options,
+      ca: [...ca, ...(options.ca ?? [])],
+      publicOnly: strictest(publicOnly, options.publicOnly),
       server: id,
       via: chain && (() => chain.gateways()),
       target: written,

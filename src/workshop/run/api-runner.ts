@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { PublicOnly } from "../../net/public-only.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
 import { isProtocolOutcome } from "../../server/features/input-needed.ts";
 import type { CompiledApi } from "../compile/compile.ts";
@@ -35,6 +36,8 @@ export interface ApiRunnerOptions {
   upstream?: string | undefined;
   /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
+  /** Refuses also an upstream on this machine, unless it is in `allow`; hosts in `allow` may be internal. */
+  publicOnly?: PublicOnly | undefined;
   /** The ledger of writes; default: in memory. */
   ledger?: WriteLedger | undefined;
   /** The store for results that are too large. */
@@ -83,6 +86,7 @@ export class ApiRunner implements AsyncDisposable {
       upstream: new Upstream(file.upstream, {
         binding: options.upstream,
         ca: options.ca,
+        publicOnly: options.publicOnly,
         maxBytes: options.maxAnswerBytes,
       }),
       redaction: new Redaction(),

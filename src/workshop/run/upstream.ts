@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
+import type { PublicOnly } from "../../net/public-only.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
 import type { RequestSpec, UpstreamSpec } from "../file/model/tool-file.ts";
@@ -24,6 +25,8 @@ export interface UpstreamOptions {
   binding?: string | undefined;
   /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
+  /** Refuses also a place on this machine, unless it is in `allow`; hosts in `allow` may be internal. */
+  publicOnly?: PublicOnly | undefined;
   maxBytes?: number | undefined;
 }
 
@@ -42,13 +45,15 @@ export class Upstream implements AsyncDisposable {
   readonly #maxBytes: number;
   #isClosed = false;
 
-  constructor(spec: UpstreamSpec, { binding, ca, maxBytes = MAX_BYTES }: UpstreamOptions = {}) {
+  constructor(spec: UpstreamSpec, { binding, ca, publicOnly, maxBytes = MAX_BYTES }: UpstreamOptions = {}) {
     const place = binding === undefined ? undefined : onThisMachine(binding);
     this.standIn = place?.href;
     this.base = place?.href ?? spec.base;
     this.origin = new URL(this.base).origin;
     this.#allow = place ? [place.href] : spec.allow;
-    const guard = new AddressGuard({ allow: place ? [place.hostname.replace(/^\[|\]$/g, "")] : [] });
+    const allow = typeof publicOnly === "object" ? publicOnly.allow : [];
+    const own = place && !publicOnly ? [place.hostname.replace(/^\[|\]$/g, "")] : [];
+    const guard = new AddressGuard({ allow: [...allow, ...own] });
     this.#network = new Network({ guard, ca });
     this.#maxBytes = maxBytes;
   }
