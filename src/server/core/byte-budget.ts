@@ -3,6 +3,9 @@ import type { ServerLimits } from "./limits.ts";
 
 export const NO_ROOM = "Too many bytes of request bodies and unread answers. Retry later or raise limits.totalBytes.";
 
+/** A body that comes whole, and is no larger, is not counted: there is one for a connection, and few for a session. */
+export const SMALL_BYTES = 16 * 1024;
+
 /** How bytes that are held can become fewer. */
 export interface ByteClaimOptions {
   /** How many there are now, where that changes by itself. */

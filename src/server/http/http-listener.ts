@@ -10,6 +10,7 @@ import { cannotListen } from "./cannot-listen.ts";
 import { PLAIN_WORDS, refusalOf, type HttpWords } from "./foreign-request.ts";
 import { invalidRequest, refuse, refuseUnread } from "./http-refusal.ts";
 import { OriginGuard } from "./origin-guard.ts";
+import { PipelinedRequests } from "./pipelined-requests.ts";
 import { answerBroken } from "./socket-failures.ts";
 import { Traffic } from "./traffic.ts";
 
@@ -35,6 +36,7 @@ export class HttpListener {
   readonly #options: HttpListenerOptions;
   readonly #server: Server;
   readonly #words: HttpWords;
+  readonly #pipelined = new PipelinedRequests();
   #guard: OriginGuard | undefined;
   #closed: Promise<void> | undefined;
 
@@ -110,6 +112,7 @@ export class HttpListener {
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
+      if (!res.socket && !(await this.#pipelined.turn(req, res))) return;
       if (this.#closed) res.shouldKeepAlive = false;
       await this.#route(req, res);
     } catch (error) {

@@ -16,6 +16,7 @@ import {
   type HttpRefusal,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
+import { NO_ROOM } from "../core/byte-budget.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
@@ -24,6 +25,7 @@ import { shuttingDown } from "../core/busy-error.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
+import { countCalls } from "../legacy/counted-calls.ts";
 import type { Agreed, SessionIds } from "../sessions/session-ids.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
@@ -106,7 +108,9 @@ export class LegacyHttp implements LegacyEndpoint {
       return refuseBody(response, session, { onDone, id: isBatch ? undefined : idOf(first) });
     }
     if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
-    session.receive(request, response, { messages, isBatch, onDone });
+    const counted = this.#count(session, messages, onDone);
+    if (!counted) return refuseBody(response, FULL, { onDone, id: isBatch ? undefined : idOf(first) });
+    session.receive(request, response, { messages, isBatch, ...counted });
   }
 
   /** The session's own stream or, with `Last-Event-ID`, the rest of any of its streams. */
@@ -180,8 +184,10 @@ export class LegacyHttp implements LegacyEndpoint {
     const messages = this.#messagesIn(body);
     if (!Array.isArray(messages)) return refuseBody(response, messages, { onDone });
     if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
+    const counted = this.#count(session, messages, onDone);
+    if (!counted) return refuseBody(response, FULL, { onDone, id: isBatch ? undefined : idOf(messages[0]) });
     response.writeHead(202).end("Accepted");
-    session.receive({ messages, isBatch, onDone });
+    session.receive({ messages, isBatch, ...counted });
   }
 
   /** Ends every session; what is in flight is answered with that. */
@@ -211,6 +217,11 @@ export class LegacyHttp implements LegacyEndpoint {
       void session.close();
       sendJson(response, 200, { jsonrpc: "2.0", id, error: rpcErrorOf(error) });
     }
+  }
+
+  #count({ conversation, principal }: HttpSession | SseSession, messages: Message[], onDone: PostedBody["onDone"]) {
+    const hold = () => this.#options.unread.hold(principal);
+    return countCalls(messages, { running: conversation.running, hold, onDone });
   }
 
   /** The messages of a body, all of them or none. */
@@ -348,6 +359,7 @@ export class LegacyHttp implements LegacyEndpoint {
 const NO_SESSION = invalidRequest("Mcp-Session-Id is missing: send initialize first");
 const UNKNOWN_SESSION = invalidRequest("Unknown session: send initialize", 404);
 const NO_REQUEST_OF_ITS_OWN = invalidRequest("initialize must not be part of a batch");
+const FULL = overloaded(NO_ROOM);
 const REFUSED_BATCH = invalidRequest(NO_BATCHES);
 
 /** Nothing of the body is needed any more. */

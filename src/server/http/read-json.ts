@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
+import { NO_ROOM, SMALL_BYTES, type ByteClaim } from "../core/byte-budget.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { invalidRequest, overloaded, unreadable, type HttpRefusal } from "./http-refusal.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
@@ -18,8 +18,6 @@ export interface ReadJsonOptions extends Pick<ServerLimits, "bodyBytes" | "jsonD
   claim: (giveUp: () => void) => ByteClaim;
 }
 
-/** A body that comes whole, and is no larger, is not counted: there are never many of them. */
-const SMALL_BYTES = 16 * 1024;
 /** About what a piece of a body takes beside its bytes: some clients send one byte at a time. */
 const PIECE_BYTES = 256;
 

@@ -97,6 +97,11 @@ export class LegacySession {
     return this.#agreement?.version;
   }
 
+  /** How many of its client's requests are being worked on. */
+  get running(): number {
+    return this.#inFlight.size;
+  }
+
   /** Only one revision has batches. */
   get takesBatches(): boolean {
     return this.version === "2025-03-26";
