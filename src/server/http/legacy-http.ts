@@ -23,7 +23,7 @@ import { principalKey, type Principal } from "../core/principal.ts";
 import { receivedBatch } from "../core/received-message.ts";
 import { shuttingDown } from "../core/busy-error.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
-import { rpcErrorOf } from "../core/rpc-error.ts";
+import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
 import { countCalls } from "../legacy/counted-calls.ts";
 import type { Agreed, SessionIds } from "../sessions/session-ids.ts";
@@ -215,6 +215,7 @@ export class LegacyHttp implements LegacyEndpoint {
       sendText(response, 200, text, { "mcp-session-id": session.id });
     } catch (error) {
       void session.close();
+      logHidden(error, "initialize", this.#logger);
       sendJson(response, 200, { jsonrpc: "2.0", id, error: rpcErrorOf(error) });
     }
   }
@@ -263,6 +264,7 @@ export class LegacyHttp implements LegacyEndpoint {
       await session.conversation.resume(agreed, { isCertain: true });
     } catch (error) {
       void session.close();
+      logHidden(error, "initialize", this.#logger);
       return { ...overloaded("The session cannot be opened"), error: rpcErrorOf(error) };
     }
     // It may have been ended meanwhile.

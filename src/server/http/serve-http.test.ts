@@ -93,6 +93,29 @@ describe("a server of one's own over HTTP", () => {
     expect(await client.callTool("who")).toMatchObject({ content: [{ text: "ada modern" }] });
   });
 
+  test("why initialize failed is in the log, also where an earlier session is opened again", async () => {
+    const logged: string[] = [];
+    const { core } = new McpServer({ name: "here", version: "1.0.0" });
+    const offer = vi.spyOn(core, "offer");
+    const logger = { ...SILENT, error: (message: string) => logged.push(message) };
+    const serving = await serveHttp({ core }, { logger, limits: { sessions: 1 } });
+    open.push(serving);
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const post = async (method: string, session: Record<string, string> = {}) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { protocolVersion: "2025-11-25" } });
+      const response = await fetch(serving.url, { method: "POST", headers: { ...headers, ...session }, body });
+      return { id: response.headers.get("mcp-session-id") ?? "", text: await response.text() };
+    };
+    const { id } = await post("initialize");
+    await post("initialize");
+    offer.mockRejectedValue(new Error("disk full"));
+    for (const { text: told } of [await post("initialize"), await post("ping", { "mcp-session-id": id })]) {
+      expect(told).toContain("The server failed to answer");
+      expect(told).not.toContain("disk");
+    }
+    expect(logged).toEqual(["initialize failed: disk full", "initialize failed: disk full"]);
+  });
+
   test("a request whose caller is not named by authenticate fails, and the log says why", async () => {
     const logged: string[] = [];
     const { url } = await serve({
