@@ -15,14 +15,15 @@ export function applyNetwork(servers: readonly ServerDefinition[], network: Sett
   const concerned = servers.filter(({ entry }) => entry && entry.reach.kind !== "stdio");
   if (concerned.length === 0) return;
   try {
-    const rules = rulesIn(network, home);
+    const rules = networkRules(network, home);
     if (rules) for (const { entry } of concerned) if (entry) entry.network = together(entry.network, rules);
   } catch (error) {
     for (const server of concerned) withProblem(server, asNexusError(error));
   }
 }
 
-function rulesIn(network: SettingsSection, home: string): NetworkRules | undefined {
+/** What "network" says; undefined where it says nothing. Throws where it is not valid. */
+export function networkRules(network: SettingsSection, home: string): NetworkRules | undefined {
   const [ca, publicOnly] = [network.find("ca"), network.find("publicOnly")];
   if (!ca && !publicOnly) return undefined;
   const files: unknown[] = ca ? [plainValue(ca.node)].flat() : [];

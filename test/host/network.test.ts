@@ -10,6 +10,7 @@ import { connect } from "../../src/index.ts";
 import { TRUST_EVERYTHING } from "../../src/config/trust/trust-store.ts";
 import { loadApproved } from "../../src/workshop/load-api.ts";
 import { exampleSettings } from "../../src/workshop/run/setting-values.ts";
+import { modern, send } from "../fixtures/gateway/wire.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { selfSigned } from "../fixtures/self-signed.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
@@ -84,6 +85,22 @@ test(`${SSRF}: an entry that may use public addresses only is refused alone`, as
   await host.ready();
   expect(stateOf(host, "web")?.kind).toBe("ready");
   expect(stateOf(host, "guarded")).toMatchObject({ error: { code: "ADDRESS_REFUSED" } });
+});
+
+test(`${SSRF}: callers of a gateway reach no internal address through it, and read none in its answers`, async () => {
+  await using world = await HostWorld.open();
+  await using server = await startHttpFixture();
+  const host = await world.host({ web: { url: server.url, ...FAST } }, { publicOnly: true });
+  await using gateway = await serve({ host, port: 0 });
+  await gateway.ready();
+  const own = gateway.url.replace("/mcp", "/servers/web/mcp");
+  const asked = { "tools/call": { name: "echo" }, "resources/read": { uri: "test://a" }, "prompts/get": { name: "a" } };
+  for (const [method, params] of Object.entries({ ...asked, "any/method": {} })) {
+    const { text } = await send(own, modern(method, params));
+    expect(text).toContain("an address that the gateway may not use");
+    expect(text).not.toContain(String(server.port));
+  }
+  expect(server.transcript.entries).toEqual([]);
 });
 
 test(`${SSRF}: a redirect from an allowed address to an internal one is not followed`, async () => {
@@ -188,6 +205,10 @@ test("the command line trusts the authorities of the configuration and of NODE_E
   const both = await tools({ servers, network: { ca: ["other.pem"] } }, { NODE_EXTRA_CA_CERTS: pem });
   expect(both).toMatchObject({ code: 0 });
   expect(await tools({ servers, network: { ca: ["missing.pem"] } })).toMatchObject({ code: 3 });
+  const byUrl = ["mcp", "tools", "--url", server.url];
+  expect(await world.run(byUrl)).toMatchObject({ code: 4 });
+  await world.write("home/.nexus/mcp.json", { network: { ca: [pem], publicOnly: true } });
+  expect(await world.run(byUrl)).toMatchObject({ code: 0 });
   expect(await tools({ servers, network: { ca: ["company.pem"], publicOnly: true } })).toMatchObject({ code: 8 });
   expect(await tools({ servers, network: { publicOnly: "yes" } })).toMatchObject({ code: 3 });
 });

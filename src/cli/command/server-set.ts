@@ -4,6 +4,7 @@ import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "../../config/load.ts";
+import { trustAuthorities } from "../../config/own-authorities.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -71,6 +72,7 @@ export class ServerSet implements AsyncDisposable {
     };
     const load = loadOptions({ surroundings, stateFolder, trust, askInput });
     const inPlace = await inPlaceServer(values, load);
+    if (inPlace) await trustAuthorities(inPlace, load, config);
     if (inPlace) return new ServerSet({ servers: [inPlace], warnings: [], files: [] }, inPlace, setting);
     const configuration = await loadConfiguration({ ...load, explicit: config });
     const problem = config === undefined ? undefined : configuration.files[0]?.problem;
