@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test, vi } from "vitest";
@@ -81,4 +82,19 @@ test.each<[era: string, opening: string, params: Record<string, unknown>]>([
   const said = await text(output);
   expect(said).toContain("next");
   expect(said).not.toContain("notifications/");
+});
+
+test("the input is left alone after the end, even if the client reads its answers only then", async () => {
+  const server = new McpServer({ name: "own", version: "1" });
+  server.tool({ name: "long" }, () => "x".repeat(100_000));
+  const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
+  const served = serveStdio(server, { input, output, signal: stop.signal });
+  input.write(line({ id: 1, method: "tools/call", params: { name: "long", _meta } }));
+  await vi.waitFor(() => expect(output.writableLength + output.readableLength).toBeGreaterThan(100_000));
+  stop.abort();
+  await served;
+  const drained = once(output, "drain");
+  output.resume();
+  await drained;
+  expect(input.isPaused()).toBe(true);
 });

@@ -212,7 +212,10 @@ class StdioServer {
     if (!output.write(`${text}\n`) && !input.isPaused()) {
       // Who does not read is not listened to either.
       input.pause();
-      output.once("drain", () => input.resume());
+      output.once("drain", () => {
+        // After the end it would keep the process alive.
+        if (!this.#isOver) input.resume();
+      });
     }
     return true;
   }
