@@ -22,6 +22,19 @@ describe("Fair shares", () => {
     expect(takeAll(shares, alice)).toBe(6);
   });
 
+  test("count what some of the holders have together", () => {
+    const shares = new FairShares(8);
+    for (const [key, amount] of [
+      ["a1", 2],
+      ["a2", 1],
+      ["b1", 4],
+    ] as const)
+      shares.take(shares.of(key), amount);
+    expect(shares.usedBy((key) => key.startsWith("a"))).toBe(3);
+    shares.give(shares.of("a1"), 2);
+    expect([shares.usedBy((key) => key.startsWith("a")), shares.usedBy(() => true)]).toEqual([1, 5]);
+  });
+
   test("give at least one to each holder, even if there is little", () => {
     const shares = new FairShares(2, 0.25);
     expect([shares.tryTake(shares.of("alice")), shares.tryTake(shares.of("bob"))]).toEqual([true, true]);

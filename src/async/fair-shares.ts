@@ -39,6 +39,13 @@ export class FairShares {
     return this.#used;
   }
 
+  /** How much these holders have together. */
+  usedBy(isMeant: (key: string) => boolean): number {
+    let used = 0;
+    for (const { key, held } of this.#shares.values()) if (held > 0 && isMeant(key)) used += held;
+    return used;
+  }
+
   /** Callers that take and give often look it up once. Valid until everything is given back and it has no waiters. */
   of(key: string): Share {
     const known = this.#shares.get(key);

@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { shuttingDown, busyError } from "../../server/core/busy-error.ts";
+import { isKeyOf } from "../../server/core/principal.ts";
 import type { Limits } from "../operation/limits.ts";
 
 interface QueuedCall {
@@ -36,6 +37,12 @@ export class CallGate {
 
   get queued(): number {
     return this.#queued.size;
+  }
+
+  /** Calls of one tenant: those that run, and those in the queue. */
+  callsOf(tenant: string): { running: number; queued: number } {
+    const isMeant = (key: string) => isKeyOf(tenant, key);
+    return { running: this.#calls.usedBy(isMeant), queued: this.#queue.usedBy(isMeant) };
   }
 
   /** The share of a principal: its calls enter and leave with it. */

@@ -1,5 +1,6 @@
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import type { ServerLimits } from "./limits.ts";
+import { isKeyOf } from "./principal.ts";
 
 export const NO_ROOM = "Too many bytes of request bodies and unread answers. Retry later or raise limits.totalBytes.";
 
@@ -26,6 +27,10 @@ export class ByteBudget {
 
   get used(): number {
     return this.#shares.used;
+  }
+
+  usedBy(tenant: string): number {
+    return this.#shares.usedBy((key) => isKeyOf(tenant, key));
   }
 
   claim(principal: string, options: ByteClaimOptions = {}): ByteClaim {

@@ -1,5 +1,6 @@
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import type { ServerLimits } from "./limits.ts";
+import { isKeyOf } from "./principal.ts";
 
 interface OpenStream {
   share: Share;
@@ -21,6 +22,10 @@ export class OpenStreams {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  openOf(tenant: string): number {
+    return this.#shares.usedBy((key) => isKeyOf(tenant, key));
   }
 
   /**

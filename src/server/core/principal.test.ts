@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { callerName, ownerKey, principalKey, type Principal } from "./principal.ts";
+import { callerName, isKeyOf, ownerKey, principalKey, type Principal } from "./principal.ts";
 
 /** What keys are made of, so that an attempt to imitate one is likely. */
 const text = fc.oneof(fc.string({ unit: fc.constantFrom("1", "2", " ", "/", "%", "a", "\0", "é") }), fc.string());
@@ -12,6 +12,16 @@ test("two principals never have the same key, whatever characters their tenants 
     fc.property(principal, principal, (a, b) => {
       expect(principalKey(a) === principalKey(b)).toBe(isSame(a, b));
       expect(callerName(a) === callerName(b)).toBe(isSame(a, b));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a key belongs to the tenant of its principal and to no other, whatever characters they contain", () => {
+  fc.assert(
+    fc.property(principal, text, (a, tenant) => {
+      expect(isKeyOf(a.tenant, principalKey(a))).toBe(true);
+      expect(isKeyOf(tenant, principalKey(a))).toBe(tenant === a.tenant);
     }),
     { numRuns: 2_000 },
   );

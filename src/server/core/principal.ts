@@ -15,6 +15,12 @@ function keyOf({ tenant, id }: Principal): string {
   return `${tenant.length} ${id.length} ${tenant}${id}`;
 }
 
+/** Whether this is the key of a principal of the tenant. */
+export function isKeyOf(tenant: string, key: string): boolean {
+  const [length = "", idLength = ""] = key.split(" ", 2);
+  return length === String(tenant.length) && key.startsWith(tenant, length.length + idLength.length + 2);
+}
+
 /**
  * Names a principal to a server in this process. It is written into the ledger of a tool file's writes, so its form must
  * stay as it is. Encoded, no tenant's name runs into an id: "a" with "b/c" is not "a/b" with "c".

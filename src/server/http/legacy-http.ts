@@ -19,7 +19,7 @@ import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
-import { principalKey, type Principal } from "../core/principal.ts";
+import { isKeyOf, principalKey, type Principal } from "../core/principal.ts";
 import { receivedBatch } from "../core/received-message.ts";
 import { shuttingDown } from "../core/busy-error.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
@@ -86,6 +86,10 @@ export class LegacyHttp implements LegacyEndpoint {
 
   get sessions(): number {
     return this.#sessions.size + this.#sseSessions.size;
+  }
+
+  sessionsOf(tenant: string): number {
+    return this.#shares.usedBy((key) => isKeyOf(tenant, key));
   }
 
   async post(
