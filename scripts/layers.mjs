@@ -73,6 +73,7 @@ export const LAYERS = [
   ["gateway/calls"],
   ["gateway/changes"],
   ["gateway/edge"],
+  ["gateway/tenants"],
   ["gateway"],
   ["compose"],
   ["testing"],

@@ -1,20 +1,18 @@
 import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
-import type { NexusError } from "../errors/nexus-error.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
-import { startsItself } from "../transport/via-marks.ts";
 import type { Audit } from "./operation/audit.ts";
 import { ByteBudget } from "../server/core/byte-budget.ts";
-import { Calls, type CallLimits } from "./calls/calls.ts";
-import { GatewayCore } from "./gateway-core.ts";
+import type { CallLimits } from "./calls/calls.ts";
 import type { Decide } from "./access/principal-access.ts";
 import { Seal } from "../server/core/seal.ts";
 import { CallGate } from "./edge/call-gate.ts";
-import { Endpoints } from "./edge/guarded-core.ts";
 import { FailureLog } from "./operation/failure-log.ts";
 import { DEFAULT_LIMITS, type Limits } from "./operation/limits.ts";
-import { Metrics } from "./operation/metrics.ts";
+import { ServedHost, type ServedHostOptions } from "./served-host.ts";
+import type { OpenTenant } from "./tenants/tenant-host.ts";
+import { ServedTenants } from "./tenants/served-tenants.ts";
 
 export type GatewayOptions = GatewaySettings & GatewayHost;
 
@@ -40,64 +38,62 @@ export interface GatewaySettings {
   logger?: Logger | undefined;
 }
 
-/** Finds an entry that started this process: serving it would start gateways without end. */
-function circleIn(host: Host): NexusError | undefined {
-  for (const { id, state, definition } of host.servers()) {
-    const reach = definition.entry?.reach;
-    const isOff = state.kind === "disabled" || state.kind === "waiting-for-trust";
-    if (reach?.kind !== "stdio" || isOff || !host.chain.isStartedBy(reach)) continue;
-    return startsItself().with({ server: id, source: definition.origin });
-  }
-  return undefined;
-}
-
 /** Everything behind the edges. */
 export class Assembly {
   readonly host: Host;
-  readonly endpoints: Endpoints;
-  readonly calls: Calls;
+  readonly tenants: ServedTenants;
   readonly gate: CallGate;
-  readonly metrics = new Metrics();
   readonly limits: Limits;
   readonly budget: ByteBudget;
   readonly logger: Logger;
   readonly failures: FailureLog;
-  readonly #core: GatewayCore;
 
-  static async open(options: GatewayOptions): Promise<Assembly> {
+  static async open(options: GatewayOptions & { openTenant?: OpenTenant | undefined }): Promise<Assembly> {
     const { host: given, surroundings, limits } = options;
-    const own = { connectionShare: limits?.share, processes: { ...DEFAULT_LIMITS, ...limits } };
+    const parts = partsOf(options);
+    const own = { connectionShare: limits?.share, processes: parts.allLimits };
     const host = surroundings ? await Host.start({ ...own, ...given }, surroundings) : given;
-    const circle = circleIn(host);
-    if (!circle) return new Assembly(host, options);
-    await host.close();
-    throw circle;
+    return new Assembly(await ServedHost.open(host, parts), parts, options);
   }
 
-  private constructor(host: Host, { limits, decide, audit, sealKey, logger = SILENT }: GatewaySettings) {
-    const seal = new Seal(sealKey);
-    this.host = host;
-    this.logger = safeLogger(logger);
-    this.limits = { ...DEFAULT_LIMITS, ...limits };
-    this.budget = new ByteBudget(this.limits);
-    this.calls = new Calls({ host, seal, limits, budget: this.budget, logger: this.logger });
-    const failures = (this.failures = new FailureLog(this.logger));
-    this.#core = new GatewayCore({ failures, host, calls: this.calls, seal, decide, logger: this.logger });
-    this.gate = new CallGate(this.limits);
-    this.endpoints = new Endpoints({
-      views: this.#core,
+  private constructor(
+    first: ServedHost,
+    parts: Parts,
+    { audit, openTenant }: GatewaySettings & { openTenant?: OpenTenant | undefined },
+  ) {
+    const { logger, failures, budget, allLimits: limits } = parts;
+    this.host = first.host;
+    this.limits = limits;
+    this.budget = budget;
+    this.logger = logger;
+    this.failures = failures;
+    this.gate = new CallGate(limits);
+    this.tenants = new ServedTenants({
+      first,
+      firstReports: { logger, failures },
+      open:
+        openTenant &&
+        (async (name, reports, signal) => ServedHost.open(await openTenant(name, signal), { ...parts, ...reports })),
+      limits,
       gate: this.gate,
-      metrics: this.metrics,
       audit: audit ?? (() => {}),
-      logger: this.logger,
-      failures,
     });
   }
 
   /** Ends what is kept for callers, then stops the servers. */
-  async close(): Promise<void> {
-    await this.calls.close();
-    await this.#core.close();
-    await this.host.close();
+  close(): Promise<void> {
+    return this.tenants.close();
   }
+}
+
+/** What all tenants share. */
+interface Parts extends ServedHostOptions {
+  allLimits: Limits;
+}
+
+function partsOf({ limits, decide, sealKey, logger: given = SILENT }: GatewaySettings): Parts {
+  const logger = safeLogger(given);
+  const allLimits = { ...DEFAULT_LIMITS, ...limits };
+  const budget = new ByteBudget(allLimits);
+  return { seal: new Seal(sealKey), budget, limits, allLimits, decide, logger, failures: new FailureLog(logger) };
 }

@@ -4,8 +4,11 @@ import type { Host } from "../host/host.ts";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
+import type { Gauges } from "./operation/metrics.ts";
+import type { OpenTenant } from "./tenants/tenant-host.ts";
 import type { LegacyHttp } from "../server/http/legacy-http.ts";
 import { endpointParts } from "../server/http/mcp-endpoint.ts";
+import type { OpenStreams } from "../server/core/open-streams.ts";
 import { admitEverybody, type Authenticate, type Principal } from "../server/core/principal.ts";
 import { SessionIds } from "../server/sessions/session-ids.ts";
 
@@ -20,6 +23,11 @@ export type ServeOptions = GatewayOptions & {
   allowedOrigins?: readonly string[] | undefined;
   /** Identifies the caller; without it, all callers are the same principal. */
   authenticate?: Authenticate | undefined;
+  /**
+   * Opens the host of a tenant other than `default` on its first use; the gateway closes it when it was not used for
+   * `limits.tenantIdleMs`. `authenticate` says which tenant a caller belongs to. Without it, all callers use `host`.
+   */
+  openTenant?: OpenTenant | undefined;
   /** Folder for the key of session ids, so that sessions of older clients survive a restart. */
   stateFolder?: string | undefined;
 };
@@ -83,6 +91,14 @@ export class Gateway implements AsyncDisposable {
     return this.#legacy.endSessions(principal);
   }
 
+  /**
+   * Closes the host of a tenant now, such as one that was removed or whose servers are others: its running calls fail, and
+   * its next use calls `openTenant` again. `default` stays open.
+   */
+  closeTenant(tenant: string): Promise<void> {
+    return this.#assembly.tenants.closeHost(tenant);
+  }
+
   /** Rejects new calls, waits for running calls up to a limit, cancels the rest and stops the servers. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
@@ -93,8 +109,9 @@ export class Gateway implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { gate, limits } = this.#assembly;
+    const { gate, limits, tenants } = this.#assembly;
     this.#edge.drain();
+    tenants.drain();
     await within(gate.close(), limits.drainMs);
     await this.#edge.close();
     await this.#assembly.close();
@@ -107,38 +124,49 @@ interface Parts {
 }
 
 function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
-  const { endpoints, budget, limits, logger, failures, host, metrics, gate, calls } = assembly;
+  const { budget, limits, logger, failures, host, tenants } = assembly;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
   const parts = endpointParts({ self: "gateway", limits, budget, ids, logger });
   const { legacy, streams } = parts;
   const edge: HttpEdge = new HttpEdge({
     ...parts,
-    endpoints,
+    tenantOf: (principal) => tenants.of(principal),
     failures,
-    chain: host.chain,
     authenticate: options.authenticate ?? admitEverybody,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     isReady: () => isReady,
-    servers: () => host.servers().flatMap(({ id, state }) => (state.kind === "disabled" ? [] : [id])),
-    metrics: (principal) =>
-      metrics.render({
-        shows: (server) => endpoints.sees(principal, server),
-        inFlight: gate.running,
-        queued: gate.queued,
-        parked: calls.parked,
-        sessions: legacy.sessions,
-        streams: streams.size,
-        connections: edge.traffic.connections,
-        bufferedBytes: budget.used,
-        receivedBytes: edge.traffic.receivedBytes,
-        sentBytes: edge.traffic.sentBytes,
-        servers: host.servers().map(({ id, state }) => ({ id, state: state.kind })),
-        processes: host.processes?.usage(host.tenant),
-      }),
+    metrics: (principal) => {
+      const tenant = tenants.of(principal);
+      return tenant.metrics.render({
+        ...loadOf(tenants.areSeparate ? tenant.name : undefined, { assembly, legacy, streams }),
+        shows: (server) => tenant.endpoints.sees(principal, server),
+        parked: tenant.parked,
+        servers: tenant.states(),
+        processes: tenant.processes,
+        traffic: tenant === tenants.first ? edge.traffic : undefined,
+      });
+    },
   });
   return { edge, legacy };
+}
+
+type Load = Pick<Gauges, "inFlight" | "queued" | "sessions" | "streams" | "bufferedBytes">;
+
+/** What callers of one tenant use; of all tenants where they are not told apart. */
+function loadOf(
+  tenant: string | undefined,
+  { assembly, legacy, streams }: { assembly: Assembly; legacy: LegacyHttp; streams: OpenStreams },
+): Load {
+  const { gate, budget } = assembly;
+  if (tenant === undefined) {
+    const { running: inFlight, queued } = gate;
+    return { inFlight, queued, sessions: legacy.sessions, streams: streams.size, bufferedBytes: budget.used };
+  }
+  const { running: inFlight, queued } = gate.callsOf(tenant);
+  const sessions = legacy.sessionsOf(tenant);
+  return { inFlight, queued, sessions, streams: streams.openOf(tenant), bufferedBytes: budget.usedBy(tenant) };
 }
 
 function needsAuthentication(address: string): NexusError {

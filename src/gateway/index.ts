@@ -8,6 +8,7 @@ export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts
 export type { Audit, AuditRecord, Outcome } from "./operation/audit.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
+export type { OpenTenant } from "./tenants/tenant-host.ts";
 export { DEFAULT_LIMITS, type Limits } from "./operation/limits.ts";
 export type { ServerLimits } from "../server/core/limits.ts";
 export type { Authenticate, Principal } from "../server/core/principal.ts";
@@ -32,9 +33,9 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { input, output, signal, server } = options;
   const view: View = server === undefined ? EVERYTHING : { kind: "one", server };
   const assembly = await Assembly.open(options);
-  const { endpoints, limits, budget, logger } = assembly;
+  const { tenants, limits, budget, logger } = assembly;
   try {
-    await serveOnPipes({ core: endpoints.of(view) }, { input, output, signal, limits, budget, logger });
+    await serveOnPipes({ core: tenants.first.endpoints.of(view) }, { input, output, signal, limits, budget, logger });
   } finally {
     await assembly.close();
   }

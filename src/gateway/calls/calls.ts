@@ -90,6 +90,11 @@ export class Calls implements CallRunner {
     return this.#inFlight;
   }
 
+  /** Whether something would be lost if it were closed now: a call or a task that somebody may come back to. */
+  get isAwaited(): boolean {
+    return this.#inFlight > 0 || this.#parked.running > 0 || this.#tasks.kept > 0;
+  }
+
   /** The result in the form of the newest specification and the server's own names; failures are NexusErrors. */
   async run(call: UpstreamCall): Promise<Result> {
     if (this.#closed) throw new NexusError("CLOSED", "The gateway is closing", { mayHaveReached: false });

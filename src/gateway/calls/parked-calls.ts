@@ -63,6 +63,11 @@ export class ParkedCalls {
     return this.#unattended.size;
   }
 
+  /** Calls that are not over at their servers. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** Runs the work until it ends or asks a question. `binding` is called only if it asks. */
   async begin(
     work: Work,

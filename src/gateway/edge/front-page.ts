@@ -21,20 +21,24 @@ export function wantsPage({ method, headers: { accept = "" } }: IncomingMessage)
   return (method === "GET" || method === "HEAD") && accept.toLowerCase().includes("text/html");
 }
 
-/** What the gateway shows to a person who opens its address. `servers` are those that the reader may see. */
-export function sendFrontPage(req: IncomingMessage, res: ServerResponse, servers: readonly string[] | "hidden"): void {
+/** The servers that a reader may see, or why there are none to show. */
+export type ShownServers = readonly string[] | keyof typeof NOT_SHOWN;
+
+const NOT_SHOWN = {
+  hidden: "Credentials are required to see its servers.",
+  unavailable: "Its servers cannot be shown at the moment.",
+};
+
+/** What the gateway shows to a person who opens its address. */
+export function sendFrontPage(req: IncomingMessage, res: ServerResponse, servers: ShownServers): void {
   const html = frontPage(originOf(req), servers);
   res.writeHead(200, { ...HEADERS, "content-length": Buffer.byteLength(html) });
   res.end(req.method === "HEAD" ? undefined : html);
 }
 
-function frontPage(origin: string, servers: readonly string[] | "hidden"): string {
+function frontPage(origin: string, servers: ShownServers): string {
   const url = `${origin}/mcp`;
-  const rows = servers === "hidden" ? [] : servers.map((id) => `<li>${code(`${origin}/servers/${id}/mcp`)}</li>`);
-  const list =
-    rows.length === 0
-      ? `<p>${servers === "hidden" ? "Credentials are required to see its servers." : "It has no servers."}</p>`
-      : `<p>Single servers:</p><ul>${rows.join("")}</ul>`;
+  const list = typeof servers === "string" ? `<p>${NOT_SHOWN[servers]}</p>` : serverList(origin, servers);
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Nexus gateway</title><style>${STYLE}</style></head>
 <body><h1>Nexus gateway</h1>
@@ -51,6 +55,12 @@ ${list}
 <pre>${escaped(`nexus mcp tools --url ${url}`)}</pre>
 </body></html>
 `;
+}
+
+function serverList(origin: string, servers: readonly string[]): string {
+  if (servers.length === 0) return "<p>It has no servers.</p>";
+  const rows = servers.map((id) => `<li>${code(`${origin}/servers/${id}/mcp`)}</li>`);
+  return `<p>Single servers:</p><ul>${rows.join("")}</ul>`;
 }
 
 /** The origin as the reader reached it; a proxy that ends TLS adds a header. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import type { GatewayChain } from "../../host/servers/gateway-chain.ts";
 import { NO_ROOM } from "../../server/core/byte-budget.ts";
 import { HttpListener } from "../../server/http/http-listener.ts";
 import {
@@ -15,28 +14,26 @@ import {
 import { McpEndpoint, type McpEndpointOptions } from "../../server/http/mcp-endpoint.ts";
 import type { Traffic } from "../../server/http/traffic.ts";
 import type { Authenticate, Principal } from "../../server/core/principal.ts";
+import { rpcErrorOf } from "../../server/core/rpc-error.ts";
 import { VIA_HEADER } from "../../transport/via-marks.ts";
 import { callerErrorOf, dataFor, inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
-import { sendFrontPage, wantsPage } from "./front-page.ts";
-import type { Endpoints } from "./guarded-core.ts";
+import type { EdgeTenant } from "./edge-tenant.ts";
+import { sendFrontPage, wantsPage, type ShownServers } from "./front-page.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import { routeOf, type Route } from "./routes.ts";
 import { toolManifest } from "./tool-manifest.ts";
 
 export interface HttpEdgeOptions extends McpEndpointOptions {
-  endpoints: Endpoints;
+  /** Whose servers a caller uses. */
+  tenantOf: (principal: Principal) => EdgeTenant;
   authenticate: Authenticate;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   isReady: () => boolean;
-  /** Ids of the servers that are switched on. */
-  servers: () => readonly string[];
   /** The text of `/metrics` for one reader. */
   metrics: (principal: Principal) => string;
   failures: FailureLog;
-  /** Notices requests that have come through this gateway before. */
-  chain: GatewayChain;
 }
 
 /** The gateway's HTTP server: MCP endpoints, front page, health, metrics and tool manifests. */
@@ -91,13 +88,16 @@ export class HttpEdge {
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
     const principal = await this.#listener.admit(req, res);
     if (!principal || res.destroyed) return;
+    const tenant = this.#options.tenantOf(principal);
+    // A program that reads metrics regularly must not keep a tenant open.
+    if (tenant.enter && USES_SERVERS.has(route.kind) && !(await keepOpen(tenant.enter, req, res))) return;
     // The header is read only after authentication: only permitted callers are believed.
-    if (!this.#options.chain.admit(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
-    await this.#visit(route, req, res, principal);
+    if (!tenant.admitsVia(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
+    await this.#visit(route, req, res, { principal, endpoints: tenant.endpoints });
   }
 
-  async #visit(route: Route, req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
-    const { endpoints } = this.#options;
+  async #visit(route: Route, req: IncomingMessage, res: ServerResponse, visit: Visit): Promise<void> {
+    const { principal, endpoints } = visit;
     if (route.kind === "mcp") {
       const { view } = route;
       if (view.kind === "one" && !endpoints.sees(principal, view.server))
@@ -110,17 +110,29 @@ export class HttpEdge {
       return refuseUnread(req, res, invalidRequest(`Not found: ${req.url}. The MCP endpoint is /mcp`, 404));
     }
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
-    if (route.kind === "tools") return this.#tellTools(res, route.server, principal);
+    if (route.kind === "tools") return this.#tellTools(res, route.server, visit);
     const text = this.#options.metrics(principal);
     res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
   }
 
   /** Without credentials, the page does not show the servers. */
   async #showPage(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const { authenticate, endpoints, servers } = this.#options;
+    const { authenticate } = this.#options;
     const admit = async () => authenticate(req.headers);
     const principal = await admit().catch(() => undefined);
-    sendFrontPage(req, res, principal ? servers().filter((id) => endpoints.sees(principal, id)) : "hidden");
+    sendFrontPage(req, res, principal ? await this.#shownTo(principal) : "hidden");
+  }
+
+  async #shownTo(principal: Principal): Promise<ShownServers> {
+    const tenant = this.#options.tenantOf(principal);
+    try {
+      const leave = await tenant.enter?.();
+      const shown = tenant.servers().filter((id) => tenant.endpoints.sees(principal, id));
+      leave?.();
+      return shown;
+    } catch {
+      return "unavailable";
+    }
   }
 
   #tellReadiness(res: ServerResponse): void {
@@ -129,8 +141,8 @@ export class HttpEdge {
     sendJson(res, isReady ? 200 : 503, { status: isReady ? "ready" : "starting" });
   }
 
-  async #tellTools(res: ServerResponse, server: string, principal: Principal): Promise<void> {
-    const { endpoints, unread } = this.#options;
+  async #tellTools(res: ServerResponse, server: string, { endpoints, principal }: Visit): Promise<void> {
+    const { unread } = this.#options;
     if (!endpoints.sees(principal, server)) return refuse(res, noServer(server));
     const left = new AbortController();
     res.once("close", () => left.abort(new NexusError("CANCELLED", "The caller closed its connection")));
@@ -144,6 +156,31 @@ export class HttpEdge {
       const { message } = callerErrorOf(error);
       sendJson(res, HTTP_STATUSES[error.code], { error: { ...dataFor(error.with({ server })), message } });
     }
+  }
+}
+
+/** Who asks, and what for: the endpoints of the caller's tenant. */
+interface Visit {
+  principal: Principal;
+  endpoints: EdgeTenant["endpoints"];
+}
+
+const USES_SERVERS: ReadonlySet<Route["kind"]> = new Set(["mcp", "sse", "messages", "tools"]);
+
+/** The tenant stays open until the answer is complete; false where it cannot be opened, and the caller was told. */
+async function keepOpen(
+  enter: NonNullable<EdgeTenant["enter"]>,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<boolean> {
+  try {
+    const leave = await enter();
+    if (res.destroyed) leave();
+    else res.once("close", leave);
+    return !res.destroyed;
+  } catch (error) {
+    refuseUnread(req, res, { ...overloaded(""), error: rpcErrorOf(error) });
+    return false;
   }
 }
 

@@ -30,6 +30,11 @@ export class FailureLog {
     return error.amended({ correlationId: this.#correlationOf(error) });
   }
 
+  /** Logs a failure of which callers are told nothing but the id that it returns. */
+  withhold(error: NexusError): string {
+    return this.#correlationOf(error);
+  }
+
   #correlationOf(error: NexusError): string {
     const key = JSON.stringify([error.details.server, error.code, error.message]);
     const known = this.#known.get(key);

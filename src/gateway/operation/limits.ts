@@ -12,6 +12,10 @@ export interface Limits extends ServerLimits, ProcessLimits {
   drainMs: number;
   /** Maximum number of child processes of all servers. */
   processes: number;
+  /** How long the host of a tenant other than `default` stays open after its last use. */
+  tenantIdleMs: number;
+  /** Maximum time that a request waits for the host of its tenant to open. */
+  tenantOpenMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -21,4 +25,6 @@ export const DEFAULT_LIMITS: Limits = {
   queueMs: 10_000,
   drainMs: 10_000,
   processes: 256,
+  tenantIdleMs: 600_000,
+  tenantOpenMs: 10_000,
 };

@@ -15,14 +15,13 @@ export interface Gauges {
   parked: number;
   sessions: number;
   streams: number;
-  connections: number;
   /** Bytes of request bodies and unread answers. */
   bufferedBytes: number;
-  receivedBytes: number;
-  sentBytes: number;
   servers: readonly { id: string; state: string }[];
   /** Absent where processes are not limited. */
   processes?: ProcessUsage | undefined;
+  /** Of the whole process; undefined where the reader may know of a part of it alone. */
+  traffic: { connections: number; receivedBytes: number; sentBytes: number } | undefined;
 }
 
 interface Series {
@@ -50,6 +49,7 @@ export class Metrics {
   }
 
   render(gauges: Gauges): string {
+    const { traffic } = gauges;
     const lines = [
       ...head("nexus_info", "gauge", "The running version."),
       `nexus_info{version="${VERSION}"} 1`,
@@ -59,17 +59,15 @@ export class Metrics {
       ...simple("nexus_calls_parked", "gauge", "Calls that wait for an answer from their caller.", gauges.parked),
       ...simple("nexus_sessions", "gauge", "Sessions of clients before 2026-07-28.", gauges.sessions),
       ...simple("nexus_streams", "gauge", "Open subscription streams.", gauges.streams),
-      ...simple("nexus_connections", "gauge", "Open connections of clients.", gauges.connections),
+      ...(traffic ? simple("nexus_connections", "gauge", "Open connections of clients.", traffic.connections) : []),
       ...simple("nexus_buffered_bytes", "gauge", "Bytes of request bodies and unread answers.", gauges.bufferedBytes),
-      ...simple("nexus_received_bytes_total", "counter", "Bytes read from clients.", gauges.receivedBytes),
-      ...simple("nexus_sent_bytes_total", "counter", "Bytes written to clients.", gauges.sentBytes),
+      ...(traffic ? bytesOf(traffic) : []),
       ...processLines(gauges.processes),
       ...head("nexus_server_state", "gauge", "State of each configured server; 1 for the current state."),
       ...gauges.servers
         .filter(({ id }) => gauges.shows(id))
         .map(({ id, state }) => `nexus_server_state{server="${id}",state="${state}"} 1`),
-      ...simple("process_resident_memory_bytes", "gauge", "Memory of the process.", process.memoryUsage.rss()),
-      ...simple("process_cpu_seconds_total", "counter", "CPU time of the process.", cpuSeconds()),
+      ...(traffic ? ofProcess() : []),
     ];
     return `${lines.join("\n")}\n`;
   }
@@ -129,6 +127,20 @@ function simple(name: string, type: string, help: string, value: number): string
 
 function head(name: string, type: string, help: string): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+function bytesOf({ receivedBytes, sentBytes }: NonNullable<Gauges["traffic"]>): string[] {
+  return [
+    ...simple("nexus_received_bytes_total", "counter", "Bytes read from clients.", receivedBytes),
+    ...simple("nexus_sent_bytes_total", "counter", "Bytes written to clients.", sentBytes),
+  ];
+}
+
+function ofProcess(): string[] {
+  return [
+    ...simple("process_resident_memory_bytes", "gauge", "Memory of the process.", process.memoryUsage.rss()),
+    ...simple("process_cpu_seconds_total", "counter", "CPU time of the process.", cpuSeconds()),
+  ];
 }
 
 function cpuSeconds(): number {

@@ -45,6 +45,10 @@ export class TaskConnections {
     this.#shares = new FairShares(limits.tasks, limits.share);
   }
 
+  get size(): number {
+    return this.#kept.size;
+  }
+
   /** Runs `ask` on the connection on which the task was created, if it is kept, or on another one of the same owner. */
   async with<T>(
     place: TaskPlace,

@@ -28,6 +28,11 @@ export class TasksOfCallers {
     this.#connections = new TaskConnections(leases, limits);
   }
 
+  /** Connections that are kept for tasks. */
+  get kept(): number {
+    return this.#connections.size;
+  }
+
   find(id: unknown, principal: Principal): TaskPlace | undefined {
     return this.#ids.find(id, principal);
   }

@@ -1,0 +1,53 @@
+import { Endpoints, type GuardedCoreOptions } from "../edge/guarded-core.ts";
+import type { EdgeTenant } from "../edge/edge-tenant.ts";
+import type { ProcessUsage } from "../../process/process-budget.ts";
+import { Metrics } from "../operation/metrics.ts";
+import type { TenantHost } from "./tenant-host.ts";
+
+export interface ServedTenantOptions extends Omit<GuardedCoreOptions, "metrics"> {
+  name: string;
+  /** Its host, while that is open. */
+  opened: () => TenantHost | undefined;
+  enter: EdgeTenant["enter"];
+}
+
+/** What belongs to one tenant for as long as the gateway lives, whether its host is open or not. */
+export class ServedTenant implements EdgeTenant {
+  readonly name: string;
+  readonly metrics = new Metrics();
+  readonly endpoints: Endpoints;
+  readonly enter: EdgeTenant["enter"];
+  readonly #opened: () => TenantHost | undefined;
+
+  constructor({ name, opened, enter, views, gate, audit, logger, failures }: ServedTenantOptions) {
+    this.name = name;
+    this.enter = enter;
+    this.#opened = opened;
+    this.endpoints = new Endpoints({ views, gate, metrics: this.metrics, audit, logger, failures });
+  }
+
+  /** Calls that wait for answers of their callers. */
+  get parked(): number {
+    return this.#opened()?.parked ?? 0;
+  }
+
+  /** Undefined while it is closed, and where processes are not limited. */
+  get processes(): ProcessUsage | undefined {
+    const host = this.#opened()?.host;
+    return host?.processes?.usage(this.enter ? this.name : host.tenant);
+  }
+
+  admitsVia(header: unknown): boolean {
+    return this.#opened()?.host.chain.admit(header) ?? true;
+  }
+
+  /** None while it is closed. */
+  states(): { id: string; state: string }[] {
+    const servers = this.#opened()?.host.servers() ?? [];
+    return servers.map(({ id, state }) => ({ id, state: state.kind }));
+  }
+
+  servers(): string[] {
+    return this.states().flatMap(({ id, state }) => (state === "disabled" ? [] : [id]));
+  }
+}

@@ -1,0 +1,155 @@
+import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
+import { Deadlines } from "../../async/deadlines.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import type { Principal } from "../../server/core/principal.ts";
+import { busyError } from "../../server/core/busy-error.ts";
+import { visible } from "../../text/visible.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { GuardedCoreOptions } from "../edge/guarded-core.ts";
+import { FailureLog } from "../operation/failure-log.ts";
+import type { Limits } from "../operation/limits.ts";
+import { ServedTenant } from "./served-tenant.ts";
+import type { TenantHost } from "./tenant-host.ts";
+import { TenantLifetime } from "./tenant-lifetime.ts";
+import { TenantViews } from "./tenant-views.ts";
+
+/** What a tenant's host reports to. */
+export interface TenantReports {
+  logger: Logger;
+  failures: FailureLog;
+}
+
+export interface ServedTenantsOptions extends Pick<GuardedCoreOptions, "gate" | "audit"> {
+  /** Of the tenant `default`: it is open from the start until the gateway closes. */
+  first: TenantHost;
+  firstReports: TenantReports;
+  /** Opens the host of another tenant. Undefined: all callers use the first one, whatever their tenants. */
+  open: ((name: string, reports: TenantReports, signal: AbortSignal) => Promise<TenantHost>) | undefined;
+  limits: Pick<Limits, "tenantIdleMs" | "tenantOpenMs" | "drainMs">;
+}
+
+interface Other {
+  tenant: ServedTenant;
+  lifetime: TenantLifetime;
+}
+
+/** Above this number, tenants that could never be opened are forgotten. */
+const MANY_TENANTS = 1024;
+
+/** The tenants of a gateway. Which one a request is for says its principal, never the request itself. */
+export class ServedTenants {
+  readonly first: ServedTenant;
+  readonly #options: ServedTenantsOptions;
+  readonly #others = new Map<string, Other>();
+  readonly #deadlines = new Deadlines();
+  readonly #ending = new Cancellation();
+
+  constructor(options: ServedTenantsOptions) {
+    const { first, firstReports, gate, audit } = options;
+    this.#options = options;
+    this.first = new ServedTenant({
+      name: DEFAULT_TENANT,
+      views: first.views,
+      opened: () => first,
+      enter: undefined,
+      gate,
+      audit,
+      ...firstReports,
+    });
+  }
+
+  /** Whether callers are told apart by their tenants. */
+  get areSeparate(): boolean {
+    return this.#options.open !== undefined;
+  }
+
+  of({ tenant: name }: Principal): ServedTenant {
+    if (name === DEFAULT_TENANT || !this.#options.open) return this.first;
+    return (this.#others.get(name) ?? this.#add(name, this.#options.open)).tenant;
+  }
+
+  /** Opens no more: callers that wait for it are turned away. */
+  drain(): void {
+    this.#ending.abort(new NexusError("CLOSED", "The gateway is closing"));
+  }
+
+  /** Closes the host of a tenant now; the next use opens it again. That of `default` stays open. */
+  async closeHost(tenant: string): Promise<void> {
+    await this.#others.get(tenant)?.lifetime.close();
+  }
+
+  async close(): Promise<void> {
+    this.drain();
+    const closing = [...this.#others.values()].map(({ lifetime }) => lifetime.close());
+    await Promise.all([...closing, this.#options.first.close()]);
+  }
+
+  #add(name: string, open: NonNullable<ServedTenantsOptions["open"]>): Other {
+    if (this.#others.size >= MANY_TENANTS) this.#forgetUnknown();
+    const { gate, audit, limits } = this.#options;
+    const logger = loggerOf(name, this.#options.firstReports.logger);
+    const failures = new FailureLog(logger);
+    const lifetime = new TenantLifetime({
+      open: () => untilEnding(this.#ending, (signal) => open(name, { logger, failures }, signal)),
+      report: (thrown) => cannotOpen(failures.withhold(openingFailed(name, thrown))),
+      idleMs: limits.tenantIdleMs,
+      openMs: limits.tenantOpenMs,
+      drainMs: limits.drainMs,
+      deadlines: this.#deadlines,
+      ending: this.#ending,
+      logger,
+    });
+    const enter = async () => {
+      await lifetime.enter();
+      return () => lifetime.leave();
+    };
+    const views = new TenantViews(lifetime, logger);
+    const opened = () => lifetime.opened;
+    const other = { lifetime, tenant: new ServedTenant({ name, views, opened, enter, gate, audit, logger, failures }) };
+    this.#others.set(name, other);
+    return other;
+  }
+
+  /** Whoever authenticates callers may take any name for a tenant. */
+  #forgetUnknown(): void {
+    for (const [name, { lifetime }] of this.#others) if (lifetime.isUnknown) this.#others.delete(name);
+  }
+}
+
+/** Runs code of others, which may leave listeners on its signal. */
+async function untilEnding<T>(ending: CancelSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const abort = () => controller.abort(ending.reason);
+  ending.addEventListener("abort", abort, { once: true });
+  try {
+    return await work(controller.signal);
+  } finally {
+    ending.removeEventListener("abort", abort);
+  }
+}
+
+/** The same logger; each entry says whose it is. */
+function loggerOf(tenant: string, logger: Logger): Logger {
+  const at =
+    (level: keyof Logger): Logger[keyof Logger] =>
+    (message, data) =>
+      logger[level](message, { tenant, ...data });
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+function openingFailed(name: string, thrown: unknown): NexusError {
+  const { code, message, details } = asNexusError(thrown);
+  return new NexusError(code, `Tenant "${visible(name)}" could not be opened: ${message}`, {
+    ...details,
+    cause: thrown,
+  });
+}
+
+/** What is wrong is for the operator, who finds it in the log by the id. */
+function cannotOpen(correlationId: string): NexusError {
+  const error = busyError("The servers of this tenant cannot be opened. Retry later");
+  const { rpc } = error.details;
+  if (!rpc) return error;
+  return error.amended({ correlationId, rpc: { ...rpc, data: { ...(rpc.data as object), correlationId } } });
+}

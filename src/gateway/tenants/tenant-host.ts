@@ -1,0 +1,16 @@
+import type { Host } from "../../host/host.ts";
+import type { Views } from "../names/view.ts";
+
+/** Opens the host of a tenant. The signal is aborted when the gateway closes. */
+export type OpenTenant = (tenant: string, signal: AbortSignal) => Promise<Host>;
+
+/** The host of a tenant while it is open, and what stands in front of it. */
+export interface TenantHost {
+  readonly host: Host;
+  readonly views: Views;
+  /** Calls that wait for answers of their callers. */
+  readonly parked: number;
+  /** Whether callers may come back for something that would be lost: a parked call, or a task. */
+  readonly isAwaited: boolean;
+  close(): Promise<void>;
+}

@@ -1,0 +1,55 @@
+import type { Result } from "../../protocol/json-rpc.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import type { Core, Listening, Offer } from "../../server/core/core.ts";
+import type { Principal } from "../../server/core/principal.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { GatewayExchange, GatewayListenRequest, View, Views } from "../names/view.ts";
+import type { TenantLifetime } from "./tenant-lifetime.ts";
+import { TenantListening } from "./tenant-listening.ts";
+
+/**
+ * The servers of a tenant, for as long as the gateway lives: its host is opened when they are used, and stays open
+ * meanwhile. Sessions of older clients outlive a host that was closed, so they are bound to this.
+ */
+export class TenantViews implements Views {
+  readonly #lifetime: TenantLifetime;
+  readonly #logger: Logger;
+
+  constructor(lifetime: TenantLifetime, logger: Logger) {
+    this.#lifetime = lifetime;
+    this.#logger = logger;
+  }
+
+  /** False while it is closed. */
+  sees(principal: Principal, server: string): boolean {
+    return this.#lifetime.opened?.views.sees(principal, server) ?? false;
+  }
+
+  serverOfPrefix(prefix: string): string | undefined {
+    return this.#lifetime.opened?.views.serverOfPrefix(prefix);
+  }
+
+  offer(view: View, principal: Principal): Promise<Offer> {
+    return this.#lifetime.use((views) => views.offer(view, principal));
+  }
+
+  serverInfo(view: View): Implementation | undefined {
+    return this.#lifetime.opened?.views.serverInfo(view);
+  }
+
+  handle(exchange: GatewayExchange): Promise<Result> {
+    return this.#lifetime.use((views) => views.handle(exchange), exchange.signal);
+  }
+
+  listen(request: GatewayListenRequest): Promise<Listening> {
+    return TenantListening.open(request, this.#lifetime, this.#logger);
+  }
+
+  paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
+    return this.#lifetime.use((views) => views.paramHeaders(view, principal, tool));
+  }
+
+  release(owner: string): void {
+    this.#lifetime.opened?.views.release(owner);
+  }
+}
