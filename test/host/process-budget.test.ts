@@ -60,8 +60,8 @@ test("the process that was idle for longest makes room, whichever server it belo
 
 test("who has to wait for a process is told so, waits no longer than the limit, and gets the next that is free", async () => {
   await using world = await HostWorld.open();
-  const options = { processes: { processes: 1, processWaitMs: 200 } };
-  await using host = await world.host({ one: oddServer({}, { auto_start: false }) }, options);
+  const processes = new ProcessBudget({ processes: 1, processWaitMs: 50 });
+  await using host = await world.host({ one: oddServer({}, { auto_start: false }) }, { processes });
   const inUse = await host.lease("one", { owner: "ada" });
   const told: string[] = [];
   const onWait = (reason: string) => told.push(reason);
@@ -71,6 +71,7 @@ test("who has to wait for a process is told so, waits no longer than the limit, 
     details: { mayHaveReached: false },
   });
   expect(told).toEqual(["waiting for a free process; 1 of 1 are in use"]);
+  processes.setLimits({ processes: 1 });
   const progress: unknown[] = [];
   const call = host.callTool({ name: "one", server: "one", tool: { name: "echo", inputSchema: {} } }, undefined, {
     onProgress: (step) => progress.push(step),
@@ -135,6 +136,38 @@ test("hosts of several tenants share a budget, and each has at most its own part
   using _third = await globex.lease("one", { owner: "ada" });
   expect((await failure(globex.lease("one", { owner: "bob" }))).message).toContain("3 of 3 are in use");
   expect(budget.usage("acme").processes).toBe(2);
+});
+
+test("a host that closes ends its own waiting starts, and its processes are free for other hosts", async () => {
+  await using world = await HostWorld.open();
+  const budget = new ProcessBudget({ processes: 1 });
+  const entry = oddServer({}, { auto_start: false });
+  const open = (tenant: string) =>
+    world.host({ one: entry }, { processes: budget, tenant, stateFolder: world.path(tenant) });
+  const leaving = await open("acme");
+  await using staying = await open("globex");
+  await leaving.lease("one", { owner: "ada" });
+  const waiting = failure(leaving.lease("one", { owner: "bob" }));
+  const next = staying.lease("one", { owner: "eve" });
+  await expect.poll(() => budget.usage().waiting).toBe(2);
+  await leaving.close();
+  expect(await waiting).toMatchObject({ code: "CLOSED" });
+  (await next).release();
+  expect(budget.usage()).toMatchObject({ processes: 1, waiting: 0 });
+});
+
+test("a server that is replaced or started again within a full budget gets the process of its predecessor", async () => {
+  await using world = await HostWorld.open();
+  const spawnLog = world.path("pids");
+  await using host = await world.host({ one: oddServer({ spawnLog }) }, { processes: { processes: 1 } });
+  await host.ready();
+  await host.setServers({ one: oddServer({ spawnLog, ttlMs: 1 }) });
+  await host.callTool("one.echo", { deafen: true });
+  await host.retry("one");
+  expect(Number(textOf(await host.callTool("one.echo")))).toBeGreaterThan(0);
+  const pids = await world.pids("pids");
+  expect(pids).toHaveLength(3);
+  expect(pids.map(isRunning)).toEqual([false, false, true]);
 });
 
 test("a server has at most as many processes as its entry says", async () => {
