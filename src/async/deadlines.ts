@@ -16,18 +16,26 @@ export interface Timed {
  */
 export class Deadlines {
   readonly #watched: Timed[] = [];
+  readonly #keepsProcess: boolean;
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Infinity;
+
+  /** `keepsProcess`: the process stays alive while something is watched, because nothing else would keep it alive. */
+  constructor({ keepsProcess = false } = {}) {
+    this.#keepsProcess = keepsProcess;
+  }
 
   add(timed: Timed): void {
     timed.slot = this.#watched.length;
     this.#watched.push(timed);
     this.wakeWithin(timed.remainingMs);
+    if (this.#keepsProcess && timed.slot === 0) this.#timer?.ref();
   }
 
   remove(timed: Timed): void {
     if (this.#watched[timed.slot] !== timed) return;
     const last = this.#watched.pop();
+    if (this.#keepsProcess && this.#watched.length === 0) this.#timer?.unref();
     if (!last || last === timed) return;
     this.#watched[timed.slot] = last;
     last.slot = timed.slot;
@@ -39,8 +47,9 @@ export class Deadlines {
     if (at >= this.#wakeAt) return;
     this.#wakeAt = at;
     clearTimeout(this.#timer);
-    // The connection keeps the process alive for its calls, not this timer.
-    this.#timer = setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS))).unref();
+    this.#timer = setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS)));
+    // Otherwise the connection keeps the process alive for its calls, not this timer.
+    if (!this.#keepsProcess || this.#watched.length === 0) this.#timer.unref();
   }
 
   /** Stops everything that is still running. */

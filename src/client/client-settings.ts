@@ -69,7 +69,7 @@ export interface ClientSettings {
 
 export function settingsOf(
   options: ClientOptions,
-  { longestCallMs = 0 }: Pick<Transport, "longestCallMs">,
+  { kind, longestCallMs = 0 }: Pick<Transport, "kind" | "longestCallMs">,
 ): ClientSettings {
   return {
     server: options.server ?? "server",
@@ -85,7 +85,8 @@ export function settingsOf(
     },
     logger: options.logger ?? SILENT,
     hidden: options.hidden,
-    deadlines: new Deadlines(),
+    // A connection in memory has no socket or process that keeps this process alive while a call waits.
+    deadlines: new Deadlines({ keepsProcess: kind === "memory" }),
     cache: options.cache,
     principal: options.principal,
   };

@@ -51,6 +51,39 @@ test("the installed library connects to the installed demo server", async () => 
   expect(stdout).toMatch(/^modern .*5/);
 });
 
+const IN_MEMORY = `
+  import { connect, MemoryTransport } from "nexus-mcp";
+  import { McpServer, serveMemory } from "nexus-mcp/server";
+  import { ScriptedServer } from "nexus-mcp/testing";
+  const server = new McpServer({ name: "own", version: "1.0.0" });
+  server.tool({ name: "wait" }, () => new Promise(() => {})).tool({ name: "hi" }, () => "hi");
+  const scripted = new ScriptedServer({ tools: { wait: () => new Promise(() => {}), hi: () => "hi" } });
+  const transports = [scripted.transport, new MemoryTransport((end) => serveMemory(server, end))];
+  for (const transport of transports) {
+    const client = await connect(transport);`;
+
+test("a call on a connection in memory times out, though nothing else keeps the process alive", async () => {
+  const program = `${IN_MEMORY}
+    await client.callTool("wait", {}, { timeoutMs: 50 }).catch((error) => console.log(error.code));
+  }`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder });
+  expect(stdout).toBe("TIMEOUT\nTIMEOUT\n");
+});
+
+test("a client in memory keeps no process alive when its calls have ended or it is closed", async () => {
+  const hour = "{ timeoutMs: 3_600_000 }";
+  const program = `${IN_MEMORY}
+    await client.callTool("hi", {}, ${hour});
+    const closed = await connect(transport);
+    const waiting = closed.callTool("wait", {}, ${hour});
+    await closed.close();
+    await waiting.catch((error) => console.log(error.code));
+    await closed.callTool("hi", {}, ${hour}).catch((error) => console.log(error.code));
+  }`;
+  const ran = run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder, timeout: 20_000 });
+  expect((await ran).stdout).toBe("CLOSED\n".repeat(4));
+});
+
 test("editors find the JSON Schema of tool files in the installed package", async () => {
   const program = `
     import { createRequire } from "node:module";
