@@ -27,9 +27,9 @@ export function getNamed<T extends ListedItem>(text: string, items: readonly T[]
 /** Adds the command that lists the names. */
 function withListCommand(error: NexusError, count: number, { servers, definition, kind }: NamedOf): NexusError {
   const { id: server } = definition;
-  const where = `${servers.inPlace ? "" : ` ${server}`}${servers.optionsAgain}`;
   const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
   const all = count === 1 ? "it" : `all ${count}`;
-  const known = count === 0 ? `The server has no ${kind}s.` : `"nexus mcp ${kind}s${where}" lists ${all}.`;
+  const known =
+    count === 0 ? `The server has no ${kind}s.` : `"nexus mcp ${kind}s${servers.wordsFor(server)}" lists ${all}.`;
   return error.amended({ server, hint: `${near}${known}` });
 }

@@ -64,8 +64,7 @@ export const call = defineCommand({
     const { client, saved } = attended;
     const args = saved ? saved.params["arguments"] : await toolArguments(given, tool.inputSchema);
     if (!saved && !options["no-validate"]) {
-      const place = `${servers.inPlace ? "" : ` ${definition.id}`}${servers.optionsAgain}`;
-      const look = `nexus mcp tools${place} --name ${quoteWord(tool.name)}`;
+      const look = `nexus mcp tools${servers.wordsFor(definition.id)} --name ${quoteWord(tool.name)}`;
       await requireFitting(tool, args as Record<string, unknown>, { out, look });
     }
 

@@ -11,6 +11,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, isBase64 } from "./content.ts";
 import type { Output } from "../output/output.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
+import type { ServerSet } from "../command/server-set.ts";
 import { SavedFiles } from "./saved-files.ts";
 
 /** nexus mcp read docs file:///readme.md */
@@ -39,7 +40,10 @@ written byte for byte. "nexus mcp resources" and "nexus mcp templates" list the 
     const [uri, more] = rest;
     if (more !== undefined) servers.pick(uri);
     if (uri === undefined) {
-      throw wrongUsage("The URI of the resource is missing", `Add the URI: nexus mcp read ${definition.id} URI.`);
+      throw wrongUsage(
+        "The URI of the resource is missing",
+        `Add the URI: nexus mcp read${servers.wordsFor(definition.id)} URI.`,
+      );
     }
     const { id: server } = definition;
     await requireAllowed(servers, { kind: "resource", server, name: uri });
@@ -50,7 +54,7 @@ written byte for byte. "nexus mcp resources" and "nexus mcp templates" list the 
     const result = await attended
       .run(call, (sending) => client.readResource(uri, sending))
       .catch(async (error: unknown) => {
-        throw await better(error, uri, { client, signal });
+        throw await better(error, uri, { client, servers, signal });
       });
     await show(result, { out, uri, folder: options.save });
     attended.finish();
@@ -94,7 +98,7 @@ function lastPart(uri: string): string {
 async function better(
   thrown: unknown,
   uri: string,
-  { client, signal }: { client: Client; signal: AbortSignal },
+  { client, servers, signal }: { client: Client; servers: ServerSet; signal: AbortSignal },
 ): Promise<unknown> {
   const rpc = thrown instanceof NexusError && thrown.code === "SERVER_ERROR" ? thrown.details.rpc : undefined;
   if (rpc?.code !== RESOURCE_NOT_FOUND && rpc?.code !== INVALID_PARAMS) return thrown;
@@ -103,7 +107,8 @@ async function better(
     uri,
     resources.map((resource) => resource.uri),
   );
-  const lists = `"nexus mcp resources ${client.server}" and "nexus mcp templates" list the available resources.`;
+  const where = servers.wordsFor(client.server);
+  const lists = `"nexus mcp resources${where}" and "nexus mcp templates${where}" list the available resources.`;
   return new NexusError("NAME_UNKNOWN", `Server "${client.server}" has no resource "${uri}": ${rpc.message}`, {
     ...(thrown as NexusError).details,
     cause: thrown,

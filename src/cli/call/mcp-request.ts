@@ -42,7 +42,10 @@ the server's entry deny are hidden and rejected. With such rules, methods that M
     const { definition, rest } = servers.pickFirst(words);
     const [method, json, more] = rest;
     if (method === undefined)
-      throw wrongUsage("The method is missing", `Add a method: nexus mcp request ${definition.id} tools/list`);
+      throw wrongUsage(
+        "The method is missing",
+        `Add a method: nexus mcp request${servers.wordsFor(definition.id)} tools/list`,
+      );
     if (more !== undefined)
       throw wrongUsage(`"nexus mcp request" has one argument too many: "${more}"`, "Put the JSON in quotes.");
     const params = json === undefined ? undefined : paramsIn(await jsonGiven(json, "JSON"));

@@ -69,7 +69,7 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   if (words[0] === "help") words.shift();
   const given = words.slice(own);
   const { min, max } = command.words;
-  if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given)}`, usage);
+  if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given, values)}`, usage);
   if (given.length > max) throw wrongUsage(`"nexus ${name}" has one argument too many: "${given[max]}"`, usage);
   return { words: given, values };
 }
@@ -82,8 +82,11 @@ function afterDashes(option: string, words: readonly string[], { usage }: Comman
 }
 
 /** The missing word of the usage: `<server>`. */
-function missingWord({ usage }: Command, given: readonly string[]): string {
-  return [...usage.matchAll(/<[^>]+>/g)][given.length]?.[0] ?? "another argument";
+function missingWord({ usage }: Command, given: readonly string[], { stdio, url }: ParsedOptions["values"]): string {
+  const words = [...usage.matchAll(/<[^>]+>/g)].map(([word]) => word);
+  // A server in place is not named.
+  const wanted = stdio === undefined && url === undefined ? words : words.filter((word) => word !== "<server>");
+  return wanted[given.length] ?? "another argument";
 }
 
 interface OptionToken {

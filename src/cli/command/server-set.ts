@@ -20,6 +20,7 @@ import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
 import { UNATTENDED } from "./declared.ts";
 import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
+import { withOptionHints } from "./in-place-hints.ts";
 import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { Sightings, type Sighting } from "./sightings.ts";
@@ -145,9 +146,15 @@ export class ServerSet implements AsyncDisposable {
     return flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`;
   }
 
+  /** The words for the same server after a command, to copy: ` ID`, ` --url …`, ` ID --config FILE`. */
+  wordsFor(server: string): string {
+    return `${this.inPlace ? "" : ` ${server}`}${this.optionsAgain}`;
+  }
+
   /** Adds to an error what the command line knows: where the server is configured, and what to do. */
-  explained(error: unknown): unknown {
-    if (!(error instanceof NexusError) || !concernsServer(error.code)) return error;
+  explained(thrown: unknown): unknown {
+    if (!(thrown instanceof NexusError) || !concernsServer(thrown.code)) return thrown;
+    const error = this.#inOwnWords(thrown);
     const { server } = error.details;
     const origin = server === undefined ? undefined : this.directory.find(server)?.origin;
     const more = error.with({ source: origin });
@@ -212,7 +219,7 @@ export class ServerSet implements AsyncDisposable {
       this.saw(definition, { outcome: { kind: "ready", era, protocolVersion, serverInfo } });
       return client;
     } catch (thrown) {
-      const error = asNexusError(thrown);
+      const error = this.#inOwnWords(asNexusError(thrown));
       const { code, message } = error;
       if (code !== "CANCELLED") this.saw(definition, { outcome: { kind: "failed", code, message } });
       throw error;
@@ -252,6 +259,11 @@ export class ServerSet implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Hints name keys of an entry; a server in place has options. */
+  #inOwnWords(error: NexusError): NexusError {
+    return this.inPlace ? withOptionHints(error) : error;
   }
 
   #warn({ id }: ServerDefinition): void {

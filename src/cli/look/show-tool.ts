@@ -8,6 +8,7 @@ import type { Tool } from "../../protocol/mcp.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
 import { asksAnyone, type CommandContext } from "../command/command.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
+import type { ServerSet } from "../command/server-set.ts";
 import { collect, type Listing } from "./list-command.ts";
 import { toolDetails } from "./tool-details.ts";
 
@@ -33,6 +34,7 @@ export async function showTool(
   if (found.length === 0 && failures.length === 0) {
     throw unknown(
       name,
+      servers,
       answers.flatMap(({ server, value }) => value.shown.map((tool) => ({ server, name: tool.name }))),
     );
   }
@@ -60,11 +62,11 @@ export async function showTool(
   return exitCodeFor(answers.length, failures);
 }
 
-function unknown(name: string, known: readonly { server: string; name: string }[]): NexusError {
+function unknown(name: string, servers: ServerSet, known: readonly { server: string; name: string }[]): NexusError {
   const near = nearNames(name, [...new Set(known.map((tool) => tool.name))], 3);
   const [only] = new Set(known.map(({ server }) => server));
   const isOne = only !== undefined && known.every(({ server }) => server === only);
-  const list = `"nexus mcp tools${isOne ? ` ${only}` : ""}" lists ${known.length === 1 ? "it" : `all ${known.length}`}.`;
+  const list = `"nexus mcp tools${isOne ? servers.wordsFor(only) : servers.optionsAgain}" lists ${known.length === 1 ? "it" : `all ${known.length}`}.`;
   const meant = near.length === 0 ? "" : `Did you mean ${near.map((one) => `"${one}"`).join(" or ")}? `;
   return unknownName("tool", name, {
     server: isOne ? only : undefined,

@@ -21,6 +21,8 @@ export interface ChangeWatcherOptions {
   reads: boolean;
   /** The tools that may be shown. */
   allowed: (tools: readonly Tool[]) => readonly Tool[];
+  /** The words that select the server, for commands to copy. */
+  where: string;
   signal: AbortSignal;
 }
 
@@ -51,9 +53,9 @@ export class ChangeWatcher implements AsyncDisposable {
     this.#subscription = await client.subscribe({ lists, resources: uris }, (change) => this.#heard(change));
     const { accepted } = this.#subscription;
     const refused = uris.filter((uri) => !accepted.resources?.includes(uri));
-    if (refused.length > 0) throw untold(refused.join(", "), client.server);
+    if (refused.length > 0) throw this.#untold(refused.join(", "));
     const told = [...(accepted.lists ?? []), ...(accepted.resources ?? [])];
-    if (told.length === 0) throw untold("anything", client.server);
+    if (told.length === 0) throw this.#untold("anything");
     // After subscribing: a change in between is reported, and found to be no difference.
     for (const list of accepted.lists ?? []) this.#known.set(list, await this.#names(list));
     void client.closed.then(() =>
@@ -154,15 +156,16 @@ export class ChangeWatcher implements AsyncDisposable {
       return { error: asNexusError(error).message };
     }
   }
+
+  #untold(what: string): NexusError {
+    const { where } = this.#options;
+    return new NexusError("CAPABILITY_MISSING", `The server does not report changes of ${what}`, {
+      server: this.#client.server,
+      hint: `"nexus mcp connect${where}" shows its capabilities; "nexus mcp resources${where}" lists its resources.`,
+    });
+  }
 }
 
 function isDifferent(change: SeenChange): boolean {
   return change.kind === "list-changed" && change.added.length + change.removed.length > 0;
-}
-
-function untold(what: string, server: string): NexusError {
-  return new NexusError("CAPABILITY_MISSING", `The server does not report changes of ${what}`, {
-    server,
-    hint: `"nexus mcp connect ${server}" shows its capabilities; "nexus mcp resources ${server}" lists its resources.`,
-  });
 }

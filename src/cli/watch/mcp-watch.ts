@@ -35,6 +35,7 @@ until Ctrl-C or the end of the connection. With --json, one object per line.`,
       uris,
       reads: options.read === true,
       allowed: (tools) => allowedTools(servers, server, tools),
+      where: servers.wordsFor(server),
       signal,
     });
     const accepted = await watcher.open();
