@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { createGunzip, createGzip } from "node:zlib";
@@ -9,6 +10,7 @@ import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { StoredRow } from "./keep/kept-rows.ts";
 
 const FORMAT = 1;
+const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
 /** The first line of a backup. */
 export interface BackupHeader {
@@ -52,7 +54,7 @@ export interface BackupReader {
   row: (row: BackupRow) => Promise<void>;
 }
 
-/** Reads a whole backup. Throws DATA_DAMAGED if it was changed or is incomplete. */
+/** Reads a whole backup. Throws DATA_DAMAGED if it was changed or is incomplete, ARGUMENTS_INVALID if it is another file. */
 export async function readBackup(file: string, reader: BackupReader): Promise<number> {
   const digest = createHash("sha256");
   let count = 0;
@@ -87,19 +89,34 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       yield* lines;
     }
   } catch (error) {
-    throw unreadable(file, error);
+    throw await unreadable(file, error);
   }
   if (rest !== "") throw damaged(file, "its last line is not complete");
 }
 
-function unreadable(file: string, error: unknown): unknown {
+async function unreadable(file: string, error: unknown): Promise<unknown> {
   if (error instanceof NexusError) return error;
   const { code } = error as NodeJS.ErrnoException;
-  if (code?.startsWith("Z_")) return damaged(file, messageOf(error));
+  if (code?.startsWith("Z_")) return (await isCompressed(file)) ? damaged(file, messageOf(error)) : notBackup(file);
   return new NexusError("ARGUMENTS_INVALID", `The backup cannot be read: ${messageOf(error)}`, {
     source: { file },
     hint: "Check the path and the permissions of the file.",
     cause: error,
+    mayHaveReached: false,
+  });
+}
+
+/** Whether the file starts as a gzip file. */
+async function isCompressed(file: string): Promise<boolean> {
+  await using opened = await open(file, "r");
+  const { buffer, bytesRead } = await opened.read(Buffer.alloc(GZIP_START.length), 0, GZIP_START.length, 0);
+  return buffer.subarray(0, bytesRead).equals(GZIP_START.subarray(0, bytesRead));
+}
+
+function notBackup(file: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", "The file is not a backup of Nexus", {
+    source: { file },
+    hint: `Nothing was changed. Name a file that "nexus store backup" wrote.`,
     mayHaveReached: false,
   });
 }

@@ -2,6 +2,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
+import { quoteWord } from "../../src/text/shell-words.ts";
 import { addressOf, StoreWorld } from "../fixtures/store-world.ts";
 
 const MASTER_KEY = Buffer.alloc(32, 5).toString("base64");
@@ -51,12 +52,29 @@ describe("nexus store", () => {
     expect(again.stderr).toContain(`Its master key is in ${key}`);
   });
 
-  test("store check reports a missing store and does not create it", async () => {
+  test("store check of a missing store that was named exits 6 and does not create it", async () => {
     const checked = await run("check", "--json", "--database", database);
-    expect(checked).toMatchObject({ code: 0, stderr: "" });
+    expect(checked).toMatchObject({ code: 6, stderr: "" });
     expect(parsed(checked.stdout)).toMatchObject({ exists: false, damage: [] });
-    expect((await run("check", "--database", database)).stdout).toContain("nexus store migrate");
+    const people = await run("check", "--database", database);
+    expect(people).toMatchObject({ code: 6, stderr: "" });
+    expect(people.stdout).toMatch(/^There is no store at .*\. To create it: nexus store migrate --database /);
+    expect(people.stdout.trimEnd().endsWith(`--database ${quoteWord(database)}`)).toBe(true);
     expect((await readdir(stores.folder)).filter((name) => database.endsWith(name))).toEqual([]);
+  });
+
+  test("store check of a missing store exits 6 if a variable or the configuration names it, and 0 otherwise", async () => {
+    await using world = await NexusWorld.open();
+    const variable = await world.run(["store", "check"], { env: { NEXUS_DATABASE: database } });
+    expect(variable).toMatchObject({ code: 6, stdout: expect.stringMatching(/: nexus store migrate\n$/) });
+    const config = await world.write("team.json", { gateway: { database: "./team.db" } });
+    const configured = await world.run(["store", "check", "--config", config]);
+    expect(configured).toMatchObject({
+      code: 6,
+      stdout: expect.stringMatching(/ migrate --config \S*team\.json'?\n$/),
+    });
+    const other = await world.run(["store", "check"]);
+    expect(other).toMatchObject({ code: 0, stdout: expect.stringMatching(/ yet\. .*: nexus store migrate\n$/) });
   });
 
   test("store check of an undamaged store exits 0 and prints its row counts", async () => {
@@ -70,7 +88,7 @@ describe("nexus store", () => {
       rows: { tenants: 2, secrets: 1 },
     });
     const people = await run("check", "--database", database);
-    expect(people.stdout).toMatch(/has no damage: schema version 1, 2 tenants, 0 api keys, 1 secrets/);
+    expect(people.stdout).toMatch(/has no damage: schema version 1, 2 tenants, 0 api keys, 1 secret,/);
   });
 
   test("store check of a damaged store exits 10 and prints the damage", async () => {
@@ -121,6 +139,25 @@ describe("nexus store", () => {
     const refused = await run("restore", file, "--database", target);
     expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("is not empty") });
     expect(await run("restore", file, "--database", target, "--replace")).toMatchObject({ code: 0 });
+  });
+
+  test("store backup to - is refused and writes no file", async () => {
+    const ran = await run("backup", "-", "--database", database);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be written to stdout") });
+    expect((await readdir(stores.folder)).filter((name) => database.endsWith(name))).toEqual([]);
+  });
+
+  test("store backup of a new store counts one row", async () => {
+    const ran = await run("backup", join(stores.folder, "new.backup"), "--database", database);
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Wrote 1 row of /) });
+    expect((await run("check", "--database", database)).stdout).toContain(" 1 tenant, ");
+  });
+
+  test("store restore of a file that is not a backup exits 2 and says so", async () => {
+    const file = join(stores.folder, "shop.mjs");
+    await writeFile(file, "export const shop = 1;\n");
+    const ran = await run("restore", file, "--database", database);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("The file is not a backup of Nexus") });
   });
 
   test("a damaged backup exits 10, and nothing is restored", async () => {

@@ -8,6 +8,7 @@ import {
   type AddressBase,
   type DatabaseAddress,
 } from "../../store/engine/database-address.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -27,6 +28,10 @@ export interface ChosenStore {
   address: DatabaseAddress;
   masterKey: MasterKeyPlace;
   logger: Logger;
+  /** True if neither the command line nor a variable or the configuration names the database. */
+  isDefault: boolean;
+  /** The options that select the same store, for commands to copy: ` --database …`, ` --config FILE`, or nothing. */
+  optionsAgain: string;
 }
 
 type Context = CommandContext<{ readonly database?: string | undefined }>;
@@ -38,25 +43,36 @@ export async function chosenStore(context: Context): Promise<ChosenStore> {
   const { platform, variables } = surroundings;
   const loud = verboseLogger(out);
   return {
-    address: await chosenAddress(context),
+    ...(await chosenAddress(context)),
     masterKey: new MasterKeyPlace({ stateFolder, platform, variables }),
     logger: flags.verbose ? loud : { ...loud, debug() {}, info() {} },
   };
 }
 
-async function chosenAddress({ options, flags, surroundings, stateFolder }: Context): Promise<DatabaseAddress> {
+type ChosenAddress = Pick<ChosenStore, "address" | "isDefault" | "optionsAgain">;
+
+async function chosenAddress({ options, flags, surroundings, stateFolder }: Context): Promise<ChosenAddress> {
   const { home, variables, platform } = surroundings;
   const here = { home, base: process.cwd() };
   if (options.database !== undefined) {
     const address = parseDatabaseAddress(options.database, here);
     if (!address) throw wrongUsage("--database is not the address of a database", HINT);
-    return address;
+    // The address of PostgreSQL may contain a password.
+    const again = address.kind === "sqlite" ? options.database : address.shown;
+    return { address, isDefault: false, optionsAgain: ` --database ${quoteWord(again)}` };
   }
   const variable = variables["NEXUS_DATABASE"];
-  if (variable !== undefined && variable !== "") return configured("NEXUS_DATABASE", variable, here);
+  if (variable !== undefined && variable !== "") {
+    return { address: configured("NEXUS_DATABASE", variable, here), isDefault: false, optionsAgain: "" };
+  }
   const setting = await findDatabaseSetting({ cwd: process.cwd(), home, platform, variables }, flags.config);
-  if (!setting) return sqliteAddress(join(stateFolder, "nexus.db"));
-  return configured(`"gateway.database" in ${setting.file}`, setting.value, { home, base: setting.folder });
+  if (!setting) return { address: sqliteAddress(join(stateFolder, "nexus.db")), isDefault: true, optionsAgain: "" };
+  const base = { home, base: setting.folder };
+  return {
+    address: configured(`"gateway.database" in ${setting.file}`, setting.value, base),
+    isDefault: false,
+    optionsAgain: flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`,
+  };
 }
 
 /** The message does not contain the value, which may include a password. */

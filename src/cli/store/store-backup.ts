@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import { pluralize } from "../output/amounts.ts";
 import { chosenStore, DATABASE_OPTION } from "./chosen-database.ts";
 
 /** nexus store backup nexus.backup */
@@ -21,7 +22,9 @@ keep a copy of the key in another place.`,
 
   async run(context) {
     const { out, words } = context;
-    const file = resolve(words[0] ?? "");
+    const [name = ""] = words;
+    if (name === "-") throw wrongUsage("A backup cannot be written to stdout", "Name a file: nexus store backup FILE.");
+    const file = resolve(name);
     const { address, masterKey, logger } = await chosenStore(context);
     await requireReplaceable(file);
     const [{ Store }, { backUp }] = await Promise.all([
@@ -31,7 +34,7 @@ keep a copy of the key in another place.`,
     await using store = await Store.open({ address, masterKey, logger });
     const rows = await backUp(store, file);
     if (out.json) return out.value({ database: address.shown, file, rows });
-    out.line(`Wrote ${rows} rows of ${address.shown} to ${file}.`);
+    out.line(`Wrote ${pluralize(rows, "row")} of ${address.shown} to ${file}.`);
     out.note(
       `It does not contain the master key (${store.masterKey.origin}). Keep a copy of the key in another place.`,
     );

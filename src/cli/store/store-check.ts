@@ -1,15 +1,18 @@
 import type { StoreCheck } from "../../store/check.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { chosenStore, DATABASE_OPTION } from "./chosen-database.ts";
+import { pluralize } from "../output/amounts.ts";
+import { chosenStore, DATABASE_OPTION, type ChosenStore } from "./chosen-database.ts";
 
+const NO_SUCH_STORE = 6;
 const DAMAGE_FOUND = 10;
 
 /** nexus store check */
 export const storeCheck = defineCommand({
   usage: "nexus store check [--database ADDRESS]",
   description: `Checks the integrity of the database, the schema version, the master key, that every secret can be decrypted, and that all rows are
-consistent. It changes nothing. Exit code 10: damage was found. Exit code 3: wrong master key, or a newer schema version.`,
+consistent. It changes nothing. Exit code 10: damage was found. Exit code 3: wrong master key, or a newer schema version.
+Exit code 6: there is no store at the address that --database, NEXUS_DATABASE or the configuration names.`,
   words: { min: 0, max: 0 },
   options: DATABASE_OPTION,
   examples: [
@@ -24,7 +27,8 @@ consistent. It changes nothing. Exit code 10: damage was found. Exit code 3: wro
     const found = await checkStore(chosen);
     const { shown } = chosen.address;
     if (out.json) out.value({ database: shown, ...factsOf(found) });
-    else tell(out, shown, found);
+    else tell(out, found, chosen);
+    if (found.kind === "absent") return chosen.isDefault ? 0 : NO_SUCH_STORE;
     return damageOf(found).length > 0 ? DAMAGE_FOUND : 0;
   },
 });
@@ -43,19 +47,29 @@ function factsOf(found: StoreCheck): Record<string, unknown> {
   };
 }
 
-function tell(out: Output, shown: string, found: StoreCheck): void {
-  if (found.kind === "absent") return out.line(`There is no store at ${shown} yet. To create it: nexus store migrate`);
+function tell(out: Output, found: StoreCheck, { address: { shown }, isDefault, optionsAgain }: ChosenStore): void {
+  const migrate = `nexus store migrate${optionsAgain}`;
+  if (found.kind === "absent") {
+    return out.line(`There is no store at ${shown}${isDefault ? " yet" : ""}. To create it: ${migrate}`);
+  }
   if (found.kind === "outdated") {
-    return out.line(`The store ${shown} has the older schema version ${found.version}. Run: nexus store migrate`);
+    return out.line(`The store ${shown} has the older schema version ${found.version}. Run: ${migrate}`);
   }
   const damage = damageOf(found);
   if (found.kind === "checked" && damage.length === 0) {
-    const rows = Object.entries(namedRows(found.rows)).map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`);
+    const rows = Object.entries(namedRows(found.rows)).map(([name, count]) =>
+      counted(count, name.replaceAll("_", " ")),
+    );
     return out.line(`The store ${shown} has no damage: schema version ${found.version}, ${rows.join(", ")}.`);
   }
   out.line(`The store ${shown} is damaged:`);
   for (const problem of damage) out.line(`  ${problem}`);
   out.note(`Restore a backup into a new database: nexus store restore FILE --database ADDRESS`);
+}
+
+/** `1 tenant`, `2 tenants`; "trust" has no plural. */
+function counted(count: number, name: string): string {
+  return pluralize(count, name.replace(/s$/, ""), name);
 }
 
 /** Table names without their prefix. */

@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
 import { defineCommand } from "../command/command.ts";
+import { pluralize } from "../output/amounts.ts";
 import { chosenStore, DATABASE_OPTION } from "./chosen-database.ts";
 
 /** nexus store restore nexus.backup --replace */
 export const storeRestore = defineCommand({
   usage: "nexus store restore <file> [--replace] [--database ADDRESS]",
-  description: `Verifies the backup and restores it in one transaction. A damaged backup is refused with exit code 10. A backup of SQLite can be
+  description: `Verifies the backup and restores it in one transaction. A damaged backup is refused with exit code 10, a file that is not
+a backup with exit code 2. A backup of SQLite can be
 restored into PostgreSQL and the reverse. Other processes that use the store notice the change.
 
 It requires the master key of the backup, in NEXUS_MASTER_KEY or in the file master.key of the user's data folder.`,
@@ -29,6 +31,6 @@ It requires the master key of the backup, in NEXUS_MASTER_KEY or in the file mas
     const { shown } = chosen.address;
     const made = new Date(at).toISOString();
     if (out.json) return out.value({ database: shown, file, rows, at: made });
-    out.line(`Restored ${rows} rows into ${shown} from the backup of ${made}.`);
+    out.line(`Restored ${pluralize(rows, "row")} into ${shown} from the backup of ${made}.`);
   },
 });
