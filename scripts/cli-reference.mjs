@@ -65,14 +65,15 @@ function exitCodes() {
   const rows = [
     [0, "success"],
     [1, "a bug in Nexus"],
-    [2, "wrong usage, or arguments that fail the tool's own schema"],
+    [2, "wrong usage, or arguments that fail the tool's schema"],
     [3, "the configuration is invalid"],
     [4, "a server could not be started or reached, or went away; of several servers, some failed"],
-    [5, "the server answered with an error"],
-    [6, "no such server, tool, resource or prompt"],
+    [5, "the server answered with an error, or the tool reported an error"],
+    [6, "no such server, tool, resource, prompt or store"],
     [7, "timed out"],
     [8, "denied: credentials, permission, trust"],
     [9, "the server needs an answer and there is no terminal"],
+    [10, "a store or a backup is damaged"],
     [130, "interrupted; 129 and 143: ended by SIGHUP and SIGTERM"],
   ];
   return ["| exit code | meaning |", "|---|---|", ...rows.map(([code, meaning]) => `| ${code} | ${meaning} |`)].join(

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
@@ -107,6 +108,16 @@ test("P1.9: 5 is a tool that says it failed: what it said is the result, as for 
   const { code, stdout, stderr } = await world.run([...args, "--json"]);
   expect({ code, stderr }).toEqual({ code: 5, stderr: "" });
   expect(JSON.parse(stdout)).toMatchObject({ isError: true });
+});
+
+test("the guide and the reference have the same table of exit codes, with every code", async () => {
+  const rowsIn = async (path: string) => {
+    const text = await readFile(new URL(`../../docs/${path}`, import.meta.url), "utf8");
+    return /\| exit code \| meaning \|\n(?:\|.*\n)+/.exec(text)?.[0].split("\n").slice(2, -1) ?? [];
+  };
+  const rows = await rowsIn("reference/cli.md");
+  expect(rows.map((row) => Number(row.split("|")[1]))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130]);
+  expect(await rowsIn("guide/cli.md")).toEqual(rows);
 });
 
 test.runIf(process.platform !== "win32")(
