@@ -2,7 +2,7 @@ import { asText } from "../../text/as-text.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
-import type { GetPromptResult, ReadResourceResult, ResourceContents, Tool } from "../../protocol/mcp.ts";
+import type { Tool } from "../../protocol/mcp.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -11,6 +11,7 @@ import { textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
 import { completionOf } from "./completion.ts";
 import type { Features } from "./features.ts";
+import { promptResult, resourceResult, toolResult } from "./handler-results.ts";
 import { isProtocolOutcome } from "./input-needed.ts";
 import { matchTemplate } from "./match-template.ts";
 import { pageOf } from "./pages.ts";
@@ -64,24 +65,25 @@ export class FeatureMethods {
     const feature = this.#features.tools.get(asText(name));
     if (!feature) throw rpcError(INVALID_PARAMS, `Unknown tool: ${asText(name)}`);
     if (!isRecord(args)) throw rpcError(INVALID_PARAMS, `"arguments" must be an object.`);
+    let returned: unknown;
     try {
-      const result = await feature.run(args, context);
-      return typeof result === "string" ? textResult(result) : result;
+      returned = await feature.run(args, context);
     } catch (error) {
       // A failure of the tool is a result, so that the model can read it and try again.
       if (isProtocolOutcome(error) || context.signal.aborted) throw error;
       return { ...textResult(messageOf(error)), isError: true };
     }
+    return toolResult(feature.tool.name, returned);
   }
 
   async #readResource({ uri }: Params, context: CallContext): Promise<Result> {
     if (typeof uri !== "string") throw rpcError(INVALID_PARAMS, `"uri" must be a string.`);
     const fixed = this.#features.resources.get(uri);
-    if (fixed) return contentsOf(uri, await fixed.read(uri, context), fixed.resource.mimeType);
+    if (fixed) return resourceResult(uri, await fixed.read(uri, context), fixed.resource.mimeType);
     for (const { template, read } of this.#features.templates.values()) {
       const variables = matchTemplate(template.uriTemplate, uri);
       const found = variables && (await read(uri, variables, context));
-      if (found !== undefined) return contentsOf(uri, found, template.mimeType);
+      if (found !== undefined) return resourceResult(uri, found, template.mimeType);
     }
     throw rpcError(INVALID_PARAMS, `Resource not found: ${uri}`, { uri });
   }
@@ -94,8 +96,7 @@ export class FeatureMethods {
     for (const { name: argument, required } of feature.prompt.arguments ?? []) {
       if (required && args[argument] === undefined) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
     }
-    const result = await feature.get(args, context);
-    return typeof result === "string" ? userSays(result) : result;
+    return promptResult(feature.prompt.name, await feature.get(args, context));
   }
 }
 
@@ -104,18 +105,4 @@ function listedTool(tool: Tool, era: Era): Tool {
   if (era === "legacy" || !("execution" in tool)) return tool;
   const { execution: _, ...listed } = tool;
   return listed;
-}
-
-function contentsOf(
-  uri: string,
-  found: string | ReadResourceResult | ResourceContents[],
-  mimeType: string | undefined,
-): Result {
-  if (typeof found === "string")
-    return { contents: [{ uri, ...(mimeType === undefined ? {} : { mimeType }), text: found }] };
-  return Array.isArray(found) ? { contents: found } : found;
-}
-
-function userSays(text: string): GetPromptResult {
-  return { messages: [{ role: "user", content: { type: "text", text } }] };
 }

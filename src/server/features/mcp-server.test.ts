@@ -124,26 +124,46 @@ describe.each<[string, Revision]>([
   });
 
   test.each<[name: string, returned: unknown]>([
-    ["undefined", undefined],
-    ["null", null],
-    ["number", 5],
+    ["nothing", undefined],
+    ["nothing", null],
+    ["a number", 5],
     ["an array", [1]],
+    ["an object without", { text: "hi" }],
   ])(
-    "a handler that returns %s in place of a result fails the request, and the log says so",
-    async (name, returned) => {
+    "the log says that a handler returned %s in place of a result, %j, and the request fails",
+    async (what, returned) => {
       const server = newServer({ revisions });
       server.tool({ name: "odd" }, () => returned as never);
       server.prompt({ name: "odd" }, () => returned as never);
+      // A list of contents is all that a resource has to return.
+      const read = () => (Array.isArray(returned) ? true : returned) as never;
+      server.resource({ uri: "a://odd", name: "odd" }, read);
       const logged: string[] = [];
       await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
-      expect((await failure(client.callTool("odd"))).details.rpc?.code).toBe(-32603);
-      expect((await failure(client.getPrompt("odd"))).details.rpc?.code).toBe(-32603);
-      expect(logged).toEqual([
-        `tools/call failed: The handler returned ${name} instead of a result`,
-        `prompts/get failed: The handler returned ${name} instead of a result`,
+      for (const failing of [client.callTool("odd"), client.getPrompt("odd"), client.readResource("a://odd")]) {
+        const { rpc } = (await failure(failing)).details;
+        expect(rpc).toMatchObject({ code: -32603, message: expect.stringMatching(/^The server failed to answer /) });
+      }
+      const named = (member: string) => (what.startsWith("an object") ? `${what} "${member}"` : what);
+      const ofResource = what === "an array" ? "a boolean" : named("contents");
+      expect(logged.sort()).toEqual([
+        `prompts/get failed: The prompt "odd" returned ${named("messages")}: return a string or { messages }`,
+        `resources/read failed: The resource "a://odd" returned ${ofResource}: return a string or { contents }`,
+        `tools/call failed: The tool "odd" returned ${named("content")}: return a string or { content }`,
       ]);
     },
   );
+
+  test("a tool can return content alone, structured content alone, and be declared again", async () => {
+    const server = newServer({ revisions });
+    server.tool({ name: "first" }, () => ({ content: [] }));
+    server.tool({ name: "second" }, () => ({ structuredContent: { a: 1 } }));
+    await using client = await clientOf(server);
+    expect(await client.callTool("first")).toMatchObject({ content: [] });
+    expect(await client.callTool("second")).toMatchObject({ structuredContent: { a: 1 } });
+    server.tool({ name: "first" }, () => "replaced");
+    expect(await client.callTool("first")).toMatchObject({ content: [{ text: "replaced" }] });
+  });
 
   test("a client that sends objects in place of names and arguments is told so, and nothing is logged", async () => {
     const server = newServer({ revisions });
