@@ -3,6 +3,7 @@ import type { ServerCapabilities, Implementation, Prompt, Resource, ResourceTemp
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { Core } from "../core/core.ts";
+import { checkList, checkPrompt, checkResource, checkServer, checkTemplate, checkTool } from "./declarations.ts";
 import { FeatureCore } from "./feature-core.ts";
 import type {
   Completer,
@@ -58,6 +59,7 @@ export class McpServer {
   };
 
   constructor(options: McpServerOptions) {
+    checkServer(options);
     const { instructions, revisions, pageSize, ttlMs, stateKey, capabilities, legacyTasks, ...info } = options;
     const features = this.#features;
     this.#core = new FeatureCore({
@@ -76,6 +78,7 @@ export class McpServer {
 
   /** Declares a tool, or replaces it. */
   tool(declaration: ToolDeclaration, run: ToolHandler): this {
+    checkTool(declaration, run);
     const tool = { ...declaration, inputSchema: declaration.inputSchema ?? NO_ARGUMENTS };
     this.#features.tools.set(tool.name, { tool, run });
     return this.#changed("tools");
@@ -83,17 +86,20 @@ export class McpServer {
 
   /** Declares a resource with a fixed URI. */
   resource(resource: Resource, read: ResourceHandler): this {
+    checkResource(resource, read);
     this.#features.resources.set(resource.uri, { resource, read });
     return this.#changed("resources");
   }
 
   /** Declares resources by a template such as `memo://{day}`. */
   template(template: ResourceTemplate, read: TemplateHandler, { complete }: CompleteOptions = {}): this {
+    checkTemplate(template, read);
     this.#features.templates.set(template.uriTemplate, { template, read, complete });
     return this.#changed("resources");
   }
 
   prompt(prompt: Prompt, get: PromptHandler, { complete }: CompleteOptions = {}): this {
+    checkPrompt(prompt, get);
     this.#features.prompts.set(prompt.name, { prompt, get, complete });
     return this.#changed("prompts");
   }
@@ -107,6 +113,7 @@ export class McpServer {
 
   /** Removes what was declared under this name, URI or template; clients that listen are told. */
   remove(list: ChangingList, name: string): void {
+    checkList(list);
     const { tools, resources, templates, prompts } = this.#features;
     const wasThere = { tools: [tools], resources: [resources, templates], prompts: [prompts] }[list].map((each) =>
       each.delete(name),

@@ -18,6 +18,21 @@ async function serve(options: ServeHttpOptions = {}, revisions?: readonly Revisi
   return { server, serving, url: serving.url, sse: serving.url.replace(/mcp$/, "sse") };
 }
 
+test.each<[options: object, message: string, hint: string]>([
+  [{ host: "127.0.0.1" }, `"host" is not an option of serveHttp`, `"address"`],
+  [{ prot: 3000 }, `"prot" is not an option of serveHttp`, `"port"`],
+  [{ port: "3000" }, `"3000" is not a port number`, "0 to 65535"],
+  [{ port: 65_536 }, "65536 is not a port number", "0 to 65535"],
+  [{ port: -1 }, "-1 is not a port number", "0 to 65535"],
+  [{ port: 80.5 }, "80.5 is not a port number", "0 to 65535"],
+])("serveHttp refuses the options %j, and its hint names what is meant", async (options, message, hint) => {
+  await expect(serve(options)).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message,
+    details: { hint: expect.stringContaining(hint) as string },
+  });
+});
+
 describe("a server of one's own over HTTP", () => {
   test.each<[string, readonly Revision[] | undefined]>([
     ["2026-07-28", undefined],

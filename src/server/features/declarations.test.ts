@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { connect, MemoryTransport } from "../../index.ts";
+import { serveMemory } from "../memory/serve-memory.ts";
+import { McpServer } from "./mcp-server.ts";
+
+/** A server as programs without types see it. */
+interface Untyped {
+  tool(...args: unknown[]): unknown;
+  resource(...args: unknown[]): unknown;
+  template(...args: unknown[]): unknown;
+  prompt(...args: unknown[]): unknown;
+  remove(...args: unknown[]): unknown;
+}
+
+const create = (...args: unknown[]) => Reflect.construct(McpServer, args) as Untyped;
+const server = () => create({ name: "own", version: "1.0.0" });
+const handler = () => "text";
+
+const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
+  [() => create(), "A server needs a name and a version", "new McpServer({ name"],
+  [() => create("own"), "A server needs a name and a version", "new McpServer({ name"],
+  [() => create({ version: "1.0.0" }), `The server has no "name"`, "new McpServer({ name"],
+  [() => create({ name: "own" }), `The server has no "version"`, "new McpServer({ name"],
+  [() => create({ name: "own", version: 1 }), `The server needs a "version" of text, not 1`, "new McpServer({ name"],
+  [() => server().tool("greet", handler), `A tool is declared by an object, not by "greet"`, "server.tool({ name"],
+  [() => server().tool({}, handler), `A tool has no "name"`, "server.tool({ name"],
+  [() => server().tool({ name: "" }, handler), `A tool needs a "name" of text, not ""`, "server.tool({ name"],
+  [
+    () => server().tool({ name: "a" }),
+    `The tool "a" has no handler: undefined is not a function`,
+    "server.tool({ name",
+  ],
+  [
+    () => server().tool({ name: "a", inputSchema: { name: "string" } }, handler),
+    `The inputSchema of the tool "a" is not a JSON Schema of type "object"`,
+    `inputSchema: { type: "object"`,
+  ],
+  [
+    () => server().tool({ name: "a", inputSchema: null }, handler),
+    `The inputSchema of the tool "a" is not a JSON Schema of type "object"`,
+    `inputSchema: { type: "object"`,
+  ],
+  [
+    () => server().resource("memo://all", handler),
+    `A resource is declared by an object, not by "memo://all"`,
+    "{ uri:",
+  ],
+  [() => server().resource({ name: "all" }, handler), `A resource has no "uri"`, "{ uri:"],
+  [() => server().resource({ uri: "memo://all" }, handler), `The resource "memo://all" has no "name"`, "{ uri:"],
+  [
+    () => server().resource({ uri: "memo://all", name: "all" }, "text"),
+    `The resource "memo://all" has no handler: "text" is not a function`,
+    "{ uri:",
+  ],
+  [() => server().template({ uri: "memo://{x}" }, handler), `A template has no "uriTemplate"`, "{ uriTemplate:"],
+  ...["memo://{x", "memo://x}", "memo://{}", "memo://{+x}", "memo://{{x}}"].map(
+    (uriTemplate): [() => unknown, string, string] => [
+      () => server().template({ uriTemplate, name: "memo" }, handler),
+      `The template "${uriTemplate}" cannot be read`,
+      "{name}",
+    ],
+  ),
+  [() => server().prompt(handler), "A prompt is declared by an object, not by a function", "server.prompt({ name"],
+  [
+    () => server().prompt({ name: "a" }, {}),
+    `The prompt "a" has no handler: an object is not a function`,
+    "server.prompt",
+  ],
+  [() => server().remove("tool", "a"), `"tool" is not a list of a server`, `"tools", "prompts", "resources"`],
+];
+
+test.each(MISTAKES.map(([mistake, message, hint]) => ({ mistake, message, hint })))(
+  "a wrong declaration is refused at once: $message",
+  ({ mistake, message, hint }) => {
+    let thrown: unknown;
+    try {
+      mistake();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(NexusError);
+    expect(thrown).toMatchObject({
+      code: "CONFIG_INVALID",
+      message,
+      details: { hint: expect.stringContaining(hint) as string },
+    });
+  },
+);
+
+test("a refused declaration leaves what was declared before in its place", async () => {
+  const own = new McpServer({ name: "own", version: "1.0.0" }).tool({ name: "a" }, handler);
+  expect(() => Reflect.apply(own.tool.bind(own), own, [{ name: "a", inputSchema: [] }, handler])).toThrow(NexusError);
+  expect(() => Reflect.apply(own.tool.bind(own), own, [{ name: "b" }])).toThrow(NexusError);
+  await using client = await connect(new MemoryTransport((end) => serveMemory(own, end)));
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(["a"]);
+});
