@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ProcessBudget } from "../../../src/index.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { eventsOf, send as post, type WireEvent } from "../legacy/legacy-wire.ts";
 import { markOf } from "./marked-servers.ts";
@@ -296,6 +297,23 @@ describe("what the gateway tells beside MCP", () => {
     const ofProcess = /nexus_connections|_bytes_total|process_/;
     expect((await world.get("default/alice", "/metrics")).text).toMatch(ofProcess);
     expect((await world.get(ALICE, "/metrics")).text).not.toMatch(ofProcess);
+  });
+
+  test("processes are counted for the reader's tenant alone", async () => {
+    const processes = new ProcessBudget({ processes: 3 });
+    await using fresh = await TenantWorld.open({ processes });
+    for (const user of [ALICE, OTHER]) await fresh.ask(user, "tools/list");
+    const { signal } = new AbortController();
+    const start = (tenant: string) =>
+      processes.open({ tenant, server: "docs", principal: "alice", signal, stop: () => {} });
+    const slots = ["acme", "acme", "beta"].map(start);
+    const waiting = start("acme");
+    const counts = async (user: string) =>
+      [...(await fresh.get(user, "/metrics")).text.matchAll(/^nexus_processes\S* (\d+)$/gm)].map(([, count]) => count);
+    expect(await counts(ALICE)).toEqual(["2", "1"]);
+    expect(await counts(OTHER)).toEqual(["1", "0"]);
+    expect(await counts("default/alice")).toEqual(["0", "0"]);
+    for (const slot of [waiting, ...slots]) slot.release();
   });
 
   test("the manifest of a server that both have is that of the caller's tenant", async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Gateway, type AuditRecord, type ServeOptions } from "../../../src/gateway/index.ts";
-import { Host } from "../../../src/index.ts";
+import { Host, type HostOptions } from "../../../src/index.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";
 import { META, TASKS_EXTENSION } from "../../../src/protocol/meta.ts";
 import type { Logger } from "../../../src/text/logger.ts";
@@ -11,7 +11,9 @@ import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { LegacyWire } from "../legacy/legacy-wire.ts";
 import { MarkedServers, TENANTS, type TenantName } from "./marked-servers.ts";
 
-export interface TenantWorldOptions extends Pick<ServeOptions, "limits" | "decide"> {
+export interface TenantWorldOptions extends Pick<ServeOptions, "limits"> {
+  /** Of every host. */
+  processes?: HostOptions["processes"];
   /** Called before the host of a tenant is opened, in place of `markedHost` where it returns one. */
   opening?: (tenant: string, signal: AbortSignal) => Promise<Host | undefined | void>;
 }
@@ -35,10 +37,11 @@ export class TenantWorld implements AsyncDisposable {
   readonly logged: { level: string; message: string; data: Params }[] = [];
   readonly audited: AuditRecord[] = [];
   readonly #folder: string;
+  readonly #processes: HostOptions["processes"];
   #gateway: Gateway | undefined;
 
-  static async open({ opening, ...options }: TenantWorldOptions = {}): Promise<TenantWorld> {
-    const world = new TenantWorld(await mkdtemp(join(tmpdir(), "nexus-tenants-")));
+  static async open({ opening, processes, ...options }: TenantWorldOptions = {}): Promise<TenantWorld> {
+    const world = new TenantWorld(await mkdtemp(join(tmpdir(), "nexus-tenants-")), processes);
     const authenticate: ServeOptions["authenticate"] = (headers) => {
       const [tenant = "", id = ""] = String(headers["x-user"] ?? "default/guest").split("/");
       return { tenant, id };
@@ -60,8 +63,9 @@ export class TenantWorld implements AsyncDisposable {
     return world;
   }
 
-  private constructor(folder: string) {
+  private constructor(folder: string, processes: HostOptions["processes"]) {
     this.#folder = folder;
+    this.#processes = processes;
   }
 
   get gateway(): Gateway {
@@ -72,7 +76,7 @@ export class TenantWorld implements AsyncDisposable {
   async markedHost(tenant: string): Promise<Host> {
     const { entries } = this.servers[tenant as TenantName] ?? new MarkedServers(tenant);
     const stateFolder = join(this.#folder, tenant);
-    const host = await Host.open({ servers: entries, stateFolder });
+    const host = await Host.open({ servers: entries, stateFolder, tenant, processes: this.#processes });
     this.hosts.push({ tenant, host });
     return host;
   }
