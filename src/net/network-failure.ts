@@ -6,6 +6,8 @@ export interface FailedRequest {
   proxy: string | undefined;
   /** False if nothing was sent. */
   started: boolean;
+  /** Whether the server has answered over HTTP before, so that the scheme of the URL is right. */
+  hasAnswered: boolean;
 }
 
 type Account = Pick<ErrorDetails, "likelyCause" | "hint" | "snippet"> & { message: string };
@@ -32,7 +34,7 @@ export function networkFailure(error: unknown, request: FailedRequest): NexusErr
 }
 
 function accountOf(code: string, error: unknown, request: FailedRequest): Account {
-  const { origin, proxy, started } = request;
+  const { origin, proxy, started, hasAnswered } = request;
   // Until the tunnel is open, it is the proxy that did not answer.
   if (proxy !== undefined && !started) {
     const account = accountOfProxy(code, error, proxy, origin);
@@ -68,9 +70,7 @@ function accountOf(code: string, error: unknown, request: FailedRequest): Accoun
     case "UND_ERR_SOCKET":
       return {
         message: `${origin} closed the connection before the answer was complete`,
-        hint: isPlain(origin)
-          ? "Check the server's log. If the server uses TLS, its URL must start with https."
-          : "Check the server's log, and the proxies between here and the server.",
+        hint: hintForCut(origin, hasAnswered),
       };
     default:
       return (
@@ -80,6 +80,11 @@ function accountOf(code: string, error: unknown, request: FailedRequest): Accoun
         }
       );
   }
+}
+
+function hintForCut(origin: string, hasAnswered: boolean): string {
+  if (!isPlain(origin)) return "Check the server's log, and the proxies between here and the server.";
+  return `Check the server's log.${hasAnswered ? "" : " If the server uses TLS, its URL must start with https."}`;
 }
 
 function accountOfProxy(code: string, error: unknown, proxy: string, origin: string): Account | undefined {

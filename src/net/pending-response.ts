@@ -110,7 +110,12 @@ export class PendingResponse implements DispatchHandler {
 
   #failure(error: unknown): NexusError {
     const { origin } = this.#setup.options;
-    return networkFailure(error, { origin, proxy: undefined, started: this.#controller !== undefined });
+    return networkFailure(error, {
+      origin,
+      proxy: undefined,
+      started: this.#controller !== undefined,
+      hasAnswered: this.#head !== undefined,
+    });
   }
 
   #fail(error: NexusError): void {

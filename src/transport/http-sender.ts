@@ -3,7 +3,7 @@ import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
 import { VIA_HEADER } from "./via-marks.ts";
-import { HttpSending } from "./http-sending.ts";
+import { HttpSending, type HttpPeer } from "./http-sending.ts";
 import type { Delivery, Receiver, Sending } from "./transport.ts";
 
 export interface HttpOptions {
@@ -46,6 +46,7 @@ export class HttpSender {
   readonly #dispatcher: Dispatcher;
   readonly #proxy: string | undefined;
   readonly #receiver: Receiver;
+  readonly #peer: HttpPeer = { hasAnswered: false };
   readonly #maxMessageBytes: number;
   readonly #postHeaders: Record<string, string>;
   readonly #getHeaders: Record<string, string>;
@@ -100,6 +101,7 @@ export class HttpSender {
       proxy: this.#proxy,
       streamOf: streamOf ?? (message && isRequest(message) ? message.id : undefined),
       receiver: this.#receiver,
+      peer: this.#peer,
       delivery,
       maxMessageBytes: this.#maxMessageBytes,
       answersInBody,

@@ -18,6 +18,11 @@ import {
 } from "./transport.ts";
 import { titleOfPage } from "./refused-body.ts";
 
+export interface HttpPeer {
+  /** Whether any answer has begun. */
+  hasAnswered: boolean;
+}
+
 export interface HttpSendingOptions {
   dispatcher: Dispatcher;
   options: DispatchOptions;
@@ -25,6 +30,8 @@ export interface HttpSendingOptions {
   proxy: string | undefined;
   streamOf: RequestId | undefined;
   receiver: Receiver;
+  /** What is known about the server; shared by all requests of the connection. */
+  peer: HttpPeer;
   delivery: Delivery;
   maxMessageBytes: number;
   /** False: the body of a 2xx answer is only an acknowledgement. */
@@ -99,6 +106,7 @@ export class HttpSending implements DispatchHandler, Sending {
   }
 
   onResponseStart(controller: DispatchController, status: number, headers: ResponseHeaders): void {
+    this.#setup.peer.hasAnswered = true;
     if (status < 200 || this.#reading.kind === "over") return;
     if (status >= 300) {
       const { location } = headers;
@@ -266,6 +274,7 @@ export class HttpSending implements DispatchHandler, Sending {
       origin: this.#options.origin,
       proxy: this.#setup.proxy,
       started: this.#started,
+      hasAnswered: this.#setup.peer.hasAnswered,
     });
   }
 

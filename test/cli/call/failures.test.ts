@@ -283,6 +283,8 @@ describe("a connection that was there", () => {
     const { code, stdout, stderr } = await world.run(args);
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toMatch(/closed the connection before the answer was complete/);
+    // The server has answered over HTTP before, so the scheme of its URL is right.
+    expect(stderr).toMatch(/^ {2}fix: +Check the server's log\.$/m);
     expect(stderr).toMatch(/^ {2}note: +The server may have executed the call/m);
     const programs = await world.run([...args, "--json"]);
     expect(JSON.parse(programs.stderr)).toMatchObject({ error: { code: "CONNECTION_LOST", mayHaveReached: true } });
