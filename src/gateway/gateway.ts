@@ -78,6 +78,11 @@ export class Gateway implements AsyncDisposable {
     return this.#assembly.host;
   }
 
+  /** The number of calls that run now; `close` waits for them. */
+  get runningCalls(): number {
+    return this.#assembly.gate.running;
+  }
+
   /** Resolves when every server with `auto_start` is connected or has failed. */
   ready(): Promise<void> {
     return this.host.ready();

@@ -106,7 +106,8 @@ input does the same, and a signal stops immediately.`,
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
     await untilAborted(signal);
-    out.note("Stopping: waiting for running calls. Press Ctrl-C again to stop immediately.");
+    const isBusy = gateway.runningCalls > 0;
+    out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
   },
 });
 
