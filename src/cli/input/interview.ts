@@ -84,7 +84,7 @@ export class Interview implements InputProvider {
     const { answers, out } = this.#options;
     const given = answers.take(key, "url");
     if (isVerdict(given)) return { action: given };
-    const problems = given === undefined ? [] : [{ name: "url", text: `url="${given}" is not accept or decline` }];
+    const problems = problemsOfVerdict("url", given);
     if (given !== undefined) answers.drop(key, "url");
     if (!out.isInteractive) return this.#nobody({ kind: "url", key, message, url, problems }, context);
     const isDone = await this.#ask(() => visitPage(message, url, { out, ...context }));
@@ -100,7 +100,8 @@ export class Interview implements InputProvider {
     const texts = fields.map((field) => ({ field, texts: takeFor(field, key, answers) }));
     if (verdict === "decline") return { action: verdict };
     const content: Record<string, unknown> = {};
-    const problems: Unanswered["problems"][number][] = [];
+    const problems = problemsOfVerdict("form", verdict);
+    if (problems.length > 0) answers.drop(key, "form");
     for (const { field, texts: given } of texts) {
       if (given.length === 0) continue;
       const reading = await readField(field, given);
@@ -139,6 +140,8 @@ export class Interview implements InputProvider {
   }
 }
 
+type Problem = Unanswered["problems"][number];
+
 type Form = Extract<Unanswered, { kind: "form" }>;
 
 function takeFor({ name, kind }: FormField, key: string, answers: GivenAnswers): string[] {
@@ -150,6 +153,11 @@ function takeFor({ name, kind }: FormField, key: string, answers: GivenAnswers):
 function defaultsOf(fields: readonly FormField[]): Record<string, unknown> {
   const entries = fields.map((field) => [field.name, defaultOf(field)] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function problemsOfVerdict(name: string, given: string | undefined): Problem[] {
+  if (given === undefined || isVerdict(given)) return [];
+  return [{ name, text: `${name}="${given}" is not accept or decline` }];
 }
 
 function isVerdict(text: string | undefined): text is "accept" | "decline" {

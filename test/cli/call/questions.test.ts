@@ -81,6 +81,17 @@ describe.each(["modern", "legacy"])("a %s server", (server) => {
     expect(declined).toMatchObject({ code: 0, stdout: expect.stringContaining("action=decline") as string });
   });
 
+  test("is not answered if form= or url= is neither accept nor decline", async () => {
+    const tool = `${server}.test_elicitation_sep1034_defaults`;
+    const form = await call(tool, "--answer", "form=maybe", "--answer", "age=7");
+    expect(form.code).toBe(9);
+    expect(form.stderr).toContain(`form="maybe" is not accept or decline`);
+    expect(form.stderr).toContain("--answer form=accept");
+    expect(form.stderr).not.toContain("--answer form=maybe");
+    const page = await call(`${server}.elicit_url`, "--arg", "url=https://example.com/a", "--answer", "url=maybe");
+    expect(page).toMatchObject({ code: 9, stderr: expect.stringContaining(`url="maybe" is not accept`) as string });
+  });
+
   test("is told beforehand that a page was visited, or will not be", async () => {
     const args = [`${server}.elicit_url`, "--arg", "url=https://example.com/consent"] as const;
     expect((await call(...args, "--answer", "url=accept")).stdout).toContain("action=accept");
