@@ -20,7 +20,7 @@ export class Deadlines {
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Infinity;
 
-  /** `keepsProcess`: the process stays alive while something is watched, because nothing else would keep it alive. */
+  /** `keepsProcess`: the process stays alive while something can expire, because nothing else would keep it alive. */
   constructor({ keepsProcess = false } = {}) {
     this.#keepsProcess = keepsProcess;
   }
@@ -29,27 +29,35 @@ export class Deadlines {
     timed.slot = this.#watched.length;
     this.#watched.push(timed);
     this.wakeWithin(timed.remainingMs);
-    if (this.#keepsProcess && timed.slot === 0) this.#timer?.ref();
   }
 
   remove(timed: Timed): void {
     if (this.#watched[timed.slot] !== timed) return;
     const last = this.#watched.pop();
-    if (this.#keepsProcess && this.#watched.length === 0) this.#timer?.unref();
-    if (!last || last === timed) return;
-    this.#watched[timed.slot] = last;
-    last.slot = timed.slot;
+    if (last && last !== timed) {
+      this.#watched[timed.slot] = last;
+      last.slot = timed.slot;
+    }
+    this.review();
+  }
+
+  /** Call this when something that is watched no longer expires. What never expires keeps no process alive. */
+  review(): void {
+    if (!this.#keepsProcess) return;
+    if (this.#watched.some(({ remainingMs }) => remainingMs !== Infinity)) this.#timer?.ref();
+    else this.#timer?.unref();
   }
 
   /** Checks all deadlines in that time, or sooner. */
   wakeWithin(ms: number): void {
     const at = performance.now() + ms;
-    if (at >= this.#wakeAt) return;
-    this.#wakeAt = at;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS)));
-    // Otherwise the connection keeps the process alive for its calls, not this timer.
-    if (!this.#keepsProcess || this.#watched.length === 0) this.#timer.unref();
+    if (at < this.#wakeAt) {
+      this.#wakeAt = at;
+      clearTimeout(this.#timer);
+      // Usually the connection keeps the process alive for its calls, not this timer.
+      this.#timer = setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS))).unref();
+    }
+    this.review();
   }
 
   /** Stops everything that is still running. */

@@ -70,15 +70,19 @@ test("a call on a connection in memory times out, though nothing else keeps the 
   expect(stdout).toBe("TIMEOUT\nTIMEOUT\n");
 });
 
-test("a client in memory keeps no process alive when its calls have ended or it is closed", async () => {
+test("a client in memory keeps no process alive when its calls have ended, while it is subscribed, or after it is closed", async () => {
   const hour = "{ timeoutMs: 3_600_000 }";
   const program = `${IN_MEMORY}
+    const open = await connect(transport, { timeoutMs: 3_600_000 });
+    await open.subscribe({ lists: ["tools"] }, () => {});
+    await open.callTool("hi");
     await client.callTool("hi", {}, ${hour});
     const closed = await connect(transport);
     const waiting = closed.callTool("wait", {}, ${hour});
     await closed.close();
     await waiting.catch((error) => console.log(error.code));
     await closed.callTool("hi", {}, ${hour}).catch((error) => console.log(error.code));
+    await client.subscribe({ lists: ["tools"] }, () => {});
   }`;
   const ran = run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder, timeout: 20_000 });
   expect((await ran).stdout).toBe("CLOSED\n".repeat(4));

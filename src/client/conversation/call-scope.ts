@@ -144,11 +144,14 @@ export class CallScope implements Timed {
   /** From now on only the total timeout applies, because the server has announced that it needs time. */
   waitPatiently(): void {
     this.#activeAt = Infinity;
+    this.#deadlines.review();
   }
 
   pause(): void {
     this.questions++;
-    if (this.#pauses++ === 0) this.#pausedAt = performance.now();
+    if (this.#pauses++ > 0) return;
+    this.#pausedAt = performance.now();
+    this.#deadlines.review();
   }
 
   resume(): void {
