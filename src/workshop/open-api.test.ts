@@ -29,7 +29,11 @@ async function approved(edit: (text: string) => string): Promise<string> {
 
 function surroundings(): ApiSurroundings {
   const { platform } = process;
-  return { surroundings: { platform }, stateFolder: folder, logger: SILENT } as unknown as ApiSurroundings;
+  return {
+    surroundings: { platform, extraCertificates: [] },
+    stateFolder: folder,
+    logger: SILENT,
+  } as unknown as ApiSurroundings;
 }
 
 const listening = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
