@@ -5,6 +5,7 @@ import type { Surroundings } from "../transport/surroundings.ts";
 import type { Audit } from "./operation/audit.ts";
 import { ByteBudget } from "../server/core/byte-budget.ts";
 import type { CallLimits } from "./calls/calls.ts";
+import type { Door } from "./access/door.ts";
 import type { Decide } from "./access/principal-access.ts";
 import { Seal } from "../server/core/seal.ts";
 import { CallGate } from "./edge/call-gate.ts";
@@ -31,6 +32,8 @@ export interface GatewaySettings {
    * Additional rules for who may see and use what. The host's policy also applies, with the principal's id as agent.
    */
   decide?: Decide | undefined;
+  /** In place of `authenticate` and `decide`, where both may change while the gateway runs. */
+  door?: Door | undefined;
   /** Called once for every call. */
   audit?: Audit | undefined;
   /** 32 bytes for sealing state that callers carry. Default: random, which does not survive a restart. */
@@ -91,9 +94,17 @@ interface Parts extends ServedHostOptions {
   allLimits: Limits;
 }
 
-function partsOf({ limits, decide, sealKey, logger: given = SILENT }: GatewaySettings): Parts {
+function partsOf({ limits, decide, door, sealKey, logger: given = SILENT }: GatewaySettings): Parts {
   const logger = safeLogger(given);
   const allLimits = { ...DEFAULT_LIMITS, ...limits };
   const budget = new ByteBudget(allLimits);
-  return { seal: new Seal(sealKey), budget, limits, allLimits, decide, logger, failures: new FailureLog(logger) };
+  return {
+    seal: new Seal(sealKey),
+    budget,
+    limits,
+    allLimits,
+    rules: door ?? { decide },
+    logger,
+    failures: new FailureLog(logger),
+  };
 }

@@ -26,17 +26,16 @@ import { outwardResult } from "./names/outward.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/passed-lists.ts";
 import { Permits } from "./calls/permits.ts";
-import { PrincipalAccess, type Decide } from "./access/principal-access.ts";
+import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
 import type { Seal } from "../server/core/seal.ts";
 import { targetOf, unknownMethod, type KnownNames, type NamedThing, type ThingKind } from "./names/target.ts";
 import { within } from "../async/within.ts";
 
-export interface GatewayCoreOptions {
+/** `decide` narrows who may see and use what, beside the host's policy; it is read each time. */
+export interface GatewayCoreOptions extends AccessRules {
   host: Host;
   calls: CallRunner;
   seal: Seal;
-  /** Narrows who may see and use what, in addition to the host's policy. */
-  decide?: Decide | undefined;
   logger?: Logger | undefined;
   /** Logs why a server is missing in a list. */
   failures?: FailureLog | undefined;
@@ -77,7 +76,7 @@ export class GatewayCore implements Views {
     this.#calls = calls;
     this.#logger = logger;
     this.#waitMs = waitMs;
-    const access = (this.#access = new PrincipalAccess(host.policy, options.decide));
+    const access = (this.#access = new PrincipalAccess(host.policy, options));
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
     const owners = (this.#owners = new OwnerChanges({

@@ -1,6 +1,7 @@
 import { within } from "../async/within.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
+import type { Door } from "./access/door.ts";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
@@ -15,7 +16,7 @@ import { SessionIds } from "../server/sessions/session-ids.ts";
 export type ServeOptions = GatewayOptions & {
   /** Default: 3210; 0 selects any free port. */
   port?: number | undefined;
-  /** The address to listen on; default: 127.0.0.1. Addresses other than loopback require `authenticate`. */
+  /** The address to listen on; default: 127.0.0.1. Addresses other than loopback require `authenticate` or `door`. */
   address?: string | undefined;
   /** Additional host names, as clients send them in the `Host` header. */
   allowedHosts?: readonly string[] | undefined;
@@ -43,11 +44,13 @@ export class Gateway implements AsyncDisposable {
   readonly #assembly: Assembly;
   readonly #edge: HttpEdge;
   readonly #legacy: LegacyHttp;
+  readonly #stopExpelling: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   /** Resolves when the gateway listens; `ready()` waits for the servers. If it cannot listen, the host is closed. */
   static async open(options: ServeOptions): Promise<Gateway> {
-    const { port = DEFAULT_PORT, address = DEFAULT_ADDRESS, authenticate } = options;
+    const { port = DEFAULT_PORT, address = DEFAULT_ADDRESS, door } = options;
+    const authenticate = door?.authenticate ?? options.authenticate;
     if (!authenticate && !isLoopback(address)) {
       if (!options.surroundings) await options.host.close();
       throw needsAuthentication(address);
@@ -58,7 +61,7 @@ export class Gateway implements AsyncDisposable {
     const ids = await SessionIds.open({ lifeMs: limits.sessionLifeMs, stateFolder, logger });
     const parts = partsOf(assembly, options, ids);
     try {
-      return new Gateway(assembly, parts, await parts.edge.listen(port, address));
+      return new Gateway(assembly, { ...parts, door }, await parts.edge.listen(port, address));
     } catch (error) {
       await parts.edge.close();
       await assembly.close();
@@ -66,12 +69,17 @@ export class Gateway implements AsyncDisposable {
     }
   }
 
-  private constructor(assembly: Assembly, { edge, legacy }: Parts, { host, port }: { host: string; port: number }) {
+  private constructor(
+    assembly: Assembly,
+    { edge, legacy, door }: Doored,
+    { host, port }: { host: string; port: number },
+  ) {
     this.#assembly = assembly;
     this.#edge = edge;
     this.#legacy = legacy;
     this.port = port;
     this.url = `http://${host}:${port}/mcp`;
+    this.#stopExpelling = door?.onExpelled((principal) => void this.expel(principal));
   }
 
   get host(): Host {
@@ -104,6 +112,12 @@ export class Gateway implements AsyncDisposable {
     return this.#assembly.tenants.closeHost(tenant);
   }
 
+  /** Ends everything that a principal has open: its sessions, its streams, and the calls that run for it. */
+  async expel(principal: Principal): Promise<void> {
+    this.#edge.expel(principal);
+    await this.endSessions(principal);
+  }
+
   /** Rejects new calls, waits for running calls up to a limit, cancels the rest and stops the servers. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
@@ -115,12 +129,17 @@ export class Gateway implements AsyncDisposable {
 
   async #close(): Promise<void> {
     const { gate, limits, tenants } = this.#assembly;
+    this.#stopExpelling?.();
     this.#edge.drain();
     tenants.drain();
     await within(gate.close(), limits.drainMs);
     await this.#edge.close();
     await this.#assembly.close();
   }
+}
+
+interface Doored extends Parts {
+  door: Door | undefined;
 }
 
 interface Parts {
@@ -138,7 +157,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     ...parts,
     tenantOf: (principal) => tenants.of(principal),
     failures,
-    authenticate: options.authenticate ?? admitEverybody,
+    authenticate: options.door?.authenticate ?? options.authenticate ?? admitEverybody,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     isReady: () => isReady,

@@ -6,6 +6,7 @@ import { serveStdio as serveOnPipes } from "../server/stdio/serve-stdio.ts";
 
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
 export type { Audit, AuditRecord, Outcome } from "./operation/audit.ts";
+export type { Door } from "./access/door.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
 export type { OpenTenant } from "./tenants/tenant-host.ts";

@@ -3,7 +3,7 @@ import type { Host } from "../host/host.ts";
 import type { ByteBudget } from "../server/core/byte-budget.ts";
 import type { Seal } from "../server/core/seal.ts";
 import { startsItself } from "../transport/via-marks.ts";
-import type { Decide } from "./access/principal-access.ts";
+import type { AccessRules } from "./access/principal-access.ts";
 import { Calls, type CallLimits } from "./calls/calls.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import type { TenantHost } from "./tenants/tenant-host.ts";
@@ -13,7 +13,7 @@ export interface ServedHostOptions extends TenantReports {
   seal: Seal;
   budget: ByteBudget;
   limits: Partial<CallLimits> | undefined;
-  decide: Decide | undefined;
+  rules: AccessRules;
 }
 
 /** A host and what stands between it and the endpoints: the core, and the calls that run. */
@@ -30,11 +30,20 @@ export class ServedHost implements TenantHost {
     throw circle;
   }
 
-  private constructor(host: Host, { seal, budget, limits, decide, logger, failures }: ServedHostOptions) {
+  private constructor(host: Host, { seal, budget, limits, rules, logger, failures }: ServedHostOptions) {
     const calls = new Calls({ host, seal, limits, budget, logger });
     this.host = host;
     this.#calls = calls;
-    this.views = new GatewayCore({ failures, host, calls, seal, decide, logger });
+    this.views = new GatewayCore({
+      failures,
+      host,
+      calls,
+      seal,
+      logger,
+      get decide() {
+        return rules.decide;
+      },
+    });
   }
 
   get parked(): number {

@@ -14,16 +14,26 @@ export type Operation = "list" | "use";
  */
 export type Decide = (principal: Principal, operation: Operation, target: AccessTarget) => Decision;
 
+/** Undefined while the gateway itself restricts nothing. */
+export interface AccessRules {
+  readonly decide?: Decide | undefined;
+}
+
 const OPERATIONS: readonly Operation[] = ["list", "use"];
 
 /** What a principal may see and use: the host's policy for it as an agent, narrowed by the gateway's own `decide`. */
 export class PrincipalAccess {
   readonly #policy: Policy;
-  readonly #decide: Decide | undefined;
+  readonly #rules: AccessRules;
 
-  constructor(policy: Policy, decide: Decide | undefined) {
+  /** `rules` are asked each time: they may come and go. */
+  constructor(policy: Policy, rules: AccessRules) {
     this.#policy = policy;
-    this.#decide = decide;
+    this.#rules = rules;
+  }
+
+  get #decide(): Decide | undefined {
+    return this.#rules.decide;
   }
 
   /** Whether all principals see the same. */
@@ -67,12 +77,12 @@ export class PrincipalAccess {
 
   decide(principal: Principal, requested: RequestTarget): Decision {
     const byPolicy = this.#policy.decide(principal.id, requested);
-    if (byPolicy.kind === "denied" || !this.#decide) return byPolicy;
+    const decide = this.#decide;
+    if (byPolicy.kind === "denied" || !decide) return byPolicy;
     const target = decidedAs(requested);
-    const ofServer =
-      target.kind === "server" ? byPolicy : this.#ask(this.#decide, principal, serverTarget(target.server));
+    const ofServer = target.kind === "server" ? byPolicy : this.#ask(decide, principal, serverTarget(target.server));
     if (ofServer.kind === "denied") return ofServer;
-    return stricter(byPolicy, stricter(ofServer, this.#ask(this.#decide, principal, target)));
+    return stricter(byPolicy, stricter(ofServer, this.#ask(decide, principal, target)));
   }
 
   /** False if consent is denied or there is no consent function. */

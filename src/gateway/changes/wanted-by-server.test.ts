@@ -8,7 +8,7 @@ import { wantedByServer } from "./wanted-by-server.ts";
 
 const host = { servers: () => [{ id: "docs", definition: { tools: {} } }] } as unknown as Host;
 const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${taskId}` }) } as unknown as CallRunner;
-const access = new PrincipalAccess(new Policy({}, () => undefined), undefined);
+const access = new PrincipalAccess(new Policy({}, () => undefined), {});
 const around = { host, calls, access, mayFollow: async () => true };
 
 test("a caller can subscribe to at most a thousand resources and tasks, because a server gets a request for each", async () => {

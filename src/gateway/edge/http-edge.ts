@@ -69,6 +69,11 @@ export class HttpEdge {
     return this.#listener.listen(port, address);
   }
 
+  /** Calls off everything modern that this principal has open. */
+  expel(principal: Principal): void {
+    this.#mcp.expel(principal);
+  }
+
   /** Accepts no new connections, and ends subscriptions, which have no end of their own. */
   drain(): void {
     this.#listener.drain();

@@ -3,6 +3,8 @@ import type { AccessTarget } from "./access-target.ts";
 
 /** A parsed pattern of a policy: `server`, `server.*`, `server.tool*`, `server/resources`, `*`. */
 export interface AccessPattern {
+  /** As it was written. */
+  text: string;
   /** An id, the start of ids with `*`, or `*` for every server. */
   server: string;
   part: { kind: "everything" } | { kind: "tool"; name: string } | { kind: "resource" | "prompt" | "method" };
@@ -15,8 +17,9 @@ const FORM = /^(\*|[a-z][a-z0-9-]*\*?)(?:\.([^]+)|\/(resources|prompts|methods))
 export function parsePattern(text: string): AccessPattern {
   const [, server, tool, kind] = FORM.exec(text) ?? [];
   if (server === undefined) throw invalidPattern(text);
-  if (kind !== undefined) return { server, part: { kind: KINDS[kind as keyof typeof KINDS] } };
-  return { server, part: tool === undefined || tool === "*" ? { kind: "everything" } : { kind: "tool", name: tool } };
+  if (kind !== undefined) return { text, server, part: { kind: KINDS[kind as keyof typeof KINDS] } };
+  const isEverything = tool === undefined || tool === "*";
+  return { text, server, part: isEverything ? { kind: "everything" } : { kind: "tool", name: tool } };
 }
 
 /** Whether the pattern matches this target. A server itself is matched only if everything of it is. */

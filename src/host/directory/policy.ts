@@ -96,9 +96,22 @@ export class Policy {
       return denied("the server is not shared with this agent");
     }
     if (this.#deny.some((pattern) => covers(pattern, target))) return denied("it is on the deny list");
-    if (this.#allow && !this.#isOnAllowList(target, this.#allow)) return denied("it is not on the allow list");
+    if (this.#allow?.some((pattern) => allowsBy(pattern, target)) === false)
+      return denied("it is not on the allow list");
     if (kind === "tool") return this.#decideTool(target);
     return kind === "method" ? this.#decideMethod(target) : ALLOWED;
+  }
+
+  /** The rule that decides about this, for people; undefined if none of these settings does. */
+  findRule(requested: RequestTarget): string | undefined {
+    const target = decidedAs(requested);
+    const denying = this.#deny.find((pattern) => covers(pattern, target));
+    if (denying) return `deny ${denying.text}`;
+    const allowing = this.#allow?.find((pattern) => allowsBy(pattern, target));
+    if (this.#allow && !allowing) return undefined;
+    const hasEffect = target.kind === "method" || (target.kind === "tool" && !target.annotations?.readOnlyHint);
+    if (this.#settings.readOnly && hasEffect) return "read-only";
+    return allowing && `allow ${allowing.text}`;
   }
 
   /** Whether it is shown. */
@@ -156,17 +169,16 @@ export class Policy {
     return consent ? NEEDS_CONSENT : ALLOWED;
   }
 
-  /** A server is on the list if anything of it is. */
-  #isOnAllowList(target: AccessTarget, allow: readonly AccessPattern[]): boolean {
-    const { kind, server } = target;
-    return allow.some((pattern) => (kind === "server" ? concerns(pattern, server) : covers(pattern, target)));
-  }
-
   #hasEffectRules(server: string): boolean {
     const { readOnly, consent } = this.#settings;
     const rules = this.#rulesOf(server);
     return Boolean(readOnly) || consent !== undefined || rules?.allow !== undefined || rules?.deny !== undefined;
   }
+}
+
+/** A server is on the allow list if anything of it is. */
+function allowsBy(pattern: AccessPattern, target: AccessTarget): boolean {
+  return target.kind === "server" ? concerns(pattern, target.server) : covers(pattern, target);
 }
 
 /** By server id. Where two names are the same id, only the agents of both lists see the server. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerLimits } from "../core/limits.ts";
 import type { ByteBudget } from "../core/byte-budget.ts";
 import { OpenStreams } from "../core/open-streams.ts";
-import { principalKey } from "../core/principal.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import { shuttingDown } from "../core/busy-error.ts";
 import { UnreadBytes } from "../core/unread-bytes.ts";
@@ -87,6 +87,11 @@ export class McpEndpoint {
     if (!body) return;
     const url = new URL(req.url ?? "/", "http://localhost");
     await this.#legacy.postSse(req, res, { ...visitor, body: body.value, url, onDone: doneWith(body) });
+  }
+
+  /** Calls off what is open for a principal in the modern way; sessions are ended by `LegacyHttp`. */
+  expel(principal: Principal): void {
+    this.#modern.expel(principal);
   }
 
   /** Ends the streams that have no end of their own. */

@@ -4,7 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Response } from "../../protocol/json-rpc.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
 import { jsonText } from "../core/json-text.ts";
-import type { Principal } from "../core/principal.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { EVENT_STREAM_HEADERS } from "./event-stream.ts";
 import { overloaded, sendText } from "./http-refusal.ts";
@@ -47,6 +47,10 @@ export class ModernAnswer {
   /** Fires when the caller is gone, or when the request is called off here. */
   get signal(): CancelSignal {
     return this.#left;
+  }
+
+  isOf(principal: string): boolean {
+    return principalKey(this.#principal) === principal;
   }
 
   cancel(why: string): void {

@@ -89,6 +89,13 @@ export class ModernHttp {
     for (const answer of this.#open.values()) if (answer.isSubscription) answer.cancel(this.#closing);
   }
 
+  /** Calls off what is open for a principal that may not call any more. */
+  expel(principal: Principal): void {
+    const key = principalKey(principal);
+    for (const answer of this.#open.values())
+      if (answer.isOf(key)) answer.cancel("The credentials are not valid any more");
+  }
+
   /** Calls off what is still going on; each is answered with that. */
   close(): void {
     clearInterval(this.#heart);

@@ -10,7 +10,7 @@ import { modern, send, type Answer } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { LegacyWire, send as post } from "../legacy/legacy-wire.ts";
 
-export type AccessWorldOptions = Pick<ServeOptions, "decide" | "audit"> &
+export type AccessWorldOptions = Pick<ServeOptions, "decide" | "door" | "audit"> &
   Pick<HostOptions, "policy"> & {
     entries?: Record<string, HostEntry>;
   };
@@ -35,10 +35,11 @@ export class AccessWorld implements AsyncDisposable {
       policy,
       openApi: async ({ file }) => servers[basename(file)]?.transport ?? Promise.reject(new Error(`no ${file}`)),
     });
-    const authenticate: ServeOptions["authenticate"] = (headers) => ({
+    const byHeader: ServeOptions["authenticate"] = (headers) => ({
       tenant: "default",
       id: String(headers["x-user"] ?? "guest"),
     });
+    const authenticate = options.door ? undefined : byHeader;
     const gateway = await Gateway.open({ host, port: 0, authenticate, ...options });
     await gateway.ready();
     return new AccessWorld(host, gateway, folder);

@@ -1,0 +1,9 @@
+import type { Authenticate, Principal } from "../../server/core/principal.ts";
+import type { AccessRules } from "./principal-access.ts";
+
+/** Who may come in, and what each may see and use. Both may change while the gateway runs. */
+export interface Door extends AccessRules {
+  readonly authenticate: Authenticate;
+  /** Hears of principals who may not come in any more. Returns the end of it. */
+  onExpelled(listener: (principal: Principal) => void): () => void;
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { NexusError } from "../../../src/errors/nexus-error.ts";
+import type { Door, Principal } from "../../../src/gateway/index.ts";
+import { ScriptedServer } from "../../../src/testing/scripted-server.ts";
+import { modern, OpenStream, send } from "../../fixtures/gateway/wire.ts";
+import { AccessWorld, namesIn } from "./access-world.ts";
+
+/** A door whose rules the test changes. Callers say who they are in a header. */
+class TestDoor implements Door {
+  readonly inside = new Set(["ada", "bob"]);
+  decide: Door["decide"];
+  #tell: (principal: Principal) => void = () => {};
+
+  readonly authenticate: Door["authenticate"] = ({ "x-user": user }) => {
+    if (user === "nobody") throw new NexusError("STORE_UNAVAILABLE", "Nobody can be verified");
+    if (typeof user !== "string" || !this.inside.has(user)) throw new NexusError("AUTH_REQUIRED", "Who are you?");
+    return { id: user, tenant: "default" };
+  };
+
+  onExpelled(listener: (principal: Principal) => void): () => void {
+    this.#tell = listener;
+    return () => (this.#tell = () => {});
+  }
+
+  expel(id: string): void {
+    this.inside.delete(id);
+    this.#tell({ id, tenant: "default" });
+  }
+}
+
+const tools = () => new ScriptedServer({ tools: { look: () => "seen", push: () => "pushed" } });
+
+async function open(door: Door, server = tools()): Promise<AccessWorld> {
+  return AccessWorld.open({ box: server }, { door });
+}
+
+test("rules that come while the gateway runs hold from the next request on, for lists and calls alike", async () => {
+  const door = new TestDoor();
+  await using world = await open(door);
+  const listed = async () => namesIn(await world.ask("tools/list", {}, { user: "ada" }));
+  expect(await listed()).toEqual(["box__look", "box__push"]);
+  door.decide = (_principal, _operation, { kind, name }) =>
+    kind === "tool" && name === "push" ? { kind: "denied", reason: "not now" } : { kind: "allowed" };
+  expect(await listed()).toEqual(["box__look"]);
+  const push = { name: "box__push", arguments: {} };
+  expect((await world.ask("tools/call", push, { user: "ada" })).error?.message).toContain("There is no tool");
+  door.decide = undefined;
+  expect(await listed()).toEqual(["box__look", "box__push"]);
+  expect((await world.ask("tools/call", push, { user: "ada" })).error).toBeUndefined();
+});
+
+test("whoever is expelled loses streams, sessions and running calls; others keep theirs", async () => {
+  const door = new TestDoor();
+  const server = tools();
+  await using world = await open(door, server);
+  const listen = (user: string) => {
+    const request = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { headers: { "x-user": user } });
+    return new OpenStream(world.url(), request);
+  };
+  const [adas, bobs] = [listen("ada"), listen("bob")];
+  await expect.poll(() => [adas.events.length, bobs.events.length]).toEqual([1, 1]);
+  const session = await world.session({ user: "ada" });
+  const release = server.holdNext("tools/call");
+  const running = world.ask("tools/call", { name: "box__look", arguments: {} }, { user: "ada" });
+  await server.receive("tools/call");
+
+  door.expel("ada");
+  expect((await running).error?.message).toContain("credentials are not valid any more");
+  await expect.poll(() => adas.ended).toBe(true);
+  expect(bobs.ended).toBe(false);
+  door.inside.add("ada");
+  // The session is gone for good, also for somebody who is let in again.
+  const after = await session.post({ id: 5, method: "tools/list" });
+  expect(after.status).toBe(404);
+  release();
+  bobs.leave();
+});
+
+test("a door that cannot verify anybody at the moment answers 503, and says when to come again", async () => {
+  await using world = await open(new TestDoor());
+  const { status, headers, text } = await send(world.url(), modern("tools/list", {}, { headers: { "x-user": "nobody" } }));
+  expect([status, headers["retry-after"]]).toEqual([503, "1"]);
+  expect(text).toContain("Nobody can be verified");
+});
