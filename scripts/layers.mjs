@@ -75,6 +75,7 @@ export const LAYERS = [
   ["gateway/edge"],
   ["gateway/tenants"],
   ["gateway"],
+  ["team"],
   ["compose"],
   ["testing"],
   ["demo"],
@@ -93,6 +94,8 @@ export const LAYERS = [
   ["cli/trust"],
   ["cli/secrets"],
   ["cli/store"],
+  ["cli/keys"],
+  ["cli/tenants"],
   ["cli/serve"],
   // The catalog loads every command when it is called, and completion reads the catalog.
   ["cli/completion", "cli"],

@@ -218,6 +218,46 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "remove a secret",
     load: async () => (await import("./secrets/secrets-remove.ts")).secretsRemove,
   },
+  "keys create": {
+    section: "Operate the gateway",
+    summary: "create an API key for a client of the gateway",
+    load: async () => (await import("./keys/keys-create.ts")).keysCreate,
+  },
+  "keys list": {
+    section: "Operate the gateway",
+    summary: "list API keys, without their secrets",
+    load: async () => (await import("./keys/keys-list.ts")).keysList,
+  },
+  "keys rotate": {
+    section: "Operate the gateway",
+    summary: "give an API key a new secret",
+    load: async () => (await import("./keys/keys-rotate.ts")).keysRotate,
+  },
+  "keys revoke": {
+    section: "Operate the gateway",
+    summary: "end an API key for good",
+    load: async () => (await import("./keys/keys-revoke.ts")).keysRevoke,
+  },
+  "keys explain": {
+    section: "Operate the gateway",
+    summary: "say whether an API key may use a tool, and why",
+    load: async () => (await import("./keys/keys-explain.ts")).keysExplain,
+  },
+  "tenants create": {
+    section: "Operate the gateway",
+    summary: "create a tenant",
+    load: async () => (await import("./tenants/tenants-create.ts")).tenantsCreate,
+  },
+  "tenants list": {
+    section: "Operate the gateway",
+    summary: "list tenants",
+    load: async () => (await import("./tenants/tenants-list.ts")).tenantsList,
+  },
+  "tenants remove": {
+    section: "Operate the gateway",
+    summary: "remove a tenant with its keys and secrets",
+    load: async () => (await import("./tenants/tenants-remove.ts")).tenantsRemove,
+  },
   "store check": {
     section: "Operate the gateway",
     summary: "check the gateway's database for damage",

@@ -161,6 +161,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     isReady: () => isReady,
+    seesMetrics: (principal) => options.door?.seesMetrics(principal) ?? true,
     metrics: (principal) => {
       const tenant = tenants.of(principal);
       return tenant.metrics.render({
@@ -200,7 +201,7 @@ function needsAuthentication(address: string): NexusError {
     `The gateway refuses to listen on ${address} without authentication: ${why}`,
     {
       phase: "config",
-      hint: "Remove --host to listen on 127.0.0.1. For remote access, use a tunnel or a proxy with authentication.",
+      hint: "Remove --host to listen on 127.0.0.1, or use --auth keys.",
       mayHaveReached: false,
     },
   );

@@ -121,7 +121,7 @@ describe.skipIf(inject("postgres") === "")("moving between databases", () => {
       const address = await world.newAddress(kind);
       await restoring(world, { file: files[index]!, address });
       const moved = await world.openStore({ address });
-      expect(await moved.keys.findByText(key)).toMatchObject({ name: "ada", tenant: "shop" });
+      expect(await moved.keys.findByText(key)).toMatchObject({ about: { name: "ada", tenant: "shop" } });
       await backUp(moved, files[index + 1]!);
     }
     expect(await rowsIn(files[1]!)).toEqual(await rowsIn(files[0]!));

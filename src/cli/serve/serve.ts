@@ -12,9 +12,11 @@ import { parseDuration } from "../../text/duration.ts";
 import { defineCommand, type Flags } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
+import { DATABASE_OPTION } from "../store/chosen-database.ts";
 import { greeting } from "./greeting.ts";
 import { estimateProcesses } from "./process-estimate.ts";
 import { limitProcesses, PROCESS_OPTIONS } from "./process-options.ts";
+import { openDoor, type ServeDoor } from "./serve-door.ts";
 import { ServerNews } from "./server-news.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import type { HostEntry } from "../../host/host-options.ts";
@@ -23,7 +25,7 @@ import { parseWebOrigin } from "../../net/web-origin.ts";
 /** How long the first line waits for slow servers; they are served when they are ready. */
 const STARTING_MS = 10_000;
 
-const OF_HTTP = ["max-stream", "allow-host", "allow-origin"] as const;
+const OF_HTTP = ["max-stream", "allow-host", "allow-origin", "auth", "database"] as const;
 /** Clients wait a second before they reconnect. */
 const SHORTEST_STREAM_MS = 1000;
 
@@ -63,6 +65,12 @@ input does the same, and a signal stops immediately.`,
       help: "allow web pages of this origin, for example https://inspector.example; repeatable",
     },
     ...PROCESS_OPTIONS,
+    auth: {
+      type: "string",
+      value: "none|keys",
+      help: "who may call; default: everybody on this machine until the first API key exists, then only callers with a key. Another address than loopback needs keys",
+    },
+    ...DATABASE_OPTION,
     demo: { type: "boolean", help: "serve only the bundled demo servers" },
   },
   examples: [
@@ -73,7 +81,8 @@ input does the same, and a signal stops immediately.`,
   ],
   endsOnSignal: true,
 
-  async run({ options, flags, signal, out, surroundings, stateFolder }) {
+  async run(context) {
+    const { options, flags, signal, out, surroundings, stateFolder } = context;
     const port = portOf(options.port);
     if (options.stdio && (options.port !== undefined || options.host !== undefined)) {
       throw wrongUsage("--stdio does not listen on a port", "Remove --port and --host, or remove --stdio.");
@@ -96,15 +105,21 @@ input does the same, and a signal stops immediately.`,
       throw wrongUsage("--demo does not serve configured servers", "Remove --server, or remove --demo.");
     const limited = limitProcesses(options, { logger, platform: surroundings.platform });
     const watched = { openApi, config, only, trust, servers, watch: true, timeoutMs, stateFolder, logger, ...limited };
+    await using entrance = options.stdio ? undefined : await openDoor(context, { address: reach.address, logger });
     await using host = await Host.start(watched, surroundings);
     using _news = new ServerNews(host, out);
     tellWarnings(host, out);
     for (const id of only ?? []) requireServer(host, id);
     const [server] = only?.length === 1 ? only : [];
-    if (options.stdio) return await servePipes(host, { logger, signal, server });
-    await using gateway = await serveHttp({ host, port, ...reach, stateFolder, logger, limits });
+    if (!entrance) return await servePipes(host, { logger, signal, server });
+    const { door, sealKey } = entrance;
+    // Only the default tenant has servers yet: those of the configuration files.
+    const openTenant = (tenant: string) =>
+      Host.start({ servers: {}, stateFolder, logger, ...limited, tenant }, surroundings);
+    const kept = { door, sealKey, ...(door ? { openTenant } : {}) };
+    await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
-    if (!signal.aborted) tellWhere(gateway, out, surroundings.platform);
+    if (!signal.aborted) tellWhere(gateway, out, { platform: surroundings.platform, entrance });
     await untilAborted(signal);
     const isBusy = gateway.runningCalls > 0;
     out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
@@ -136,16 +151,29 @@ async function servePipes(host: Host, { logger, signal, server }: Pipes): Promis
   }
 }
 
-function tellWhere({ url, port, host }: Gateway, out: Output, platform: NodeJS.Platform): void {
+function tellWhere(
+  { url, port, host }: Gateway,
+  out: Output,
+  { platform, entrance }: { platform: NodeJS.Platform; entrance: ServeDoor },
+): void {
   const estimate = estimateProcesses(host.servers(), host.processes?.limits.processes);
+  const auth = entrance.door?.isNeeded === true ? "keys" : "none";
   if (out.json) {
     const servers = host.servers();
     const states = servers.map((server) => ({ id: server.id, state: server.state.kind }));
-    return out.value({ url, port, servers: states, processes: estimate });
+    return out.value({ url, port, auth, servers: states, processes: estimate });
   }
   out.line(`listening on ${url}`);
   for (const line of greeting(url, { host, estimate, platform })) out.line(visible(line));
+  out.line();
+  out.line(auth === "keys" ? KEYS_NEEDED : OPEN_TO_ALL);
+  const { problem } = entrance;
+  if (problem) out.note(visible(`Nothing is stored: ${problem.message}. ${problem.hint ?? ""}`));
 }
+
+const KEYS_NEEDED = "Callers need an API key. To create one: nexus keys create NAME --allow PATTERN";
+const OPEN_TO_ALL =
+  "There is no authentication: everybody on this machine can call it. From the first key on, callers need one: nexus keys create NAME --allow PATTERN";
 
 /** Warnings about the files. The host itself reports files that cannot be used, also later. */
 function tellWarnings(host: Host, out: Output): void {

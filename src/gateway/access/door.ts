@@ -4,6 +4,8 @@ import type { AccessRules } from "./principal-access.ts";
 /** Who may come in, and what each may see and use. Both may change while the gateway runs. */
 export interface Door extends AccessRules {
   readonly authenticate: Authenticate;
+  /** Whether the principal may read `/metrics`. */
+  seesMetrics(principal: Principal): boolean;
   /** Hears of principals who may not come in any more. Returns the end of it. */
   onExpelled(listener: (principal: Principal) => void): () => void;
 }

@@ -31,6 +31,7 @@ export interface HttpEdgeOptions extends McpEndpointOptions {
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   isReady: () => boolean;
+  seesMetrics: (principal: Principal) => boolean;
   /** The text of `/metrics` for one reader. */
   metrics: (principal: Principal) => string;
   failures: FailureLog;
@@ -116,6 +117,7 @@ export class HttpEdge {
     }
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
     if (route.kind === "tools") return this.#tellTools(res, route.server, visit);
+    if (!this.#options.seesMetrics(principal)) return refuse(res, NOT_FOR_CALLERS);
     const text = this.#options.metrics(principal);
     res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
   }
@@ -189,6 +191,7 @@ async function keepOpen(
   }
 }
 
+const NOT_FOR_CALLERS = invalidRequest("/metrics needs a key with the role operator or admin", 403);
 const CIRCLE = invalidRequest("Loop detected: this request already passed through this gateway", 508);
 
 function noServer(server: string): ReturnType<typeof invalidRequest> {

@@ -8,7 +8,7 @@ import { rpcErrorOf } from "../core/rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
 import { cannotListen } from "./cannot-listen.ts";
 import { PLAIN_WORDS, refusalOf, type HttpWords } from "./foreign-request.ts";
-import { invalidRequest, refuse, refuseUnread } from "./http-refusal.ts";
+import { invalidRequest, overloaded, refuse, refuseUnread } from "./http-refusal.ts";
 import { OriginGuard } from "./origin-guard.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import { answerBroken } from "./socket-failures.ts";
@@ -103,6 +103,10 @@ export class HttpListener {
       return principal;
     } catch (thrown) {
       const { code, message } = asNexusError(thrown);
+      if (code === "STORE_UNAVAILABLE") {
+        refuseUnread(req, res, overloaded(`${message}. Retry later`));
+        return undefined;
+      }
       if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
       const refusal = invalidRequest(message, code === "FORBIDDEN" ? 403 : 401);
       refuseUnread(req, res, { ...refusal, ...(code === "FORBIDDEN" ? {} : { headers: CHALLENGE }) });

@@ -1,4 +1,4 @@
-import { messageOf } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { storeUnusable } from "./store-failure.ts";
 
 export type SqlRow = Record<string, unknown>;
@@ -13,7 +13,7 @@ export interface SqliteHandle {
 }
 
 /** Loads a library; undefined if this version of Node does not have it. */
-export type SqliteLibrary = () => Promise<((file: string) => SqliteHandle) | undefined>;
+type SqliteLibrary = () => Promise<((file: string) => SqliteHandle) | undefined>;
 
 /** The common part of both libraries. */
 interface Statement {
@@ -42,17 +42,28 @@ const libsql: SqliteLibrary = async () => {
   return (file) => handle(new Libsql(file), (parameters) => [parameters]);
 };
 
+const LIBRARIES: readonly SqliteLibrary[] = [nodeSqlite, libsql];
+
 /** Opens the file with the first library that loads. */
-export async function openSqliteFile(
-  file: string,
-  libraries: readonly SqliteLibrary[] = [nodeSqlite, libsql],
-): Promise<SqliteHandle> {
+export async function openSqliteFile(file: string, libraries = LIBRARIES): Promise<SqliteHandle> {
+  const open = await loadSqlite(libraries);
+  if (open instanceof NexusError) throw open;
+  return open(file);
+}
+
+/** Why there can be no SQLite file on this machine; undefined where there can. */
+export async function sqliteProblem(libraries = LIBRARIES): Promise<NexusError | undefined> {
+  const loaded = await loadSqlite(libraries);
+  return loaded instanceof NexusError ? loaded : undefined;
+}
+
+async function loadSqlite(libraries: readonly SqliteLibrary[]): Promise<((file: string) => SqliteHandle) | NexusError> {
   const reasons: unknown[] = [];
   for (const load of libraries) {
     const open = await load().catch((error: unknown) => void reasons.push(error));
-    if (open) return open(file);
+    if (open) return open;
   }
-  throw storeUnusable(
+  return storeUnusable(
     `No SQLite library can be loaded${reasons.length > 0 ? `: ${reasons.map(messageOf).join(", ")}` : ""}`,
     "Use Node.js 22.13 or newer, run npm install libsql, or use PostgreSQL: --database postgres://…",
   );

@@ -4,10 +4,12 @@ import type { ApiKeyRow, StoreTables } from "../tables/tables.ts";
 import { announce } from "./generations.ts";
 import { hashOfKey, idInKey, isSameHash, newKeyId, newKeyText } from "./key-text.ts";
 
-type KeyRole = "caller" | "operator" | "admin";
+export const KEY_ROLES = ["caller", "operator", "admin"] as const;
+
+export type KeyRole = (typeof KEY_ROLES)[number];
 
 /** The permissions of a key, as patterns. */
-interface KeyGrants {
+export interface KeyGrants {
   allow: readonly string[];
   deny: readonly string[];
   readOnly: boolean;
@@ -97,14 +99,29 @@ export class ApiKeys {
     return row && fromRow(row);
   }
 
-  /** The key with this full text, also if it is revoked or expired; undefined if the secret is wrong. */
-  async findByText(text: string): Promise<ApiKey | undefined> {
+  /** Those of these ids that exist. */
+  async findAll(ids: readonly string[]): Promise<Map<string, ApiKey>> {
+    const found = new Map<string, ApiKey>();
+    for (let at = 0; at < ids.length; at += MANY) {
+      const some = ids.slice(at, at + MANY);
+      const rows = await this.#db.selectFrom("nexus_api_keys").selectAll().where("id", "in", some).execute();
+      for (const row of rows) found.set(row.id, fromRow(row));
+    }
+    return found;
+  }
+
+  /**
+   * The key with this full text, also if it is revoked or expired, and until when this secret works; undefined if the
+   * secret is wrong.
+   */
+  async findByText(text: string): Promise<{ about: ApiKey; until: number } | undefined> {
     const id = idInKey(text);
     const row = id === undefined ? undefined : await this.#row(id);
     if (!row) return undefined;
     const hash = hashOfKey(text);
-    const isFormer = isSameHash(hash, row.former_hash ?? "") && (row.former_until ?? 0) > this.#now();
-    return isSameHash(hash, row.hash) || isFormer ? fromRow(row) : undefined;
+    if (isSameHash(hash, row.hash)) return { about: fromRow(row), until: Infinity };
+    const until = row.former_until ?? 0;
+    return isSameHash(hash, row.former_hash ?? "") && until > this.#now() ? { about: fromRow(row), until } : undefined;
   }
 
   /** The keys of a tenant, or all keys, the oldest first. */
@@ -165,6 +182,8 @@ export class ApiKeys {
   }
 }
 
+/** Ids in one query: databases limit how many values one may have. */
+const MANY = 500;
 const NO_FORMER = { former_hash: null, former_until: null };
 
 /** The columns were written by this program, so their format is known. */

@@ -85,6 +85,7 @@ describe("B2: nexus serve --demo", () => {
     expect(JSON.parse(gateway.output.stdout)).toEqual({
       url: gateway.url,
       port: Number(new URL(gateway.url).port),
+      auth: "none",
       servers: [
         { id: "demo", state: "ready" },
         { id: "demo-legacy", state: "ready" },

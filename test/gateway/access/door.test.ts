@@ -22,6 +22,10 @@ class TestDoor implements Door {
     return () => (this.#tell = () => {});
   }
 
+  seesMetrics({ id }: Principal): boolean {
+    return id === "bob";
+  }
+
   expel(id: string): void {
     this.inside.delete(id);
     this.#tell({ id, tenant: "default" });
@@ -54,7 +58,11 @@ test("whoever is expelled loses streams, sessions and running calls; others keep
   const server = tools();
   await using world = await open(door, server);
   const listen = (user: string) => {
-    const request = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { headers: { "x-user": user } });
+    const request = modern(
+      "subscriptions/listen",
+      { notifications: { toolsListChanged: true } },
+      { headers: { "x-user": user } },
+    );
     return new OpenStream(world.url(), request);
   };
   const [adas, bobs] = [listen("ada"), listen("bob")];
@@ -76,9 +84,22 @@ test("whoever is expelled loses streams, sessions and running calls; others keep
   bobs.leave();
 });
 
+test("metrics are for those whom the door lets see them", async () => {
+  await using world = await open(new TestDoor());
+  expect((await world.get("/metrics", "bob")).status).toBe(200);
+  expect(await world.get("/metrics", "ada")).toMatchObject({
+    status: 403,
+    text: expect.stringContaining("role operator"),
+  });
+  expect((await world.get("/metrics", "eve")).status).toBe(401);
+});
+
 test("a door that cannot verify anybody at the moment answers 503, and says when to come again", async () => {
   await using world = await open(new TestDoor());
-  const { status, headers, text } = await send(world.url(), modern("tools/list", {}, { headers: { "x-user": "nobody" } }));
+  const { status, headers, text } = await send(
+    world.url(),
+    modern("tools/list", {}, { headers: { "x-user": "nobody" } }),
+  );
   expect([status, headers["retry-after"]]).toEqual([503, "1"]);
   expect(text).toContain("Nobody can be verified");
 });

@@ -1,0 +1,60 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ApiKey, IssuedKey } from "../../store/keep/api-keys.ts";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import { parseDuration } from "../../text/duration.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import type { Options } from "../command/command.ts";
+import type { Output } from "../output/output.ts";
+import { DATABASE_OPTION } from "../store/chosen-database.ts";
+
+/** For every command about what belongs to one tenant. */
+export const TENANT_OPTIONS = {
+  tenant: { type: "string", value: "NAME", help: `the tenant; default: ${DEFAULT_TENANT}` },
+  ...DATABASE_OPTION,
+} as const satisfies Options;
+
+/** What a program is told about a key; never its secret. */
+export function keyForPrograms(about: ApiKey): Record<string, unknown> {
+  const { id, name, tenant, role, grants } = about;
+  const time = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
+  return {
+    id,
+    name,
+    tenant,
+    role,
+    allow: grants.allow,
+    deny: grants.deny,
+    readOnly: grants.readOnly,
+    created: time(about.createdAt),
+    expires: time(about.expiresAt),
+    revoked: time(about.revokedAt),
+    lastUsed: time(about.usedAt),
+  };
+}
+
+/** The key itself is the only line on stdout, so that a script can take it; everything else is a note. */
+export function tellIssued(out: Output, { key, about }: IssuedKey, done: string): void {
+  const { id, name, tenant, role, expiresAt } = about;
+  if (out.json) {
+    const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+    return out.value({ id, key, name, tenant, role, expires });
+  }
+  out.note(done);
+  out.line(key);
+  out.note(`It is shown only once. Clients send it as a header: Authorization: Bearer ${key.slice(0, 8)}…`);
+}
+
+export function unknownKey(id: string): NexusError {
+  return new NexusError("NAME_UNKNOWN", `There is no usable key with the id "${id}"`, {
+    hint: `"nexus keys list" shows the ids of all keys.`,
+    mayHaveReached: false,
+  });
+}
+
+/** The milliseconds of an option such as `90d`. */
+export function durationOption(name: string, given: string, leastMs: number): number {
+  const ms = parseDuration(given);
+  if (ms !== undefined && ms >= leastMs && Number.isSafeInteger(ms)) return ms;
+  const least = leastMs === 0 ? "" : ", at least one second";
+  throw wrongUsage(`--${name} "${given}" is not a valid duration`, `Use a number with s, m, h or d${least}: 90d, 12h.`);
+}

@@ -1,0 +1,42 @@
+import type { ApiKey } from "../../store/keep/api-keys.ts";
+import { agoText } from "../../text/duration.ts";
+import { defineCommand } from "../command/command.ts";
+import { tableLines, type Cell } from "../output/table.ts";
+import { openStore } from "../store/open-store.ts";
+import { keyForPrograms, TENANT_OPTIONS } from "./key-words.ts";
+
+/** nexus keys list */
+export const keysList = defineCommand({
+  usage: "nexus keys list [--tenant NAME]",
+  description:
+    "Lists the keys of all tenants, or of one: id, name, tenant, role, what they allow, and their state. Never a key itself.",
+  words: { min: 0, max: 0 },
+  options: { ...TENANT_OPTIONS, tenant: { ...TENANT_OPTIONS.tenant, help: "only keys of this tenant" } },
+  examples: [
+    ["nexus keys list", "all keys, the oldest first"],
+    ["nexus keys list --tenant shop --json", `{"items":[{"id":"…","name":"ci","tenant":"shop",…}]}`],
+  ],
+
+  async run(context) {
+    const { out, options } = context;
+    await using store = await openStore(context);
+    const keys = await store.keys.list(options.tenant);
+    if (out.json) return out.value({ items: keys.map(keyForPrograms) });
+    for (const line of tableLines(out, keys.map(row))) out.line(line);
+    if (keys.length === 0) out.note("There are no keys. Create one: nexus keys create NAME --allow PATTERN");
+  },
+});
+
+function row(about: ApiKey): Cell[] {
+  const { id, name, tenant, role, grants } = about;
+  const rules = [...grants.allow, ...grants.deny.map((pattern) => `not ${pattern}`)];
+  const what = [...rules, ...(grants.readOnly ? ["read-only"] : [])].join(", ");
+  return [{ text: id }, { text: name }, { text: tenant }, { text: role }, stateOf(about), { text: what }];
+}
+
+function stateOf({ revokedAt, expiresAt, usedAt }: ApiKey): Cell {
+  if (revokedAt !== undefined) return { text: `revoked ${agoText(revokedAt)}`, style: "red" };
+  if (expiresAt !== undefined && expiresAt <= Date.now())
+    return { text: `expired ${agoText(expiresAt)}`, style: "red" };
+  return usedAt === undefined ? { text: "not used yet", style: "dim" } : { text: `used ${agoText(usedAt)}` };
+}

@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { MasterKeyPlace } from "../../store/master-key.ts";
+import { sqliteAddress } from "../../store/engine/database-address.ts";
+import type { KeyDoor } from "../../team/key-door.ts";
+import { isLoopback } from "../../text/loopback.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import type { CommandContext } from "../command/command.ts";
+import { chosenStore, type ChosenStore } from "../store/chosen-database.ts";
+
+const AUTHS = ["none", "keys"] as const;
+
+interface DoorOptions {
+  readonly auth?: string | undefined;
+  readonly database?: string | undefined;
+  readonly demo?: boolean | undefined;
+  readonly host?: string | undefined;
+}
+
+/** Who may call the gateway of `nexus serve`, and what it keeps. */
+export interface ServeDoor extends AsyncDisposable {
+  /** Undefined: everybody who reaches it may call. */
+  door: KeyDoor | undefined;
+  /** Seals what callers carry, so that it survives a restart; undefined where nothing is stored. */
+  sealKey: Buffer | undefined;
+  /** Why nothing is stored, though it should be. */
+  problem: NexusError | undefined;
+}
+
+const NOTHING_STORED = { door: undefined, sealKey: undefined, async [Symbol.asyncDispose]() {} };
+
+/** Opens the store and the door that the options ask for. */
+export async function openDoor(
+  context: CommandContext<DoorOptions>,
+  { address = "127.0.0.1", logger }: { address?: string | undefined; logger: Logger },
+): Promise<ServeDoor> {
+  const { auth } = context.options;
+  if (auth !== undefined && !AUTHS.some((known) => known === auth)) {
+    throw wrongUsage(`--auth "${auth}" is unknown`, `Use ${AUTHS.join(" or ")}.`);
+  }
+  const isLocal = isLoopback(address);
+  if (auth === "none" && !isLocal) {
+    throw wrongUsage(
+      `--auth none is refused on ${address}: everyone in the network could use every server`,
+      "Use --auth keys and create a key: nexus keys create NAME --allow PATTERN",
+    );
+  }
+  const place = await storePlace(context, logger);
+  const problem = place.address.kind === "sqlite" ? await loadProblem() : undefined;
+  const isNeeded = auth === "keys" || !isLocal || context.options.database !== undefined;
+  if (problem && isNeeded) throw problem;
+  if (problem) return { ...NOTHING_STORED, problem };
+  const [{ Store }, { KeyDoor: Door }] = await Promise.all([
+    import("../../store/store.ts"),
+    import("../../team/key-door.ts"),
+  ]);
+  const store = await Store.open({ ...place, logger });
+  try {
+    if (auth === undefined && !isLocal && (await store.keys.count()) === 0) throw nobodyCouldCall(address);
+    const needs = auth === "keys" || !isLocal ? "keys" : "when-there-are-keys";
+    const door = auth === "none" ? undefined : await Door.open({ store, needs, logger });
+    return {
+      door,
+      sealKey: store.masterKey.derive("seal"),
+      problem: undefined,
+      async [Symbol.asyncDispose]() {
+        door?.[Symbol.dispose]();
+        await store.close();
+        await place.remove?.();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Most likely nobody has thought of it: a gateway that is open to a network, or one that refuses everybody. */
+function nobodyCouldCall(address: string): NexusError {
+  return new NexusError("CONFIG_INVALID", `The gateway does not listen on ${address} without authentication`, {
+    phase: "config",
+    hint: "Create a key first: nexus keys create NAME --allow PATTERN. Or use --auth keys and create it later.",
+    mayHaveReached: false,
+  });
+}
+
+async function loadProblem(): Promise<NexusError | undefined> {
+  const { sqliteProblem } = await import("../../store/engine/sqlite-handle.ts");
+  return sqliteProblem();
+}
+
+interface StorePlace extends ChosenStore {
+  /** What was made for this run alone is removed. */
+  remove?: () => Promise<void>;
+}
+
+/**
+ * A file that cannot be read does not keep the gateway from serving this machine: it is read again when it changes. What it
+ * says about the database counts from the next start on.
+ */
+async function usualPlace(context: CommandContext<DoorOptions>): Promise<ChosenStore> {
+  try {
+    return await chosenStore(context);
+  } catch (error) {
+    const { flags, options, out, stateFolder } = context;
+    const isBroken = error instanceof NexusError && error.details.source !== undefined;
+    if (!isBroken || flags.config !== undefined || !isLoopback(options.host ?? "127.0.0.1")) throw error;
+    const address = sqliteAddress(join(stateFolder, "nexus.db"));
+    out.note(`A configuration file cannot be read, so ${address.shown} is used for keys until the next start.`);
+    const { platform, variables } = context.surroundings;
+    return { address, masterKey: new MasterKeyPlace({ stateFolder, platform, variables }), logger: SILENT };
+  }
+}
+
+/** The demo leaves nothing behind, and sees nothing of what the user keeps. */
+async function storePlace(context: CommandContext<DoorOptions>, logger: Logger): Promise<StorePlace> {
+  const { options, surroundings } = context;
+  if (!options.demo || options.database !== undefined) return { ...(await usualPlace(context)), logger };
+  const folder = await mkdtemp(join(tmpdir(), "nexus-demo-"));
+  const { platform } = surroundings;
+  return {
+    address: sqliteAddress(join(folder, "nexus.db")),
+    masterKey: new MasterKeyPlace({ stateFolder: folder, platform, variables: {} }),
+    logger,
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}

@@ -1,0 +1,34 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { defineCommand } from "../command/command.ts";
+import { DATABASE_OPTION } from "../store/chosen-database.ts";
+import { openStore } from "../store/open-store.ts";
+
+/** nexus tenants remove shop --yes */
+export const tenantsRemove = defineCommand({
+  usage: "nexus tenants remove <name> --yes",
+  description:
+    "Removes a tenant with its keys, servers and secrets. Gateways refuse its keys within a second and end its streams.",
+  words: { min: 1, max: 1 },
+  options: { yes: { type: "boolean", help: "remove it; nothing can bring it back but a backup" }, ...DATABASE_OPTION },
+  examples: [["nexus tenants remove shop --yes", "the tenant and all that is its own"]],
+
+  async run(context) {
+    const { out, words, options } = context;
+    const [name = ""] = words;
+    if (!options.yes) {
+      throw wrongUsage(`This removes the tenant "${name}" with its keys and secrets`, "Repeat the command with --yes.");
+    }
+    await using store = await openStore(context);
+    if (!(await store.tenants.remove(name))) throw unknownTenant(name);
+    if (out.json) out.value({ name, removed: true });
+    else out.line(`Removed the tenant "${name}".`);
+  },
+});
+
+function unknownTenant(name: string): NexusError {
+  return new NexusError("NAME_UNKNOWN", `There is no tenant "${name}"`, {
+    hint: `"nexus tenants list" lists all tenants.`,
+    mayHaveReached: false,
+  });
+}

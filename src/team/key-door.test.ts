@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { failure } from "../../test/fixtures/failure.ts";
+import { onBothEngines } from "../../test/fixtures/store-world.ts";
+import { ANYBODY, type Principal } from "../server/core/principal.ts";
+import type { NewApiKey } from "../store/keep/api-keys.ts";
+import type { Store } from "../store/store.ts";
+import { SILENT } from "../text/logger.ts";
+import { KeyDoor, type KeyDoorOptions } from "./key-door.ts";
+
+const ADA: NewApiKey = {
+  tenant: "default",
+  name: "ada",
+  role: "caller",
+  grants: { allow: ["github"], deny: ["github.delete*"], readOnly: false },
+};
+const tool = (name: string) => ({ kind: "tool", server: "github", name }) as const;
+
+onBothEngines("the door of a gateway", (world) => {
+  let store: Store;
+  let time = 0;
+  const doors: KeyDoor[] = [];
+  const expelled: Principal[] = [];
+
+  beforeEach(async () => {
+    time = Date.now();
+    store = await world().openStore({ now: () => time });
+  });
+  afterEach(() => {
+    for (const door of doors.splice(0)) door[Symbol.dispose]();
+    expelled.length = 0;
+  });
+
+  async function open(options: Partial<KeyDoorOptions> = {}): Promise<KeyDoor> {
+    const door = await KeyDoor.open({ store, needs: "keys", logger: SILENT, now: () => time, ...options });
+    door.onExpelled((principal) => expelled.push(principal));
+    doors.push(door);
+    return door;
+  }
+
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  /** The id that the key stands for, or the code of the refusal. */
+  const comesIn = (door: KeyDoor, key: string) =>
+    door.authenticate(bearer(key)).then(
+      ({ id }) => id,
+      ({ code }: { code: string }) => code,
+    );
+
+  test("a key opens it for its own tenant, and nothing else does", async () => {
+    await store.tenants.create("shop");
+    const { key, about } = await store.keys.create({ ...ADA, tenant: "shop" });
+    const door = await open();
+    expect(await door.authenticate(bearer(key))).toEqual({ id: about.id, tenant: "shop" });
+    expect(await door.authenticate({ authorization: `bearer  ${key} ` })).toEqual({ id: about.id, tenant: "shop" });
+    const wrong = [undefined, "", key, `Basic ${key}`, "Bearer", "Bearer x", `Bearer ${key}x`, `Bearer ${key} ${key}`];
+    for (const authorization of wrong) {
+      const { code, message } = await failure(door.authenticate({ authorization }));
+      expect(code).toBe("AUTH_REQUIRED");
+      expect(message).not.toContain(about.id);
+    }
+  });
+
+  test("each key may see and use what its rules say", async () => {
+    const [ada, all] = await Promise.all([
+      store.keys.create(ADA),
+      store.keys.create({ ...ADA, grants: { allow: ["*"], deny: [], readOnly: true } }),
+    ]);
+    const door = await open();
+    const [one, other] = [await door.authenticate(bearer(ada.key)), await door.authenticate(bearer(all.key))];
+    const kinds = (principal: Principal, ...targets: Parameters<NonNullable<typeof door.decide>>[2][]) =>
+      targets.map((target) => door.decide?.(principal, "use", target).kind);
+    const readOnly = { ...tool("search"), annotations: { readOnlyHint: true } };
+    expect(kinds(one, tool("search"), tool("delete_all"), { ...tool("x"), server: "mail" })).toEqual([
+      "allowed",
+      "denied",
+      "denied",
+    ]);
+    expect(kinds(other, tool("search"), readOnly, { ...tool("x"), kind: "method" })).toEqual([
+      "denied",
+      "allowed",
+      "denied",
+    ]);
+    expect(kinds({ id: "somebody", tenant: "default" }, readOnly)).toEqual(["denied"]);
+  });
+
+  test("a key that is revoked in another process is refused within a second, and whoever used it is expelled", async () => {
+    const { key, about } = await store.keys.create(ADA);
+    const door = await open();
+    const principal = await door.authenticate(bearer(key));
+    await store.keys.revoke(about.id);
+    await expect.poll(() => comesIn(door, key), { timeout: 5_000 }).toBe("AUTH_REQUIRED");
+    expect(expelled).toEqual([principal]);
+    expect(door.decide?.(principal, "use", tool("search")).kind).toBe("denied");
+  });
+
+  test("after a rotation both secrets work until the overlap is over, and nobody is expelled", async () => {
+    const { key, about } = await store.keys.create(ADA);
+    const door = await open();
+    await door.authenticate(bearer(key));
+    const rotated = await store.keys.rotate(about.id, 60_000);
+    expect([await comesIn(door, key), await comesIn(door, rotated?.key ?? "")]).toEqual([about.id, about.id]);
+    await expect
+      .poll(
+        async () => {
+          // Known before the rotation, it is verified again.
+          time += 20_000;
+          return comesIn(door, key);
+        },
+        { timeout: 5_000 },
+      )
+      .toBe("AUTH_REQUIRED");
+    expect(await comesIn(door, rotated?.key ?? "")).toBe(about.id);
+    expect(expelled).toEqual([]);
+  });
+
+  test("a key that expires is refused at once, and whoever used it is expelled", async () => {
+    const { key } = await store.keys.create({ ...ADA, expiresAt: time + 50 });
+    const door = await open();
+    const principal = await door.authenticate(bearer(key));
+    time += 50;
+    expect(await comesIn(door, key)).toBe("AUTH_REQUIRED");
+    await expect.poll(() => expelled).toEqual([principal]);
+  });
+
+  test("until the first key is created everybody may come in; then a key is needed, and everybody else is expelled", async () => {
+    const door = await open({ needs: "when-there-are-keys" });
+    expect(door.isNeeded).toBe(false);
+    expect(door.decide).toBeUndefined();
+    expect(await door.authenticate({})).toBe(ANYBODY);
+    expect(await door.authenticate({ authorization: "Bearer of-something-else" })).toBe(ANYBODY);
+    // A key is a way in of its own, which is not replaced by another one.
+    expect(await comesIn(door, "nxs_a_b")).toBe("AUTH_REQUIRED");
+    const { key, about } = await store.keys.create(ADA);
+    await expect.poll(() => door.isNeeded, { timeout: 5_000 }).toBe(true);
+    expect(expelled).toEqual([ANYBODY]);
+    expect(await comesIn(door, key)).toBe(about.id);
+    expect((await failure(door.authenticate({}))).code).toBe("AUTH_REQUIRED");
+    await store.keys.revoke(about.id);
+    await expect.poll(() => comesIn(door, key), { timeout: 5_000 }).toBe("AUTH_REQUIRED");
+    expect(door.isNeeded).toBe(true);
+  });
+
+  test("metrics are for operators and admins", async () => {
+    const door = await open();
+    const sees = async (role: NewApiKey["role"]) => {
+      const { key } = await store.keys.create({ ...ADA, role });
+      return door.seesMetrics(await door.authenticate(bearer(key)));
+    };
+    expect([await sees("caller"), await sees("operator"), await sees("admin")]).toEqual([false, true, true]);
+    expect((await open({ needs: "when-there-are-keys" })).seesMetrics(ANYBODY)).toBe(false);
+  });
+
+  test("the last use of a key is written down, though not for each call", async () => {
+    const { key, about } = await store.keys.create(ADA);
+    const door = await open();
+    await door.authenticate(bearer(key));
+    await expect.poll(async () => (await store.keys.find(about.id))?.usedAt).toBe(time);
+    const first = time;
+    time += 1_000;
+    await door.authenticate(bearer(key));
+    expect((await store.keys.find(about.id))?.usedAt).toBe(first);
+  });
+
+  test("while the database is away, keys that were verified work for a while, and unknown ones get STORE_UNAVAILABLE at once", async () => {
+    const [known, unknown] = [await store.keys.create(ADA), await store.keys.create(ADA)];
+    let silentSince: number | undefined;
+    const changes = {
+      listen: async () => () => {},
+      get silentSince() {
+        return silentSince;
+      },
+    };
+    const away = { keys: store.keys, changes: changes as unknown as Store["changes"] };
+    const door = await open({ store: away, believedMs: 60_000 });
+    await door.authenticate(bearer(known.key));
+    silentSince = performance.now();
+    expect(await comesIn(door, known.key)).toBe(known.about.id);
+    expect(await comesIn(door, unknown.key)).toBe("STORE_UNAVAILABLE");
+    silentSince = performance.now() - 60_001;
+    expect(await comesIn(door, known.key)).toBe("STORE_UNAVAILABLE");
+    silentSince = undefined;
+    expect([await comesIn(door, known.key), await comesIn(door, unknown.key)]).toEqual([
+      known.about.id,
+      unknown.about.id,
+    ]);
+  });
+});

@@ -1,0 +1,216 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { CoalescedRuns } from "../async/coalesced-runs.ts";
+import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import type { AccessTarget } from "../host/directory/access-target.ts";
+import type { Decision } from "../host/directory/policy.ts";
+import type { Door } from "../gateway/access/door.ts";
+import { ANYBODY, type Principal } from "../server/core/principal.ts";
+import type { ApiKeys } from "../store/keep/api-keys.ts";
+import { hashOfKey } from "../store/keep/key-text.ts";
+import type { Store } from "../store/store.ts";
+import type { Logger } from "../text/logger.ts";
+import { verifiedKey, type VerifiedKey } from "./verified-key.ts";
+
+export interface KeyDoorOptions {
+  store: Pick<Store, "keys" | "changes">;
+  /** `when-there-are-keys`: until the first key is created, everybody may come in. */
+  needs: "keys" | "when-there-are-keys";
+  logger: Logger;
+  now?: () => number;
+  /** How long keys that were verified before are believed while the database is away: 60 seconds. */
+  believedMs?: number;
+}
+
+const BELIEVED_MS = 60_000;
+/** More than these are not kept: they are verified again. */
+const MAX_KNOWN = 10_000;
+/** A change that could not be read is read again after this time. */
+const AGAIN_MS = 400;
+/** The last use of a key is written down at most so often. */
+const USE_MS = 60_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/** Lets callers in by their API keys, and says what each key may see and use. */
+export class KeyDoor implements Door, Disposable {
+  readonly #keys: ApiKeys;
+  readonly #options: KeyDoorOptions;
+  readonly #now: () => number;
+  /** By the hash of the whole key, least recently verified first. */
+  readonly #known = new Map<string, VerifiedKey>();
+  readonly #byId = new Map<string, VerifiedKey>();
+  readonly #usedAt = new Map<string, number>();
+  readonly #listeners = new Set<(principal: Principal) => void>();
+  readonly #reading = new CoalescedRuns(() => this.#read());
+  #isNeeded: boolean;
+  #notices = 0;
+  #expiry: NodeJS.Timeout | undefined;
+  #again: NodeJS.Timeout | undefined;
+  #stop: () => void = () => {};
+
+  /** Throws STORE_UNAVAILABLE where the database does not answer. */
+  static async open(options: KeyDoorOptions): Promise<KeyDoor> {
+    const { store, needs } = options;
+    const door = new KeyDoor(options, needs === "keys" || (await store.keys.count()) > 0);
+    door.#stop = await store.changes.listen((topic) => {
+      if (topic !== "keys") return;
+      door.#notices++;
+      void door.#reading.run();
+    });
+    return door;
+  }
+
+  private constructor(options: KeyDoorOptions, isNeeded: boolean) {
+    this.#options = options;
+    this.#keys = options.store.keys;
+    this.#now = options.now ?? Date.now;
+    this.#isNeeded = isNeeded;
+  }
+
+  /** Whether callers need a key. */
+  get isNeeded(): boolean {
+    return this.#isNeeded;
+  }
+
+  get decide(): Door["decide"] {
+    return this.#isNeeded ? this.#decide : undefined;
+  }
+
+  readonly authenticate = async ({ authorization }: IncomingHttpHeaders): Promise<Principal> => {
+    const text = BEARER.exec(authorization ?? "")?.[1];
+    // A key that is given is the way in, whether or not one is needed: it is never replaced by another way.
+    if (!this.#isNeeded && text?.startsWith("nxs_") !== true) return ANYBODY;
+    if (text === undefined) throw refused("This gateway needs an API key");
+    const hash = hashOfKey(text);
+    const { about, principal } = this.#find(hash) ?? (await this.#verify(text, hash));
+    this.#recordUse(about.id);
+    return principal;
+  };
+
+  seesMetrics({ id }: Principal): boolean {
+    const role = this.#byId.get(id)?.about.role;
+    return !this.#isNeeded || role === "operator" || role === "admin";
+  }
+
+  /** Hears of principals who may not come in any more: what they have open has to end. Returns the end of it. */
+  onExpelled(listener: (principal: Principal) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+    clearTimeout(this.#expiry);
+    clearTimeout(this.#again);
+  }
+
+  readonly #decide = ({ id }: Principal, _operation: unknown, target: AccessTarget): Decision => {
+    return this.#byId.get(id)?.grants.decide(target) ?? { kind: "denied", reason: "the key is not valid any more" };
+  };
+
+  #find(hash: string): VerifiedKey | undefined {
+    const known = this.#known.get(hash);
+    if (!known || known.until <= this.#now()) return undefined;
+    const { silentSince } = this.#options.store.changes;
+    const { believedMs = BELIEVED_MS } = this.#options;
+    return silentSince === undefined || performance.now() - silentSince < believedMs ? known : undefined;
+  }
+
+  async #verify(text: string, hash: string): Promise<VerifiedKey> {
+    if (this.#options.store.changes.silentSince !== undefined) throw databaseAway();
+    const before = this.#notices;
+    const found = await this.#keys.findByText(text);
+    // What was read before a change may be what the change ended.
+    if (this.#notices !== before) return this.#verify(text, hash);
+    const verified = found && verifiedKey(found.about, this.#now(), found.until);
+    if (!verified) throw refused("The API key is not valid");
+    this.#keep(hash, verified);
+    return verified;
+  }
+
+  #keep(hash: string, verified: VerifiedKey): void {
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(hash, verified);
+    this.#byId.set(verified.about.id, verified);
+    this.#expireInTime();
+  }
+
+  /** What is known of keys, as it is now. What cannot be read is read again until it can. */
+  async #read(): Promise<void> {
+    try {
+      if (!this.#isNeeded && (await this.#keys.count()) > 0) this.#needKeys();
+      const ids = [...this.#byId.keys()];
+      const rows = await this.#keys.findAll(ids);
+      for (const id of ids) this.#replace(id, rows);
+      this.#expireInTime();
+    } catch (error) {
+      this.#options.logger.warn(`changes of API keys could not be read: ${messageOf(error)}`);
+      clearTimeout(this.#again);
+      this.#again = setTimeout(() => void this.#reading.run(), AGAIN_MS).unref();
+    }
+  }
+
+  /** Secrets of a key that changed are verified again when they are used. */
+  #replace(id: string, rows: ReadonlyMap<string, VerifiedKey["about"]>): void {
+    const about = rows.get(id);
+    const now = about && verifiedKey(about, this.#now());
+    for (const [hash, known] of this.#known) if (known.about.id === id) this.#known.delete(hash);
+    if (now) this.#byId.set(id, now);
+    else this.#expel(id);
+  }
+
+  #needKeys(): void {
+    this.#isNeeded = true;
+    this.#options.logger.info("the first API key was created: callers need a key from now on");
+    this.#tell(ANYBODY);
+  }
+
+  #expel(id: string): void {
+    const known = this.#byId.get(id);
+    this.#byId.delete(id);
+    this.#usedAt.delete(id);
+    if (known) this.#tell(known.principal);
+  }
+
+  #tell(principal: Principal): void {
+    for (const listener of this.#listeners) listener(principal);
+  }
+
+  /** One timer for the key that expires first. */
+  #expireInTime(): void {
+    clearTimeout(this.#expiry);
+    const ends = [...this.#byId.values()].map(({ about }) => about.expiresAt ?? Infinity);
+    const first = ends.reduce((a, b) => Math.min(a, b), Infinity);
+    if (first === Infinity) return;
+    const ms = Math.max(1, Math.min(first - this.#now(), LONGEST_TIMER_MS));
+    this.#expiry = setTimeout(() => this.#expire(), ms).unref();
+  }
+
+  #expire(): void {
+    const now = this.#now();
+    for (const [id, { about }] of this.#byId) if ((about.expiresAt ?? Infinity) <= now) this.#expel(id);
+    for (const [hash, { until }] of this.#known) if (until <= now) this.#known.delete(hash);
+    this.#expireInTime();
+  }
+
+  #recordUse(id: string): void {
+    const now = this.#now();
+    if (now - (this.#usedAt.get(id) ?? -Infinity) < USE_MS) return;
+    this.#usedAt.set(id, now);
+    // Nothing depends on it.
+    this.#keys.recordUse(id).catch(() => {});
+  }
+}
+
+function refused(message: string): NexusError {
+  return new NexusError("AUTH_REQUIRED", `${message}. Send a valid one as "Authorization: Bearer nxs_…"`, {
+    mayHaveReached: false,
+  });
+}
+
+function databaseAway(): NexusError {
+  return new NexusError("STORE_UNAVAILABLE", "API keys cannot be verified: the database of the gateway is away", {
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,20 @@
+import type { Principal } from "../server/core/principal.ts";
+import type { ApiKey } from "../store/keep/api-keys.ts";
+import { Grants } from "./grants.ts";
+
+/** A key whose secret was compared. Everything that follows from it is worked out once. */
+export interface VerifiedKey {
+  readonly about: ApiKey;
+  readonly principal: Principal;
+  readonly grants: Grants;
+  /** The text that was compared works until then: the key expires, or it is the secret before a rotation. */
+  readonly until: number;
+}
+
+/** Undefined where the key may not be used. `until`: of this secret alone. */
+export function verifiedKey(about: ApiKey, now: number, until = Infinity): VerifiedKey | undefined {
+  const end = Math.min(until, about.expiresAt ?? Infinity);
+  if (about.revokedAt !== undefined || end <= now) return undefined;
+  const principal = Object.freeze({ id: about.id, tenant: about.tenant });
+  return { about, principal, grants: new Grants(about.grants), until: end };
+}
