@@ -92,7 +92,9 @@ async function loadProblem(): Promise<NexusError | undefined> {
   return sqliteProblem();
 }
 
-interface StorePlace extends ChosenStore {
+type StoreOpening = Pick<ChosenStore, "address" | "masterKey" | "logger">;
+
+interface StorePlace extends StoreOpening {
   /** What was made for this run alone is removed. */
   remove?: () => Promise<void>;
 }
@@ -101,7 +103,7 @@ interface StorePlace extends ChosenStore {
  * A file that cannot be read does not keep the gateway from serving this machine: it is read again when it changes. What it
  * says about the database counts from the next start on.
  */
-async function usualPlace(context: CommandContext<DoorOptions>): Promise<ChosenStore> {
+async function usualPlace(context: CommandContext<DoorOptions>): Promise<StoreOpening> {
   try {
     return await chosenStore(context);
   } catch (error) {
