@@ -9,7 +9,10 @@ export const keysRevoke = defineCommand({
   description: `Ends a key for good. Every gateway on the same database refuses it within a second and ends its streams within two.`,
   words: { min: 1, max: 1 },
   options: DATABASE_OPTION,
-  examples: [["nexus keys revoke 3fA9cK2mQx7Ytz01", "the key is refused from now on"]],
+  examples: [
+    ["nexus keys revoke 3fA9cK2mQx7Ytz01", "the key is refused from now on"],
+    ["nexus keys revoke 3fA9cK2mQx7Ytz01 --json", `{"id":"3fA9cK2mQx7Ytz01","name":"ci",…,"revoked":"…"}`],
+  ],
 
   async run(context) {
     const { out, words } = context;

@@ -9,7 +9,10 @@ export const tenantsCreate = defineCommand({
 "default" always exists and has the servers of the configuration files.`,
   words: { min: 1, max: 1 },
   options: DATABASE_OPTION,
-  examples: [["nexus tenants create shop", "1 to 32 lower-case letters, digits and dashes"]],
+  examples: [
+    ["nexus tenants create shop", "1 to 32 lower-case letters, digits and dashes"],
+    ["nexus tenants create shop --json", `{"name":"shop","created":"…"}`],
+  ],
 
   async run(context) {
     const { out, words } = context;

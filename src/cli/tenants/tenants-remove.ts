@@ -11,7 +11,10 @@ export const tenantsRemove = defineCommand({
     "Removes a tenant with its keys, servers and secrets. Gateways refuse its keys within a second and end its streams.",
   words: { min: 1, max: 1 },
   options: { yes: { type: "boolean", help: "remove it; nothing can bring it back but a backup" }, ...DATABASE_OPTION },
-  examples: [["nexus tenants remove shop --yes", "the tenant and all that is its own"]],
+  examples: [
+    ["nexus tenants remove shop --yes", "the tenant and all that is its own"],
+    ["nexus tenants remove shop --yes --json", `{"name":"shop","removed":true}`],
+  ],
 
   async run(context) {
     const { out, words, options } = context;
