@@ -13,26 +13,17 @@ export interface Explanation {
 /** What one key may see and use. */
 export class Grants {
   readonly #policy: Policy;
-  /** Asked about the same few things again and again: a decision depends on nothing but its target. */
-  readonly #decided = new Map<string, Decision>();
 
   constructor({ allow, deny, readOnly }: KeyGrants) {
     this.#policy = new Policy({ allow, deny, readOnly }, () => undefined);
   }
 
   decide(target: AccessTarget): Decision {
-    const { kind, server, name, annotations } = target;
-    const key = `${kind} ${server} ${annotations?.readOnlyHint === true ? "r" : "w"} ${name}`;
-    const known = this.#decided.get(key);
-    if (known) return known;
-    const decision = this.#policy.decide(undefined, target);
-    if (this.#decided.size >= MAX_DECIDED) this.#decided.clear();
-    this.#decided.set(key, decision);
-    return decision;
+    return this.#policy.decide(undefined, target);
   }
 
   explain(target: AccessTarget): Explanation {
-    const decision = this.#policy.decide(undefined, target);
+    const decision = this.decide(target);
     const rule = this.#policy.findRule(target);
     if (decision.kind === "denied") return { allowed: false, reason: decision.reason, rule };
     return { allowed: true, reason: "it is on the allow list", rule };
@@ -49,6 +40,3 @@ export function explainKey(
   if (expiresAt <= now) return { allowed: false, reason: "the key has expired", rule: undefined };
   return new Grants(grants).explain(target);
 }
-
-/** Servers choose the names of their tools, and may have very many. */
-const MAX_DECIDED = 10_000;

@@ -44,6 +44,8 @@ export class KeyDoor implements Door, Disposable {
   readonly #reading = new CoalescedRuns(() => this.#read());
   #isNeeded: boolean;
   #notices = 0;
+  /** When the timer for expired keys is needed first. */
+  #firstExpiry = Infinity;
   #expiry: NodeJS.Timeout | undefined;
   #again: NodeJS.Timeout | undefined;
   #stop: () => void = () => {};
@@ -133,7 +135,7 @@ export class KeyDoor implements Door, Disposable {
     if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     this.#known.set(hash, verified);
     this.#byId.set(verified.about.id, verified);
-    this.#expireInTime();
+    if ((verified.about.expiresAt ?? Infinity) < this.#firstExpiry) this.#expireInTime();
   }
 
   /** What is known of keys, as it is now. What cannot be read is read again until it can. */
@@ -142,7 +144,9 @@ export class KeyDoor implements Door, Disposable {
       if (!this.#isNeeded && (await this.#keys.count()) > 0) this.#needKeys();
       const ids = [...this.#byId.keys()];
       const rows = await this.#keys.findAll(ids);
-      for (const id of ids) this.#replace(id, rows);
+      // Any secret may have changed: it is verified again when it is used.
+      this.#known.clear();
+      for (const id of ids) this.#replace(id, rows.get(id));
       this.#expireInTime();
     } catch (error) {
       this.#options.logger.warn(`changes of API keys could not be read: ${messageOf(error)}`);
@@ -151,11 +155,8 @@ export class KeyDoor implements Door, Disposable {
     }
   }
 
-  /** Secrets of a key that changed are verified again when they are used. */
-  #replace(id: string, rows: ReadonlyMap<string, VerifiedKey["about"]>): void {
-    const about = rows.get(id);
+  #replace(id: string, about: VerifiedKey["about"] | undefined): void {
     const now = about && verifiedKey(about, this.#now());
-    for (const [hash, known] of this.#known) if (known.about.id === id) this.#known.delete(hash);
     if (now) this.#byId.set(id, now);
     else this.#expel(id);
   }
@@ -182,6 +183,7 @@ export class KeyDoor implements Door, Disposable {
     clearTimeout(this.#expiry);
     const ends = [...this.#byId.values()].map(({ about }) => about.expiresAt ?? Infinity);
     const first = ends.reduce((a, b) => Math.min(a, b), Infinity);
+    this.#firstExpiry = first;
     if (first === Infinity) return;
     const ms = Math.max(1, Math.min(first - this.#now(), LONGEST_TIMER_MS));
     this.#expiry = setTimeout(() => this.#expire(), ms).unref();

@@ -94,6 +94,10 @@ describe("nexus keys and nexus tenants", () => {
       { name: "shop", keys: 1 },
     ]);
     expect((await run("tenants", "list")).stdout).toBe("default  0 keys\nshop     1 key\n");
+    const [key] = parsed((await run("keys", "list", "--json")).stdout)["items"] as { id: string }[];
+    const id = key?.id ?? "";
+    expect((await run("keys", "revoke", id, "--tenant", "default")).code).toBe(6);
+    expect((await run("keys", "rotate", id, "--tenant", "shop", "--json")).code).toBe(0);
     expect((await run("tenants", "remove", "shop", "--yes")).code).toBe(0);
     expect(parsed((await run("keys", "list", "--json")).stdout)).toEqual({ items: [] });
     expect((await run("tenants", "remove", "shop", "--yes")).code).toBe(6);

@@ -1,6 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ApiKey, IssuedKey } from "../../store/keep/api-keys.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import type { Store } from "../../store/store.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
@@ -9,7 +10,7 @@ import { DATABASE_OPTION } from "../store/chosen-database.ts";
 
 /** For every command about what belongs to one tenant. */
 export const TENANT_OPTIONS = {
-  tenant: { type: "string", value: "NAME", help: `the tenant; default: ${DEFAULT_TENANT}` },
+  tenant: { type: "string", value: "NAME", help: `the tenant of the key; default for a new one: ${DEFAULT_TENANT}` },
   ...DATABASE_OPTION,
 } as const satisfies Options;
 
@@ -42,6 +43,13 @@ export function tellIssued(out: Output, { key, about }: IssuedKey, done: string)
   out.note(done);
   out.line(key);
   out.note(`It is shown only once. Clients send it as a header: Authorization: Bearer ${key.slice(0, 8)}…`);
+}
+
+/** The key with this id, of the tenant where one is named. */
+export async function requireKey(keys: Store["keys"], id: string, tenant: string | undefined): Promise<ApiKey> {
+  const key = await keys.find(id);
+  if (key && (tenant === undefined || key.tenant === tenant)) return key;
+  throw unknownKey(id);
 }
 
 export function unknownKey(id: string): NexusError {

@@ -2,9 +2,8 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { AccessTarget } from "../../host/directory/access-target.ts";
 import { asksAnyone, defineCommand } from "../command/command.ts";
 import type { ServerSet } from "../command/server-set.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
 import { openStore } from "../store/open-store.ts";
-import { unknownKey } from "./key-words.ts";
+import { requireKey, TENANT_OPTIONS } from "./key-words.ts";
 
 const DENIED = 8;
 
@@ -14,18 +13,17 @@ export const keysExplain = defineCommand({
   description: `Says whether a key may use a tool, and which of its rules decides. A read-only key needs the annotations of the tool: then the
 server is connected. Exit code 0: allowed; 8: not allowed.`,
   words: { min: 2, max: 2 },
-  options: DATABASE_OPTION,
+  options: TENANT_OPTIONS,
   examples: [
     ["nexus keys explain 3fA9cK2mQx7Ytz01 github.search", "whether this key may call the tool, and why"],
     ["nexus keys explain 3fA9cK2mQx7Ytz01 github.search --json", `{"allowed":true,"reason":"…","rule":"allow github"}`],
   ],
 
   async run(context) {
-    const { out, words, signal } = context;
+    const { out, words, signal, options } = context;
     const [id = "", full = ""] = words;
     await using store = await openStore(context);
-    const key = await store.keys.find(id);
-    if (!key) throw unknownKey(id);
+    const key = await requireKey(store.keys, id, options.tenant);
     await using servers = await context.openServers(asksAnyone);
     const { definition, name } = namedTool(servers, full);
     const { explainKey } = await import("../../team/grants.ts");

@@ -1,7 +1,6 @@
 import { defineCommand } from "../command/command.ts";
 import { openStore } from "../store/open-store.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
-import { durationOption, tellIssued, unknownKey } from "./key-words.ts";
+import { durationOption, requireKey, TENANT_OPTIONS, tellIssued, unknownKey } from "./key-words.ts";
 
 const OVERLAP = "1h";
 
@@ -17,7 +16,7 @@ clients can be changed one after the other.`,
       value: OVERLAP,
       help: `how long the old secret works; default: ${OVERLAP}, 0s ends it now`,
     },
-    ...DATABASE_OPTION,
+    ...TENANT_OPTIONS,
   },
   examples: [
     ["nexus keys rotate 3fA9cK2mQx7Ytz01", "the old secret works for an hour"],
@@ -30,6 +29,7 @@ clients can be changed one after the other.`,
     const { overlap = OVERLAP } = options;
     const overlapMs = durationOption("overlap", overlap, 0);
     await using store = await openStore(context);
+    await requireKey(store.keys, id, options.tenant);
     const issued = await store.keys.rotate(id, overlapMs);
     if (!issued) throw unknownKey(id);
     tellIssued(out, issued, `The key ${id} has a new secret; the old one works for ${overlap}:`);

@@ -51,13 +51,17 @@ export async function openDoor(
   const place = await storePlace(context, logger);
   const problem = place.address.kind === "sqlite" ? await loadProblem() : undefined;
   const isNeeded = auth === "keys" || !isLocal || context.options.database !== undefined;
+  if (problem) await place.remove?.();
   if (problem && isNeeded) throw problem;
   if (problem) return { ...NOTHING_STORED, problem };
   const [{ Store }, { KeyDoor: Door }] = await Promise.all([
     import("../../store/store.ts"),
     import("../../team/key-door.ts"),
   ]);
-  const store = await Store.open({ ...place, logger });
+  const store = await Store.open({ ...place, logger }).catch(async (error: unknown) => {
+    await place.remove?.();
+    throw error;
+  });
   try {
     if (auth === undefined && !isLocal && (await store.keys.count()) === 0) throw nobodyCouldCall(address);
     const needs = auth === "keys" || !isLocal ? "keys" : "when-there-are-keys";
@@ -74,6 +78,7 @@ export async function openDoor(
     };
   } catch (error) {
     await store.close();
+    await place.remove?.();
     throw error;
   }
 }

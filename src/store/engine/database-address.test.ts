@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { parseDatabaseAddress } from "./database-address.ts";
 import { openSqliteFile } from "./sqlite-handle.ts";
 
-const parse = (text: string) => parseDatabaseAddress(text, { home: "/home/ada", base: "/work" });
+const parse = (text: string) => parseDatabaseAddress(text, { home: "/home/ada", base: "/srv" });
 
 test.skipIf(process.platform === "win32").each([
-  ["nexus.db", "/work/nexus.db"],
-  ["./data/nexus.db", "/work/data/nexus.db"],
+  ["nexus.db", "/srv/nexus.db"],
+  ["./data/nexus.db", "/srv/data/nexus.db"],
   ["/srv/nexus.db", "/srv/nexus.db"],
   ["~/nexus.db", "/home/ada/nexus.db"],
-  ["file:nexus.db", "/work/nexus.db"],
+  ["file:nexus.db", "/srv/nexus.db"],
   ["file:/srv/nexus.db", "/srv/nexus.db"],
   ["file:///srv/a%20b.db", "/srv/a b.db"],
   ["FILE:~/nexus.db", "/home/ada/nexus.db"],
