@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -128,6 +129,8 @@ async function storePlace(context: CommandContext<DoorOptions>, logger: Logger):
   if (!options.demo || options.database !== undefined) return { ...(await usualPlace(context)), logger };
   const folder = await mkdtemp(join(tmpdir(), "nexus-demo-"));
   const { platform } = surroundings;
+  // Also where a second signal ends the program at once.
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return {
     address: sqliteAddress(join(folder, "nexus.db")),
     masterKey: new MasterKeyPlace({ stateFolder: folder, platform, variables: {} }),
