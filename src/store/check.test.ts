@@ -5,6 +5,7 @@ import { onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
 import { SILENT } from "../text/logger.ts";
 import { checkStore } from "./check.ts";
 import type { DatabaseAddress } from "./engine/database-address.ts";
+import { LATEST_VERSION } from "./tables/migrate.ts";
 
 const checking = (world: StoreWorld, address: DatabaseAddress) =>
   checkStore({ address, masterKey: world.masterKey, logger: SILENT });
@@ -23,7 +24,7 @@ onBothEngines("checking a store", (world) => {
     await store.trust.trust("/a", "one");
     expect(await checking(world(), address)).toMatchObject({
       kind: "checked",
-      version: 1,
+      version: LATEST_VERSION,
       damage: [],
       rows: { nexus_tenants: 1, nexus_trust: 1, nexus_api_keys: 0 },
     });
@@ -52,7 +53,7 @@ onBothEngines("checking a store", (world) => {
     const store = await world().openStore({ address });
     const masterKey = world().keyIn("state", { NEXUS_MASTER_KEY: Buffer.alloc(32, 1).toString("hex") });
     await expect(checkStore({ address, masterKey, logger: SILENT })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
-    await sql`insert into nexus_migrations values (2, 'later', 0)`.execute(store.engine.db);
+    await sql`insert into nexus_migrations values (${LATEST_VERSION + 1}, 'later', 0)`.execute(store.engine.db);
     await expect(checking(world(), address)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 });

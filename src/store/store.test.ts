@@ -3,13 +3,19 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { addressOf, onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
 import type { ChangeTopic } from "./keep/generations.ts";
+import { SILENT } from "../text/logger.ts";
+import { openEngine } from "./engine/engine.ts";
+import { LATEST_VERSION, migrateIn, type StoreEngine } from "./tables/migrate.ts";
 
 onBothEngines("a store", (world) => {
   test("concurrent first users of a store create it once, with one master key", async () => {
     const address = await world().newAddress();
     const stores = await Promise.all(Array.from({ length: 6 }, () => world().openStore({ address })));
     expect(new Set(stores.map(({ masterKey }) => masterKey.checkValue)).size).toBe(1);
-    expect(stores.map(({ migrated }) => migrated.from).toSorted((a, b) => a - b)).toEqual([0, 1, 1, 1, 1, 1]);
+    expect(stores.map(({ migrated }) => migrated.from).toSorted((a, b) => a - b)).toEqual([
+      0,
+      ...Array.from({ length: 5 }, () => LATEST_VERSION),
+    ]);
     const [one, other] = stores;
     await one?.secrets("default").set("pin", "4711");
     expect(await other?.secrets("default").get("pin")).toEqual({ value: "4711" });
@@ -22,8 +28,24 @@ onBothEngines("a store", (world) => {
     await first.close();
     const second = await world().openStore({ address });
     expect(await second.trust.isTrusted("/a", "one")).toBe(true);
-    expect(second.migrated).toEqual({ from: 1, to: 1 });
+    expect(second.migrated).toEqual({ from: LATEST_VERSION, to: LATEST_VERSION });
   });
+
+  test.each(Array.from({ length: LATEST_VERSION }, (_, version) => version))(
+    "a store of schema version %i is migrated and keeps its data",
+    async (version) => {
+      const address = await world().newAddress();
+      const engine: StoreEngine = await openEngine(address, SILENT);
+      await engine.db.transaction().execute((transaction) => migrateIn(transaction, engine.shown, version));
+      if (version > 0) await engine.db.insertInto("nexus_tenants").values({ name: "old", created_at: 1 }).execute();
+      await engine.close();
+      const store = await world().openStore({ address });
+      expect(store.migrated).toEqual({ from: version, to: LATEST_VERSION });
+      expect((await store.tenants.list()).map(({ name }) => name)).toEqual(
+        version > 0 ? ["default", "old"] : ["default"],
+      );
+    },
+  );
 
   test("a store with a newer schema is refused", async () => {
     const address = await world().newAddress();
@@ -31,7 +53,7 @@ onBothEngines("a store", (world) => {
     await store.engine.db.insertInto("nexus_migrations").values({ version: 7, name: "later", applied_at: 1 }).execute();
     await expect(world().openStore({ address })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: expect.stringContaining("has schema version 7; this version of Nexus supports up to 1"),
+      message: expect.stringContaining(`has schema version 7; this version of Nexus supports up to ${LATEST_VERSION}`),
       hint: expect.stringContaining("Update Nexus"),
     });
   });

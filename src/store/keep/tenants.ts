@@ -12,7 +12,16 @@ export interface Tenant {
 /** Same rule as for server ids. */
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 /** The tables with data of tenants. */
-const OWNED = ["nexus_api_keys", "nexus_secrets", "nexus_writes", "nexus_eras", "nexus_answers"] as const;
+const OWNED = [
+  "nexus_api_keys",
+  "nexus_secrets",
+  "nexus_writes",
+  "nexus_servers",
+  "nexus_sets",
+  "nexus_definitions",
+  "nexus_eras",
+  "nexus_answers",
+] as const;
 
 /** Tenants: groups of callers with separate data. */
 export class Tenants {
@@ -65,7 +74,7 @@ export class Tenants {
         .executeTakeFirst();
       if (numDeletedRows === 0n) return false;
       await announce(transaction, "tenants");
-      await announce(transaction, "keys");
+      for (const topic of ["keys", "servers", "sets", "definitions"] as const) await announce(transaction, topic);
       return true;
     });
   }

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import { storeUnusable } from "../engine/store-failure.ts";
 import { createStore } from "./migrations/0001-store.ts";
+import { addTeam } from "./migrations/0002-team.ts";
 import type { StoreTables } from "./tables.ts";
 
 /** One change of the tables. Its version is its position in the list, counted from 1. */
@@ -11,7 +12,10 @@ interface Migration {
 }
 
 /** Append only. */
-const MIGRATIONS: readonly Migration[] = [{ name: "0001-store", up: createStore }];
+const MIGRATIONS: readonly Migration[] = [
+  { name: "0001-store", up: createStore },
+  { name: "0002-team", up: addTeam },
+];
 
 export const LATEST_VERSION = MIGRATIONS.length;
 

@@ -13,6 +13,11 @@ export interface StoreTables {
   /** `sealed` also contains the name, so the table does not reveal the names of secrets. */
   nexus_secrets: { id: string; tenant: string; sealed: string; changed_at: number };
   nexus_writes: WriteRow;
+  /** Servers of tenants other than `default`. `sealed` is the entry, which may contain secrets. */
+  nexus_servers: { id: string; tenant: string; name: string; sealed: string; origin: string; changed_at: number };
+  /** `definition` is JSON. */
+  nexus_sets: { id: string; tenant: string; name: string; definition: string; changed_at: number };
+  nexus_definitions: DefinitionRow;
   nexus_trust: { id: string; file: string; fingerprint: string };
   nexus_eras: { id: string; tenant: string; era: string; expires_at: number };
   nexus_answers: { id: string; tenant: string; key: string; result: string; expires_at: number; stored_at: number };
@@ -52,6 +57,24 @@ export interface WriteRow {
   result: string | null;
 }
 
+/** A tool, prompt or resource as its server lists it, and as it was accepted. */
+interface DefinitionRow {
+  id: string;
+  tenant: string;
+  server: string;
+  kind: string;
+  name: string;
+  /** Null where it was never accepted. */
+  accepted_hash: string | null;
+  /** JSON. */
+  accepted: string | null;
+  /** Null where the server does not list it any more. */
+  current_hash: string | null;
+  /** JSON. */
+  current: string | null;
+  changed_at: number;
+}
+
 export type TableName = keyof StoreTables;
 
 /** The tables in a backup and their primary keys. A table comes after the tables that it references. */
@@ -60,6 +83,9 @@ export const KEPT_TABLES = {
   nexus_api_keys: "id",
   nexus_secrets: "id",
   nexus_writes: "id",
+  nexus_servers: "id",
+  nexus_sets: "id",
+  nexus_definitions: "id",
   nexus_trust: "id",
 } as const satisfies Partial<Record<TableName, string>>;
 
@@ -77,4 +103,7 @@ export const JSON_COLUMNS = [
   { table: "nexus_api_keys", id: "id", column: "grants" },
   { table: "nexus_api_keys", id: "id", column: "limits" },
   { table: "nexus_writes", id: "id", column: "result" },
+  { table: "nexus_sets", id: "id", column: "definition" },
+  { table: "nexus_definitions", id: "id", column: "accepted" },
+  { table: "nexus_definitions", id: "id", column: "current" },
 ] as const;

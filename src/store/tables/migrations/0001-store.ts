@@ -1,4 +1,5 @@
-import { sql, type ColumnDefinitionBuilder, type Kysely } from "kysely";
+import { sql, type Kysely } from "kysely";
+import { ofTenant, required } from "./columns.ts";
 
 /** The first tables. Published migrations are never edited: a change is a new migration. */
 export async function createStore(db: Kysely<unknown>): Promise<void> {
@@ -59,12 +60,4 @@ export async function createStore(db: Kysely<unknown>): Promise<void> {
     await schema.createIndex(`nexus_${name}_by_tenant`).on(`nexus_${name}`).column("tenant").execute();
   }
   await sql`insert into nexus_tenants (name, created_at) values ('default', ${Date.now()})`.execute(db);
-}
-
-function required(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder {
-  return column.notNull();
-}
-
-function ofTenant(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder {
-  return column.notNull().references("nexus_tenants.name");
 }
