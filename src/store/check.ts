@@ -7,6 +7,7 @@ import { isDamage } from "./engine/store-failure.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { findKeyCheck } from "./keep/key-check.ts";
 import { countRows, findInconsistencies, type KeptTable } from "./keep/kept-rows.ts";
+import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
 import { requireKey } from "./key-of-store.ts";
 import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
@@ -52,18 +53,22 @@ async function check(engine: StoreEngine, masterKey: MasterKeyPlace): Promise<St
   const what = `The store ${engine.shown}`;
   if (checkValue !== undefined) {
     const key = requireKey(checkValue, await masterKey.find(), { what, place: masterKey });
-    damage.push(...(await findUnreadableSecrets(engine, key)));
+    damage.push(...(await findUnreadable(engine, key)));
   }
   damage.push(...(await findInconsistencies(engine.db)));
   return { kind: "checked", version, damage, rows: await countRows(engine.db) };
 }
 
-async function findUnreadableSecrets({ db }: StoreEngine, masterKey: MasterKey): Promise<string[]> {
-  const key = masterKey.derive("secrets");
-  const problems: string[] = [];
-  for (const { name } of await new Tenants(db, Date.now).list()) {
-    const { unreadable } = await new DatabaseSecrets(db, { tenant: name, key, now: Date.now }).list();
-    if (unreadable > 0) problems.push(`nexus_secrets: ${unreadable} of tenant "${name}" cannot be decrypted`);
+/** Secrets and entries of servers that cannot be decrypted. */
+async function findUnreadable({ db }: StoreEngine, masterKey: MasterKey): Promise<string[]> {
+  const [now, problems]: [() => number, string[]] = [Date.now, []];
+  const [secretsKey, serversKey] = [masterKey.derive("secrets"), masterKey.derive("servers")];
+  for (const { name: tenant } of await new Tenants(db, now).list()) {
+    const { unreadable } = await new DatabaseSecrets(db, { tenant, key: secretsKey, now }).list();
+    if (unreadable > 0) problems.push(`nexus_secrets: ${unreadable} of tenant "${tenant}" cannot be decrypted`);
+    const servers = await new TenantServers(db, { tenant, key: serversKey, now }).list();
+    for (const id of servers.unreadable)
+      problems.push(`nexus_servers: server "${id}" of tenant "${tenant}" cannot be decrypted`);
   }
   return problems;
 }

@@ -9,7 +9,7 @@ import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { DatabaseTrust } from "./keep/database-trust.ts";
 import { DatabaseWriteLedger } from "./keep/database-write-ledger.ts";
-
+import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
 import { openKey } from "./key-of-store.ts";
 import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
@@ -66,6 +66,10 @@ export class Store implements AsyncDisposable {
 
   secrets(tenant: string): DatabaseSecrets {
     return new DatabaseSecrets(this.engine.db, { tenant, key: this.masterKey.derive("secrets"), now: this.#now });
+  }
+
+  servers(tenant: string): TenantServers {
+    return new TenantServers(this.engine.db, { tenant, key: this.masterKey.derive("servers"), now: this.#now });
   }
 
   writes(of: ServerInstance): DatabaseWriteLedger {

@@ -1,4 +1,3 @@
-import { NexusError } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { DATABASE_OPTION } from "../store/chosen-database.ts";
@@ -23,15 +22,9 @@ export const tenantsRemove = defineCommand({
       throw wrongUsage(`This removes the tenant "${name}" with its keys and secrets`, "Repeat the command with --yes.");
     }
     await using store = await openStore(context);
+    const { unknownTenant } = await import("../../store/keep/tenants.ts");
     if (!(await store.tenants.remove(name))) throw unknownTenant(name);
     if (out.json) out.value({ name, removed: true });
     else out.line(`Removed the tenant "${name}".`);
   },
 });
-
-function unknownTenant(name: string): NexusError {
-  return new NexusError("NAME_UNKNOWN", `There is no tenant "${name}"`, {
-    hint: `"nexus tenants list" lists all tenants.`,
-    mayHaveReached: false,
-  });
-}

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import { NexusError } from "../../errors/nexus-error.ts";
 import type { ApiKeyRow, StoreTables } from "../tables/tables.ts";
 import { announce } from "./generations.ts";
+import { requireTenant } from "./tenants.ts";
 import { hashOfKey, idInKey, isSameHash, newKeyId, newKeyText } from "./key-text.ts";
 
 export const KEY_ROLES = ["caller", "operator", "admin"] as const;
@@ -86,8 +86,7 @@ export class ApiKeys {
       used_at: null,
     };
     await this.#db.transaction().execute(async (transaction) => {
-      const owner = await transaction.selectFrom("nexus_tenants").where("name", "=", tenant).select("name").execute();
-      if (owner.length === 0) throw unknownTenant(tenant);
+      await requireTenant(transaction, tenant);
       await transaction.insertInto("nexus_api_keys").values(row).execute();
       await announce(transaction, "keys");
     });
@@ -202,8 +201,4 @@ function fromRow(row: ApiKeyRow): ApiKey {
     usedAt: row.used_at ?? undefined,
     formerUntil: row.former_until ?? undefined,
   };
-}
-
-function unknownTenant(tenant: string): NexusError {
-  return new NexusError("NAME_UNKNOWN", `There is no tenant "${tenant}"`, { mayHaveReached: false });
 }

@@ -93,7 +93,7 @@ export async function findInconsistencies(db: Kysely<StoreTables>): Promise<stri
         problems.push(`${table}: ${column} of ${String(row[id])} is not JSON`);
     }
   }
-  for (const table of ["nexus_api_keys", "nexus_secrets", "nexus_writes"] as const) {
+  for (const table of ["nexus_api_keys", "nexus_secrets", "nexus_writes", "nexus_servers"] as const) {
     const lost = await anyDb
       .selectFrom(table)
       .select("tenant")

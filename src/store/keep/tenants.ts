@@ -80,6 +80,21 @@ export class Tenants {
   }
 }
 
+/** Throws if there is no such tenant. */
+export async function requireTenant(db: Kysely<StoreTables>, name: string): Promise<void> {
+  const row = await db.selectFrom("nexus_tenants").select("name").where("name", "=", name).executeTakeFirst();
+  if (!row) throw unknownTenant(name);
+}
+
+/** A name that is not valid is not repeated as a command. */
+export function unknownTenant(name: string): NexusError {
+  const create = NAME.test(name) ? `Create it: nexus tenants create ${name}. ` : "";
+  return new NexusError("NAME_UNKNOWN", `There is no tenant "${name}"`, {
+    hint: `${create}"nexus tenants list" lists all tenants.`,
+    mayHaveReached: false,
+  });
+}
+
 function invalidName(name: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} is not a valid name for a tenant`, {
     hint: "Use 1 to 32 lower-case letters, digits and dashes, starting with a letter.",
