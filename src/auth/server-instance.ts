@@ -12,8 +12,8 @@ export const DEFAULT_TENANT = "default";
 const DEFAULT_INSTANCE = "default";
 
 /** The only instance that a server has so far. */
-export function defaultInstance(server: string): ServerInstance {
-  return { tenant: DEFAULT_TENANT, server, instance: DEFAULT_INSTANCE };
+export function defaultInstance(server: string, tenant: string = DEFAULT_TENANT): ServerInstance {
+  return { tenant, server, instance: DEFAULT_INSTANCE };
 }
 
 /**

@@ -95,6 +95,8 @@ export interface DefineOptions extends Omit<LoadOptions, "trust" | "explicit"> {
    * addresses only.
    */
   isRemote?: boolean | undefined;
+  /** The working folder of a server whose entry has none; default: that of this process. */
+  defaultCwd?: string | undefined;
 }
 
 /** Definitions of servers that a program passes in: an object by name, or a list of entries with an `id`. */
@@ -103,7 +105,8 @@ export async function defineServers(servers: unknown, options: DefineOptions): P
   const found = findServers(nodeOf({ servers }), "servers.json", { maxEntries: Infinity });
   const context = contextOf({ file: undefined, layer: "explicit", folder: options.cwd }, options, found);
   const limited = options.isRemote ? forRemote(context) : context;
-  const { servers: defined } = await defineAll(found, { ...limited, trusted: true });
+  const { defaultCwd } = options;
+  const { servers: defined } = await defineAll(found, { ...limited, defaultCwd, trusted: true });
   requireUniquePrefixes(defined);
   return defined;
 }

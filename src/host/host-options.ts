@@ -1,5 +1,7 @@
 import type { InputProvider } from "../client/conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
+import type { SecretStore } from "../auth/secrets.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { PublicOnly } from "../net/public-only.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
@@ -37,6 +39,10 @@ export interface HostOptions {
   /** Opens tool files as servers; entries with "api" require it. */
   openApi?: OpenApi | undefined;
   eraCache?: EraCache | undefined;
+  /** What `${secret:name}` and the tools of tool files use; default: the secrets of this user, in the state folder. */
+  secrets?: SecretStore | undefined;
+  /** Which project files and tool files are trusted; default: the decisions of this user, in the state folder. */
+  trustStore?: TrustStore | undefined;
   backoff?: Partial<BackoffSettings> | undefined;
   /** Timeout of connecting and of each answer, instead of the entries' timeouts. */
   timeoutMs?: number | undefined;
@@ -69,7 +75,7 @@ export interface HostOptions {
   publicOnly?: PublicOnly | undefined;
   /** Limits child processes: a budget that several hosts share, or limits of this host alone. Default: no limits. */
   processes?: ProcessBudget | ProcessLimits | undefined;
-  /** The tenant of this host in a shared budget of processes; default: "default". */
+  /** The tenant of this host: whose processes, secrets and recorded writes they are; default: "default". */
   tenant?: string | undefined;
 }
 

@@ -18,6 +18,7 @@ import type {
 import type { Surroundings } from "../transport/surroundings.ts";
 import { userFolders } from "../files/user-folders.ts";
 import { ProcessBudget, type ProcessBudgetOptions } from "../process/process-budget.ts";
+import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import { DEFAULT_BACKOFF } from "../async/backoff.ts";
 import { FileEraCache } from "./servers/era-cache.ts";
 import { DEFAULT_SHARE } from "../async/fair-shares.ts";
@@ -44,7 +45,6 @@ export interface ServerStatus {
 }
 
 const CONNECTION_WAIT_MS = 10_000;
-const DEFAULT_TENANT = "default";
 
 /** Many servers as one set; keeps them running. A failing server affects only its own callers. */
 export class Host implements AsyncDisposable {
@@ -79,12 +79,13 @@ export class Host implements AsyncDisposable {
   }
 
   private constructor(options: HostOptions, surroundings: Surroundings) {
-    const { cwd, askInput, stateFolder = userFolders(surroundings).state, timeoutMs } = options;
+    const { stateFolder = userFolders(surroundings).state, timeoutMs } = options;
     const logger = safeLogger(options.logger ?? SILENT);
     const patience = timeoutMs === undefined ? {} : { timeoutMs, connectTimeoutMs: timeoutMs };
     this.#options = options;
     this.#logger = logger;
-    this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput });
+    const { cwd, askInput, secrets, trustStore } = options;
+    this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput, secrets, trustStore });
     this.directory = new ServerDirectory(options.policy);
     this.chain = new GatewayChain(surroundings.variables);
     this.tenant = options.tenant ?? DEFAULT_TENANT;
@@ -93,6 +94,8 @@ export class Host implements AsyncDisposable {
       chain: this.chain,
       surroundings,
       stateFolder,
+      tenant: this.tenant,
+      secrets: this.#load.secrets,
       eras: options.eraCache ?? new FileEraCache(join(stateFolder, "eras.json")),
       atOnce: options.startAtOnce ?? 8,
       logger,

@@ -1,4 +1,5 @@
-import type { ServerInstance } from "../auth/server-instance.ts";
+import { createHmac } from "node:crypto";
+import { instanceKey, type ServerInstance } from "../auth/server-instance.ts";
 import { SILENT, type Logger } from "../text/logger.ts";
 import { ChangeNotices } from "./change-notices.ts";
 import type { DatabaseAddress } from "./engine/database-address.ts";
@@ -8,7 +9,7 @@ import { DatabaseCache } from "./keep/database-cache.ts";
 import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { DatabaseTrust } from "./keep/database-trust.ts";
-import { DatabaseWriteLedger } from "./keep/database-write-ledger.ts";
+import { DatabaseWriteLedger, findRecordingInstances } from "./keep/database-write-ledger.ts";
 import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
 import { openKey } from "./key-of-store.ts";
@@ -70,6 +71,17 @@ export class Store implements AsyncDisposable {
 
   servers(tenant: string): TenantServers {
     return new TenantServers(this.engine.db, { tenant, key: this.masterKey.derive("servers"), now: this.#now });
+  }
+
+  /** The key that seals the state which clients of a server carry between two requests. */
+  stateKey(of: ServerInstance): Buffer {
+    return createHmac("sha256", this.masterKey.derive("state")).update(instanceKey(of)).digest();
+  }
+
+  /** Every server of a tenant with recorded writes, configured or not, sorted by name. */
+  async recordedWrites(tenant: string): Promise<{ server: string; ledger: DatabaseWriteLedger }[]> {
+    const instances = await findRecordingInstances(this.engine.db, tenant);
+    return instances.map((of) => ({ server: of.server, ledger: this.writes(of) }));
   }
 
   writes(of: ServerInstance): DatabaseWriteLedger {

@@ -12,17 +12,34 @@ import { loadApproved, type ApprovedApi } from "./load-api.ts";
 import { apiSecrets } from "./run/secrets/api-secrets.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/writes/file-write-ledger.ts";
+import type { WriteLedger } from "./run/writes/write-ledger.ts";
 import { exampleSettings } from "./run/setting-values.ts";
 import { writesFolder } from "./run/writes/unknown-writes.ts";
 import { apiServer } from "./serve/api-server.ts";
 
 const TELLING_MS = 5_000;
 
+/** What the servers of tool files keep elsewhere than in files of the state folder. */
+export interface ApiState {
+  writes: (of: ServerInstance) => WriteLedger;
+  /** The key that seals the state which clients carry between two requests. */
+  stateKey: (of: ServerInstance) => Buffer;
+}
+
+/** Opened when a server needs it: one with a fake keeps nothing. Undefined: files. */
+export type FindApiState = () => Promise<ApiState | undefined>;
+
+const IN_FILES: FindApiState = async () => undefined;
+
 /**
  * A server from an approved tool file, in this process. Each connection opens and closes what it needs, including a
  * fake; a connection that is cancelled while it opens leaves nothing behind.
  */
-export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<Transport> {
+export async function openApi(
+  reach: ApiReach,
+  given: ApiSurroundings,
+  findState: FindApiState = IN_FILES,
+): Promise<Transport> {
   const trust = given.trust ?? trustStore(given.surroundings, given.stateFolder);
   const approved = await loadApproved(reach.file, { trust });
   return {
@@ -31,7 +48,7 @@ export async function openApi(reach: ApiReach, given: ApiSurroundings): Promise<
     longestCallMs: longestCallMs(approved.file),
     async connect(receiver, signal) {
       signal?.throwIfAborted();
-      const { server, close } = await startServer(approved, reach, given);
+      const { server, close } = await startServer(approved, reach, { ...given, findState });
       const memory = new MemoryTransport((end) => {
         serveMemory(server, end, { logger: given.logger });
         void end.closed.then(close);
@@ -54,12 +71,18 @@ function longestCallMs({ tools }: ToolFile): number {
 async function startServer(
   { api, file, documents }: ApprovedApi,
   { upstream, settings = {} }: ApiReach,
-  given: ApiSurroundings,
+  given: ApiSurroundings & { findState: FindApiState },
 ) {
-  const instance = defaultInstance(given.server ?? file.api);
+  const instance = defaultInstance(given.server ?? file.api, given.tenant);
+  const state = upstream === "fake" ? undefined : await given.findState();
   // One key per server, so that an agreement with one server is not valid for another.
-  const stateKey = await loadStateKey(given.stateFolder, given.surroundings.platform, instanceKey(instance));
-  const bound = upstream === "fake" ? await boundToFake(file, instance) : boundToReal(file, instance, upstream, given);
+  const stateKey =
+    state?.stateKey(instance) ??
+    (await loadStateKey(given.stateFolder, given.surroundings.platform, instanceKey(instance)));
+  const bound =
+    upstream === "fake"
+      ? await boundToFake(file, instance)
+      : boundToReal(file, instance, { ...given, upstream, ledger: state?.writes(instance) });
   const { close: unbind, ...binding } = bound;
   try {
     const runner = new ApiRunner(api, {
@@ -94,21 +117,20 @@ async function boundToFake(file: ToolFile, { server }: ServerInstance): Promise<
 function boundToReal(
   { api }: ToolFile,
   instance: ServerInstance,
-  upstream: string | undefined,
-  given: ApiSurroundings,
+  given: ApiSurroundings & { upstream: string | undefined; ledger: WriteLedger | undefined },
 ): Binding {
-  const { surroundings, stateFolder, logger } = given;
-  const secrets = apiSecrets(secretStore(surroundings, stateFolder), {
+  const { surroundings, stateFolder, logger, upstream, ledger = fileLedger(api, instance, given) } = given;
+  const secrets = apiSecrets(given.secrets ?? secretStore(surroundings, stateFolder), {
     api,
     instance,
     logger,
     isStandIn: upstream !== undefined,
   });
-  return { secrets, upstream, ledger: ledgerFor(api, instance, given), close: async () => {} };
+  return { secrets, upstream, ledger, close: async () => {} };
 }
 
 /** One for all connections of this process: its index has all writes of a year. */
-function ledgerFor(api: string, instance: ServerInstance, given: ApiSurroundings): FileWriteLedger {
+function fileLedger(api: string, instance: ServerInstance, given: ApiSurroundings): FileWriteLedger {
   const folder = writesFolder(given.stateFolder);
   const file = join(folder, `${instanceFileName(instance)}.jsonl`);
   const known = given.shared?.get(file);

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { MasterKeyPlace } from "../../store/master-key.ts";
 import { sqliteAddress } from "../../store/engine/database-address.ts";
+import type { Store } from "../../store/store.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
 import { isLoopback } from "../../text/loopback.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import type { Logger } from "../../text/logger.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
-import { chosenStore, type ChosenStore } from "../store/chosen-database.ts";
+import { chosenStoreOrDefault, type ChosenStore } from "../store/chosen-database.ts";
 
 const AUTHS = ["none", "keys"] as const;
 
@@ -25,13 +26,15 @@ interface DoorOptions {
 export interface ServeDoor extends AsyncDisposable {
   /** Undefined: everybody who reaches it may call. */
   door: KeyDoor | undefined;
-  /** Seals what callers carry, so that it survives a restart; undefined where nothing is stored. */
-  sealKey: Buffer | undefined;
+  /** Undefined where nothing is stored. */
+  store: Store | undefined;
+  /** Whether the tenant `default` also keeps its secrets and recorded writes in the store. */
+  isChosen: boolean;
   /** Why nothing is stored, though it should be. */
   problem: NexusError | undefined;
 }
 
-const NOTHING_STORED = { door: undefined, sealKey: undefined, async [Symbol.asyncDispose]() {} };
+const NOTHING_STORED = { door: undefined, store: undefined, isChosen: false, async [Symbol.asyncDispose]() {} };
 
 /** Opens the store and the door that the options ask for. */
 export async function openDoor(
@@ -55,11 +58,11 @@ export async function openDoor(
   if (problem) await place.remove?.();
   if (problem && isNeeded) throw problem;
   if (problem) return { ...NOTHING_STORED, problem };
-  const [{ Store }, { KeyDoor: Door }] = await Promise.all([
+  const [{ Store: Opened }, { KeyDoor: Door }] = await Promise.all([
     import("../../store/store.ts"),
     import("../../team/key-door.ts"),
   ]);
-  const store = await Store.open({ ...place, logger }).catch(async (error: unknown) => {
+  const store = await Opened.open({ ...place, logger }).catch(async (error: unknown) => {
     await place.remove?.();
     throw error;
   });
@@ -69,7 +72,8 @@ export async function openDoor(
     const door = auth === "none" ? undefined : await Door.open({ store, needs, logger });
     return {
       door,
-      sealKey: store.masterKey.derive("seal"),
+      store,
+      isChosen: place.isChosen,
       problem: undefined,
       async [Symbol.asyncDispose]() {
         door?.[Symbol.dispose]();
@@ -98,43 +102,36 @@ async function loadProblem(): Promise<NexusError | undefined> {
   return sqliteProblem();
 }
 
-type StoreOpening = Pick<ChosenStore, "address" | "masterKey" | "logger">;
-
-interface StorePlace extends StoreOpening {
+interface StorePlace extends Pick<ChosenStore, "address" | "masterKey" | "logger"> {
+  /** True if the database was chosen, so that it also keeps what belongs to the tenant `default`. */
+  isChosen: boolean;
   /** What was made for this run alone is removed. */
   remove?: () => Promise<void>;
 }
 
-/**
- * A file that cannot be read does not keep the gateway from serving this machine: it is read again when it changes. What it
- * says about the database counts from the next start on.
- */
-async function usualPlace(context: CommandContext<DoorOptions>): Promise<StoreOpening> {
-  try {
-    return await chosenStore(context);
-  } catch (error) {
-    const { flags, options, out, stateFolder } = context;
-    const isBroken = error instanceof NexusError && error.details.source !== undefined;
-    if (!isBroken || flags.config !== undefined || !isLoopback(options.host ?? "127.0.0.1")) throw error;
-    const address = sqliteAddress(join(stateFolder, "nexus.db"));
-    out.note(`A configuration file cannot be read, so ${address.shown} is used for keys until the next start.`);
-    const { platform, variables } = context.surroundings;
-    return { address, masterKey: new MasterKeyPlace({ stateFolder, platform, variables }), logger: SILENT };
+async function storePlace(context: CommandContext<DoorOptions>, logger: Logger): Promise<StorePlace> {
+  const { options, surroundings, out } = context;
+  if (options.demo && options.database === undefined) return placeOfDemo(surroundings.platform, logger);
+  const { problem, ...chosen } = await chosenStoreOrDefault(context);
+  // A file that cannot be read does not keep the gateway from serving this machine: it is read again when it changes.
+  if (problem && !isLoopback(options.host ?? "127.0.0.1")) throw problem;
+  if (problem) {
+    const { shown } = chosen.address;
+    out.note(`A configuration file cannot be read, so ${shown} is used for keys until the next start.`);
   }
+  return { ...chosen, isChosen: !chosen.isDefault, logger };
 }
 
 /** The demo leaves nothing behind, and sees nothing of what the user keeps. */
-async function storePlace(context: CommandContext<DoorOptions>, logger: Logger): Promise<StorePlace> {
-  const { options, surroundings } = context;
-  if (!options.demo || options.database !== undefined) return { ...(await usualPlace(context)), logger };
+async function placeOfDemo(platform: NodeJS.Platform, logger: Logger): Promise<StorePlace> {
   const folder = await mkdtemp(join(tmpdir(), "nexus-demo-"));
-  const { platform } = surroundings;
   // Also where a second signal ends the program at once.
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return {
     address: sqliteAddress(join(folder, "nexus.db")),
     masterKey: new MasterKeyPlace({ stateFolder: folder, platform, variables: {} }),
     logger,
+    isChosen: false,
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

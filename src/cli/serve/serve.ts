@@ -19,7 +19,12 @@ import { limitProcesses, PROCESS_OPTIONS } from "./process-options.ts";
 import { openDoor, type ServeDoor } from "./serve-door.ts";
 import { ServerNews } from "./server-news.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
-import type { HostEntry } from "../../host/host-options.ts";
+import type { HostEntry, HostOptions } from "../../host/host-options.ts";
+import { trustStore } from "../../host/servers/load-options.ts";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import { storedState } from "../../compose/stored-state.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+import { followTenants, removeFolder } from "./serve-tenants.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 
 /** How long the first line waits for slow servers; they are served when they are ready. */
@@ -106,18 +111,21 @@ input does the same, and a signal stops immediately.`,
     const limited = limitProcesses(options, { logger, platform: surroundings.platform });
     const watched = { openApi, config, only, trust, servers, watch: true, timeoutMs, stateFolder, logger, ...limited };
     await using entrance = options.stdio ? undefined : await openDoor(context, { address: reach.address, logger });
-    await using host = await Host.start(watched, surroundings);
+    const state = await stateOfDefault(entrance, { surroundings, stateFolder });
+    await using host = await Host.start({ ...watched, ...state }, surroundings);
     using _news = new ServerNews(host, out);
     tellWarnings(host, out);
     for (const id of only ?? []) requireServer(host, id);
     const [server] = only?.length === 1 ? only : [];
     if (!entrance) return await servePipes(host, { logger, signal, server });
-    const { door, sealKey } = entrance;
-    // Only the default tenant has servers yet: those of the configuration files.
-    const openTenant = (tenant: string) =>
-      Host.start({ servers: {}, stateFolder, logger, ...limited, tenant }, surroundings);
-    const kept = { door, sealKey, ...(door ? { openTenant } : {}) };
+    const { door, store } = entrance;
+    const sealKey = store?.masterKey.derive("seal");
+    const shared = { processes: limited.processes, timeoutMs };
+    const around = { surroundings, stateFolder, config, shared, logger, out };
+    using tenants = store && door && (await followTenants({ store, ...around }));
+    const kept = { door, sealKey, openTenant: tenants?.open };
     await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
+    tenants?.onRemoved((tenant) => void gateway.closeTenant(tenant).then(() => removeFolder(tenant, around)));
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, { platform: surroundings.platform, entrance });
     await untilAborted(signal);
@@ -125,6 +133,15 @@ input does the same, and a signal stops immediately.`,
     out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
   },
 });
+
+/** Where the servers of the configuration keep their secrets and recorded writes: in the user's files, or in a chosen database. */
+async function stateOfDefault(
+  entrance: ServeDoor | undefined,
+  { surroundings, stateFolder }: { surroundings: Surroundings; stateFolder: string },
+): Promise<Partial<HostOptions>> {
+  if (!entrance?.store || !entrance.isChosen) return {};
+  return storedState(entrance.store, DEFAULT_TENANT, trustStore(surroundings, stateFolder));
+}
 
 /** An unknown name is a mistake on the command line, and would serve nothing. */
 function requireServer(host: Host, id: string): void {

@@ -9,14 +9,17 @@ import { stateWords } from "./greeting.ts";
 export class ServerNews implements Disposable {
   readonly #host: Host;
   readonly #out: Output;
+  readonly #prefix: string;
   readonly #stop: () => void;
   /** The last report about each failing server. */
   readonly #troubled = new Map<string, string>();
   readonly #longNames = new Map<string, string>();
 
-  constructor(host: Host, out: Output) {
+  /** `tenant`: whose servers they are, if it is not `default`. */
+  constructor(host: Host, out: Output, { tenant }: { tenant?: string } = {}) {
     this.#host = host;
     this.#out = out;
+    this.#prefix = tenant === undefined ? "" : `${tenant}/`;
     for (const server of host.servers()) this.#look(server);
     this.#stop = host.on((event) => {
       const server = this.#host.find(event.server);
@@ -60,7 +63,8 @@ export class ServerNews implements Disposable {
     this.#out.note(visible(`  fix: ${tooLong.advice}`));
   }
 
-  #say(colour: "yellow" | "green", id: string, words: string, details?: { error: Record<string, unknown> }): void {
+  #say(colour: "yellow" | "green", server: string, words: string, details?: { error: Record<string, unknown> }): void {
+    const id = this.#prefix + server;
     if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`, details);
     this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);
   }

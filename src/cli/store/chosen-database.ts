@@ -34,16 +34,33 @@ export interface ChosenStore {
   optionsAgain: string;
 }
 
-type Context = CommandContext<{ readonly database?: string | undefined }>;
+type Context = Pick<
+  CommandContext<{ readonly database?: string | undefined }>,
+  "options" | "flags" | "surroundings" | "stateFolder" | "out"
+>;
 
 const HINT = "Use file:PATH or postgres://user@host/database.";
 
 export async function chosenStore(context: Context): Promise<ChosenStore> {
-  const { surroundings, stateFolder, flags, out } = context;
+  return storeAt(await chosenAddress(context), context);
+}
+
+/** The same, or the default store and the problem where a configuration file cannot be read that may name another. */
+export async function chosenStoreOrDefault(context: Context): Promise<ChosenStore & { problem?: NexusError }> {
+  try {
+    return await chosenStore(context);
+  } catch (error) {
+    const isBroken = error instanceof NexusError && error.details.source !== undefined;
+    if (!isBroken || context.flags.config !== undefined) throw error;
+    return { ...storeAt(defaultAddress(context), context), problem: error };
+  }
+}
+
+function storeAt(address: ChosenAddress, { surroundings, stateFolder, flags, out }: Context): ChosenStore {
   const { platform, variables } = surroundings;
   const loud = verboseLogger(out);
   return {
-    ...(await chosenAddress(context)),
+    ...address,
     masterKey: new MasterKeyPlace({ stateFolder, platform, variables }),
     logger: flags.verbose ? loud : { ...loud, debug() {}, info() {} },
   };
@@ -51,7 +68,16 @@ export async function chosenStore(context: Context): Promise<ChosenStore> {
 
 type ChosenAddress = Pick<ChosenStore, "address" | "isDefault" | "optionsAgain">;
 
-async function chosenAddress({ options, flags, surroundings, stateFolder }: Context): Promise<ChosenAddress> {
+function defaultAddress({ stateFolder }: Pick<Context, "stateFolder">): ChosenAddress {
+  return { address: sqliteAddress(join(stateFolder, "nexus.db")), isDefault: true, optionsAgain: "" };
+}
+
+async function chosenAddress({
+  options,
+  flags,
+  surroundings,
+  stateFolder,
+}: Omit<Context, "out">): Promise<ChosenAddress> {
   const { home, variables, platform } = surroundings;
   const here = { home, base: process.cwd() };
   if (options.database !== undefined) {
@@ -66,7 +92,7 @@ async function chosenAddress({ options, flags, surroundings, stateFolder }: Cont
     return { address: configured("NEXUS_DATABASE", variable, here), isDefault: false, optionsAgain: "" };
   }
   const setting = await findDatabaseSetting({ cwd: process.cwd(), home, platform, variables }, flags.config);
-  if (!setting) return { address: sqliteAddress(join(stateFolder, "nexus.db")), isDefault: true, optionsAgain: "" };
+  if (!setting) return defaultAddress({ stateFolder });
   const base = { home, base: setting.folder };
   return {
     address: configured(`"gateway.database" in ${setting.file}`, setting.value, base),

@@ -7,6 +7,7 @@ import { busyError } from "../../server/core/busy-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { GuardedCoreOptions } from "../edge/guarded-core.ts";
+import { wordsFor } from "../operation/caller-error.ts";
 import { FailureLog } from "../operation/failure-log.ts";
 import type { Limits } from "../operation/limits.ts";
 import { ServedTenant } from "./served-tenant.ts";
@@ -92,7 +93,10 @@ export class ServedTenants {
     const failures = new FailureLog(logger);
     const lifetime = new TenantLifetime({
       open: () => untilEnding(this.#ending, (signal) => open(name, { logger, failures }, signal)),
-      report: (thrown) => cannotOpen(failures.withhold(openingFailed(name, thrown))),
+      report: (thrown) => {
+        const failure = openingFailed(name, thrown);
+        return cannotOpen(failure, failures.withhold(failure));
+      },
       idleMs: limits.tenantIdleMs,
       openMs: limits.tenantOpenMs,
       drainMs: limits.drainMs,
@@ -147,9 +151,11 @@ function openingFailed(name: string, thrown: unknown): NexusError {
 }
 
 /** What is wrong is for the operator, who finds it in the log by the id. */
-function cannotOpen(correlationId: string): NexusError {
-  const error = busyError("The servers of this tenant cannot be opened. Retry later");
+function cannotOpen(failure: NexusError, correlationId: string): NexusError {
+  const isStoreAway = failure.code === "STORE_UNAVAILABLE";
+  const error = busyError(isStoreAway ? wordsFor(failure) : "The servers of this tenant cannot be opened. Retry later");
   const { rpc } = error.details;
   if (!rpc) return error;
-  return error.amended({ correlationId, rpc: { ...rpc, data: { ...(rpc.data as object), correlationId } } });
+  const data = { ...(rpc.data as object), ...(isStoreAway ? { code: failure.code } : {}), correlationId };
+  return error.amended({ correlationId, rpc: { ...rpc, data } });
 }

@@ -11,35 +11,45 @@ export interface StateOptions {
   /** Trust the project's files, and approvals of tool files by others, for this run. */
   trust?: boolean | undefined;
   askInput?: LoadOptions["askInput"];
+  /** Default: those of this user, in the state folder. */
+  secrets?: SecretStore | undefined;
+  /** Default: that of this user, in the state folder. */
+  trustStore?: TrustStore | undefined;
 }
 
-/** The options for reading the configuration, with trust and secrets from the state folder. */
-export function loadOptions({ surroundings, stateFolder, cwd, trust, askInput }: StateOptions): LoadOptions {
+/** The options for reading the configuration, with trust and secrets from the state folder unless they are elsewhere. */
+export function loadOptions(options: StateOptions): LoadOptions {
+  const { surroundings, stateFolder, cwd, askInput, secrets } = options;
   const { platform, home, variables } = surroundings;
   return {
     cwd: cwd ?? process.cwd(),
     platform,
     home,
     variables,
-    trust: trustFor({ surroundings, stateFolder, trust }),
-    secrets: secretStore(surroundings, stateFolder),
+    trust: trustFor(options),
+    secrets: secrets ?? secretStore(surroundings, stateFolder),
     askInput,
   };
 }
 
 /** The trust store of this user, or one that trusts everything if `trust` is set. */
-export function trustFor({ surroundings, stateFolder, trust }: StateOptions): TrustStore {
-  return trust ? TRUST_EVERYTHING : trustStore(surroundings, stateFolder);
+export function trustFor({ surroundings, stateFolder, trust, trustStore: given }: StateOptions): TrustStore {
+  return trust ? TRUST_EVERYTHING : (given ?? trustStore(surroundings, stateFolder));
 }
 
 export function trustStore({ platform }: Surroundings, folder: string): TrustStore {
   return new FileTrustStore({ folder, platform });
 }
 
-/** Opened when the first secret is needed: most entries have none. */
+/** The secrets of this user. */
 export function secretStore(surroundings: Surroundings, folder: string): SecretStore {
+  return secretsOpenedBy(() => openSecretStore(surroundings, folder));
+}
+
+/** Opened when the first secret is needed: most entries have none. */
+function secretsOpenedBy(open: () => Promise<SecretStore>): SecretStore {
   let opening: Promise<SecretStore> | undefined;
-  const store = () => (opening ??= openSecretStore(surroundings, folder));
+  const store = () => (opening ??= open());
   return {
     get: async (name) => (await store()).get(name),
     set: async (name, value, origins) => (await store()).set(name, value, origins),

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { SecretStore } from "../../auth/secrets.ts";
 import { boundMessage, secretFor } from "../../auth/secret-origins.ts";
 import { Client } from "../../client/client.ts";
 import { connectEntry, type ConnectOptions } from "../../client/connect/connect-entry.ts";
@@ -24,9 +25,13 @@ export type OpenApi = (reach: ApiReach, surroundings: ApiSurroundings) => Promis
 
 export interface ApiSurroundings {
   surroundings: Surroundings;
-  /** The store of secrets and of recorded writes. */
+  /** The store of recorded writes, and of secrets if there is no other. */
   stateFolder: string;
   logger: Logger;
+  /** Whose server it is; default: the only tenant of a user. */
+  tenant?: string | undefined;
+  /** Default: the secrets of this user, in the state folder. */
+  secrets?: SecretStore | undefined;
   /** The server's id, which identifies stored data; default: the name of the API. */
   server?: string | undefined;
   /** Which tool files may be opened; default: those that this user has accepted. */
@@ -42,6 +47,9 @@ export interface ApiSurroundings {
 export interface ConnectorOptions {
   surroundings: Surroundings;
   stateFolder: string;
+  tenant?: string | undefined;
+  /** Default: the secrets of this user, in the state folder. */
+  secrets?: SecretStore | undefined;
   eras: EraCache;
   /** Maximum number of servers that start at the same time. */
   atOnce: number;
@@ -109,9 +117,9 @@ export class ServerConnector {
   /** Binds secrets to the address to which they are sent first; they are sent to no other. */
   async #bindSecrets({ secretsToBind }: ServerDefinition): Promise<void> {
     if (!secretsToBind) return;
-    const { surroundings, stateFolder, logger } = this.#options;
+    const { surroundings, stateFolder, logger, secrets } = this.#options;
     const { names, origin } = secretsToBind;
-    const store = secretStore(surroundings, stateFolder);
+    const store = secrets ?? secretStore(surroundings, stateFolder);
     const onBound = (secret: string) => logger.warn(boundMessage(secret, origin));
     for (const name of names) await secretFor(store, { name, origin, mayBind: true, onBound });
   }

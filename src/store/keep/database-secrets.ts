@@ -5,12 +5,16 @@ import type { SecretStore, StoredSecret, StoredSecrets } from "../../auth/secret
 import { NexusError } from "../../errors/nexus-error.ts";
 import { Seal } from "../../server/core/seal.ts";
 import type { StoreTables } from "../tables/tables.ts";
+import { announce } from "./generations.ts";
 
 interface SealedSecret extends StoredSecret {
   name: string;
 }
 
-/** The secrets of one tenant, encrypted with a key that is not in the database. */
+/**
+ * The secrets of one tenant, encrypted with a key that is not in the database. A change is announced as one of the servers,
+ * whose entries use them.
+ */
 export class DatabaseSecrets implements SecretStore {
   readonly #db: Kysely<StoreTables>;
   readonly #tenant: string;
@@ -35,18 +39,23 @@ export class DatabaseSecrets implements SecretStore {
     return this.#locked(name, async (transaction) => {
       // A secret that cannot be decrypted is replaced.
       const before = await this.#find(transaction, name, () => undefined);
-      return this.#write(transaction, name, { value, origins: before?.origins ?? origins });
+      const stored = await this.#write(transaction, name, { value, origins: before?.origins ?? origins });
+      await announce(transaction, "servers");
+      return stored;
     });
   }
 
   allow(name: string, origin: string): Promise<StoredSecret | undefined> {
-    return this.#change(name, (before) => {
+    const add = (before: StoredSecret) => {
       return { ...before, origins: [...new Set([...(before.origins ?? []), origin])].sort() };
-    });
+    };
+    return this.#change(name, add, { isAnnounced: true });
   }
 
   bind(name: string, origin: string): Promise<StoredSecret | undefined> {
-    return this.#change(name, (before) => (before.origins ? before : { ...before, origins: [origin] }));
+    const limit = (before: StoredSecret) => (before.origins ? before : { ...before, origins: [origin] });
+    // The server that uses it does so already.
+    return this.#change(name, limit, { isAnnounced: false });
   }
 
   /** Only files can have secrets without origins. */
@@ -55,11 +64,14 @@ export class DatabaseSecrets implements SecretStore {
   }
 
   async remove(name: string): Promise<boolean> {
-    const { numDeletedRows } = await this.#db
-      .deleteFrom("nexus_secrets")
-      .where("id", "=", this.#id(name))
-      .executeTakeFirst();
-    return numDeletedRows > 0n;
+    return this.#db.transaction().execute(async (transaction) => {
+      const { numDeletedRows } = await transaction
+        .deleteFrom("nexus_secrets")
+        .where("id", "=", this.#id(name))
+        .executeTakeFirst();
+      if (numDeletedRows > 0n) await announce(transaction, "servers");
+      return numDeletedRows > 0n;
+    });
   }
 
   async list(): Promise<StoredSecrets> {
@@ -76,11 +88,16 @@ export class DatabaseSecrets implements SecretStore {
     };
   }
 
-  async #change(name: string, change: (before: StoredSecret) => StoredSecret): Promise<StoredSecret | undefined> {
+  async #change(
+    name: string,
+    change: (before: StoredSecret) => StoredSecret,
+    { isAnnounced }: { isAnnounced: boolean },
+  ): Promise<StoredSecret | undefined> {
     if (!(await this.get(name))) return undefined;
     return this.#locked(name, async (transaction) => {
       const before = await this.#find(transaction, name, throwDamaged);
       const after = before && change(before);
+      if (isAnnounced) await announce(transaction, "servers");
       return after && after !== before ? this.#write(transaction, name, after) : after;
     });
   }

@@ -125,6 +125,17 @@ export class DatabaseWriteLedger implements WriteLedger {
   }
 }
 
+/** The servers of a tenant that have recorded writes, sorted by name. */
+export async function findRecordingInstances(db: Kysely<StoreTables>, tenant: string): Promise<ServerInstance[]> {
+  const rows = await db
+    .selectFrom("nexus_writes")
+    .select(["tenant", "server", "instance"])
+    .distinct()
+    .where("tenant", "=", tenant)
+    .execute();
+  return rows.toSorted((a, b) => (a.server < b.server ? -1 : 1));
+}
+
 async function settleIn(db: Kysely<StoreTables>, row: WriteRow): Promise<void> {
   if (row.kind === "refused") await db.deleteFrom("nexus_writes").where("id", "=", row.id).execute();
   else {

@@ -1,0 +1,60 @@
+import { rm } from "node:fs/promises";
+import { storedState, tenantFolder } from "../../compose/stored-state.ts";
+import { Host } from "../../host/host.ts";
+import type { HostOptions } from "../../host/host-options.ts";
+import { trustStore } from "../../host/servers/load-options.ts";
+import type { Store } from "../../store/store.ts";
+import { defineTenantServers } from "../../team/tenant-definitions.ts";
+import { TenantHosts } from "../../team/tenant-hosts.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+import type { Output } from "../output/output.ts";
+import { ServerNews } from "./server-news.ts";
+
+interface TenantsContext {
+  store: Store;
+  surroundings: Surroundings;
+  stateFolder: string;
+  /** The file of --config. */
+  config: string | undefined;
+  /** What all hosts share: the budget of processes, and the timeout. */
+  shared: Pick<HostOptions, "processes" | "timeoutMs">;
+  logger: Logger;
+  out: Output;
+}
+
+/** The hosts of tenants other than `default`: their servers are in the store, and so is what they keep. */
+export function followTenants(context: TenantsContext): Promise<TenantHosts> {
+  const { store, surroundings, stateFolder, config, shared, logger, out } = context;
+  const { home, platform, variables } = surroundings;
+  const ownTrust = trustStore(surroundings, stateFolder);
+  return TenantHosts.follow({
+    store,
+    logger,
+    start: async (tenant) => {
+      const folder = tenantFolder(stateFolder, tenant);
+      const state = storedState(store, tenant, ownTrust);
+      const host = await Host.start({ servers: {}, stateFolder: folder, logger, ...shared, ...state }, surroundings);
+      // It hears nothing more when the host is closed.
+      new ServerNews(host, out, { tenant });
+      return host;
+    },
+    define: (tenant) => {
+      const secrets = store.secrets(tenant);
+      return defineTenantServers(store.servers(tenant), { home, platform, variables, secrets, config });
+    },
+  });
+}
+
+/** Removes what a removed tenant left on this machine: logs, and what was remembered of its servers. */
+export async function removeFolder(
+  tenant: string,
+  { stateFolder, logger }: Pick<TenantsContext, "stateFolder" | "logger">,
+): Promise<void> {
+  await rm(tenantFolder(stateFolder, tenant), { recursive: true, force: true, maxRetries: 5 }).catch(
+    (error: unknown) => {
+      logger.warn(`the files of the removed tenant "${tenant}" could not be removed: ${messageOf(error)}`);
+    },
+  );
+}

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { DEFAULT_TENANT } from "../auth/server-instance.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
+import type { HostOptions } from "../host/host-options.ts";
+import type { Store } from "../store/store.ts";
+import type { ApiState } from "../workshop/open-api.ts";
+import { openApiWith } from "./open-api.ts";
+
+/** The folder of a tenant on this machine: logs of its servers, and what is remembered of them. */
+export function tenantFolder(stateFolder: string, tenant: string): string {
+  return tenant === DEFAULT_TENANT ? stateFolder : join(stateFolder, "tenants", tenant);
+}
+
+type StateOptions = Required<Pick<HostOptions, "tenant" | "secrets" | "eraCache" | "trustStore" | "openApi">>;
+
+/** The options of a host that keeps what belongs to its tenant in the store instead of in files. */
+export function storedState(store: Store, tenant: string, ownTrust: TrustStore): StateOptions {
+  return {
+    tenant,
+    secrets: store.secrets(tenant),
+    eraCache: store.eras(tenant),
+    trustStore: sharedTrust(ownTrust, store.trust),
+    openApi: openApiWith(async () => apiState(store)),
+  };
+}
+
+/** Writes are recorded where every gateway on the database finds them. */
+function apiState(store: Store): ApiState {
+  return { writes: (of) => store.writes(of), stateKey: (of) => store.stateKey(of) };
+}
+
+/**
+ * What is trusted on this machine, and what was trusted for all gateways on the database. Decisions are made with both: taken
+ * back, a file is trusted by neither.
+ */
+function sharedTrust(own: TrustStore, shared: TrustStore): TrustStore {
+  return {
+    isTrusted: async (file, fingerprint) =>
+      (await own.isTrusted(file, fingerprint)) ||
+      // While the database is away, nothing is trusted because of it.
+      (await shared.isTrusted(file, fingerprint).catch(() => false)),
+    trust: async (file, fingerprint) => {
+      await shared.trust(file, fingerprint);
+      await own.trust(file, fingerprint);
+    },
+    revoke: async (file) => {
+      await shared.revoke(file);
+      await own.revoke(file);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { applyNetwork } from "../config/network-settings.ts";
+import { defineServers, type DefineOptions } from "../config/load.ts";
+import { loadSection } from "../config/load-section.ts";
+import type { ServerDefinition } from "../config/read/server-definition.ts";
+import { requireUniquePrefixes } from "../config/unique-prefixes.ts";
+import { asNexusError, NexusError } from "../errors/nexus-error.ts";
+import type { TenantServer, TenantServers } from "../store/keep/tenant-servers.ts";
+
+export interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "isRemote" | "defaultCwd"> {
+  /** The configuration file whose "network" counts; default: the user's own files. */
+  config?: string | undefined;
+}
+
+/**
+ * The servers of a tenant, as its host runs them. `${secret:…}` finds only what `secrets` has, which are the tenant's. Entries
+ * that came over the network are limited here too, whatever the check said that let them in.
+ */
+export async function defineTenantServers(
+  kept: Pick<TenantServers, "list">,
+  { config, ...options }: TenantDefinitionOptions,
+): Promise<ServerDefinition[]> {
+  const { servers, unreadable } = await kept.list();
+  // As in the user's own files: a command runs in the home folder unless its entry says otherwise.
+  const context = { ...options, cwd: options.home, defaultCwd: options.home };
+  const of = (wanted: TenantServer["origin"]) => {
+    const entries = servers.filter(({ origin }) => origin === wanted).map(({ name, entry }) => [name, entry] as const);
+    return defineServers(Object.fromEntries(entries), { ...context, isRemote: wanted === "network" });
+  };
+  const defined = [...(await of("local")), ...(await of("network")), ...unreadable.map(unreadableServer)];
+  defined.sort((a, b) => (a.id < b.id ? -1 : 1));
+  requireUniquePrefixes(defined);
+  await limitNetwork(defined, context, config);
+  return defined;
+}
+
+/** What the operator's configuration says about addresses and certificates counts for all tenants. */
+async function limitNetwork(
+  servers: readonly ServerDefinition[],
+  context: DefineOptions,
+  config: string | undefined,
+): Promise<void> {
+  try {
+    applyNetwork(servers, await loadSection("network", context, config), context.home);
+  } catch (error) {
+    // What the file says is unknown, so nothing is reached that it may forbid.
+    const { code, message, details } = asNexusError(error);
+    for (const server of servers) {
+      if (!server.entry || server.entry.reach.kind === "stdio") continue;
+      server.problem ??= new NexusError(code, `Server "${server.id}": ${message}`, { ...details, server: server.id });
+    }
+  }
+}
+
+function unreadableServer(id: string): ServerDefinition {
+  const problem = new NexusError("PERMISSION_DENIED", `Server "${id}": its stored entry cannot be decrypted`, {
+    phase: "config",
+    server: id,
+    hint: "Add it again with --force.",
+    mayHaveReached: false,
+  });
+  return {
+    id,
+    problem,
+    enabled: true,
+    autoStart: false,
+    failIfNoTools: false,
+    tools: {},
+    isolation: "owner",
+    hides: [],
+    trusted: true,
+  };
+}
