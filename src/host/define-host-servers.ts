@@ -1,6 +1,7 @@
 import { defineServers, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { serverId } from "../config/read/server-id.ts";
+import { requireUniquePrefixes } from "../config/unique-prefixes.ts";
 import { isTransport, type Transport } from "../transport/transport.ts";
 import type { HostServers } from "./host-options.ts";
 
@@ -14,6 +15,7 @@ export async function defineHostServers(servers: HostServers, load: LoadOptions)
     ...(await defineServers(Object.fromEntries(entries), load)),
     ...transports.map(([name, transport]) => ofTransport(name, transport)),
   ];
+  requireUniquePrefixes(defined);
   const order = all.map(([name]) => serverId(name));
   return defined.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
 }
