@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { addressOf, onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
 import type { ChangeTopic } from "./keep/generations.ts";
@@ -179,6 +180,24 @@ test.each([
   await writeFile(file, content, { mode: 0o600 });
   await expect(world.openStore({ address: addressOf(file) })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   expect(await readFile(file, "utf8")).toBe(content);
+});
+
+test("a full disk is reported as such, nothing of the failed change remains, and the store works when there is space", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const store = await world.openStore();
+  const limit = (pages: number) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(store.engine.db);
+  await limit(1);
+  const grants = { allow: ["x".repeat(100_000)], deny: [], readOnly: false };
+  const full = { code: "STORE_UNAVAILABLE", hint: expect.stringContaining("The disk is full") };
+  // In a transaction of several statements, and in one statement.
+  const creating = store.keys.create({ tenant: "default", name: "a", role: "caller", grants });
+  await expect(creating).rejects.toMatchObject(full);
+  await expect(store.trust.trust("/a", "x".repeat(100_000))).rejects.toMatchObject(full);
+  await limit(10_000);
+  expect(await store.keys.count()).toBe(0);
+  expect(await store.trust.isTrusted("/a", "x".repeat(100_000))).toBe(false);
+  await store.tenants.create("shop");
+  expect(await store.tenants.find("shop")).toBeDefined();
 });
 
 test("a folder instead of a database file is reported", async () => {

@@ -82,11 +82,11 @@ class SqliteFileDriver implements Driver {
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#connection.end("commit");
+    await this.#connection.commit();
   }
 
   async rollbackTransaction(): Promise<void> {
-    await this.#connection.end("rollback");
+    this.#connection.rollBack();
   }
 
   async releaseConnection(): Promise<void> {
@@ -113,9 +113,19 @@ class SqliteFileConnection implements DatabaseConnection {
     this.#isInTransaction = true;
   }
 
-  async end(sql: "commit" | "rollback"): Promise<void> {
-    await this.#guarded(() => untilFree(() => this.#handle.exec(sql)));
+  async commit(): Promise<void> {
+    await this.#guarded(() => untilFree(() => this.#handle.exec("commit")));
     this.#isInTransaction = false;
+  }
+
+  /** SQLite has already rolled back after some errors, such as a full disk. The error that led here is the one to report. */
+  rollBack(): void {
+    this.#isInTransaction = false;
+    try {
+      this.#handle.exec("rollback");
+    } catch {
+      // There is no transaction any more.
+    }
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
@@ -153,7 +163,7 @@ class SqliteFileConnection implements DatabaseConnection {
       await untilFree(() => this.#handle.exec("commit"));
       return result;
     } catch (error) {
-      this.#handle.exec("rollback");
+      this.rollBack();
       throw error;
     }
   }
