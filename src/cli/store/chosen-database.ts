@@ -39,7 +39,7 @@ type Context = Pick<
   "options" | "flags" | "surroundings" | "stateFolder" | "out"
 >;
 
-const HINT = "Use file:PATH or postgres://user@host/database.";
+const HINT = `Use file:PATH or postgres://user@host/database. In a password, write %2F for "/", %23 for "#" and %40 for "@".`;
 
 export async function chosenStore(context: Context): Promise<ChosenStore> {
   return storeAt(await chosenAddress(context), context);

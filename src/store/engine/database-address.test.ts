@@ -30,6 +30,11 @@ test.each(["", "file:", ":memory:", "mysql://localhost/nexus", "https://db.examp
   (text) => expect(parse(text)).toBeUndefined(),
 );
 
+test.each(["postgres://ada:12/34@db.example/nexus", "postgres://ada:12#34@db.example/nexus"])(
+  "%j has a password that is not encoded, and is refused instead of shown",
+  (text) => expect(parse(text)).toBeUndefined(),
+);
+
 test("without a SQLite library the error says what to install", async () => {
   const failing = () => Promise.reject(new Error("no binary for this platform"));
   const opening = openSqliteFile("/nowhere/nexus.db", [async () => undefined, failing]);

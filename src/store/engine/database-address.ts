@@ -36,7 +36,9 @@ function fileAddress(text: string): DatabaseAddress | undefined {
 
 function postgresAddress(text: string): DatabaseAddress | undefined {
   try {
-    const { username, host, pathname } = new URL(text);
+    const { username, host, pathname, hash } = new URL(text);
+    // A password with "/" or "#" that is not encoded: what follows it is taken for the name of the database.
+    if (`${pathname}${hash}`.includes("@")) return undefined;
     const user = username === "" ? "" : `${username}@`;
     // The query can also contain a password.
     return { kind: "postgres", url: text, shown: `postgres://${user}${host}${pathname}` };

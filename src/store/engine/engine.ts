@@ -49,7 +49,9 @@ type AddressOf<K extends DatabaseAddress["kind"]> = Extract<DatabaseAddress, { k
 async function openSqlite<Tables>(address: AddressOf<"sqlite">, logger: Logger): Promise<Engine<Tables>> {
   const { file, shown } = address;
   await prepareFile(address, logger);
-  const handle = await openSqliteFile(file);
+  const handle = await openSqliteFile(file).catch((error: unknown) => {
+    throw sqliteFailure(shown, error);
+  });
   try {
     for (const pragma of PRAGMAS) await untilFree(() => handle.exec(pragma));
   } catch (error) {
@@ -110,7 +112,7 @@ async function openPostgres<Tables>(address: AddressOf<"postgres">, logger: Logg
   const { url, shown } = address;
   const { default: pg } = await import("pg");
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: withVerifiedTls(url),
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: QUERY_MS,
@@ -139,6 +141,15 @@ async function openPostgres<Tables>(address: AddressOf<"postgres">, logger: Logg
     findDamage: async () => [],
     close: () => db.destroy(),
   };
+}
+
+/**
+ * The library verifies the server in these modes, as in `verify-full`, but warns on stderr that this will change.
+ * `uselibpqcompat` asks for the weaker meaning.
+ */
+function withVerifiedTls(url: string): string {
+  if (/[?&]uselibpqcompat=true\b/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)\b/, "$1verify-full");
 }
 
 function newKysely<Tables>(dialect: Dialect): Kysely<Tables> {

@@ -12,7 +12,7 @@ import {
 } from "kysely";
 import type { Pool, PoolClient } from "pg";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { postgresFailure } from "./store-failure.ts";
+import { postgresFailure, storeUnavailable } from "./store-failure.ts";
 
 /** Kysely dialect for a PostgreSQL pool. Connection failures become STORE_UNAVAILABLE; failed connections are not reused. */
 export class PostgresPoolDialect implements Dialect {
@@ -57,8 +57,9 @@ class PoolDriver implements Driver {
       return new PooledConnection(await this.#pool.connect(), this.#shown);
     } catch (error) {
       const failure = postgresFailure(this.#shown, error);
+      const known = failure instanceof NexusError ? failure : storeUnavailable(this.#shown, error);
       // Nothing was sent without a connection.
-      throw failure instanceof NexusError ? failure.with({ mayHaveReached: false }) : failure;
+      throw known.with({ mayHaveReached: false });
     }
   }
 
@@ -73,7 +74,7 @@ class PoolDriver implements Driver {
   }
 
   async rollbackTransaction(connection: PooledConnection): Promise<void> {
-    await connection.run("rollback");
+    await connection.rollBack();
   }
 
   async releaseConnection(connection: PooledConnection): Promise<void> {
@@ -110,6 +111,11 @@ class PooledConnection implements DatabaseConnection {
       this.#isBroken ||= failure instanceof NexusError;
       throw failure;
     }
+  }
+
+  /** A broken connection is closed instead, which also rolls back: an answer may never come. */
+  async rollBack(): Promise<void> {
+    if (!this.#isBroken) await this.run("rollback");
   }
 
   /** Not used: no query is streamed. */

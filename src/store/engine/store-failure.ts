@@ -1,6 +1,6 @@
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 
-const PG_HINT = "Check that PostgreSQL runs and that its address is right, then try again.";
+const PG_HINT = "Check that PostgreSQL runs and that its address and password are right, then try again.";
 
 /** The database is not reachable, whatever the engine's own error is. A later attempt may succeed. */
 export function storeUnavailable(shown: string, cause: unknown, hint = PG_HINT): NexusError {
@@ -52,20 +52,41 @@ export function sqliteFailure(shown: string, error: unknown): unknown {
   return hint === undefined ? error : storeUnavailable(shown, error, hint);
 }
 
-/** SQLSTATE classes of temporary failures: connection, resources, shutdown, serialization, read-only after a failover. */
-const TEMPORARY = /^(?:08|53|57|58|40|25006)/;
-const MISCONFIGURED = /^(?:28|3D|3F|42501)/;
+/**
+ * SQLSTATE classes of temporary failures: connection, resources, a lock that was not released in time, shutdown,
+ * serialization, read-only after a failover.
+ */
+const TEMPORARY = /^(?:08|53|55P03|57|58|40|25006)/;
+/** SQLSTATE classes that a person has to do something about, with what to do. */
+const MISCONFIGURED: readonly { state: RegExp; hint: string }[] = [
+  { state: /^(?:28|3D)/, hint: "Check the user, the password and the database in the address." },
+  {
+    state: /^(?:3F|42501)/,
+    hint: "Nexus needs a user that may create tables: GRANT CREATE, USAGE ON SCHEMA public TO the user, or use a database that the user owns.",
+  },
+];
+const CERTIFICATE = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 
 /** Translates an error of PostgreSQL or of the connection to it. */
 export function postgresFailure(shown: string, error: unknown): unknown {
-  const { code } = (error ?? {}) as { code?: unknown };
-  const state = typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
-  // Errors without a SQLSTATE are errors of the connection.
-  if (state === undefined || TEMPORARY.test(state)) return storeUnavailable(shown, error);
-  if (!MISCONFIGURED.test(state)) return error;
-  return storeUnusable(
-    `The database ${shown} refused the connection: ${messageOf(error)}`,
-    "Check the user, the password and the database in the address.",
-    error,
-  );
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  const text = typeof code === "string" ? code : "";
+  // Codes of the system, such as EPIPE, can look like a SQLSTATE.
+  const isState = syscall === undefined && /^[0-9A-Z]{5}$/.test(text);
+  if (isState && !TEMPORARY.test(text)) {
+    const hint = MISCONFIGURED.find(({ state }) => state.test(text))?.hint;
+    return hint === undefined ? error : refused(shown, error, hint);
+  }
+  if (CERTIFICATE.test(text)) {
+    return refused(shown, error, "Add the certificate of its authority to the address: ?sslrootcert=FILE");
+  }
+  if (syscall === "open") {
+    return refused(shown, error, "Check the files that sslrootcert, sslcert and sslkey name in the address.");
+  }
+  // Other errors without a SQLSTATE are errors of the connection.
+  return storeUnavailable(shown, error);
+}
+
+function refused(shown: string, error: unknown, hint: string): NexusError {
+  return storeUnusable(`The database ${shown} cannot be used: ${messageOf(error)}`, hint, error);
 }
