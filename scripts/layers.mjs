@@ -67,6 +67,7 @@ export const LAYERS = [
   ["gateway/names"],
   ["gateway/operation"],
   ["gateway/access"],
+  ["gateway/sets"],
   ["gateway/upstream"],
   ["gateway/lists"],
   ["gateway/tasks"],

@@ -11,7 +11,10 @@ import { Seal } from "../server/core/seal.ts";
 import { CallGate } from "./edge/call-gate.ts";
 import { FailureLog } from "./operation/failure-log.ts";
 import { DEFAULT_LIMITS, type Limits } from "./operation/limits.ts";
+import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import { ServedHost, type ServedHostOptions } from "./served-host.ts";
+import type { TenantSets } from "./set-selections.ts";
+import type { SetSource } from "./sets/set-source.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
 import { ServedTenants } from "./tenants/served-tenants.ts";
 
@@ -41,6 +44,11 @@ export interface GatewaySettings {
   logger?: Logger | undefined;
 }
 
+type AssemblyOptions = GatewayOptions & {
+  openTenant?: OpenTenant | undefined;
+  sets?: SetSource | undefined;
+};
+
 /** Everything behind the edges. */
 export class Assembly {
   readonly host: Host;
@@ -51,19 +59,17 @@ export class Assembly {
   readonly logger: Logger;
   readonly failures: FailureLog;
 
-  static async open(options: GatewayOptions & { openTenant?: OpenTenant | undefined }): Promise<Assembly> {
+  static async open(options: AssemblyOptions): Promise<Assembly> {
     const { host: given, surroundings, limits } = options;
     const parts = partsOf(options);
     const own = { connectionShare: limits?.share, processes: parts.allLimits };
     const host = surroundings ? await Host.start({ ...own, ...given }, surroundings) : given;
-    return new Assembly(await ServedHost.open(host, parts), parts, options);
+    const sets = setsOf(DEFAULT_TENANT, options);
+    return new Assembly(await ServedHost.open(host, { ...parts, sets }), parts, options);
   }
 
-  private constructor(
-    first: ServedHost,
-    parts: Parts,
-    { audit, openTenant }: GatewaySettings & { openTenant?: OpenTenant | undefined },
-  ) {
+  private constructor(first: ServedHost, parts: Parts, options: AssemblyOptions) {
+    const { audit, openTenant } = options;
     const { logger, failures, budget, allLimits: limits } = parts;
     this.host = first.host;
     this.limits = limits;
@@ -76,7 +82,8 @@ export class Assembly {
       firstReports: { logger, failures },
       open:
         openTenant &&
-        (async (name, reports, signal) => ServedHost.open(await openTenant(name, signal), { ...parts, ...reports })),
+        (async (name, reports, signal) =>
+          ServedHost.open(await openTenant(name, signal), { ...parts, ...reports, sets: setsOf(name, options) })),
       limits,
       gate: this.gate,
       audit: audit ?? (() => {}),
@@ -90,8 +97,12 @@ export class Assembly {
 }
 
 /** What all tenants share. */
-interface Parts extends ServedHostOptions {
+interface Parts extends Omit<ServedHostOptions, "sets"> {
   allLimits: Limits;
+}
+
+function setsOf(tenant: string, { sets }: AssemblyOptions): TenantSets | undefined {
+  return sets && { source: sets, tenant };
 }
 
 function partsOf({ limits, decide, door, sealKey, logger: given = SILENT }: GatewaySettings): Parts {

@@ -1,6 +1,6 @@
 import { SILENT, type Logger } from "../text/logger.ts";
-import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
-import type { Host, ServerStatus } from "../host/host.ts";
+import { unknownName } from "../host/directory/unknown-name.ts";
+import type { Host } from "../host/host.ts";
 import { hasOwnConnections } from "../host/servers/lease-keys.ts";
 import { isConnected } from "../host/servers/server-state.ts";
 import type { Result } from "../protocol/json-rpc.ts";
@@ -9,8 +9,8 @@ import type { ParamHeader } from "../protocol/param-headers.ts";
 import { FailureLog } from "./operation/failure-log.ts";
 import type { Listening, Offer } from "../server/core/core.ts";
 import { EVERYTHING, type GatewayExchange, type GatewayListenRequest, type View, type Views } from "./names/view.ts";
-import { ANYBODY, ownerKey, type Principal } from "../server/core/principal.ts";
-import { AggregateLists, type AggregateOptions } from "./lists/aggregate-lists.ts";
+import { ownerKey, type Principal } from "../server/core/principal.ts";
+import type { AggregateOptions } from "./lists/aggregate-lists.ts";
 import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
 import { tellWaiting } from "./upstream/upstream-reports.ts";
 import { Catalogs } from "./lists/catalogs.ts";
@@ -19,16 +19,17 @@ import type { ListKind } from "../protocol/list-kinds.ts";
 import { isOneHop, listRequestedBy } from "../protocol/methods.ts";
 import { ListedThings } from "./lists/listed-things.ts";
 import { ServersListening } from "./changes/listening.ts";
-import { resolveFullName } from "./names/names.ts";
+import { fullName, type Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
-import { GATEWAY_INFO, offerOfAll, offerOfOne } from "./lists/offer.ts";
+import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfSet } from "./lists/offer.ts";
 import { outwardResult } from "./names/outward.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/passed-lists.ts";
-import { Permits } from "./calls/permits.ts";
 import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
+import { Selection } from "./selection.ts";
+import { SetSelections, type TenantSets } from "./set-selections.ts";
 import type { Seal } from "../server/core/seal.ts";
-import { targetOf, unknownMethod, type KnownNames, type NamedThing, type ThingKind } from "./names/target.ts";
+import { targetOf, unknownMethod, type NamedThing, type ThingKind } from "./names/target.ts";
 import { within } from "../async/within.ts";
 
 /** `decide` narrows who may see and use what, beside the host's policy; it is read each time. */
@@ -43,10 +44,11 @@ export interface GatewayCoreOptions extends AccessRules {
   waitMs?: number | undefined;
   /** Items on a page of such a list: 500. */
   pageSize?: number | undefined;
+  /** The sets of the tenant whose host it is. */
+  sets?: TenantSets | undefined;
 }
 
 const NO_HEADERS: readonly ParamHeader[] = [];
-const LIST_OF: Record<ThingKind, ListKind> = { tool: "tools", prompt: "prompts", resource: "resources" };
 
 /** The core of the gateway: finds the server of a request, checks access, and answers with a list or a call. */
 export class GatewayCore implements Views {
@@ -54,21 +56,15 @@ export class GatewayCore implements Views {
   readonly #calls: CallRunner;
   readonly #logger: Logger;
   readonly #waitMs: number;
-  readonly #access: PrincipalAccess;
   readonly #catalogs: Catalogs;
-  readonly #all: AggregateLists;
+  /** Of the endpoints of all servers, and of one. */
+  readonly #everything: Selection;
+  readonly #sets: SetSelections;
   readonly #one: PassedLists;
   readonly #owners: OwnerChanges;
   readonly #listed: ListedThings;
-  readonly #permits: Permits;
   readonly #listenings = new Set<ServersListening>();
   readonly #passing = (call: UpstreamCall) => this.#pass(call);
-  /** For callers that may know of every server. */
-  readonly #names: KnownNames = {
-    isServer: (id) => this.#host.find(id) !== undefined,
-    serverOf: (prefix) => this.#host.directory.findIdByPrefix(prefix),
-    candidates: (kind) => this.#candidates(kind, { endpoint: EVERYTHING, principal: ANYBODY }),
-  };
 
   constructor(options: GatewayCoreOptions) {
     const { host, calls, logger = SILENT, waitMs = 2_000, pageSize = 500 } = options;
@@ -76,7 +72,7 @@ export class GatewayCore implements Views {
     this.#calls = calls;
     this.#logger = logger;
     this.#waitMs = waitMs;
-    const access = (this.#access = new PrincipalAccess(host.policy, options));
+    const access = new PrincipalAccess(host.policy, options);
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
     const owners = (this.#owners = new OwnerChanges({
@@ -87,16 +83,26 @@ export class GatewayCore implements Views {
     const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
       owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
     const failures = options.failures ?? new FailureLog(logger);
-    this.#all = new AggregateLists({ host, catalogs, access, cursors, ownList, failures, waitMs, pageSize });
     const run = this.#passing;
     const listed = (this.#listed = new ListedThings({ catalogs, run, ownList }));
     this.#one = new PassedLists({ catalogs, run, access, listed, cursors, logger });
-    const candidates = (kind: ThingKind, exchange: GatewayExchange) => this.#candidates(kind, exchange);
-    this.#permits = new Permits({ access, listed, calls, candidates, logger });
+    const shared = { host, catalogs, cursors, ownList, failures, waitMs, pageSize, listed, calls, logger };
+    this.#everything = new Selection(access, shared);
+    this.#sets = new SetSelections({ ...shared, everything: access, rules: options, sets: options.sets });
   }
 
-  sees(principal: Principal, server: string): boolean {
-    return this.#find(server, principal) !== undefined;
+  reaches(principal: Principal, view: View): boolean {
+    if (view.kind === "set") return this.#sets.find(view.name, principal) !== undefined;
+    return view.kind === "all" || this.sees(principal, view.server);
+  }
+
+  sees(principal: Principal, server: string, view = EVERYTHING): boolean {
+    return this.#findSelection(view, principal)?.find(server, principal) !== undefined;
+  }
+
+  findFullName(view: View, kind: ThingKind, name: string): string | undefined {
+    const own = view.kind === "set" ? this.#sets.findRenamed(view.name, kind, name) : undefined;
+    return own && fullName(this.#host.find(own.server)?.definition.prefix ?? own.server, own.own);
   }
 
   serverOfPrefix(prefix: string): string | undefined {
@@ -104,11 +110,12 @@ export class GatewayCore implements Views {
   }
 
   async offer(view: View, principal: Principal): Promise<Offer> {
+    const selection = this.#selectionOf(view, principal);
     if (view.kind === "one") {
-      const status = this.#get(view.server, principal);
+      const status = selection.get(view.server, principal);
       return offerOfOne(status, await this.#catalogs.of(view.server).nature());
     }
-    const shown = this.#all.shownTo(principal);
+    const shown = selection.lists.shownTo(principal);
     // No server is started for this: what it adds can be reported when it is connected.
     const isDown = (id: string) => this.#catalogs.downBecause(id) !== undefined;
     const running = shown.filter(({ id, state }) => isConnected(state) || (state.kind === "starting" && !isDown(id)));
@@ -120,37 +127,42 @@ export class GatewayCore implements Views {
     );
     const known = await Promise.all(natures.map((nature) => within(nature, this.#waitMs)));
     const there = known.filter((nature) => nature !== undefined);
-    return offerOfAll(shown, there);
+    return selection.set ? offerOfSet(selection.set, there) : offerOfAll(shown, there);
   }
 
   serverInfo(view: View): Implementation | undefined {
+    if (view.kind === "set") return this.#sets.serverInfo(view.name);
     return view.kind === "all" ? GATEWAY_INFO : this.#catalogs.of(view.server).serverInfo;
   }
 
   async handle(exchange: GatewayExchange): Promise<Result> {
     const { endpoint: view, method, params } = exchange;
     if (isOneHop(method)) throw unknownMethod(method);
+    const selection = this.#selectionOf(view, exchange.principal);
     const list = listRequestedBy(method);
-    if (list) return this.#page(list, exchange);
-    if (method.startsWith("tasks/")) return this.#askTask(exchange);
-    const thing = targetOf(method, params, view, this.#namesFor(exchange));
-    if (thing) return this.#use(thing, exchange);
-    if (view.kind === "all") throw unknownMethod(method);
+    if (list) return this.#page(list, exchange, selection);
+    if (method.startsWith("tasks/")) return this.#askTask(exchange, selection);
+    const thing = targetOf(method, params, view, selection.namesFor(exchange));
+    if (thing) return this.#use(selection.set ? selection.set.prepare(thing, method) : thing, exchange, selection);
+    if (view.kind !== "one") throw unknownMethod(method);
     // A method that the gateway does not know may be an extension of the server.
-    const { id: server } = this.#get(view.server, exchange.principal);
+    const { id: server } = selection.get(view.server, exchange.principal);
     const call = { server, method, params, exchange };
-    return this.#access.isOpen("method", server) ? this.#pass(call) : this.#permits.useMethod(call, this.#passing);
+    return selection.access.isOpen("method", server)
+      ? this.#pass(call)
+      : selection.permits.useMethod(call, this.#passing);
   }
 
   async listen(request: GatewayListenRequest): Promise<Listening> {
     const { view, principal, owner } = request;
-    if (view.kind === "one") this.#get(view.server, principal);
+    const selection = this.#selectionOf(view, principal);
+    if (view.kind === "one") selection.get(view.server, principal);
     const listening = await ServersListening.open(request, {
       host: this.#host,
       calls: this.#calls,
       catalogs: this.#catalogs,
-      access: this.#access,
-      mayFollow: (task) => this.#permits.mayFollow(task, principal),
+      findSelection: view.kind === "set" ? () => this.#findSelection(view, principal) : () => selection,
+      onSetsChanged: (listener) => this.#sets.onChanged(listener),
       owners: this.#owners,
       ownerKey: ownerKey(principal, owner),
       logger: this.#logger,
@@ -161,13 +173,14 @@ export class GatewayCore implements Views {
   }
 
   async paramHeaders(view: View, principal: Principal, tool: string): Promise<readonly ParamHeader[]> {
-    const own = view.kind === "one" ? { server: view.server, own: tool } : resolveFullName(tool, this.#names.serverOf);
-    if (!own || !this.sees(principal, own.server)) return NO_HEADERS;
+    const selection = this.#findSelection(view, principal);
+    const own = view.kind === "one" ? { server: view.server, own: tool } : selection?.findNamed("tool", tool);
+    if (!selection || !own || !selection.find(own.server, principal)) return NO_HEADERS;
     const { server, own: name } = own;
     // If the tools cannot be read, the call fails: headers that could not be compared must not count as compared.
     const catalog = this.#catalogs.of(server);
     const { headers } = catalog.common.findCurrent("tools") ?? (await catalog.common.current("tools"));
-    if (!this.#access.isOpen("tool", server)) return this.#headersSeen(name, server, principal);
+    if (!selection.access.isOpen("tool", server)) return this.#headersSeen(own, selection, principal);
     return headers.get(name) ?? catalog.declaredHeaders(name) ?? NO_HEADERS;
   }
 
@@ -178,34 +191,48 @@ export class GatewayCore implements Views {
   async close(): Promise<void> {
     this.#listed.close();
     this.#catalogs.close();
+    this.#sets.close();
     await Promise.all([...this.#listenings].map((listening) => listening.close()));
   }
 
-  #page(list: ListKind, exchange: GatewayExchange): Promise<Result> {
-    const { endpoint: view, principal } = exchange;
-    return view.kind === "all"
-      ? this.#all.page(list, exchange)
-      : this.#one.page(list, this.#get(view.server, principal), exchange);
+  /** An unknown set, or one that the principal may not use, has none. */
+  #findSelection(view: View, principal: Principal): Selection | undefined {
+    return view.kind === "set" ? this.#sets.find(view.name, principal) : this.#everything;
   }
 
-  async #use(thing: NamedThing, exchange: GatewayExchange): Promise<Result> {
+  #selectionOf(view: View, principal: Principal): Selection {
+    if (view.kind !== "set") return this.#everything;
+    const selection = this.#sets.find(view.name, principal);
+    if (!selection) throw unknownName("set", view.name);
+    return selection;
+  }
+
+  #page(list: ListKind, exchange: GatewayExchange, selection: Selection): Promise<Result> {
+    const { endpoint: view, principal } = exchange;
+    return view.kind === "one"
+      ? this.#one.page(list, selection.get(view.server, principal), exchange)
+      : selection.lists.page(list, exchange);
+  }
+
+  async #use(thing: NamedThing, exchange: GatewayExchange, selection: Selection): Promise<Result> {
     const { kind, params } = thing;
     const { method, endpoint: view, principal } = exchange;
-    const { id: server } = this.#get(thing.server, principal);
-    const result = await (this.#access.isOpen(kind, server)
+    const { id: server } = selection.get(thing.server, principal);
+    const result = await (selection.access.isOpen(kind, server)
       ? this.#pass({ server, method, params, exchange })
-      : this.#permits.use(thing, exchange, this.#passing));
-    const own = this.#access.isSameForAll ? result : asPrivate(result);
+      : selection.permits.use(thing, exchange, this.#passing));
+    const own = selection.access.isSameForAll ? result : asPrivate(result);
     return view.kind === "one" ? own : outwardResult(server, method, own);
   }
 
   /** No headers are compared for a tool that the principal may not see, because comparing would show that it exists. */
-  #headersSeen(name: string, server: string, principal: Principal): readonly ParamHeader[] {
+  #headersSeen({ server, own: name }: Own, { access, set }: Selection, principal: Principal): readonly ParamHeader[] {
     for (const { items, headers } of this.#catalogs.of(server).known("tools")) {
       const item = items.find((tool) => nameOf("tools", tool) === name);
       if (!item) continue;
-      const isSeen = this.#access.allows(principal, listedTarget("tools", server, item));
-      return (isSeen ? headers.get(name) : undefined) ?? NO_HEADERS;
+      const isSeen = access.allows(principal, listedTarget("tools", server, item));
+      const sent = (isSeen ? headers.get(name) : undefined) ?? NO_HEADERS;
+      return set ? sent.filter(({ path: [argument] }) => !set.isFixed(server, name, argument)) : sent;
     }
     return NO_HEADERS;
   }
@@ -218,8 +245,8 @@ export class GatewayCore implements Views {
     const { principal, caller, signal } = call.exchange;
     const key = ownerKey(principal, caller.owner);
     if (!this.#owners.isListening(key)) return this.#calls.run(call);
-    const { state, definition } = this.#get(call.server, principal);
-    if (!hasOwnConnections(state, definition)) return this.#calls.run(call);
+    const status = this.#host.find(call.server);
+    if (!status || !hasOwnConnections(status.state, status.definition)) return this.#calls.run(call);
     const onWait = (reason: string) => tellWaiting(caller, reason);
     // Kept during the call: otherwise its process could be stopped for another one before the call.
     using _heard = await this.#owners.hear(key, call.server, { principal, caller, onWait }, signal);
@@ -227,47 +254,14 @@ export class GatewayCore implements Views {
   }
 
   /** The id of a task contains its server. */
-  async #askTask(exchange: GatewayExchange): Promise<Result> {
+  async #askTask(exchange: GatewayExchange, { permits }: Selection): Promise<Result> {
     const { endpoint: view, method, params, principal } = exchange;
     const task = this.#calls.findTask(params["taskId"], principal);
-    const isHidden = task && !(await this.#permits.mayFollow(task, principal));
+    const isHidden = task && !(await permits.mayFollow(task, principal));
     // A hidden task is answered like an unknown id.
     const asked = isHidden ? { ...params, taskId: "" } : params;
     const result = await this.#calls.run({ server: "", method, params: asked, exchange });
-    return task && view.kind === "all" ? outwardResult(task.server, method, result) : result;
-  }
-
-  #namesFor(exchange: GatewayExchange): KnownNames {
-    if (this.#access.showsAllServers) return this.#names;
-    return {
-      isServer: (id) => this.sees(exchange.principal, id),
-      serverOf: (prefix) => {
-        const server = this.#host.directory.findIdByPrefix(prefix);
-        return server !== undefined && this.sees(exchange.principal, server) ? server : undefined;
-      },
-      candidates: (kind) => this.#candidates(kind, exchange),
-    };
-  }
-
-  /** Nothing on the endpoint of one server: its names are the server's own, and the caller was shown its list. */
-  #candidates(
-    kind: ThingKind,
-    { endpoint: view, principal }: Pick<GatewayExchange, "endpoint" | "principal">,
-  ): string[] {
-    if (view.kind === "one") return [];
-    return this.#all.known(LIST_OF[kind], principal).map(({ name, uri }) => String(kind === "resource" ? uri : name));
-  }
-
-  #find(server: string, principal: Principal): ServerStatus | undefined {
-    const found = this.#host.find(server);
-    return found && this.#access.sees(principal, server) ? found : undefined;
-  }
-
-  #get(server: string, principal: Principal): ServerStatus {
-    const found = this.#find(server, principal);
-    if (found) return found;
-    const shown = this.#all.shownTo(principal).map(({ id }) => id);
-    throw unknownNameWithAdvice("server", server, shown).with({ server });
+    return task && view.kind !== "one" ? outwardResult(task.server, method, result) : result;
   }
 }
 

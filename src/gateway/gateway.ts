@@ -6,6 +6,7 @@ import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import type { Gauges } from "./operation/metrics.ts";
+import type { SetSource } from "./sets/set-source.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
 import type { LegacyHttp } from "../server/http/legacy-http.ts";
 import { endpointParts } from "../server/http/mcp-endpoint.ts";
@@ -29,6 +30,10 @@ export type ServeOptions = GatewayOptions & {
    * `limits.tenantIdleMs`. `authenticate` says which tenant a caller belongs to. Without it, all callers use `host`.
    */
   openTenant?: OpenTenant | undefined;
+  /**
+   * Named selections of tools, resources and prompts, each served at `/sets/<name>/mcp`: a `MemorySets`, or any other source.
+   */
+  sets?: SetSource | undefined;
   /** Folder for the key of session ids, so that sessions of older clients survive a restart. */
   stateFolder?: string | undefined;
 };
@@ -44,7 +49,7 @@ export class Gateway implements AsyncDisposable {
   readonly #assembly: Assembly;
   readonly #edge: HttpEdge;
   readonly #legacy: LegacyHttp;
-  readonly #stopExpelling: (() => void) | undefined;
+  readonly #stops: (() => void)[];
   #closing: Promise<void> | undefined;
 
   /** Resolves when the gateway listens; `ready()` waits for the servers. If it cannot listen, the host is closed. */
@@ -61,7 +66,7 @@ export class Gateway implements AsyncDisposable {
     const ids = await SessionIds.open({ lifeMs: limits.sessionLifeMs, stateFolder, logger });
     const parts = partsOf(assembly, options, ids);
     try {
-      return new Gateway(assembly, { ...parts, door }, await parts.edge.listen(port, address));
+      return new Gateway(assembly, { ...parts, door, sets: options.sets }, await parts.edge.listen(port, address));
     } catch (error) {
       await parts.edge.close();
       await assembly.close();
@@ -71,7 +76,7 @@ export class Gateway implements AsyncDisposable {
 
   private constructor(
     assembly: Assembly,
-    { edge, legacy, door }: Doored,
+    { edge, legacy, door, sets }: Doored,
     { host, port }: { host: string; port: number },
   ) {
     this.#assembly = assembly;
@@ -79,7 +84,10 @@ export class Gateway implements AsyncDisposable {
     this.#legacy = legacy;
     this.port = port;
     this.url = `http://${host}:${port}/mcp`;
-    this.#stopExpelling = door?.onExpelled((principal) => void this.expel(principal));
+    this.#stops = [
+      door?.onExpelled((principal) => void this.expel(principal)) ?? (() => {}),
+      sets?.onChanged(() => this.#endRemovedSets(sets)) ?? (() => {}),
+    ];
   }
 
   get host(): Host {
@@ -127,9 +135,17 @@ export class Gateway implements AsyncDisposable {
     return this.close();
   }
 
+  /** A set that does not exist any more has no sessions: their clients get 404. */
+  #endRemovedSets(sets: SetSource): void {
+    for (const { name: tenant, endpoints } of this.#assembly.tenants.all()) {
+      const removed = endpoints.takeSets((name) => sets.find(tenant, name) === undefined);
+      for (const core of removed) this.#legacy.endSessionsAt(core);
+    }
+  }
+
   async #close(): Promise<void> {
     const { gate, limits, tenants } = this.#assembly;
-    this.#stopExpelling?.();
+    for (const stop of this.#stops) stop();
     this.#edge.drain();
     tenants.drain();
     await within(gate.close(), limits.drainMs);
@@ -140,6 +156,7 @@ export class Gateway implements AsyncDisposable {
 
 interface Doored extends Parts {
   door: Door | undefined;
+  sets: SetSource | undefined;
 }
 
 interface Parts {

@@ -9,6 +9,8 @@ export type { Audit, AuditRecord, Outcome } from "./operation/audit.ts";
 export type { Door } from "./access/door.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";
+export type { SetDefinition, SetItem } from "./sets/set-definition.ts";
+export { MemorySets, type SetSource } from "./sets/set-source.ts";
 export type { OpenTenant } from "./tenants/tenant-host.ts";
 export { DEFAULT_LIMITS, type Limits } from "./operation/limits.ts";
 export type { ServerLimits } from "../server/core/limits.ts";

@@ -6,6 +6,7 @@ import { startsItself } from "../transport/via-marks.ts";
 import type { AccessRules } from "./access/principal-access.ts";
 import { Calls, type CallLimits } from "./calls/calls.ts";
 import { GatewayCore } from "./gateway-core.ts";
+import type { TenantSets } from "./set-selections.ts";
 import type { TenantHost } from "./tenants/tenant-host.ts";
 import type { TenantReports } from "./tenants/served-tenants.ts";
 
@@ -14,6 +15,7 @@ export interface ServedHostOptions extends TenantReports {
   budget: ByteBudget;
   limits: Partial<CallLimits> | undefined;
   rules: AccessRules;
+  sets: TenantSets | undefined;
 }
 
 /** A host and what stands between it and the endpoints: the core, and the calls that run. */
@@ -30,7 +32,7 @@ export class ServedHost implements TenantHost {
     throw circle;
   }
 
-  private constructor(host: Host, { seal, budget, limits, rules, logger, failures }: ServedHostOptions) {
+  private constructor(host: Host, { seal, budget, limits, rules, sets, logger, failures }: ServedHostOptions) {
     const calls = new Calls({ host, seal, limits, budget, logger });
     this.host = host;
     this.#calls = calls;
@@ -40,6 +42,7 @@ export class ServedHost implements TenantHost {
       calls,
       seal,
       logger,
+      sets,
       get decide() {
         return rules.decide;
       },

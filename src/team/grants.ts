@@ -1,6 +1,7 @@
 import type { AccessTarget } from "../host/directory/access-target.ts";
 import { Policy, type Decision } from "../host/directory/policy.ts";
 import type { ApiKey, KeyGrants } from "../store/keep/api-keys.ts";
+import { coversSet, parseGrant, type GrantPattern } from "./grant-pattern.ts";
 
 /** Why a key may or may not use something, with the rule that decided it. */
 export interface Explanation {
@@ -10,24 +11,59 @@ export interface Explanation {
   rule: string | undefined;
 }
 
-/** What one key may see and use. */
+/**
+ * What one key may see and use. A set is used as a whole: what it contains is for whoever made the set to say, and nothing of
+ * it is thereby allowed elsewhere, where its fixed arguments would not hold. What the key denies, it denies in sets also.
+ */
 export class Grants {
+  /** Outside of sets. */
   readonly #policy: Policy;
+  readonly #inSets: Policy;
+  readonly #allow: readonly GrantPattern[];
+  readonly #deny: readonly GrantPattern[];
 
   constructor({ allow, deny, readOnly }: KeyGrants) {
-    this.#policy = new Policy({ allow, deny, readOnly }, () => undefined);
+    this.#allow = allow.map(parseGrant);
+    this.#deny = deny.map(parseGrant);
+    const denied = ofThings(this.#deny);
+    this.#policy = new Policy({ allow: ofThings(this.#allow), deny: denied, readOnly }, () => undefined);
+    this.#inSets = new Policy({ deny: denied, readOnly }, () => undefined);
   }
 
   decide(target: AccessTarget): Decision {
-    return this.#policy.decide(undefined, target);
+    if (target.kind === "set") return this.#decideSet(target.name);
+    if (target.set === undefined) return this.#policy.decide(undefined, target);
+    const ofSet = this.#decideSet(target.set);
+    return ofSet.kind === "denied" ? ofSet : this.#inSets.decide(undefined, target);
   }
 
   explain(target: AccessTarget): Explanation {
     const decision = this.decide(target);
-    const rule = this.#policy.findRule(target);
+    const rule = this.#findRule(target);
     if (decision.kind === "denied") return { allowed: false, reason: decision.reason, rule };
     return { allowed: true, reason: "it is on the allow list", rule };
   }
+
+  #decideSet(name: string): Decision {
+    if (this.#deny.some((grant) => coversSet(grant, name)))
+      return { kind: "denied", reason: "the set is on the deny list" };
+    const isAllowed = this.#allow.some((grant) => coversSet(grant, name));
+    return isAllowed ? { kind: "allowed" } : { kind: "denied", reason: "the set is not on the allow list" };
+  }
+
+  #findRule(target: AccessTarget): string | undefined {
+    const set = target.kind === "set" ? target.name : target.set;
+    if (set === undefined) return this.#policy.findRule(target);
+    const denying = this.#deny.find((grant) => coversSet(grant, set));
+    if (denying) return `deny ${denying.text}`;
+    const allowing = this.#allow.find((grant) => coversSet(grant, set));
+    const inside = allowing && target.kind !== "set" ? this.#inSets.findRule(target) : undefined;
+    return inside ?? (allowing && `allow ${allowing.text}`);
+  }
+}
+
+function ofThings(grants: readonly GrantPattern[]): string[] {
+  return grants.flatMap((grant) => (grant.kind === "things" ? [grant.text] : []));
 }
 
 /** Whether a key may use something now, and why. */

@@ -20,7 +20,12 @@ export interface Narrowing {
   server: string;
   /** The host's version of the same list, if the server may list it differently to this caller. */
   common?: readonly Params[] | undefined;
+  /** How the caller's endpoint shows an item, if not in full names. */
+  show?: ShowItem | undefined;
 }
+
+/** An item as an endpoint shows it; `outward` is the item in full names. */
+export type ShowItem = (kind: ListKind, server: string, item: { item: Params; outward: Params }) => Params;
 
 /** The kind of thing that a list contains. */
 export function thingOf(kind: ListKind): ThingKind {
@@ -31,20 +36,16 @@ export function thingOf(kind: ListKind): ThingKind {
 export function narrowed(
   kind: ListKind,
   { items, outward }: { items: readonly Params[]; outward: readonly Params[] },
-  { access, principal, server, common = [] }: Narrowing,
+  { access, principal, server, common = [], show }: Narrowing,
 ): readonly Params[] {
   if (access.isOpen(thingOf(kind), server)) return outward;
   const others = new Map(common.map((item) => [nameOf(kind, item), item]));
-  return outward.filter((_, index) => {
+  return outward.flatMap((each, index): readonly Params[] => {
     const item = items[index] ?? {};
     const versions = [item, others.get(nameOf(kind, item)) ?? item];
-    return (
-      decideListed(
-        access,
-        principal,
-        versions.map((version) => listedTarget(kind, server, version)),
-      ).kind !== "denied"
-    );
+    const targets = versions.map((version) => listedTarget(kind, server, version));
+    if (decideListed(access, principal, targets).kind === "denied") return [];
+    return [show ? show(kind, server, { item, outward: each }) : each];
   });
 }
 
@@ -63,8 +64,10 @@ export function decideListed(
 }
 
 export function listedTarget(kind: ListKind, server: string, item: Params): AccessTarget {
-  const annotations = kind === "tools" && isRecord(item["annotations"]) ? item["annotations"] : undefined;
-  return { kind: thingOf(kind), server, name: nameOf(kind, item), annotations };
+  const name = nameOf(kind, item);
+  if (kind !== "tools") return { kind: thingOf(kind), server, name };
+  const annotations = isRecord(item["annotations"]) ? item["annotations"] : undefined;
+  return { kind: "tool", server, name, annotations, inputSchema: item["inputSchema"] };
 }
 
 export function nameOf(kind: ListKind, item: Params): string {

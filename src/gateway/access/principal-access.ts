@@ -1,6 +1,12 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { decidedAs, serverTarget, type AccessTarget, type RequestTarget } from "../../host/directory/access-target.ts";
+import {
+  decidedAs,
+  serverTarget,
+  setTarget,
+  type AccessTarget,
+  type RequestTarget,
+} from "../../host/directory/access-target.ts";
 import { stricter, type Decision, type Policy } from "../../host/directory/policy.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Principal } from "../../server/core/principal.ts";
@@ -10,7 +16,8 @@ export type Operation = "list" | "use";
 /**
  * Narrows what a principal may see and use, in addition to the host's policy. The server itself is decided first: if it
  * is denied, so is everything of it. Both operations are decided, and the stricter decision counts for both, so that
- * nothing is hidden that can be used, and nothing shown that cannot.
+ * nothing is hidden that can be used, and nothing shown that cannot. A set is decided as a whole, with the kind `set`, and
+ * each thing in it: its target has the name of the set.
  */
 export type Decide = (principal: Principal, operation: Operation, target: AccessTarget) => Decision;
 
@@ -54,6 +61,12 @@ export class PrincipalAccess {
   /** Whether nothing of this kind needs an individual decision. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
     return this.#decide === undefined && this.#policy.isOpen(kind, server);
+  }
+
+  /** Whether the principal may use the address of a set. */
+  reachesSet(principal: Principal, name: string): boolean {
+    const decide = this.#decide;
+    return !decide || this.#ask(decide, principal, setTarget(name)).kind !== "denied";
   }
 
   /** Whether the principal may know that the server exists. */

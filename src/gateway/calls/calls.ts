@@ -198,7 +198,7 @@ export class Calls implements CallRunner {
   #stateOf({ server, method, params, exchange }: UpstreamCall): RequestState | undefined {
     const { requestState } = params;
     if (requestState === undefined || exchange.caller.era === "legacy" || !isInteractive(method)) return undefined;
-    return this.#states.open(requestState, bindingOf(exchange.principal, { server, method, params }));
+    return this.#states.open(requestState, bindingOf(exchange, { server, method, params }));
   }
 
   async #callModern(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
@@ -240,7 +240,7 @@ export class Calls implements CallRunner {
         done();
       }
     };
-    const binding = () => bindingOf(exchange.principal, call);
+    const binding = () => bindingOf(exchange, call);
     return this.#parked.begin(whole, { exchange, capabilities, binding });
   }
 }

@@ -22,7 +22,7 @@ interface PassOptions {
  */
 export async function passThrough(call: PreparedCall, { state, states, maxRounds }: PassOptions): Promise<Result> {
   const { server, method, exchange, capabilities, lease } = call;
-  const { caller, signal, principal } = exchange;
+  const { caller, signal } = exchange;
   const { client } = lease;
   const options = reportsTo(caller);
   options.signal = signal;
@@ -47,7 +47,7 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
     }
     const asked = inputRequests === undefined ? rest : { ...rest, inputRequests: asOurs(questions) };
     if (passed.state === undefined && !passed.roots && passed.consent === undefined) return asked;
-    const binding = bindingOf(principal, { server, method, params: call.params });
+    const binding = bindingOf(exchange, { server, method, params: call.params });
     return { ...asked, requestState: states.seal(passed, binding) };
   }
   throw new NexusError("INPUT_FAILED", `The server asked ${maxRounds} times without finishing ${method}`);

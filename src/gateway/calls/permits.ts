@@ -36,7 +36,7 @@ export class Permits {
   async use(thing: NamedThing, exchange: GatewayExchange, pass: Pass): Promise<Result> {
     const { server, kind, given, params } = thing;
     const unknown = () => unknownNameWithAdvice(kind, given, this.#options.candidates(kind, exchange));
-    const permitted = await this.#permit({ server, method: exchange.method, params, exchange });
+    const permitted = await this.#permit({ server, method: exchange.method, params, exchange }, thing.refusal);
     if (!permitted) throw unknown();
     return kind === "resource" ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);
   }
@@ -61,10 +61,11 @@ export class Permits {
     return access.allows(principal, { kind: "task", server, tool: made });
   }
 
-  /** The call if it is permitted, with consent noted; otherwise undefined. */
-  async #permit(call: UpstreamCall): Promise<UpstreamCall | undefined> {
+  /** The call if it is permitted, with consent noted; otherwise undefined. Nobody is asked for consent to what is refused. */
+  async #permit(call: UpstreamCall, refusal?: NexusError): Promise<UpstreamCall | undefined> {
     const { logger } = this.#options;
     const { decision, target } = await this.#judge(call);
+    if (refusal && decision.kind !== "denied") throw refusal;
     if (decision.kind === "allowed") return call;
     if (decision.kind === "needs-consent" && (await this.#isConsented(call, target))) {
       return { ...call, isConsented: true };

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
 import { bindingOf, digestOf, RequestStates } from "./request-state.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import type { Principal } from "../../server/core/principal.ts";
 import { Seal } from "../../server/core/seal.ts";
+import { EVERYTHING, type View } from "../names/view.ts";
 
 const WHO = { id: "a", tenant: "t" };
+const binding = (principal: Principal, call: { server: string; method: string; params: Params }) =>
+  bindingOf({ principal, endpoint: EVERYTHING }, call);
 const CALL = { server: "s", method: "tools/call", params: { name: "x", arguments: { a: 1, b: [{ c: 2, d: 3 }] } } };
 
 test("the same call has the same binding, in any order of its members and with any state", () => {
@@ -17,7 +22,7 @@ test("the same call has the same binding, in any order of its members and with a
       name: "x",
     },
   };
-  expect(bindingOf(WHO, again)).toBe(bindingOf(WHO, CALL));
+  expect(binding(WHO, again)).toBe(binding(WHO, CALL));
 });
 
 test.each([
@@ -29,7 +34,13 @@ test.each([
   [WHO, { ...CALL, params: { ...CALL.params, arguments: { a: 1, b: [{ c: 2, d: 4 }] } } }],
   [WHO, { ...CALL, params: { ...CALL.params, arguments: { a: 1, b: [{ c: 2 }, { d: 3 }] } } }],
 ])("another caller, server or call is another (%#)", (who, call) => {
-  expect(bindingOf(who, call)).not.toBe(bindingOf(WHO, CALL));
+  expect(binding(who, call)).not.toBe(binding(WHO, CALL));
+});
+
+test("a state of a call in a set belongs to that set alone", () => {
+  const endpoints: View[] = [EVERYTHING, { kind: "set", name: "a" }, { kind: "set", name: "b" }];
+  const bindings = endpoints.map((endpoint) => bindingOf({ principal: WHO, endpoint }, CALL));
+  expect(new Set(bindings).size).toBe(3);
 });
 
 test("a member named like a built-in one counts like any other", () => {

@@ -3,7 +3,8 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
-import { principalKey, type Principal } from "../../server/core/principal.ts";
+import { principalKey } from "../../server/core/principal.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { Seal } from "../../server/core/seal.ts";
 
@@ -66,13 +67,14 @@ export function invalidState(): NexusError {
   });
 }
 
-/** What must be the same when a call is continued: principal, server, method and parameters. */
+/** What must be the same when a call is continued: principal, server, method and parameters, and the set if it is in one. */
 export function bindingOf(
-  principal: Principal,
+  { principal, endpoint: view }: Pick<GatewayExchange, "principal" | "endpoint">,
   { server, method, params }: { server: string; method: string; params: Params },
 ): string {
   const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...asked } = params;
-  return JSON.stringify(["request state", principalKey(principal), server, digestOf([method, asked])]);
+  const bound = ["request state", principalKey(principal), server, digestOf([method, asked])];
+  return JSON.stringify(view.kind === "set" ? [...bound, view.name] : bound);
 }
 
 /** The same digest for values with the same JSON. */

@@ -18,18 +18,29 @@ import type { PrincipalAccess } from "../access/principal-access.ts";
 import { renamed } from "../names/renamed.ts";
 import { ServerWatch } from "./server-watch.ts";
 import { taskNotice } from "../tasks/notice-of-task.ts";
-import { wantedByServer, type Wanted, type WantingParts } from "./wanted-by-server.ts";
+import type { Principal } from "../../server/core/principal.ts";
+import type { TaskPlace } from "../names/task-ids.ts";
+import { wantedByServer, type Wanted } from "./wanted-by-server.ts";
 
-export interface ListeningParts extends WantingParts {
+export interface ListeningParts {
   host: Host;
   calls: CallRunner;
   catalogs: Catalogs;
-  access: PrincipalAccess;
+  /** What the endpoint shows now; undefined if it was a set that is gone. */
+  findSelection: () => ListenedSelection | undefined;
+  /** Calls the listener when sets may have changed; the returned function removes it. */
+  onSetsChanged: (listener: () => void) => () => void;
   owners: OwnerChanges;
   /** The key of the caller's connections among those of all owners. */
   ownerKey: string;
   logger: Logger;
   onClosed: (listening: ServersListening) => void;
+}
+
+/** Who may hear what at an endpoint. */
+interface ListenedSelection {
+  access: PrincipalAccess;
+  permits: { mayFollow: (task: TaskPlace, principal: Principal) => Promise<boolean> };
 }
 
 /** The subscription of one caller to one or more servers. */
@@ -39,6 +50,7 @@ export class ServersListening implements Listening {
   readonly #listChanges: ListChanges;
   readonly #watches = new Map<string, { watch: ServerWatch; wanted: Wanted }>();
   readonly #stops: (() => void)[];
+  #selection: ListenedSelection | undefined;
   #accepted: Interests = {};
   /** One update at a time. */
   readonly #turns = new Turns();
@@ -58,11 +70,13 @@ export class ServersListening implements Listening {
   private constructor(request: GatewayListenRequest, parts: ListeningParts) {
     this.#request = request;
     this.#parts = parts;
+    this.#selection = parts.findSelection();
     this.#listChanges = new ListChanges((notification) => this.#tell(notification));
     this.#stops = [
       parts.catalogs.on((changed) => {
         if (!this.#hearsItself(changed.server)) this.#listsChanged(changed);
       }),
+      ...(request.view.kind === "set" ? [parts.onSetsChanged(() => this.#setsChanged())] : []),
       parts.owners.on(parts.ownerKey, (changed) => this.#listsChanged(changed)),
       parts.host.on((event) => {
         const isBack = event.kind === "state" && (event.state.kind === "ready" || event.state.kind === "degraded");
@@ -99,7 +113,7 @@ export class ServersListening implements Listening {
     // Changes are passed on from here, so that none is lost while the servers are asked.
     const lists = await this.#offeredLists(interests.lists ?? []);
     this.#accepted = { ...this.#accepted, lists };
-    const wanted = await wantedByServer(interests, this.#request, this.#parts);
+    const wanted = await this.#wanted(interests);
     const gone = [...this.#watches.keys()].filter((server) => !wanted.has(server));
     const agreed = await Promise.all([...wanted].map(([server, its]) => this.#watch(server, its)));
     await Promise.all(gone.map((server) => this.#unwatch(server)));
@@ -110,10 +124,30 @@ export class ServersListening implements Listening {
     };
   }
 
+  async #wanted(interests: Interests): Promise<Map<string, Wanted>> {
+    const { host, calls } = this.#parts;
+    const access = this.#selection?.access;
+    const mayFollow = (task: TaskPlace) => this.#mayFollow(task);
+    return access ? wantedByServer(interests, this.#request, { host, calls, access, mayFollow }) : new Map();
+  }
+
+  async #mayFollow(task: TaskPlace): Promise<boolean> {
+    return this.#selection?.permits.mayFollow(task, this.#request.principal) ?? false;
+  }
+
+  /** A set that changed may show something else; one that is gone has nothing more to tell. */
+  #setsChanged(): void {
+    const selection = this.#parts.findSelection();
+    if (selection === this.#selection) return;
+    this.#selection = selection;
+    if (selection) this.#listChanges.add(CHANGING_LISTS.filter((list) => this.#accepted.lists?.includes(list)));
+    else this.#request.onEnd?.();
+  }
+
   /** The endpoint of all servers reports all lists; that of one server reports those that the server declares. */
   async #offeredLists(asked: readonly ChangingList[]): Promise<readonly ChangingList[]> {
     const { view } = this.#request;
-    if (view.kind === "all") return asked;
+    if (view.kind !== "one") return asked;
     const { capabilities } = await this.#parts.catalogs.of(view.server).nature();
     return asked.filter((list) => capabilities[list]?.listChanged === true);
   }
@@ -163,7 +197,7 @@ export class ServersListening implements Listening {
   #listsChanged({ server, lists }: ListsChanged): void {
     const { view, principal } = this.#request;
     if (view.kind === "one" && view.server !== server) return;
-    if (!this.#parts.access.sees(principal, server)) return;
+    if (!this.#selection?.access.sees(principal, server)) return;
     this.#listChanges.add(lists.filter((list) => this.#accepted.lists?.includes(list)));
   }
 
@@ -184,12 +218,12 @@ export class ServersListening implements Listening {
   }
 
   #taskChanged(server: string, { taskId, notification }: TaskChanged): void {
-    const { calls, mayFollow, logger } = this.#parts;
+    const { calls, logger } = this.#parts;
     const known = this.#watches.get(server)?.wanted.tasks.get(taskId);
     const task = calls.findTask(known, this.#request.principal);
     if (known === undefined || !task) return;
     callListener(async () => {
-      if (!(await mayFollow(task))) return;
+      if (!(await this.#mayFollow(task))) return;
       this.#tell(await taskNotice(notification, { server, taskId: known, request: this.#request, calls }));
     }, logger);
   }
@@ -206,7 +240,7 @@ export class ServersListening implements Listening {
 
   /** Access rules can change while a subscription is open. */
   #hears(server: string, uri: string): boolean {
-    return this.#parts.access.hears(this.#request.principal, server, uri);
+    return this.#selection?.access.hears(this.#request.principal, server, uri) ?? false;
   }
 
   #outward(server: string, uri: string): string {

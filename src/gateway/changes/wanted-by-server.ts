@@ -4,7 +4,7 @@ import type { GatewayListenRequest } from "../names/view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { resolveFullUri } from "../names/names.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
-import type { TaskPlace } from "../names/task-ids.ts";
+import { belongsTo, type TaskPlace } from "../names/task-ids.ts";
 
 /** The interests of a caller in one server, in that server's names. */
 export interface Wanted {
@@ -46,7 +46,7 @@ export async function wantedByServer(
   }
   for (const id of tasks.slice(0, MAX_WATCHED)) {
     const task = calls.findTask(id, principal);
-    if (!task || (view.kind === "one" && task.server !== view.server)) continue;
+    if (!task || !belongsTo(view, task)) continue;
     if (await mayFollow(task)) of(task.server).tasks.set(task.taskId, id);
   }
   return wanted;

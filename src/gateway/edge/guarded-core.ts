@@ -3,11 +3,11 @@ import type { Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Core, Listening, ListenRequest, Offer } from "../../server/core/core.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
-import type { Audit, Outcome } from "../operation/audit.ts";
+import type { Audit, AuditRecord, Outcome } from "../operation/audit.ts";
 import { inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { Metrics } from "../operation/metrics.ts";
-import { EVERYTHING, type GatewayExchange, type View, type Views } from "../names/view.ts";
+import { EVERYTHING, viewKey, type GatewayExchange, type View, type Views } from "../names/view.ts";
 import type { CallGate } from "./call-gate.ts";
 
 export interface GuardedCoreOptions {
@@ -27,7 +27,7 @@ export class GuardedCore implements Core<View> {
 
   constructor(view: View, options: GuardedCoreOptions) {
     this.endpoint = view;
-    this.name = view.kind === "one" ? view.server : "";
+    this.name = viewKey(view);
     this.#options = options;
   }
 
@@ -86,18 +86,19 @@ export class GuardedCore implements Core<View> {
   }
 
   #fail(error: unknown, method: string): never {
-    const server = this.name === "" ? undefined : this.name;
+    const server = this.endpoint.kind === "one" ? this.endpoint.server : undefined;
     throw inCallerWords(this.#options.failures.report(error, { server, method }));
   }
 
   #record(exchange: GatewayExchange, outcome: Outcome, durationMs: number): void {
     const { metrics, audit } = this.#options;
     const { principal, method, caller } = exchange;
-    const target = targetOf(exchange);
+    const target = this.#targetOf(exchange);
     const server = this.#serverOf(exchange, target);
     metrics.called({ server, method, outcome, durationMs });
     const at = Date.now() - durationMs;
-    const record = { at, principal, era: caller.era, server, method, target, outcome, durationMs };
+    const record: AuditRecord = { at, principal, era: caller.era, server, method, target, outcome, durationMs };
+    if (this.endpoint.kind === "set") record.set = this.endpoint.name;
     try {
       const written: unknown = audit(record);
       if (written instanceof Promise) written.catch(this.#onAuditError);
@@ -119,39 +120,55 @@ export class GuardedCore implements Core<View> {
     const end = target?.indexOf(isUri ? "+" : "__") ?? -1;
     const prefix = target === undefined || end < 1 ? "" : target.slice(0, end);
     const server = isUri ? prefix : (views.serverOfPrefix(prefix) ?? "");
-    return server !== "" && views.sees(principal, server) ? server : "";
+    return server !== "" && views.sees(principal, server, this.endpoint) ? server : "";
+  }
+
+  /** What has a name of its own in a set is recorded under its full name. */
+  #targetOf({ method, params }: GatewayExchange): string | undefined {
+    const target = params["name"] ?? params["uri"] ?? params["taskId"];
+    if (typeof target !== "string") return undefined;
+    if (this.endpoint.kind !== "set") return target;
+    const kind = method === "prompts/get" ? "prompt" : "tool";
+    return this.#options.views.findFullName(this.endpoint, kind, target) ?? target;
   }
 }
 
-/** The endpoints of a gateway: one for all servers, and one for each server alone. */
+/** The endpoints of a gateway: one for all servers, one for each server alone, and one for each set. */
 export class Endpoints {
   readonly all: GuardedCore;
   readonly #options: GuardedCoreOptions;
-  readonly #ones = new Map<string, GuardedCore>();
+  readonly #others = new Map<string, GuardedCore>();
 
   constructor(options: GuardedCoreOptions) {
     this.#options = options;
     this.all = new GuardedCore(EVERYTHING, options);
   }
 
-  /** For a server that exists. */
+  /** For a server or set that exists. */
   of(view: View): GuardedCore {
     if (view.kind === "all") return this.all;
-    const known = this.#ones.get(view.server);
+    const key = viewKey(view);
+    const known = this.#others.get(key);
     if (known) return known;
-    const one = new GuardedCore(view, this.#options);
-    this.#ones.set(view.server, one);
-    return one;
+    const other = new GuardedCore(view, this.#options);
+    this.#others.set(key, other);
+    return other;
+  }
+
+  /** The endpoints of sets for which this is true; they are forgotten. */
+  takeSets(isMeant: (name: string) => boolean): GuardedCore[] {
+    const taken = [...this.#others.values()].filter(({ endpoint: view }) => view.kind === "set" && isMeant(view.name));
+    for (const { name } of taken) this.#others.delete(name);
+    return taken;
+  }
+
+  reaches(principal: Principal, view: View): boolean {
+    return this.#options.views.reaches(principal, view);
   }
 
   sees(principal: Principal, server: string): boolean {
     return this.#options.views.sees(principal, server);
   }
-}
-
-function targetOf({ params }: GatewayExchange): string | undefined {
-  const target = params["name"] ?? params["uri"] ?? params["taskId"];
-  return typeof target === "string" ? target : undefined;
 }
 
 function outcomeOf({ resultType, isError }: Result): Outcome {

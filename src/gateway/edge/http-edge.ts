@@ -21,6 +21,7 @@ import type { FailureLog } from "../operation/failure-log.ts";
 import type { EdgeTenant } from "./edge-tenant.ts";
 import { sendFrontPage, wantsPage, type ShownServers } from "./front-page.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
+import type { View } from "../names/view.ts";
 import { routeOf, type Route } from "./routes.ts";
 import { toolManifest } from "./tool-manifest.ts";
 
@@ -106,8 +107,7 @@ export class HttpEdge {
     const { principal, endpoints } = visit;
     if (route.kind === "mcp") {
       const { view } = route;
-      if (view.kind === "one" && !endpoints.sees(principal, view.server))
-        return refuseUnread(req, res, noServer(view.server));
+      if (view.kind !== "all" && !endpoints.reaches(principal, view)) return refuseUnread(req, res, noView(view));
       return this.#mcp.serve(req, res, { core: endpoints.of(view), principal });
     }
     if (route.kind === "sse") return this.#mcp.openSse(req, res, { core: endpoints.all, principal });
@@ -116,7 +116,7 @@ export class HttpEdge {
       return refuseUnread(req, res, invalidRequest(`Not found: ${req.url}. The MCP endpoint is /mcp`, 404));
     }
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
-    if (route.kind === "tools") return this.#tellTools(res, route.server, visit);
+    if (route.kind === "tools") return this.#tellTools(res, route.view, visit);
     if (!this.#options.seesMetrics(principal)) return refuse(res, NOT_FOR_CALLERS);
     const text = this.#options.metrics(principal);
     res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
@@ -148,20 +148,22 @@ export class HttpEdge {
     sendJson(res, isReady ? 200 : 503, { status: isReady ? "ready" : "starting" });
   }
 
-  async #tellTools(res: ServerResponse, server: string, { endpoints, principal }: Visit): Promise<void> {
+  async #tellTools(res: ServerResponse, view: View, { endpoints, principal }: Visit): Promise<void> {
     const { unread } = this.#options;
-    if (!endpoints.sees(principal, server)) return refuse(res, noServer(server));
+    if (!endpoints.reaches(principal, view)) return refuse(res, noView(view));
     const left = new AbortController();
     res.once("close", () => left.abort(new NexusError("CANCELLED", "The caller closed its connection")));
     try {
-      const core = endpoints.of({ kind: "one", server });
-      const text = JSON.stringify({ server, tools: await toolManifest(core, principal, left.signal) });
+      const tools = await toolManifest(endpoints.of(view), principal, left.signal);
+      const text = JSON.stringify(view.kind === "set" ? { set: view.name, tools } : { server: serverOf(view), tools });
       if (unread.mayWrite(res, principal, text.length)) sendText(res, 200, text);
       else refuse(res, overloaded(NO_ROOM));
     } catch (thrown) {
       const error = asNexusError(thrown);
       const { message } = callerErrorOf(error);
-      sendJson(res, HTTP_STATUSES[error.code], { error: { ...dataFor(error.with({ server })), message } });
+      sendJson(res, HTTP_STATUSES[error.code], {
+        error: { ...dataFor(error.with({ server: serverOf(view) })), message },
+      });
     }
   }
 }
@@ -194,6 +196,12 @@ async function keepOpen(
 const NOT_FOR_CALLERS = invalidRequest("/metrics needs a key with the role operator or admin", 403);
 const CIRCLE = invalidRequest("Loop detected: this request already passed through this gateway", 508);
 
-function noServer(server: string): ReturnType<typeof invalidRequest> {
-  return invalidRequest(`This gateway has no server "${server}"`, 404);
+/** The same for one that does not exist and one that the caller may not use. */
+function noView(view: View): ReturnType<typeof invalidRequest> {
+  const what = view.kind === "set" ? `set "${view.name}"` : `server "${serverOf(view)}"`;
+  return invalidRequest(`This gateway has no ${what}`, 404);
+}
+
+function serverOf(view: View): string | undefined {
+  return view.kind === "one" ? view.server : undefined;
 }

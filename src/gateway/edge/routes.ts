@@ -3,7 +3,7 @@ import { EVERYTHING, type View } from "../names/view.ts";
 /** What a path stands for. */
 export type Route =
   | { kind: "mcp"; view: View }
-  | { kind: "tools"; server: string }
+  | { kind: "tools"; view: View }
   | { kind: "home" | "sse" | "messages" | "healthz" | "readyz" | "metrics" | "unknown" };
 
 const PLAIN: Readonly<Record<string, Route>> = {
@@ -17,7 +17,7 @@ const PLAIN: Readonly<Record<string, Route>> = {
 };
 
 const UNKNOWN: Route = { kind: "unknown" };
-const OF_SERVER = /^\/servers\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
+const OF_VIEW = /^\/(servers|sets)\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
 
 /** `url` as in the request line. */
 export function routeOf(url: string): Route {
@@ -27,7 +27,8 @@ export function routeOf(url: string): Route {
   const path = written.length > 1 && written.endsWith("/") ? written.slice(0, -1) : written;
   const plain = Object.hasOwn(PLAIN, path) ? PLAIN[path] : undefined;
   if (plain) return plain;
-  const [, server, what] = OF_SERVER.exec(path) ?? [];
-  if (server === undefined) return UNKNOWN;
-  return what === "mcp" ? { kind: "mcp", view: { kind: "one", server } } : { kind: "tools", server };
+  const [, of, name, what] = OF_VIEW.exec(path) ?? [];
+  if (name === undefined) return UNKNOWN;
+  const view: View = of === "sets" ? { kind: "set", name } : { kind: "one", server: name };
+  return { kind: what === "mcp" ? "mcp" : "tools", view };
 }

@@ -16,7 +16,7 @@ import type { CacheScope } from "./freshness.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListSet, Reading } from "./list-set.ts";
 import type { KnownList } from "./known-list.ts";
-import { narrowed, thingOf } from "../access/narrowed.ts";
+import { narrowed, thingOf, type ShowItem } from "../access/narrowed.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import { within } from "../../async/within.ts";
 
@@ -32,6 +32,8 @@ export interface AggregateOptions {
   waitMs: number;
   /** Items on a page. */
   pageSize: number;
+  /** How items are shown, if not in full names. */
+  show?: ShowItem | undefined;
 }
 
 /** A server whose list is missing or old. */
@@ -92,7 +94,7 @@ export class AggregateLists {
   }
 
   async page(kind: ListKind, exchange: GatewayExchange): Promise<Result> {
-    const { access, cursors } = this.#options;
+    const { access, cursors, show } = this.#options;
     const position = positionIn(cursors.open(exchange));
     const { principal } = exchange;
     const asked: AskedList = { kind, exchange, declared: this.#declared.of(exchange.caller) };
@@ -107,7 +109,8 @@ export class AggregateLists {
     for (const { server, list, common } of parts) {
       const at = items.length;
       starts.push({ server, at });
-      for (const item of list ? narrowed(kind, list, { access, principal, server, common }) : []) items.push(item);
+      for (const item of list ? narrowed(kind, list, { access, principal, server, common, show }) : [])
+        items.push(item);
       // The list became shorter: continue with the next server and skip nothing of it.
       if (position?.server === server) start = Math.min(at + position.taken, items.length);
     }
@@ -145,10 +148,10 @@ export class AggregateLists {
 
   /** What is known now and the principal may see, without waiting for a server. */
   known(kind: ListKind, principal: Principal): Params[] {
-    const { catalogs, access } = this.#options;
+    const { catalogs, access, show } = this.#options;
     return this.shownTo(principal).flatMap(({ id: server }) => {
       const list = catalogs.of(server).common.find(kind);
-      return list ? narrowed(kind, list, { access, principal, server }) : [];
+      return list ? narrowed(kind, list, { access, principal, server, show }) : [];
     });
   }
 

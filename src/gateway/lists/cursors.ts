@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { GatewayExchange } from "../names/view.ts";
+import { viewKey, type GatewayExchange } from "../names/view.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
@@ -32,5 +32,5 @@ export function invalidCursor(): NexusError {
 }
 
 function boundTo({ principal, endpoint: view, method }: GatewayExchange): string {
-  return JSON.stringify(["cursor", principalKey(principal), view.kind === "one" ? view.server : "", method]);
+  return JSON.stringify(["cursor", principalKey(principal), viewKey(view), method]);
 }

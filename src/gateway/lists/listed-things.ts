@@ -175,8 +175,8 @@ export class ListedThings {
         break;
       }
       const name = nameOf(kind, item);
-      // If two items have the same name, the first one is offered.
-      if (!things.has(name)) things.set(name, listedTarget(kind, server, item));
+      // If two items have the same name, the first one is offered. Schemas can be large, and no rule for one server reads them.
+      if (!things.has(name)) things.set(name, { ...listedTarget(kind, server, item), inputSchema: undefined });
     }
     if (this.#shown.size >= MAX_SHOWN) this.#shown.takeOldest(() => true);
     this.#shown.set(keyOf(kind, server, exchange), shown);

@@ -5,6 +5,7 @@ import type { Implementation } from "../../protocol/mcp.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Offer } from "../../server/core/core.ts";
+import type { CompiledSet } from "../sets/compiled-set.ts";
 import type { ServerNature } from "./server-nature.ts";
 
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";
@@ -51,6 +52,15 @@ export function offerOfAll(servers: readonly ServerStatus[], natures: readonly S
     instructions: instructionsFor(servers),
     ...UNKEPT,
   };
+}
+
+/** What a set offers: the same as all servers, under the name of the set and with its own words. */
+export function offerOfSet(set: CompiledSet, natures: readonly ServerNature[]): Offer {
+  return { ...offerOfAll([], natures), serverInfo: setInfo(set), instructions: set.description };
+}
+
+export function setInfo({ name, description }: CompiledSet): Implementation {
+  return { name, ...(description === undefined ? {} : { title: description }), version: VERSION };
 }
 
 /** The offer can change with the configuration at any time, without a notification. */

@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import { targetKind } from "../../protocol/methods.ts";
 import type { View } from "./view.ts";
-import { resolveFullName, resolveFullUri } from "./names.ts";
+import type { Own } from "./names.ts";
 
 export type ThingKind = "tool" | "prompt" | "resource";
 
@@ -18,13 +18,14 @@ export interface NamedThing {
   given: string;
   /** The parameters in the names of that server. */
   params: Params;
+  /** Why the request is refused if the caller may use the thing; a caller that may not is answered as if it did not exist. */
+  refusal?: NexusError | undefined;
 }
 
 export interface KnownNames {
-  isServer: (id: string) => boolean;
-  /** The server whose tool and prompt names begin with this prefix. */
-  serverOf: (prefix: string) => string | undefined;
-  /** Full names that the caller may have meant. */
+  /** The thing with this name at an endpoint of several servers. */
+  resolve: (kind: ThingKind, given: string) => Own | undefined;
+  /** Names that the caller may have meant. */
   candidates: (kind: ThingKind) => readonly string[];
 }
 
@@ -70,7 +71,7 @@ function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, 
   const given = params[member];
   if (typeof given !== "string") throw invalid(`"${member}" must be a string`);
   if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
-  const own = member === "name" ? resolveFullName(given, known.serverOf) : resolveFullUri(given, known.isServer);
+  const own = known.resolve(kind, given);
   if (!own) throw unknownNameWithAdvice(kind, given, known.candidates(kind));
   return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
 }

@@ -14,7 +14,9 @@ export interface AuditRecord {
   /** Empty if the call is not for a single server. */
   server: string;
   method: string;
-  /** The tool, prompt, resource or task, with the name that the caller used. */
+  /** The set at whose endpoint it was. */
+  set?: string;
+  /** The tool, prompt, resource or task, with the name that the caller used; in a set, with the full name. */
   target: string | undefined;
   outcome: Outcome;
   durationMs: number;

@@ -9,7 +9,7 @@ import type { Principal } from "../../server/core/principal.ts";
 import type { PreparedCall } from "../upstream/prepared-call.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
-import { TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "../names/task-ids.ts";
+import { belongsTo, TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "../names/task-ids.ts";
 import { canonicalResult, capabilityMissing } from "../upstream/upstream-answer.ts";
 import { capabilitiesFor, knowsTasks } from "../upstream/upstream-capabilities.ts";
 import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
@@ -47,7 +47,9 @@ export class TasksOfCallers {
         mayHaveReached: true,
       });
     }
-    const place = { server, taskId, tool: String(params["name"]) };
+    const { endpoint: view } = exchange;
+    const set = view.kind === "set" ? view.name : undefined;
+    const place = { server, taskId, tool: String(params["name"]), set };
     this.#connections.keep(place, call);
     return withTaskId(withoutReservedMeta(result), this.#ids.seal(place, exchange.principal));
   }
@@ -69,7 +71,7 @@ export class TasksOfCallers {
     }
     const { endpoint: view, principal } = exchange;
     const place = this.find(params["taskId"], principal);
-    if (!place || (view.kind === "one" && view.server !== place.server)) throw unknownTask();
+    if (!place || !belongsTo(view, place)) throw unknownTask();
     const answer = await this.#connections.with(place, exchange, (connection) => {
       const asked = { ...params, taskId: place.taskId };
       return connection.legacy

@@ -70,6 +70,11 @@ export class ServedTenants {
     return (this.#others.get(name) ?? this.#add(name, this.#options.open)).tenant;
   }
 
+  /** Those that were used. */
+  all(): ServedTenant[] {
+    return [this.first, ...[...this.#others.values()].map(({ tenant }) => tenant)];
+  }
+
   /** Opens no more: callers that wait for it are turned away. */
   drain(): void {
     this.#ending.abort(new NexusError("CLOSED", "The gateway is closing"));

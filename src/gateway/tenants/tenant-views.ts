@@ -4,6 +4,7 @@ import type { Core, Listening, Offer } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { GatewayExchange, GatewayListenRequest, View, Views } from "../names/view.ts";
+import type { ThingKind } from "../names/target.ts";
 import type { TenantLifetime } from "./tenant-lifetime.ts";
 import { TenantListening } from "./tenant-listening.ts";
 
@@ -21,8 +22,17 @@ export class TenantViews implements Views {
   }
 
   /** False while it is closed. */
-  sees(principal: Principal, server: string): boolean {
-    return this.#lifetime.opened?.views.sees(principal, server) ?? false;
+  reaches(principal: Principal, view: View): boolean {
+    return this.#lifetime.opened?.views.reaches(principal, view) ?? false;
+  }
+
+  /** False while it is closed. */
+  sees(principal: Principal, server: string, view?: View): boolean {
+    return this.#lifetime.opened?.views.sees(principal, server, view) ?? false;
+  }
+
+  findFullName(view: View, kind: ThingKind, name: string): string | undefined {
+    return this.#lifetime.opened?.views.findFullName(view, kind, name);
   }
 
   serverOfPrefix(prefix: string): string | undefined {

@@ -5,12 +5,17 @@ import { targetKind } from "../../protocol/methods.ts";
 
 /** The target of access rules, with the name that its server uses. */
 export interface AccessTarget {
-  kind: "server" | "tool" | "resource" | "prompt" | "method";
+  kind: "server" | "tool" | "resource" | "prompt" | "method" | "set";
+  /** Its id; empty for a set, which has things of several servers. */
   server: string;
-  /** Name of a tool, prompt or method; URI or URI template of a resource; id of a server. */
+  /** Name of a tool, prompt, method or set; URI or URI template of a resource; id of a server. */
   name: string;
   /** Annotations of a tool, as its server lists it. */
   annotations?: ToolAnnotations | undefined;
+  /** Input schema of a tool, as its server lists it. */
+  inputSchema?: unknown;
+  /** The set in which it is listed or used; undefined elsewhere. */
+  set?: string | undefined;
 }
 
 /** The target of a request. Subscriptions, completions and tasks use the rules of other kinds: see `decidedAs`. */
@@ -31,6 +36,11 @@ export function decidedAs(target: RequestTarget): AccessTarget {
 
 export function serverTarget(server: string): AccessTarget {
   return { kind: "server", server, name: server };
+}
+
+/** A set as a whole: whether a caller may use its address. */
+export function setTarget(name: string): AccessTarget {
+  return { kind: "set", server: "", name };
 }
 
 /** The target of a request, in the names of its server. A method that is not known here may do anything. */

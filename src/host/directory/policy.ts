@@ -207,6 +207,7 @@ const NOUNS: Record<AccessTarget["kind"], string> = {
   resource: "Resource",
   prompt: "Prompt",
   method: "Method",
+  set: "Set",
 };
 
 function notAllowed(target: RequestTarget, reason: string): NexusError {

@@ -15,6 +15,7 @@ import {
   wrongMethod,
   type HttpRefusal,
 } from "./http-refusal.ts";
+import type { Core } from "../core/core.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
 import type { ServerLimits } from "../core/limits.ts";
@@ -150,6 +151,11 @@ export class LegacyHttp implements LegacyEndpoint {
       if (principalKey(session.principal) === key) void session.close();
     }
     await this.#ids.endAll(principal).catch(this.#onUnwritten);
+  }
+
+  /** Ends the sessions at an endpoint that is not served any more. */
+  endSessionsAt(core: Core): void {
+    for (const session of this.#sessions.values()) if (session.core === core) this.#end(session);
   }
 
   /** GET /sse: opens a session of HTTP+SSE. */

@@ -10,7 +10,7 @@ import { modern, send, type Answer } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { LegacyWire, send as post } from "../legacy/legacy-wire.ts";
 
-export type AccessWorldOptions = Pick<ServeOptions, "decide" | "door" | "audit"> &
+export type AccessWorldOptions = Pick<ServeOptions, "decide" | "door" | "audit" | "sets" | "logger"> &
   Pick<HostOptions, "policy"> & {
     entries?: Record<string, HostEntry>;
   };
@@ -56,6 +56,11 @@ export class AccessWorld implements AsyncDisposable {
     return server === undefined ? this.gateway.url : this.gateway.url.replace("/mcp", `/servers/${server}/mcp`);
   }
 
+  /** The endpoint of a set. */
+  setUrl(set: string): string {
+    return this.gateway.url.replace("/mcp", `/sets/${set}/mcp`);
+  }
+
   /** One request of a client of the newest revision. */
   async ask(method: string, params: Params = {}, asking: Asking = {}): Promise<WireMessage> {
     const answer = await this.#post(method, params, asking);
@@ -69,13 +74,14 @@ export class AccessWorld implements AsyncDisposable {
   }
 
   /** A session of an older client. */
-  async session({ server, user = "guest" }: Asking = {}, version = "2025-11-25"): Promise<LegacyWire> {
+  async session({ server, set, user = "guest" }: Asking = {}, version = "2025-11-25"): Promise<LegacyWire> {
+    const url = set === undefined ? this.url(server) : this.setUrl(set);
     const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "wire", version: "1" } };
     const message = { jsonrpc: "2.0", id: "i", method: "initialize", params };
-    const response = await post(this.url(server), message, { "x-user": user });
+    const response = await post(url, message, { "x-user": user });
     const id = response.headers.get("mcp-session-id") ?? "";
     const headers = { "mcp-session-id": id, "x-user": user };
-    const wire = new LegacyWire(this.url(server), headers, (await response.json()) as WireMessage);
+    const wire = new LegacyWire(url, headers, (await response.json()) as WireMessage);
     await wire.post({ method: "notifications/initialized" });
     return wire;
   }
@@ -95,15 +101,18 @@ export class AccessWorld implements AsyncDisposable {
   #post(
     method: string,
     params: Params,
-    { server, user = "guest", headers = {}, capabilities }: Asking,
+    { server, set, user = "guest", headers = {}, capabilities }: Asking,
   ): Promise<Answer> {
+    const url = set === undefined ? this.url(server) : this.setUrl(set);
     const meta = { [META.clientCapabilities]: capabilities ?? { ...TASKS, elicitation: { form: {} } } };
-    return send(this.url(server), modern(method, params, { meta, headers: { "x-user": user, ...headers } }));
+    return send(url, modern(method, params, { meta, headers: { "x-user": user, ...headers } }));
   }
 }
 
 export interface Asking {
   server?: string | undefined;
+  /** The endpoint of this set instead. */
+  set?: string | undefined;
   user?: string;
   headers?: Record<string, string | undefined>;
   capabilities?: object;

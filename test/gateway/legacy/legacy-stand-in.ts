@@ -28,6 +28,12 @@ export class StandInCore implements Views {
     return prefix;
   }
 
+  reaches(): boolean {
+    return true;
+  }
+
+  findFullName(): undefined {}
+
   sees(): boolean {
     return true;
   }

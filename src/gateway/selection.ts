@@ -1,0 +1,123 @@
+import type { Host, ServerStatus } from "../host/host.ts";
+import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
+import type { ListKind } from "../protocol/list-kinds.ts";
+import { ANYBODY, type Principal } from "../server/core/principal.ts";
+import type { Logger } from "../text/logger.ts";
+import type { PrincipalAccess } from "./access/principal-access.ts";
+import { Permits } from "./calls/permits.ts";
+import { AggregateLists, type AggregateOptions } from "./lists/aggregate-lists.ts";
+import type { ListedThings } from "./lists/listed-things.ts";
+import { resolveFullName, resolveFullUri, type Own } from "./names/names.ts";
+import type { KnownNames, ThingKind } from "./names/target.ts";
+import { EVERYTHING, type GatewayExchange } from "./names/view.ts";
+import type { CompiledSet } from "./sets/compiled-set.ts";
+import type { CallRunner } from "./upstream/call-runner.ts";
+
+/** What the selections of a core share. */
+export interface SelectionParts extends Omit<AggregateOptions, "access" | "show"> {
+  host: Host;
+  listed: ListedThings;
+  calls: CallRunner;
+  logger: Logger;
+}
+
+const LIST_OF: Record<ThingKind, ListKind> = { tool: "tools", prompt: "prompts", resource: "resources" };
+
+/**
+ * What endpoints show, under which names, and who may use it. There is one for everything of the host, whose servers are also
+ * shown one by one, and one for each set. It never changes: a set that is defined in another way is another selection.
+ */
+export class Selection {
+  readonly access: PrincipalAccess;
+  /** The joined lists of its servers. */
+  readonly lists: AggregateLists;
+  readonly permits: Permits;
+  /** Undefined: things have their full names, and are shown as they are. */
+  readonly set: CompiledSet | undefined;
+  readonly #host: Host;
+  /** For callers that may know of every server. */
+  readonly #openNames: KnownNames;
+
+  constructor(access: PrincipalAccess, parts: SelectionParts, set?: CompiledSet) {
+    const { host, listed, calls, logger } = parts;
+    this.access = access;
+    this.set = set;
+    this.#host = host;
+    this.lists = new AggregateLists({ ...parts, access, show: set && ((...item) => set.show(...item)) });
+    const candidates = (kind: ThingKind, exchange: GatewayExchange) => this.candidates(kind, exchange);
+    this.permits = new Permits({ access, listed, calls, candidates, logger });
+    this.#openNames = new SelectionNames(this, host, undefined);
+  }
+
+  find(server: string, principal: Principal): ServerStatus | undefined {
+    const found = this.#host.find(server);
+    return found && this.access.sees(principal, server) ? found : undefined;
+  }
+
+  get(server: string, principal: Principal): ServerStatus {
+    const found = this.find(server, principal);
+    if (found) return found;
+    const shown = this.lists.shownTo(principal).map(({ id }) => id);
+    throw unknownNameWithAdvice("server", server, shown).with({ server });
+  }
+
+  /** The names that a caller may use. */
+  namesFor(by: Caller): KnownNames {
+    return this.access.showsAllServers ? this.#openNames : new SelectionNames(this, this.#host, by);
+  }
+
+  /** What has this name, whether or not the caller may know of it. */
+  findNamed(kind: ThingKind, given: string): Own | undefined {
+    return this.#openNames.resolve(kind, given);
+  }
+
+  /** Names that a caller may have meant. None at the endpoint of one server: they are its own, and the caller was shown its list. */
+  candidates(kind: ThingKind, { endpoint: view, principal }: Caller): string[] {
+    if (view.kind === "one") return [];
+    return this.lists.known(LIST_OF[kind], principal).map(({ name, uri }) => String(kind === "resource" ? uri : name));
+  }
+}
+
+/** The names in a selection, of the servers that a caller may know of; without a caller, of all servers. */
+class SelectionNames implements KnownNames {
+  readonly #selection: Selection;
+  readonly #host: Host;
+  readonly #by: Caller | undefined;
+
+  constructor(selection: Selection, host: Host, by: Caller | undefined) {
+    this.#selection = selection;
+    this.#host = host;
+    this.#by = by;
+  }
+
+  resolve(kind: ThingKind, given: string): Own | undefined {
+    const { set } = this.#selection;
+    if (!set) return this.#resolveFull(kind, given);
+    const own = set.resolve(kind, given, (name) => this.#resolveFull(kind, name));
+    return own && this.#isServer(own.server) ? own : undefined;
+  }
+
+  candidates(kind: ThingKind): readonly string[] {
+    return this.#selection.candidates(kind, this.#by ?? EVERYBODY);
+  }
+
+  #resolveFull(kind: ThingKind, given: string): Own | undefined {
+    if (kind === "resource") return resolveFullUri(given, (id) => this.#isServer(id));
+    return resolveFullName(given, (prefix) => {
+      const server = this.#host.directory.findIdByPrefix(prefix);
+      return server !== undefined && this.#sees(server) ? server : undefined;
+    });
+  }
+
+  #isServer(id: string): boolean {
+    return this.#host.find(id) !== undefined && this.#sees(id);
+  }
+
+  #sees(server: string): boolean {
+    return this.#by === undefined || this.#selection.access.sees(this.#by.principal, server);
+  }
+}
+
+type Caller = Pick<GatewayExchange, "endpoint" | "principal">;
+
+const EVERYBODY: Caller = { endpoint: EVERYTHING, principal: ANYBODY };

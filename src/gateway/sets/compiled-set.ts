@@ -1,0 +1,182 @@
+import type { Logger } from "../../text/logger.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { AccessTarget } from "../../host/directory/access-target.ts";
+import { Policy, type Decision } from "../../host/directory/policy.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
+import { withoutArguments, type WithoutArguments } from "../../schema/without-arguments.ts";
+import type { Own } from "../names/names.ts";
+import type { NamedThing, ThingKind } from "../names/target.ts";
+import { itemKey, type SetDefinition, type SetItem } from "./set-definition.ts";
+
+/** A tool or prompt that a set shows in another way. */
+interface ShownItem extends Own {
+  name: string | undefined;
+  description: string | undefined;
+  /** The names and values of its fixed arguments; undefined if there are none. */
+  fixed: Readonly<Record<string, unknown>> | undefined;
+}
+
+type NamedKind = "tool" | "prompt";
+
+/** The definition of a set in the form that requests need. It never changes: another definition is another object. */
+export class CompiledSet {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** Whether changed tools are refused until the changes are accepted. */
+  readonly isPinned: boolean;
+  readonly #policy: Policy;
+  readonly #logger: Logger;
+  /** By `server.name`. */
+  readonly #items: Readonly<Record<NamedKind, ReadonlyMap<string, ShownItem>>>;
+  /** By the name in the set. */
+  readonly #renamed: Readonly<Record<NamedKind, ReadonlyMap<string, ShownItem>>>;
+  /** Items as callers see them, by the item in full names. */
+  readonly #shown = new WeakMap<Params, Params>();
+  /** By the schema that the server lists. */
+  readonly #schemas = new WeakMap<object, WithoutArguments>();
+
+  constructor(
+    name: string,
+    { description, allow, deny, readOnly, pin, tools, prompts }: SetDefinition,
+    logger: Logger,
+  ) {
+    this.name = name;
+    this.description = description;
+    this.isPinned = pin === true;
+    this.#policy = new Policy({ allow, deny, readOnly }, () => undefined);
+    this.#logger = logger;
+    this.#items = { tool: shownItems(tools), prompt: shownItems(prompts) };
+    this.#renamed = { tool: byName(this.#items.tool), prompt: byName(this.#items.prompt) };
+  }
+
+  /** Whether the set contains it. A tool whose fixed arguments would be visible is not contained. */
+  decide(target: AccessTarget): Decision {
+    const decision = this.#policy.decide(undefined, target);
+    const { kind, server, name, inputSchema } = target;
+    if (decision.kind === "denied" || kind !== "tool" || inputSchema === undefined) return decision;
+    const fixed = this.#find("tool", server, name)?.fixed;
+    const narrowed = fixed && this.#narrow(inputSchema, target, Object.keys(fixed));
+    return narrowed?.kind === "problem" ? { kind: "denied", reason: "its fixed arguments cannot be hidden" } : decision;
+  }
+
+  /** The thing with this name in the set; `full` resolves the full names of things that have no other name here. */
+  resolve(kind: ThingKind, given: string, full: (given: string) => Own | undefined): Own | undefined {
+    if (kind === "resource") return full(given);
+    const renamed = this.#renamed[kind].get(given);
+    if (renamed) return renamed;
+    const own = full(given);
+    // Something with a name of its own has no other one.
+    return own && this.#find(kind, own.server, own.own)?.name === undefined ? own : undefined;
+  }
+
+  /** A listed item as callers of the set see it. `outward` is the item in full names. */
+  show(kind: ListKind, server: string, { item, outward }: { item: Params; outward: Params }): Params {
+    if (kind !== "tools" && kind !== "prompts") return outward;
+    const shown = this.#find(kind === "tools" ? "tool" : "prompt", server, String(item["name"]));
+    if (!shown) return outward;
+    const known = this.#shown.get(outward);
+    if (known) return known;
+    const made = this.#make(kind, shown, outward);
+    this.#shown.set(outward, made);
+    return made;
+  }
+
+  /** The same request with the fixed arguments. If the caller sends one of them, the request must be refused. */
+  prepare(thing: NamedThing, method: string): NamedThing {
+    const { kind, server, name, params } = thing;
+    const fixed = kind === "resource" ? undefined : this.#find(kind, server, name)?.fixed;
+    if (!fixed) return thing;
+    if (method === "completion/complete") return prepareCompletion(thing, fixed);
+    const { arguments: given = {} } = params;
+    if (!isRecord(given)) return { ...thing, refusal: invalid(`"arguments" must be an object`) };
+    return {
+      ...thing,
+      params: { ...params, arguments: { ...given, ...fixed } },
+      refusal: refusalOf(given, fixed, thing),
+    };
+  }
+
+  /** Whether callers of a tool do not send this argument. */
+  isFixed(server: string, tool: string, argument: string | undefined): boolean {
+    const fixed = this.#find("tool", server, tool)?.fixed;
+    return fixed !== undefined && argument !== undefined && Object.hasOwn(fixed, argument);
+  }
+
+  #find(kind: NamedKind, server: string, own: string): ShownItem | undefined {
+    const items = this.#items[kind];
+    return items.size === 0 ? undefined : items.get(`${server}.${own}`);
+  }
+
+  #make(kind: "tools" | "prompts", { name, description, fixed, ...own }: ShownItem, outward: Params): Params {
+    const made: Params = { ...outward };
+    if (name !== undefined) made["name"] = name;
+    if (description !== undefined) made["description"] = description;
+    if (!fixed) return made;
+    const names = Object.keys(fixed);
+    if (kind === "tools") {
+      const narrowed = this.#narrow(outward["inputSchema"], { server: own.server, name: own.own }, names);
+      // Not listed: `decide` denies it.
+      made["inputSchema"] = narrowed.kind === "schema" ? narrowed.schema : { type: "object" };
+    } else if (Array.isArray(outward["arguments"])) {
+      made["arguments"] = outward["arguments"].filter(
+        (each) => !(isRecord(each) && names.includes(String(each["name"]))),
+      );
+    }
+    return made;
+  }
+
+  #narrow(schema: unknown, { server, name }: Pick<AccessTarget, "server" | "name">, names: string[]): WithoutArguments {
+    if (!isRecord(schema)) return { kind: "schema", schema };
+    const known = this.#schemas.get(schema);
+    if (known) return known;
+    const narrowed = withoutArguments(schema, names);
+    if (narrowed.kind === "problem") {
+      const which = names.map((each) => `"${each}"`).join(", ");
+      this.#logger.warn(
+        `tool "${name}" of "${server}" is left out of the set "${this.name}": its fixed arguments (${which}) cannot be hidden, because ${narrowed.reason}`,
+      );
+    }
+    this.#schemas.set(schema, narrowed);
+    return narrowed;
+  }
+}
+
+function shownItems(written: Readonly<Record<string, SetItem>> = {}): ReadonlyMap<string, ShownItem> {
+  const entries = Object.entries(written).map(([key, { name, description, arguments: fixed = {} }]) => {
+    const { server, own } = itemKey(key) ?? { server: "", own: key };
+    return [key, { server, own, name, description, fixed: Object.keys(fixed).length > 0 ? fixed : undefined }] as const;
+  });
+  return new Map(entries);
+}
+
+function byName(items: ReadonlyMap<string, ShownItem>): ReadonlyMap<string, ShownItem> {
+  return new Map([...items.values()].flatMap((item) => (item.name === undefined ? [] : [[item.name, item]])));
+}
+
+/** Other arguments are completed with the fixed ones as their context. */
+function prepareCompletion(thing: NamedThing, fixed: Readonly<Record<string, unknown>>): NamedThing {
+  const { argument, context } = thing.params;
+  const completed = isRecord(argument) ? { [String(argument["name"])]: "" } : {};
+  const given = isRecord(context) && isRecord(context["arguments"]) ? context["arguments"] : {};
+  const full = { ...(isRecord(context) ? context : {}), arguments: { ...given, ...fixed } };
+  const refusal = refusalOf({ ...given, ...completed }, fixed, thing);
+  return { ...thing, params: { ...thing.params, context: full }, refusal };
+}
+
+function refusalOf(
+  given: object,
+  fixed: Readonly<Record<string, unknown>>,
+  { kind, given: name }: NamedThing,
+): NexusError | undefined {
+  const sent = Object.keys(fixed).find((argument) => Object.hasOwn(given, argument));
+  return sent === undefined ? undefined : invalid(`Unknown argument ${JSON.stringify(sent)} of ${kind} "${name}"`);
+}
+
+function invalid(message: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", message, {
+    rpc: { code: INVALID_PARAMS, message },
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { parseSetDefinition } from "./set-definition.ts";
+import { MemorySets } from "./set-source.ts";
+
+const tools = (items: object) => ({ allow: ["hub", "box.look"], tools: items });
+
+test("a definition is kept as it is written, without members that say nothing", () => {
+  const written = {
+    description: "For the desk",
+    allow: ["hub.search*", "box"],
+    deny: ["box.destroy"],
+    readOnly: false,
+    pin: true,
+    tools: { "hub.search.all": { name: "search", arguments: { repo: { owner: "acme" } } } },
+    prompts: { "box.greet": { arguments: { tone: "warm" } } },
+  };
+  const { readOnly: _, ...kept } = written;
+  expect(parseSetDefinition(written)).toEqual(kept);
+});
+
+test.each([
+  [null, "A set is an object"],
+  [{}, `"allow" must be a list of patterns`],
+  [{ allow: [] }, "The set would contain nothing"],
+  [{ allow: ["Hub!"] }, `"Hub!" is not a valid pattern`],
+  [{ allow: ["set:other"] }, `A set cannot contain another set: "set:other"`],
+  [{ allow: ["hub"], redOnly: true }, `"redOnly" is unknown in a set`],
+  [{ allow: ["hub"], readOnly: "yes" }, `"readOnly" must be true or false`],
+  [tools({ search: { name: "a" } }), `"search" is not the name of a tool`],
+  [tools({ "hub.search": { nme: "a" } }), `"nme" is unknown in tool "hub.search"`],
+  [tools({ "hub.search": { name: "a b" } }), `"a b" is not a valid name for the tool "hub.search"`],
+  [tools({ "hub.search": { name: "box__look" } }), `"box__look" looks like the name of another server's tool`],
+  [tools({ "hub.search": { name: "future__look" } }), `"future__look" looks like the name of another server's tool`],
+  [tools({ "hub.a": { name: "x" }, "hub.b": { name: "x" } }), `"hub.a" and "hub.b" would both be called "x"`],
+  [tools({ "box.change": { name: "x" } }), `The tool "box.change" is not in the set`],
+  [{ allow: ["hub"], deny: ["hub.a*"], tools: { "hub.ab": {} } }, `The tool "hub.ab" is not in the set`],
+  [tools({ "hub.search": { arguments: [] } }), `"arguments" of the tool "hub.search" must be an object`],
+  [
+    { allow: ["hub"], prompts: { "hub.greet": { arguments: { n: 1 } } } },
+    `"arguments" of the prompt "hub.greet" must be an object with texts as values`,
+  ],
+])("what cannot be served as it says is refused (%#)", (written, message) => {
+  expect(() => parseSetDefinition(written)).toThrow(message);
+});
+
+test("a source in memory replaces nothing if one definition is wrong", () => {
+  const sets = new MemorySets({ desk: { allow: ["hub"] } });
+  expect(() => sets.replace({ other: { allow: ["hub"] }, wrong: { allow: [] } })).toThrow("contain nothing");
+  expect(() => sets.replace({ "Not a name": { allow: ["hub"] } })).toThrow("not a valid name");
+  expect(sets.find("default", "desk")).toBeDefined();
+  expect(sets.find("default", "other")).toBeUndefined();
+  sets.replace({ desk: { allow: ["box"] } }, "shop");
+  expect(sets.find("default", "desk")?.allow).toEqual(["hub"]);
+  expect(sets.find("shop", "desk")?.allow).toEqual(["box"]);
+});

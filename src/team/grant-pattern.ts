@@ -1,0 +1,22 @@
+import { matchesName, parsePattern, type AccessPattern } from "../host/directory/access-pattern.ts";
+
+/** A pattern of a key: what it may use of servers, or which sets. */
+export type GrantPattern =
+  | { kind: "set"; text: string; name: string }
+  | { kind: "things"; text: string; pattern: AccessPattern };
+
+/** The name of a set, the start of names with `*`, or `*` for every set. */
+const SET = /^set:(\*|[a-z][a-z0-9-]{0,31}\*?)$/;
+
+/** Throws if the pattern is invalid. */
+export function parseGrant(text: string): GrantPattern {
+  const [, name] = SET.exec(text) ?? [];
+  return name === undefined ? { kind: "things", text, pattern: parsePattern(text) } : { kind: "set", text, name };
+}
+
+/** Whether the pattern includes a set. `*` is everything of the tenant; a pattern of servers and their things includes no set. */
+export function coversSet(grant: GrantPattern, set: string): boolean {
+  if (grant.kind === "set") return matchesName(grant.name, set);
+  const { server, part } = grant.pattern;
+  return server === "*" && part.kind === "everything";
+}
