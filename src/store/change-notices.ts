@@ -1,4 +1,6 @@
 import type { Kysely } from "kysely";
+import { callListener } from "../async/call-listener.ts";
+import type { Logger } from "../text/logger.ts";
 import { loadGenerations, TOPICS, type ChangeTopic } from "./keep/generations.ts";
 import type { StoreTables } from "./tables/tables.ts";
 
@@ -10,13 +12,15 @@ type TopicListener = (topic: ChangeTopic) => void;
 /** Reports changes in the store, including those of other processes. Polls only while there are listeners. */
 export class ChangeNotices {
   readonly #db: Kysely<StoreTables>;
+  readonly #logger: Logger;
   readonly #listeners = new Set<TopicListener>();
   #known: Map<string, number> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #silentSince: number | undefined;
 
-  constructor(db: Kysely<StoreTables>) {
+  constructor(db: Kysely<StoreTables>, logger: Logger) {
     this.#db = db;
+    this.#logger = logger;
   }
 
   /** When the database stopped answering, by `performance.now()`; undefined while it answers. */
@@ -26,7 +30,7 @@ export class ChangeNotices {
 
   /** Calls the listener for each change from now on. Returns a function that stops it. */
   async listen(listener: TopicListener): Promise<() => void> {
-    if (this.#listeners.size === 0) this.#known = await loadGenerations(this.#db);
+    if (this.#listeners.size === 0) await this.#begin();
     this.#listeners.add(listener);
     this.#schedule();
     return () => {
@@ -41,29 +45,39 @@ export class ChangeNotices {
     this.#timer = undefined;
   }
 
-  #schedule(): void {
-    if (this.#listeners.size === 0 || this.#timer) return;
-    this.#timer = setTimeout(() => void this.#poll(), POLL_MS);
-    this.#timer.unref();
+  async #begin(): Promise<void> {
+    const now = await loadGenerations(this.#db);
+    // Another listener may have begun earlier, and must not miss what changed since then.
+    if (this.#listeners.size > 0) return;
+    this.#known = now;
+    this.#silentSince = undefined;
   }
 
-  async #poll(): Promise<void> {
+  #schedule(): void {
+    if (this.#listeners.size === 0 || this.#timer) return;
+    const timer = setTimeout(() => void this.#poll(timer), POLL_MS);
+    timer.unref();
+    this.#timer = timer;
+  }
+
+  async #poll(timer: NodeJS.Timeout): Promise<void> {
     const startedAt = performance.now();
-    try {
-      const now = await loadGenerations(this.#db);
-      const before = this.#known;
-      this.#known = now;
-      this.#silentSince = undefined;
-      for (const topic of TOPICS) if (now.get(topic) !== before?.get(topic)) this.#notify(topic);
-    } catch {
-      // Callers that need the database get their own errors.
-      this.#silentSince ??= startedAt;
-    }
+    // Callers that need the database get their own errors.
+    const now = await loadGenerations(this.#db).catch(() => undefined);
+    // It was closed meanwhile; new listeners have a timer of their own.
+    if (this.#timer !== timer) return;
     this.#timer = undefined;
+    if (now) this.#compare(now);
+    else this.#silentSince ??= startedAt;
     this.#schedule();
   }
 
-  #notify(topic: ChangeTopic): void {
-    for (const listener of this.#listeners) listener(topic);
+  #compare(now: Map<string, number>): void {
+    const before = this.#known;
+    this.#known = now;
+    this.#silentSince = undefined;
+    const changed = TOPICS.filter((topic) => now.get(topic) !== before?.get(topic));
+    for (const topic of changed)
+      for (const listener of this.#listeners) callListener(() => listener(topic), this.#logger);
   }
 }

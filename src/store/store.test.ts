@@ -125,6 +125,34 @@ onBothEngines("a store", (world) => {
   });
 });
 
+test("a listener that throws keeps no other from hearing of a change, and listening can begin again", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const logged: string[] = [];
+  const logger = { ...SILENT, error: (message: string) => void logged.push(message) };
+  const store = await world.openStore({ logger });
+  const stopThrowing = await store.changes.listen(() => {
+    throw new Error("no");
+  });
+  const hearing = async (change: () => Promise<unknown>) => {
+    const heard: ChangeTopic[] = [];
+    let stop = () => {};
+    await new Promise<void>((resolve, reject) => {
+      const listening = store.changes.listen((topic) => {
+        heard.push(topic);
+        resolve();
+      });
+      listening.then((end) => ((stop = end), change())).catch(reject);
+    });
+    stop();
+    return heard;
+  };
+  expect(await hearing(() => store.tenants.create("shop"))).toEqual(["tenants"]);
+  expect(logged).toEqual(["a listener threw"]);
+  expect(store.changes.silentSince).toBeUndefined();
+  stopThrowing();
+  expect(await hearing(() => store.tenants.create("bar"))).toEqual(["tenants"]);
+});
+
 test.skipIf(process.platform === "win32")("the files of a store and its master key are owner-only", async () => {
   await using world = await StoreWorld.open("sqlite");
   const address = addressOf(join(world.folder, "new", "folder", "nexus.db"));

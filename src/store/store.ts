@@ -26,6 +26,7 @@ export interface StoreOptions {
 interface StoreParts {
   masterKey: MasterKey;
   migrated: Migrated;
+  logger: Logger;
   now: () => number;
 }
 
@@ -41,7 +42,7 @@ export class Store implements AsyncDisposable {
   readonly migrated: Migrated;
   readonly #now: () => number;
 
-  private constructor(engine: StoreEngine, { masterKey, migrated, now }: StoreParts) {
+  private constructor(engine: StoreEngine, { masterKey, migrated, logger, now }: StoreParts) {
     const { db } = engine;
     this.engine = engine;
     this.masterKey = masterKey;
@@ -49,7 +50,7 @@ export class Store implements AsyncDisposable {
     this.tenants = new Tenants(db, now);
     this.keys = new ApiKeys(db, now);
     this.trust = new DatabaseTrust(db);
-    this.changes = new ChangeNotices(db);
+    this.changes = new ChangeNotices(db, logger);
     this.#now = now;
   }
 
@@ -58,7 +59,7 @@ export class Store implements AsyncDisposable {
     const engine: StoreEngine = await openEngine(address, logger);
     try {
       const migrated = await migrate(engine);
-      return new Store(engine, { masterKey: await openKey(engine, masterKey), migrated, now });
+      return new Store(engine, { masterKey: await openKey(engine, masterKey), migrated, logger, now });
     } catch (error) {
       await engine.close();
       throw error;
