@@ -108,7 +108,7 @@ class PooledConnection implements DatabaseConnection {
     } catch (error) {
       const failure = postgresFailure(this.#shown, error);
       // A late answer must not reach the next query on this connection.
-      this.#isBroken ||= failure instanceof NexusError;
+      this.#isBroken ||= failure instanceof NexusError && failure.code === "STORE_UNAVAILABLE";
       throw failure;
     }
   }

@@ -27,9 +27,17 @@ const SQLITE_HINTS: ReadonlyMap<number, string> = new Map([
 
 const DAMAGED_FILE: ReadonlySet<number> = new Set([11, 26]);
 
+/** Codes in errors of Node's SQLite, of libsql, and of PostgreSQL or the system. */
+interface SystemCodes {
+  errcode?: unknown;
+  rawCode?: unknown;
+  code?: unknown;
+  syscall?: unknown;
+}
+
 /** The primary result code of a SQLite error; undefined for other errors. */
 export function sqliteCode(error: unknown): number | undefined {
-  const { errcode, rawCode } = (error ?? {}) as { errcode?: unknown; rawCode?: unknown };
+  const { errcode, rawCode } = (error ?? {}) as SystemCodes;
   const code = errcode ?? rawCode;
   return typeof code === "number" ? code & 0xff : undefined;
 }
@@ -37,6 +45,23 @@ export function sqliteCode(error: unknown): number | undefined {
 export function isDamage(error: unknown): boolean {
   const cause = error instanceof NexusError ? error.cause : error;
   return DAMAGED_FILE.has(sqliteCode(cause) ?? 0);
+}
+
+/** All references are to tenants: the row belongs to one that does not exist, or that still has rows. */
+const UNKNOWN_REFERENCE = { sqlite: 787, postgres: "23503" };
+
+/** Another process may remove a tenant at any moment, also while its servers run. */
+function unknownReference(cause: unknown): NexusError {
+  return new NexusError("NAME_UNKNOWN", "The tenant does not exist", {
+    hint: `It may have been removed meanwhile. "nexus tenants list" lists all tenants.`,
+    cause,
+    mayHaveReached: false,
+  });
+}
+
+export function isUnknownReference(error: unknown): boolean {
+  const { errcode, rawCode, code } = ((error instanceof NexusError ? error.cause : error) ?? {}) as SystemCodes;
+  return (errcode ?? rawCode) === UNKNOWN_REFERENCE.sqlite || code === UNKNOWN_REFERENCE.postgres;
 }
 
 /** Translates a SQLite error. Errors that are caused by neither damage nor the system are bugs and stay unchanged. */
@@ -48,6 +73,7 @@ export function sqliteFailure(shown: string, error: unknown): unknown {
       error,
     );
   }
+  if (isUnknownReference(error)) return unknownReference(error);
   const hint = SQLITE_HINTS.get(sqliteCode(error) ?? 0);
   return hint === undefined ? error : storeUnavailable(shown, error, hint);
 }
@@ -69,7 +95,8 @@ const CERTIFICATE = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 
 /** Translates an error of PostgreSQL or of the connection to it. */
 export function postgresFailure(shown: string, error: unknown): unknown {
-  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  const { code, syscall } = (error ?? {}) as SystemCodes;
+  if (isUnknownReference(error)) return unknownReference(error);
   const text = typeof code === "string" ? code : "";
   // Codes of the system, such as EPIPE, can look like a SQLSTATE.
   const isState = syscall === undefined && /^[0-9A-Z]{5}$/.test(text);

@@ -1,7 +1,14 @@
 import { sql, type Kysely, type Transaction } from "kysely";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { StoreEngine } from "../tables/migrate.ts";
-import { JSON_COLUMNS, KEPT_TABLES, UNSAVED_TABLES, type StoreTables, type TableName } from "../tables/tables.ts";
+import {
+  JSON_COLUMNS,
+  KEPT_TABLES,
+  TABLES_OF_TENANTS,
+  UNSAVED_TABLES,
+  type StoreTables,
+  type TableName,
+} from "../tables/tables.ts";
 import { loadGenerations, TOPICS } from "./generations.ts";
 
 export type KeptTable = keyof typeof KEPT_TABLES;
@@ -93,7 +100,7 @@ export async function findInconsistencies(db: Kysely<StoreTables>): Promise<stri
         problems.push(`${table}: ${column} of ${String(row[id])} is not JSON`);
     }
   }
-  for (const table of ["nexus_api_keys", "nexus_secrets", "nexus_writes", "nexus_servers"] as const) {
+  for (const table of TABLES_OF_TENANTS.filter((name) => name in KEPT_TABLES)) {
     const lost = await anyDb
       .selectFrom(table)
       .select("tenant")

@@ -1,8 +1,9 @@
 import type { Kysely } from "kysely";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { StoreTables } from "../tables/tables.ts";
-import { announce } from "./generations.ts";
+import { isUnknownReference } from "../engine/store-failure.ts";
+import { TABLES_OF_TENANTS, type StoreTables } from "../tables/tables.ts";
+import { announce, TOPICS } from "./generations.ts";
 
 export interface Tenant {
   name: string;
@@ -11,17 +12,7 @@ export interface Tenant {
 
 /** Same rule as for server ids. */
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
-/** The tables with data of tenants. */
-const OWNED = [
-  "nexus_api_keys",
-  "nexus_secrets",
-  "nexus_writes",
-  "nexus_servers",
-  "nexus_sets",
-  "nexus_definitions",
-  "nexus_eras",
-  "nexus_answers",
-] as const;
+const MAX_ATTEMPTS = 3;
 
 /** Tenants: groups of callers with separate data. */
 export class Tenants {
@@ -66,15 +57,25 @@ export class Tenants {
   /** Removes a tenant and all its data; false if it does not exist. */
   async remove(name: string): Promise<boolean> {
     if (name === DEFAULT_TENANT) throw defaultStays();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#removeNow(name);
+      } catch (error) {
+        // Another process added a row after those of the tenant were removed.
+        if (!isUnknownReference(error) || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  #removeNow(name: string): Promise<boolean> {
     return this.#db.transaction().execute(async (transaction) => {
-      for (const table of OWNED) await transaction.deleteFrom(table).where("tenant", "=", name).execute();
+      for (const table of TABLES_OF_TENANTS) await transaction.deleteFrom(table).where("tenant", "=", name).execute();
       const { numDeletedRows } = await transaction
         .deleteFrom("nexus_tenants")
         .where("name", "=", name)
         .executeTakeFirst();
       if (numDeletedRows === 0n) return false;
-      await announce(transaction, "tenants");
-      for (const topic of ["keys", "servers", "sets", "definitions"] as const) await announce(transaction, topic);
+      for (const topic of TOPICS) await announce(transaction, topic);
       return true;
     });
   }

@@ -98,6 +98,18 @@ export const UNSAVED_TABLES = [
   "nexus_migrations",
 ] as const satisfies readonly TableName[];
 
+/** Tables with data of tenants, in a column `tenant`. */
+export const TABLES_OF_TENANTS = [
+  "nexus_api_keys",
+  "nexus_secrets",
+  "nexus_writes",
+  "nexus_servers",
+  "nexus_sets",
+  "nexus_definitions",
+  "nexus_eras",
+  "nexus_answers",
+] as const satisfies readonly TableName[];
+
 /** Columns that contain JSON. */
 export const JSON_COLUMNS = [
   { table: "nexus_api_keys", id: "id", column: "grants" },
