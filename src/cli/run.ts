@@ -14,6 +14,7 @@ import { commandFacts, commandHelp } from "./command/help.ts";
 import { Output } from "./output/output.ts";
 import { overview } from "./overview.ts";
 import { ServerSet } from "./command/server-set.ts";
+import { TenantState } from "./store/tenant-state.ts";
 
 /** SIGHUP if the terminal closes; Ctrl-Break is a key on Windows. */
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
@@ -103,7 +104,8 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
       surroundings,
       stateFolder,
       openServers: async (options) => {
-        servers = await ServerSet.open({ surroundings, stateFolder, flags, values, out }, options);
+        const source = new TenantState({ options: values, flags, surroundings, stateFolder, out }, options?.tenant);
+        servers = await ServerSet.open({ surroundings, source, flags, values, out }, options);
         return servers;
       },
     });

@@ -1,6 +1,9 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
+import { messageOf } from "../errors/nexus-error.ts";
+import type { Logger } from "../text/logger.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Store } from "../store/store.ts";
 import type { ApiState } from "../workshop/open-api.ts";
@@ -9,6 +12,16 @@ import { openApiWith } from "./open-api.ts";
 /** The folder of a tenant on this machine: logs of its servers, and what is remembered of them. */
 export function tenantFolder(stateFolder: string, tenant: string): string {
   return tenant === DEFAULT_TENANT ? stateFolder : join(stateFolder, "tenants", tenant);
+}
+
+/** Removes what a removed tenant left on this machine. */
+export async function removeTenantFolder(stateFolder: string, tenant: string, logger: Logger): Promise<void> {
+  if (tenant === DEFAULT_TENANT) return;
+  try {
+    await rm(tenantFolder(stateFolder, tenant), { recursive: true, force: true, maxRetries: 5 });
+  } catch (error) {
+    logger.warn(`the files of the removed tenant "${tenant}" could not be removed: ${messageOf(error)}`);
+  }
 }
 
 type StateOptions = Required<Pick<HostOptions, "tenant" | "secrets" | "eraCache" | "trustStore" | "openApi">>;
@@ -25,7 +38,7 @@ export function storedState(store: Store, tenant: string, ownTrust: TrustStore):
 }
 
 /** Writes are recorded where every gateway on the database finds them. */
-function apiState(store: Store): ApiState {
+export function apiState(store: Store): ApiState {
   return { writes: (of) => store.writes(of), stateKey: (of) => store.stateKey(of) };
 }
 
@@ -33,7 +46,7 @@ function apiState(store: Store): ApiState {
  * What is trusted on this machine, and what was trusted for all gateways on the database. Decisions are made with both: taken
  * back, a file is trusted by neither.
  */
-function sharedTrust(own: TrustStore, shared: TrustStore): TrustStore {
+export function sharedTrust(own: TrustStore, shared: TrustStore): TrustStore {
   return {
     isTrusted: async (file, fingerprint) =>
       (await own.isTrusted(file, fingerprint)) ||

@@ -56,7 +56,7 @@ export class TenantHosts implements Disposable {
       await host.close();
       throw error;
     }
-    logger.info(`the tenant "${tenant}" was opened with ${host.servers().length} servers`);
+    logger.info("the tenant was opened", { tenant });
     return host;
   };
 
@@ -86,7 +86,7 @@ export class TenantHosts implements Disposable {
       for (const [tenant, opened] of this.#opened) {
         if (there.has(tenant) || opened.isForgotten) continue;
         opened.forget();
-        logger.info(`the tenant "${tenant}" was removed`);
+        logger.info("the tenant was removed", { tenant });
         for (const listener of this.#listeners) listener(tenant);
       }
     } catch (error) {

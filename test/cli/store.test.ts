@@ -2,6 +2,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
+import { LATEST_VERSION } from "../../src/store/tables/migrate.ts";
 import { quoteWord } from "../../src/text/shell-words.ts";
 import { addressOf, StoreWorld } from "../fixtures/store-world.ts";
 
@@ -43,7 +44,7 @@ describe("nexus store", () => {
     const first = await world.run(["store", "migrate", "--json"]);
     expect(first).toMatchObject({ code: 0, stderr: "" });
     const { database: file, masterKey: key } = parsed(first.stdout) as { database: string; masterKey: string };
-    expect(parsed(first.stdout)).toMatchObject({ from: 0, to: 1 });
+    expect(parsed(first.stdout)).toMatchObject({ from: 0, to: LATEST_VERSION });
     expect(file).toMatch(/nexus\.db$/);
     expect(key).toMatch(/master\.key$/);
     if (process.platform !== "win32") expect((await stat(key)).mode & 0o777).toBe(0o600);
@@ -83,12 +84,14 @@ describe("nexus store", () => {
     expect(checked).toMatchObject({ code: 0, stderr: "" });
     expect(parsed(checked.stdout)).toMatchObject({
       exists: true,
-      schema: 1,
+      schema: LATEST_VERSION,
       damage: [],
       rows: { tenants: 2, secrets: 1 },
     });
     const people = await run("check", "--database", database);
-    expect(people.stdout).toMatch(/has no damage: schema version 1, 2 tenants, 0 api keys, 1 secret,/);
+    expect(people.stdout).toContain(
+      `has no damage: schema version ${LATEST_VERSION}, 2 tenants, 0 api keys, 1 secret,`,
+    );
   });
 
   test("store check of a damaged store exits 10 and prints the damage", async () => {

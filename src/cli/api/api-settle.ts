@@ -1,7 +1,9 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { EarlierWrite, WriteOutcome } from "../../workshop/run/writes/write-ledger.ts";
-import { partsOfKey, recordedWrites, type ServerWrites } from "../../workshop/run/writes/unknown-writes.ts";
-import { defineCommand } from "../command/command.ts";
+import { partsOfKey, type ServerWrites } from "../../workshop/run/writes/unknown-writes.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
+import { TenantState } from "../store/tenant-state.ts";
+import { writesOf } from "./writes-of-tenant.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
 /** nexus api settle XK7P… --happened no */
@@ -15,13 +17,16 @@ a write that did arrive would be executed twice. "nexus api writes" lists the id
   options: {
     happened: { type: "string", value: "yes|no", help: "whether the write was executed" },
     server: { type: "string", value: "NAME", help: "the server, if writes of several servers have this id" },
+    ...TENANT,
   },
   examples: [
     ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened no", "the hotel has no such booking: booking again is allowed"],
     ["nexus api settle XK7PR2M4QW9TZ3HVNC5D --happened yes", "the hotel has the booking: it is not booked again"],
   ],
 
-  async run({ words: [given = ""], options, out, surroundings, stateFolder }) {
+  async run(context) {
+    const { options, out } = context;
+    const [given = ""] = context.words;
     const { happened, server: only } = options;
     if (happened !== "yes" && happened !== "no") {
       throw wrongUsage(
@@ -30,7 +35,8 @@ a write that did arrive would be executed twice. "nexus api writes" lists the id
       );
     }
     const id = given.toUpperCase();
-    const all = await recordedWrites(stateFolder, surroundings.platform);
+    await using state = new TenantState(context);
+    const all = await writesOf(state, context);
     const found = await findWrites(all, id, only);
     const [write, ...others] = found;
     if (!write) throw await unknownId(all, id);

@@ -1,7 +1,9 @@
 import { visible } from "../../text/visible.ts";
-import { partsOfKey, recordedWrites } from "../../workshop/run/writes/unknown-writes.ts";
-import { defineCommand } from "../command/command.ts";
+import { partsOfKey } from "../../workshop/run/writes/unknown-writes.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
+import { TenantState } from "../store/tenant-state.ts";
 import { tableLines } from "../output/table.ts";
+import { writesOf } from "./writes-of-tenant.ts";
 
 /** nexus api writes */
 export const apiWrites = defineCommand({
@@ -11,14 +13,18 @@ Lists writes to APIs that were sent, or may have been sent, and whose outcome is
 be read. The same call is not sent again until you check the outcome with the API's operator and record it with
 "nexus api settle". The callers and the API received the same ids.`,
   words: { min: 0, max: 1 },
-  options: {},
+  options: TENANT,
   examples: [
     ["nexus api writes", "writes of all servers"],
+    ["nexus api writes --tenant shop", "writes of the servers of a tenant of the gateway"],
     ["nexus api writes capcorn --json", `{"items":[{"id","server","tool","at"}],"errors":[]}`],
   ],
 
-  async run({ words: [only], out, surroundings, stateFolder }) {
-    const all = await recordedWrites(stateFolder, surroundings.platform);
+  async run(context) {
+    const { out } = context;
+    const [only] = context.words;
+    await using state = new TenantState(context);
+    const all = await writesOf(state, context);
     const items = [];
     for (const { server, ledger } of all.filter((each) => only === undefined || each.server === only)) {
       for (const { key, at, tool } of await ledger.unknown()) {
@@ -40,6 +46,6 @@ be read. The same call is not sent again until you check the outcome with the AP
     for (const line of tableLines({ columns: undefined, style: (style, text) => out.style(style, text) }, rows))
       out.line(line);
     if (items.length === 0) out.note("There are no writes with unknown outcome.");
-    else out.note("To record an outcome: nexus api settle ID --happened yes|no");
+    else out.note(`To record an outcome: nexus api settle ID --happened yes|no${state.optionsAgain}`);
   },
 });

@@ -75,8 +75,8 @@ export class AttendedCall {
 
   static async open(attendance: Attendance): Promise<AttendedCall> {
     const { context, servers, definition } = attendance;
-    const { out, flags, options, signal, stateFolder, surroundings } = context;
-    const calls = new SavedCalls(join(stateFolder, "parked"), surroundings.platform);
+    const { out, flags, options, signal, surroundings } = context;
+    const calls = new SavedCalls(join(servers.stateFolder, "parked"), surroundings.platform);
     const saved = options.continue === undefined ? undefined : await calls.get(options.continue);
     const answers = new GivenAnswers([...(options.answer ?? []), ...(saved?.given ?? [])]);
     const line = options["sample-with"];

@@ -5,7 +5,7 @@ import { visible } from "../../text/visible.ts";
 import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
 import { requireFitting } from "../arguments/argument-check.ts";
 import { ATTENDING } from "./attended-call.ts";
-import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, type Printing } from "./content.ts";
 import { requirePairs } from "../arguments/key-value.ts";
@@ -44,6 +44,7 @@ export const call = defineCommand({
     repeat: { type: "string", value: "N", help: "call the tool N times and show the latencies" },
     ...ATTENDING,
     ...IN_PLACE,
+    ...TENANT,
   },
   examples: [
     ["nexus mcp call demo.add a=2 b=3.5", "a and b are numbers in the tool's schema"],

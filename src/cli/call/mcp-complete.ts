@@ -6,7 +6,7 @@ import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import { requestTarget } from "../../host/directory/access-target.ts";
 import { unknownName } from "../../host/directory/unknown-name.ts";
 import type { CompletionReference } from "../../protocol/mcp.ts";
-import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
 import { keyValue } from "../arguments/key-value.ts";
@@ -27,6 +27,7 @@ export const complete = defineCommand({
       help: "an argument that is already known; repeatable",
     },
     ...IN_PLACE,
+    ...TENANT,
   },
   examples: [
     ["nexus mcp complete demo --prompt postcard --arg place=L", "suggest places that start with L"],

@@ -1,4 +1,4 @@
-import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 
 /** nexus mcp ping github */
 export const ping = defineCommand({
@@ -6,7 +6,7 @@ export const ping = defineCommand({
   description:
     "Sends ping to a legacy server. Modern revisions have no ping, so a modern server receives server/discover.",
   words: { min: 0, max: 1 },
-  options: IN_PLACE,
+  options: { ...IN_PLACE, ...TENANT },
   examples: [
     ["nexus mcp ping github", "connect to a configured server and measure one answer"],
     ["nexus mcp ping --url http://127.0.0.1:3000/mcp", "the same for a server that is not configured"],

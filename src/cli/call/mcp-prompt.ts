@@ -4,7 +4,7 @@ import { visible } from "../../text/visible.ts";
 import type { Client } from "../../client/client.ts";
 import type { GetPromptResult, Prompt } from "../../protocol/mcp.ts";
 import { ATTENDING } from "./attended-call.ts";
-import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter } from "./content.ts";
 import { keyValueFromFile, requirePairs } from "../arguments/key-value.ts";
@@ -29,6 +29,7 @@ Shows the messages of a prompt with their roles. Arguments are text; key=@file u
     ...SAVE,
     ...ATTENDING,
     ...IN_PLACE,
+    ...TENANT,
   },
   examples: [
     ["nexus mcp prompt demo.postcard place=Vienna", "show the messages of the prompt"],

@@ -6,7 +6,7 @@ import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import type { ReadResourceResult, ResourceContents } from "../../protocol/mcp.ts";
 import { RESOURCE_NOT_FOUND } from "../../protocol/meta.ts";
 import { ATTENDING, AttendedCall } from "./attended-call.ts";
-import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, isBase64 } from "./content.ts";
 import type { Output } from "../output/output.ts";
@@ -25,6 +25,7 @@ written byte for byte. "nexus mcp resources" and "nexus mcp templates" list the 
     save: { type: "string", value: "FOLDER", help: "folder for content that is not text, with or without a terminal" },
     ...ATTENDING,
     ...IN_PLACE,
+    ...TENANT,
   },
   examples: [
     ["nexus mcp read demo demo://welcome", "print the text"],

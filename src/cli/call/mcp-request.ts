@@ -4,7 +4,7 @@ import { visibleLines } from "../../text/visible.ts";
 import { requestTarget } from "../../host/directory/access-target.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
-import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { exitCodeOf } from "../output/exit-codes.ts";
 import { withCapabilityAdvice } from "./capability-advice.ts";
@@ -27,7 +27,7 @@ export const request = defineCommand({
 (input_required). The last argument is the request's params: JSON, @file, or - for stdin. Tools that the "tools" rules of
 the server's entry deny are hidden and rejected. With such rules, methods that MCP does not define are also rejected.`,
   words: { min: 1, max: 3 },
-  options: { ...SIZE_LIMIT, ...IN_PLACE },
+  options: { ...SIZE_LIMIT, ...IN_PLACE, ...TENANT },
   examples: [
     ["nexus mcp request github tools/list", "the first page of the tools, as the server sends it"],
     [`nexus mcp request github resources/read '{"uri":"file:///a.txt"}'`, "send a request with params"],

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { splitShellWords } from "../../text/shell-words.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { FLAGS, IN_PLACE, type Command, type Options } from "./command.ts";
+import { FLAGS, IN_PLACE, TENANT, type Command, type Options } from "./command.ts";
 
 export interface ParsedOptions {
   /** The words after the command's name. */
@@ -14,6 +14,7 @@ export interface ParsedOptions {
 const EARLY: Options = {
   ...FLAGS,
   ...IN_PLACE,
+  ...TENANT,
   server: { type: "string", help: "" },
   version: { type: "boolean", help: "" },
 };

@@ -89,5 +89,20 @@ export const IN_PLACE = {
   env: { type: "string", multiple: true, value: "NAME=value", help: "an environment variable for --stdio; repeatable" },
 } as const satisfies Options;
 
+/** The option of all commands that use the store. */
+export const DATABASE_OPTION = {
+  database: {
+    type: "string",
+    value: "ADDRESS",
+    help: "file:PATH or postgres://…; default: NEXUS_DATABASE, gateway.database of the configuration, or nexus.db in the user's data folder",
+  },
+} as const satisfies Options;
+
+/** A tenant of the gateway, whose servers are in its database instead of in configuration files. */
+export const TENANT = {
+  tenant: { type: "string", value: "NAME", help: "use this tenant of the gateway, with its own servers and secrets" },
+  ...DATABASE_OPTION,
+} as const satisfies Options;
+
 /** For commands that may ask inputs for any server they use. */
 export const asksAnyone: ServerSetOptions = { asksFor: () => true };

@@ -43,6 +43,7 @@ const SHOWN: Readonly<Record<string, (value: string) => string>> = {
   env: (value) => `${/^[^=]*=/.exec(value)?.[0] ?? ""}…`,
   url: maskUrl,
   stdio: maskCommand,
+  database: (value) => (/^postgres/i.test(value) ? maskUrl(value) : value),
 };
 
 /** An option's value in a form that may be shown. */

@@ -6,13 +6,15 @@ import { SILENT, type Logger } from "../../text/logger.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "../../config/load.ts";
 import { trustAuthorities } from "../../config/own-authorities.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { openApi } from "../../compose/open-api.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
-import { eraKey, FileEraCache } from "../../host/servers/era-cache.ts";
+import { eraKey, type EraCache } from "../../host/servers/era-cache.ts";
+import type { SecretStore } from "../../auth/secrets.ts";
+import type { TrustStore } from "../../config/trust/trust-store.ts";
+import type { Era } from "../../protocol/revisions.ts";
 import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
 import { ServerDirectory } from "../../host/directory/server-directory.ts";
-import { ServerConnector } from "../../host/servers/server-connector.ts";
+import { ServerConnector, type OpenApi } from "../../host/servers/server-connector.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { listedServers } from "../../host/directory/unknown-name.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
@@ -29,6 +31,8 @@ import { concernsServer } from "../../errors/error-traits.ts";
 export interface ServerSetOptions {
   /** The servers for which the user may be asked for a `${input:…}`; default: none. */
   asksFor?: (server: string) => boolean;
+  /** Default: the tenant of the option --tenant. */
+  tenant?: string;
 }
 
 export interface ConnectManner {
@@ -36,9 +40,29 @@ export interface ConnectManner {
   tellsWarnings?: boolean;
 }
 
+/** Whose servers they are, and where what belongs to them is kept. */
+export interface ServerSource extends AsyncDisposable {
+  readonly tenant: string;
+  readonly stateFolder: string;
+  readonly secrets: SecretStore;
+  readonly trust: TrustStore;
+  readonly eras: EraCache;
+  readonly openApi: OpenApi;
+  /** The servers of a tenant that has no configuration files. */
+  readonly load?: ((load: Omit<LoadOptions, "trust">) => Promise<StoredServers>) | undefined;
+  /** The options that select it, for commands to copy: ` --tenant NAME`, or nothing. */
+  readonly optionsAgain: string;
+}
+
+interface StoredServers {
+  definitions: ServerDefinition[];
+  /** As they were added, by id. */
+  entries: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+}
+
 export interface Setting {
   surroundings: Surroundings;
-  stateFolder: string;
+  source: ServerSource;
   flags: Flags;
   /** Options of the command, which may describe a server in place. */
   values: Readonly<Record<string, unknown>>;
@@ -57,13 +81,15 @@ export class ServerSet implements AsyncDisposable {
   readonly sightings: Sightings;
   readonly #setting: Setting;
   readonly #connector: ServerConnector;
-  readonly #eras: FileEraCache;
+  /** The entries of servers that are not in a file, by id. */
+  readonly stored: StoredServers["entries"] | undefined;
   readonly #clients = new Set<Client>();
   readonly #seen = new Map<ServerDefinition, Omit<Sighting, "at" | "key">>();
   readonly #logger: Logger;
 
   static async open(setting: Setting, { asksFor }: ServerSetOptions = {}): Promise<ServerSet> {
-    const { surroundings, stateFolder, flags, values, out } = setting;
+    const { surroundings, source, flags, values, out } = setting;
+    const { stateFolder, secrets, trust: trustStore } = source;
     const { trust, config } = flags;
     const askInput: LoadOptions["askInput"] = async (input, server) => {
       if (!asksFor?.(server) || !out.isInteractive) return undefined;
@@ -71,34 +97,65 @@ export class ServerSet implements AsyncDisposable {
       const what = `${server} needs ${input.description ?? input.id}`;
       return askFor(out, { text: what, hidden: input.password, fallback: input.default });
     };
-    const load = loadOptions({ surroundings, stateFolder, trust, askInput });
+    const load = loadOptions({ surroundings, stateFolder, trust, askInput, secrets, trustStore });
     const inPlace = await inPlaceServer(values, load);
     if (inPlace) await trustAuthorities(inPlace, load, config);
-    if (inPlace) return new ServerSet({ servers: [inPlace], warnings: [], files: [] }, inPlace, setting);
+    if (inPlace && source.load) throw notOfTenant();
+    if (inPlace) return new ServerSet({ servers: [inPlace], warnings: [], files: [] }, setting, { inPlace });
+    if (source.load) {
+      const { definitions, entries } = await source.load({ ...load, explicit: config });
+      return new ServerSet({ servers: definitions, warnings: [], files: [] }, setting, { stored: entries });
+    }
     const configuration = await loadConfiguration({ ...load, explicit: config });
     const problem = config === undefined ? undefined : configuration.files[0]?.problem;
     if (problem) throw problem;
-    return new ServerSet(configuration, undefined, setting);
+    return new ServerSet(configuration, setting);
   }
 
-  private constructor(configuration: Configuration, inPlace: ServerDefinition | undefined, setting: Setting) {
-    const { surroundings, stateFolder, flags, out } = setting;
+  private constructor(
+    configuration: Configuration,
+    setting: Setting,
+    { inPlace, stored }: { inPlace?: ServerDefinition; stored?: StoredServers["entries"] } = {},
+  ) {
+    const { surroundings, source, flags, out } = setting;
+    const { stateFolder, tenant, secrets, eras } = source;
     this.configuration = configuration;
     this.inPlace = inPlace;
+    this.stored = stored;
     this.directory.replace(configuration.servers);
     this.#setting = setting;
     this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
-    this.#eras = new FileEraCache(join(stateFolder, "eras.json"));
     this.sightings = new Sightings(join(stateFolder, "seen"));
     this.#connector = new ServerConnector({
       surroundings,
       stateFolder,
-      trust: trustFor({ surroundings, stateFolder, trust: flags.trust }),
-      eras: this.#eras,
+      trust: this.trust,
+      eras,
+      tenant,
+      secrets,
       atOnce: AT_ONCE,
       logger: this.#logger,
-      openApi,
+      openApi: source.openApi,
     });
+  }
+
+  get tenant(): string {
+    return this.#setting.source.tenant;
+  }
+
+  /** Logs, and what is remembered of the servers. */
+  get stateFolder(): string {
+    return this.#setting.source.stateFolder;
+  }
+
+  get secrets(): SecretStore {
+    return this.#setting.source.secrets;
+  }
+
+  /** Which tool files may be opened. */
+  get trust(): TrustStore {
+    const { surroundings, source, flags } = this.#setting;
+    return trustFor({ surroundings, stateFolder: source.stateFolder, trust: flags.trust, trustStore: source.trust });
   }
 
   /** Files that could not be used. */
@@ -112,7 +169,9 @@ export class ServerSet implements AsyncDisposable {
     if (found) return found;
     // The server may be in the file that could not be read.
     const [problem] = this.fileProblems;
-    throw problem ?? this.directory.unknown(name, nothingConfigured(this.configuration.files.length));
+    throw (
+      problem ?? this.directory.unknown(name, this.nothingStored ?? nothingConfigured(this.configuration.files.length))
+    );
   }
 
   /** The servers of a command: the one in place, the named one, or all enabled ones. */
@@ -141,9 +200,9 @@ export class ServerSet implements AsyncDisposable {
 
   /** The options that select the same servers, for commands to copy: ` --url …`, ` --config FILE`, or nothing. */
   get optionsAgain(): string {
-    const { values, flags } = this.#setting;
+    const { values, flags, source } = this.#setting;
     if (this.inPlace) return inPlaceAgain(values);
-    return flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`;
+    return `${source.optionsAgain}${flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`}`;
   }
 
   /** The words for the same server after a command, to copy: ` ID`, ` --url …`, ` ID --config FILE`. */
@@ -234,7 +293,12 @@ export class ServerSet implements AsyncDisposable {
 
   /** Forgets the era of a server: the next connection detects it. */
   async forgetEra({ entry }: ServerDefinition): Promise<void> {
-    if (entry) await this.#eras.remember(eraKey(entry), undefined);
+    if (entry) await this.#setting.source.eras.remember(eraKey(entry), undefined);
+  }
+
+  /** The remembered era of a server. */
+  async findEra({ entry }: ServerDefinition): Promise<Era | undefined> {
+    return entry && this.#setting.source.eras.find(eraKey(entry));
   }
 
   /** Remembers what was seen of a configured server, for `servers` and for completion. */
@@ -255,10 +319,20 @@ export class ServerSet implements AsyncDisposable {
       ...[...this.#clients].map((client) => client.close()),
       ...[...this.#seen].map(([definition, seen]) => this.sightings.note(definition, seen)),
     ]);
+    await this.#setting.source[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** What to do if a tenant has no enabled server; undefined for servers of configuration files. */
+  get nothingStored(): string | undefined {
+    if (!this.stored) return undefined;
+    const { tenant, optionsAgain } = this.#setting.source;
+    const [first] = this.configuration.servers;
+    if (first) return `All servers are disabled. Enable one: nexus mcp enable ${first.id}${optionsAgain}`;
+    return `The tenant "${tenant}" has no servers. Add one: nexus mcp add NAME${optionsAgain} -- COMMAND …`;
   }
 
   /** Hints name keys of an entry; a server in place has options. */
@@ -273,6 +347,10 @@ export class ServerSet implements AsyncDisposable {
       out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
     }
   }
+}
+
+function notOfTenant(): NexusError {
+  return wrongUsage("--tenant cannot be used together with --stdio or --url", "Use one of them.");
 }
 
 function namedTwice(id: string): NexusError {

@@ -1,19 +1,18 @@
 import type { Candidate } from "../../config/read/places.ts";
-import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { looksRelative } from "../../config/import/relative-words.ts";
 import { serverId } from "../../config/read/server-id.ts";
-import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
-import { defineCommand, type CommandContext } from "../command/command.ts";
+import { defineCommand, TENANT, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
 import { reachAsWritten } from "./entry-words.ts";
-import type { FirstConnection } from "./first-connection.ts";
+import { outcomeForPrograms, tellOutcome, warn } from "./added-server.ts";
 import { adviceAbout, literalSecrets } from "./literal-secrets.ts";
-import { ENTRY, newEntry } from "./new-entry.ts";
+import { ENTRY, findApi, newEntry } from "./new-entry.ts";
 import type { Output } from "../output/output.ts";
 import { shortPath } from "../output/short-path.ts";
+import { isOtherTenant } from "../store/tenant-state.ts";
 import { TARGET, targetFile } from "./target-file.ts";
 
 /** nexus mcp add notes -- npx -y @example/notes */
@@ -25,11 +24,14 @@ and order are preserved. Everything after -- is the command. In PowerShell, quot
 A command in your own file runs in your home folder, or in this folder if it names files of this folder. --cwd sets another.
 
 Then Nexus connects once and reports whether the server works. A server that does not work yet is added as well. Variables
-are stored unresolved and replaced at each start: \${NAME}, \${NAME:-default}, \${secret:name}.`,
+are stored unresolved and replaced at each start: \${NAME}, \${NAME:-default}, \${secret:name}.
+
+With --tenant, the server belongs to a tenant of the gateway: its entry is kept, encrypted, in the gateway's database.`,
   words: { min: 1, max: Infinity },
   options: {
     ...ENTRY,
     ...TARGET,
+    ...TENANT,
     force: { type: "boolean", help: "replace a server with this name" },
     "no-check": { type: "boolean", help: "do not connect to the server" },
   },
@@ -45,6 +47,7 @@ are stored unresolved and replaced at each start: \${NAME}, \${NAME:-default}, \
     ],
     ["nexus mcp add hotel --api capcorn --upstream fake", "the tools of an API, connected to its fake"],
     ["nexus mcp add notes --project --env MODE=dev -- node server.js", "for everyone who works on this project"],
+    ["nexus mcp add docs --tenant shop --url https://example.com/mcp", "for the callers of one tenant of the gateway"],
   ],
 
   async run(context) {
@@ -53,8 +56,12 @@ are stored unresolved and replaced at each start: \${NAME}, \${NAME:-default}, \
     if (name.trim() === "")
       throw wrongUsage("The name of the server is missing", "Add a name: nexus mcp add notes -- COMMAND …");
     const places = placesOf(context);
+    if (isOtherTenant(options.tenant)) {
+      const { addToTenant } = await import("./add-to-tenant.ts");
+      return addToTenant(context, { name, command, cwd: places.cwd });
+    }
     const target = await targetFile({ ...options, config: flags.config }, places);
-    const api = options.api === undefined ? undefined : await toolFile(options.api, places.cwd);
+    const api = await findApi(options.api, places.cwd);
     const entry = newEntry(name, command, { ...options, api, target, from: places.cwd });
 
     const { editTrusted } = await import("../../config/edit/edit-trusted.ts");
@@ -70,11 +77,6 @@ are stored unresolved and replaced at each start: \${NAME}, \${NAME:-default}, \
     await settle(context, added, { check: options["no-check"] !== true });
   },
 });
-
-async function toolFile(given: string, cwd: string): Promise<string> {
-  const { findToolFile } = await import("../api/find-tool-file.ts");
-  return findToolFile(given, { cwd });
-}
 
 interface Added {
   id: string;
@@ -101,7 +103,7 @@ function tell(out: Output, { id, name, target, entry }: Added, home: string): vo
 
 /** Reports whether the new server is hidden by others, and whether it works. */
 async function settle(
-  context: Omit<CommandContext, "options">,
+  context: CommandContext<object>,
   { id, target, entry }: Added,
   { check }: { check: boolean },
 ): Promise<void> {
@@ -130,9 +132,7 @@ async function settle(
   const { connectOnce } = await import("./first-connection.ts");
   const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;
   if (!out.json) {
-    report(out, definition, outcome);
-    if (outcome?.ok) await tellMissingSecrets(context, definition);
-    return;
+    return tellOutcome(out, servers, { definition, outcome });
   }
   out.value({
     server: id,
@@ -143,40 +143,6 @@ async function settle(
     hides: hiddenBy === undefined ? definition.hides : [],
     hiddenBy,
     literalSecrets: literalSecrets(entry).map(({ where }) => where),
-    check: outcome?.ok === false ? { ok: false, ...renderForPrograms(outcome.error) } : outcome,
+    check: outcomeForPrograms(outcome),
   });
-}
-
-function report(out: Output, { id, enabled }: ServerDefinition, outcome: FirstConnection | undefined): void {
-  if (!enabled) out.line(`It is disabled. To enable it: nexus mcp enable ${id}`);
-  if (!outcome) return;
-  if (!outcome.ok) {
-    warn(out, `The server does not work yet. ${renderForPeople(outcome.error)}`);
-    out.note(`Try again: nexus mcp connect ${id}`);
-    return;
-  }
-  const { era, protocolVersion, serverInfo, tools } = outcome;
-  const title = visible([serverInfo?.name ?? id, serverInfo?.version].filter((part) => part !== undefined).join(" "));
-  const counted = tools === undefined ? "no tools" : `${tools} ${tools === 1 ? "tool" : "tools"}`;
-  out.line(`${out.style("green", "It works:")} ${title}, revision ${protocolVersion} (${era}), ${counted}`);
-  if (tools !== undefined) out.line(`List them: nexus mcp tools ${id}`);
-}
-
-/** An API's tools are listed without its secrets; calls need them. */
-async function tellMissingSecrets(
-  { out, surroundings, stateFolder }: Omit<CommandContext, "options">,
-  { id, entry }: ServerDefinition,
-): Promise<void> {
-  if (entry?.reach.kind !== "api") return;
-  const { secretStore } = await import("../../host/servers/load-options.ts");
-  const { apiFindings } = await import("../doctor/api-checks.ts");
-  const findings = await apiFindings(entry.reach, id, secretStore(surroundings, stateFolder));
-  const advice = findings.flatMap(([, finding]) => finding.advice ?? []);
-  if (advice.length === 0) return;
-  out.line("Its tools need these secrets:");
-  for (const line of advice) out.line(`  ${visible(line)}`);
-}
-
-function warn(out: Output, text: string): void {
-  out.note(`${out.onStderr("yellow", "warning:")} ${text}`);
 }

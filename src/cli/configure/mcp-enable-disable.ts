@@ -1,5 +1,6 @@
 import { changeEntry, SOURCE } from "./change-entry.ts";
-import { type CommandContext, defineCommand } from "../command/command.ts";
+import { type CommandContext, defineCommand, TENANT } from "../command/command.ts";
+import { isOtherTenant } from "../store/tenant-state.ts";
 import { shortPath } from "../output/short-path.ts";
 
 /** nexus mcp enable github */
@@ -7,10 +8,11 @@ export const enable = defineCommand({
   usage: "nexus mcp enable <server> [--file FILE]",
   description: `Changes the entry in its configuration file. Comments and order are preserved.`,
   words: { min: 1, max: 1 },
-  options: SOURCE,
+  options: { ...SOURCE, ...TENANT },
   examples: [
     ["nexus mcp enable github", "in the file that configures it"],
     ["nexus mcp enable github --file .mcp.json", "in this file, even if another file takes precedence"],
+    ["nexus mcp enable github --tenant shop", "a server of a tenant of the gateway"],
   ],
 
   run: (context) => switchEntry(context, true),
@@ -21,17 +23,24 @@ export const disable = defineCommand({
   usage: "nexus mcp disable <server> [--file FILE]",
   description: `Keeps the entry in its file, so that it can be enabled again. Comments and order are preserved.`,
   words: { min: 1, max: 1 },
-  options: SOURCE,
+  options: { ...SOURCE, ...TENANT },
   examples: [
     ["nexus mcp disable github", "in the file that configures it"],
     ["nexus mcp disable github --file .mcp.json", "in this file, even if another file takes precedence"],
+    ["nexus mcp disable github --tenant shop", "a server of a tenant of the gateway"],
   ],
 
   run: (context) => switchEntry(context, false),
 });
 
+type SwitchContext = CommandContext<{ file?: string | undefined; tenant?: string | undefined }>;
+
 /** Enables or disables a server in its file, and reports the result. */
-async function switchEntry(context: CommandContext<{ file?: string | undefined }>, on: boolean): Promise<void> {
+async function switchEntry(context: SwitchContext, on: boolean): Promise<void> {
+  if (isOtherTenant(context.options.tenant)) {
+    const { switchInTenant } = await import("./change-in-tenant.ts");
+    return switchInTenant(context, on);
+  }
   const { words, out, surroundings } = context;
   const [name = ""] = words;
   const { before, after, file } = await changeEntry(context, name, ({ id, enabled }) => {

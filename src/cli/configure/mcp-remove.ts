@@ -1,5 +1,6 @@
 import { changeEntry, SOURCE } from "./change-entry.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
+import { isOtherTenant } from "../store/tenant-state.ts";
 import { shortPath } from "../output/short-path.ts";
 
 /** nexus mcp remove github */
@@ -8,13 +9,18 @@ export const remove = defineCommand({
   description: `Removes the entry from its configuration file. Comments and order are preserved. If a file with lower precedence has a
 server with the same name, that server is used from then on. To keep the entry, use nexus mcp disable.`,
   words: { min: 1, max: 1 },
-  options: SOURCE,
+  options: { ...SOURCE, ...TENANT },
   examples: [
     ["nexus mcp remove github", "from the file that configures it"],
     ["nexus mcp remove github --file ~/.nexus/mcp.json", "from this file, even if another file takes precedence"],
+    ["nexus mcp remove github --tenant shop", "a server of a tenant of the gateway"],
   ],
 
   async run(context) {
+    if (isOtherTenant(context.options.tenant)) {
+      const { removeFromTenant } = await import("./change-in-tenant.ts");
+      return removeFromTenant(context);
+    }
     const { words, out, surroundings } = context;
     const [name = ""] = words;
     const { before, after, file } = await changeEntry(context, name, ({ id }) => ({ kind: "remove", id }));

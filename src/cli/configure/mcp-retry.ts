@@ -2,7 +2,7 @@ import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { visible } from "../../text/visible.ts";
 import { askServers, exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
-import { asksAnyone, defineCommand } from "../command/command.ts";
+import { asksAnyone, defineCommand, TENANT } from "../command/command.ts";
 import type { ServerSet } from "../command/server-set.ts";
 
 /** nexus mcp retry github */
@@ -12,7 +12,7 @@ export const retry = defineCommand({
 Forgets the remembered revision of the server, stops processes that killed commands left running, connects again and reads
 the lists. Without a name: every server whose last connection failed.`,
   words: { min: 0, max: 1 },
-  options: {},
+  options: TENANT,
   examples: [
     ["nexus mcp retry github", "after a change: check whether it works now, and if not, why"],
     ["nexus mcp retry", "all servers that failed the last time"],

@@ -27,7 +27,7 @@ export const ENTRY = {
   disabled: { type: "boolean", help: "add it disabled" },
 } as const satisfies Options;
 
-interface EntryOptions {
+export interface EntryOptions {
   url?: string | undefined;
   stdio?: string | undefined;
   /** The path of a tool file. */
@@ -73,6 +73,13 @@ export function newEntry(
   const bound = target.layer === "user" && isHere(written, from) ? { ...written, cwd: from } : written;
   resolveEntry({ ...bound, id: serverId(name) });
   return bound;
+}
+
+/** The path of the tool file of --api. */
+export async function findApi(given: string | undefined, cwd: string): Promise<string | undefined> {
+  if (given === undefined) return undefined;
+  const { findToolFile } = await import("../api/find-tool-file.ts");
+  return findToolFile(given, { cwd });
 }
 
 /** Whether the command names files of this folder: the server would run in the home folder, where they do not exist. */

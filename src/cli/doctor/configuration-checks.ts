@@ -6,9 +6,12 @@ import { parseUrl } from "../../transport/http-sender.ts";
 import { toFailedFinding, FindingDraft, ok, type Finding } from "./check.ts";
 
 /** The place of the entry, what it hides, and its problems. */
-export function configurationFinding(definition: ServerDefinition, { warnings }: Configuration): Finding {
+export function configurationFinding(
+  definition: ServerDefinition,
+  { warnings, unfiled = "from the command line" }: Pick<Configuration, "warnings"> & { unfiled?: string | undefined },
+): Finding {
   const { id, origin, hides } = definition;
-  const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : "from the command line";
+  const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : unfiled;
   const problem = definition.problem ?? urlProblem(definition);
   if (problem) return toFailedFinding(problem, [`at ${placeOf(problem.details.source) ?? place}`]);
   const draft = new FindingDraft().add("ok", place);
@@ -30,14 +33,14 @@ export function enabledFinding(definition: ServerDefinition, { named }: { named:
   return { verdict: "note", evidence: ["disabled"], advice: refusal?.hint === undefined ? [] : [refusal.hint] };
 }
 
-export function trustedFinding(definition: ServerDefinition): Finding {
+export function trustedFinding(definition: ServerDefinition, unfiled = "named on the command line"): Finding {
   const { trusted, origin } = definition;
   if (!trusted) {
     const refusal = unableToRun({ ...definition, enabled: true, problem: undefined });
     if (refusal) return toFailedFinding(refusal, origin ? [`in ${origin.file}:${origin.line} (${origin.layer})`] : []);
   }
   if (origin?.layer === "user") return ok("your own file");
-  return ok(origin && origin.layer !== "explicit" ? "the project's file is trusted" : "named on the command line");
+  return ok(origin && origin.layer !== "explicit" ? "the project's file is trusted" : unfiled);
 }
 
 function urlProblem({ entry }: ServerDefinition): ReturnType<typeof asNexusError> | undefined {

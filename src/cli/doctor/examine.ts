@@ -1,6 +1,5 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { secretStore } from "../../host/servers/load-options.ts";
 import { wayOf } from "./blame.ts";
 import { Checkup, type Examined } from "./checkup.ts";
 import { configurationFinding, enabledFinding, trustedFinding } from "./configuration-checks.ts";
@@ -25,7 +24,9 @@ export async function examine(definition: ServerDefinition, context: EntryExamin
   const checkup = new Checkup();
   const { id, entry } = definition;
   const { servers, inPlaceEntry } = context;
-  const written = servers.inPlace ? inPlaceEntry : await writtenEntry(definition).catch(() => undefined);
+  const written = servers.inPlace
+    ? inPlaceEntry
+    : (servers.stored?.get(id) ?? (await writtenEntry(definition).catch(() => undefined)));
   const obstacle = await examineEntry(checkup, definition, { ...context, written });
   if (entry) checkup.kind = wayOf(entry.reach);
   if (obstacle !== undefined || !entry) return checkup.result(id, obstacle);
@@ -39,11 +40,15 @@ export async function examine(definition: ServerDefinition, context: EntryExamin
   return checkup.result(id);
 }
 
+function ofTenant({ stored, tenant }: ExaminationContext["servers"]): string | undefined {
+  return stored && `of the tenant "${tenant}"`;
+}
+
 /** Checks without starting anything; returns why it ends there, if it does. */
 async function examineEntry(
   checkup: Checkup,
   definition: ServerDefinition,
-  { servers, surroundings, stateFolder, written, named }: EntryExaminationContext & { written: unknown },
+  { servers, surroundings, written, named }: EntryExaminationContext & { written: unknown },
 ): Promise<string | undefined> {
   const { variables, platform } = surroundings;
   const references = referencesIn(written);
@@ -51,20 +56,21 @@ async function examineEntry(
   const known: AvailableVariables = {
     isSet: (name) => names.has(platform === "win32" ? name.toUpperCase() : name),
     secrets: references.some(({ kind }) => kind === "secret")
-      ? await secretStore(surroundings, stateFolder)
-          .list()
-          .then(
-            ({ secrets }) => secrets.map(({ name }) => name),
-            () => [],
-          )
+      ? await servers.secrets.list().then(
+          ({ secrets }) => secrets.map(({ name }) => name),
+          () => [],
+        )
       : [],
   };
   // One problem is one failure: that of the variables if they are missing.
   const isAboutVariables = definition.problem !== undefined && definition.trusted && lacksVariables(references, known);
   const asConfigured = isAboutVariables ? { ...definition, problem: undefined } : definition;
-  checkup.set("configuration", configurationFinding(asConfigured, servers.configuration));
+  checkup.set(
+    "configuration",
+    configurationFinding(asConfigured, { ...servers.configuration, unfiled: ofTenant(servers) }),
+  );
   checkup.set("enabled", enabledFinding(definition, { named }));
-  checkup.set("trusted", trustedFinding(definition));
+  checkup.set("trusted", trustedFinding(definition, ofTenant(servers)));
   if (checkup.find("configuration")?.verdict !== "failed") {
     checkup.set("variables", variablesFinding(references, known, definition));
   }

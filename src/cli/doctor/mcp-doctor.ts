@@ -5,7 +5,7 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import { maskCommand } from "../../text/mask-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { SERVERS_AT_ONCE } from "../command/ask-servers.ts";
-import { defineCommand, IN_PLACE } from "../command/command.ts";
+import { defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { toFailedFinding, TITLES, type Check } from "./check.ts";
 import type { Examined } from "./checkup.ts";
@@ -34,6 +34,7 @@ shows only servers with a warning or a failure.`,
     problems: { type: "boolean", help: "show only servers with a warning or a failure" },
     details: { type: "boolean", help: "show every check of every server" },
     ...IN_PLACE,
+    ...TENANT,
   },
   examples: [
     ["nexus mcp doctor", "check all configured servers"],
@@ -48,7 +49,7 @@ shows only servers with a warning or a failure.`,
     ],
   ],
 
-  async run({ words: [id], options, flags, out, signal, surroundings, stateFolder, openServers }) {
+  async run({ words: [id], options, flags, out, signal, surroundings, openServers }) {
     await using servers = await openServers({ asksFor: (server) => id === undefined || server === id });
     if (servers.inPlace && id !== undefined) {
       throw wrongUsage(
@@ -73,7 +74,7 @@ shows only servers with a warning or a failure.`,
 
     const logger = flags.verbose ? verboseLogger(out) : SILENT;
     const { timeoutMs } = flags;
-    const context = { servers, surroundings, stateFolder, named, timeoutMs, signal, logger };
+    const context = { servers, surroundings, named, timeoutMs, signal, logger };
     const written = inPlaceEntry(options);
     const check = async (definition: ServerDefinition) => {
       const result = await examine(definition, { ...context, inPlaceEntry: written });
@@ -83,7 +84,7 @@ shows only servers with a warning or a failure.`,
     const reports = await mapConcurrently(chosen, check, { limit: SERVERS_AT_ONCE, onResult });
     const examined = reports.map(({ result }) => result);
     if (out.json) out.value({ servers: examined.map(forPrograms), files: files.map(fileForPrograms) });
-    else if (chosen.length === 0 && broken.length === 0) out.line(nothingThere(files));
+    else if (chosen.length === 0 && broken.length === 0) out.line(servers.nothingStored ?? nothingThere(files));
     else out.line(summaryLine(examined, broken.length, sheet));
     const problems = broken.flatMap(({ problem }) => problem ?? []);
     return exitCodeOfAll([...problems, ...examined.flatMap(({ failures }) => failures)]);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { visible } from "../../text/visible.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { followLog, lastLines } from "./server-log-reader.ts";
 
@@ -16,6 +16,7 @@ that used it. Servers at a URL keep their own logs.`,
   options: {
     lines: { type: "string", short: "n", value: "N", help: `number of lines to show; default: ${DEFAULT_LINES}` },
     follow: { type: "boolean", short: "f", help: "keep showing new lines until Ctrl-C" },
+    ...TENANT,
   },
   examples: [
     ["nexus mcp logs github", `show the last ${DEFAULT_LINES} lines of the server`],
@@ -24,12 +25,12 @@ that used it. Servers at a URL keep their own logs.`,
     ["nexus mcp logs github --follow --json", "print one JSON object per line: {server, line}"],
   ],
 
-  async run({ words, options, out, signal, stateFolder, openServers }) {
+  async run({ words, options, out, signal, openServers }) {
     const count = countOf(options.lines ?? DEFAULT_LINES);
     await using servers = await openServers();
     const { definition } = servers.pickFirst(words);
     const { id: server, entry } = definition;
-    const file = join(stateFolder, "logs", `${server}.log`);
+    const file = join(servers.stateFolder, "logs", `${server}.log`);
     const { lines, end } = await lastLines(file, count);
 
     if (options.follow) {

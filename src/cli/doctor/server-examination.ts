@@ -1,12 +1,9 @@
-import { join } from "node:path";
 import type { Client } from "../../client/client.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import { networkTrust } from "../../client/connect/http-transport-for.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
-import { eraKey, FileEraCache } from "../../host/servers/era-cache.ts";
-import { secretStore } from "../../host/servers/load-options.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ServerSet } from "../command/server-set.ts";
@@ -30,7 +27,6 @@ export interface ExaminationContext {
   written?: unknown;
   servers: ServerSet;
   surroundings: Surroundings;
-  stateFolder: string;
   timeoutMs: number | undefined;
   logger: Logger;
   signal: AbortSignal;
@@ -59,19 +55,19 @@ export class ServerExamination {
 
   async run(): Promise<void> {
     const { reach, connectTimeoutMs } = this.#entry;
-    const { surroundings, signal, stateFolder, servers, written } = this.#context;
+    const { surroundings, signal, servers, written } = this.#context;
     const timeoutMs = Math.min(this.#context.timeoutMs ?? connectTimeoutMs ?? STEP_MS, STEP_MS);
     if (reach.kind === "stdio") {
       this.#checkup.set("command", commandFinding(reach, surroundings, written));
       this.#checkup.set("folder", folderFinding(reach, written));
     } else if (reach.kind === "api") {
-      const findings = await apiFindings(reach, this.#definition.id, secretStore(surroundings, stateFolder));
+      const findings = await apiFindings(reach, this.#definition.id, servers.secrets);
       for (const [id, finding] of findings) this.#checkup.set(id, finding);
     } else {
       const way = { url: new URL(reach.url), surroundings, ca: this.#trust().ca, timeoutMs, signal };
       for (const [id, finding] of await networkFindings(way)) this.#checkup.set(id, finding);
     }
-    const remembered = await new FileEraCache(join(stateFolder, "eras.json")).find(eraKey(this.#entry));
+    const remembered = await servers.findEra(this.#definition);
     // The remembered era may be the problem.
     await servers.forgetEra(this.#definition);
     const client = await this.#connect();

@@ -24,7 +24,7 @@ server is connected. Exit code 0: allowed; 8: not allowed.`,
     const [id = "", full = ""] = words;
     await using store = await openStore(context);
     const key = await requireKey(store.keys, id, options.tenant);
-    await using servers = await context.openServers(asksAnyone);
+    await using servers = await context.openServers({ ...asksAnyone, tenant: key.tenant });
     const { definition, name } = namedTool(servers, full);
     const { explainKey } = await import("../../team/grants.ts");
     const annotated = key.grants.readOnly ? await annotations(servers, definition, { name, signal }) : undefined;

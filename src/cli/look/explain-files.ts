@@ -3,7 +3,7 @@ import type { Candidate } from "../../config/read/places.ts";
 import { visible } from "../../text/visible.ts";
 import { pluralize } from "../output/amounts.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
-import { nothingToAsk } from "./no-servers.ts";
+import { nothingConfigured } from "./no-servers.ts";
 import type { Output } from "../output/output.ts";
 import { shortPath } from "../output/short-path.ts";
 
@@ -39,7 +39,7 @@ export function explainFiles(out: Output, explained: Explained): void {
     out.line(`\nSearched, not found:`);
     for (const { file, layer } of absent) out.line(`     ${shortPath(file, home)}  ${layer}`);
   }
-  if (held.length === 0) out.note(nothingToAsk(configuration));
+  if (held.length === 0) out.note(nothingConfigured(configuration));
   else if (held.length > 1) out.note("A file hides servers with the same name in the files below it.");
   if (!isVerbose && absent.length > 0) {
     out.note(`${pluralize(absent.length, "other location")} had no file; --verbose shows them.`);

@@ -11,7 +11,7 @@ import {
   type ServerAnswers,
 } from "../command/ask-servers.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { asksAnyone, IN_PLACE, type CommandContext, type Options } from "../command/command.ts";
+import { asksAnyone, IN_PLACE, TENANT, type CommandContext, type Options } from "../command/command.ts";
 import { nothingToAsk } from "./no-servers.ts";
 import type { Output } from "../output/output.ts";
 import type { ServerSet } from "../command/server-set.ts";
@@ -23,6 +23,7 @@ export const LIST_OPTIONS = {
   server: { type: "string", value: "NAME", help: "list only this server; same as its name as argument" },
   details: { type: "boolean", help: "show every item, even for many servers" },
   ...IN_PLACE,
+  ...TENANT,
 } as const satisfies Options;
 
 /** With at least this many servers, each is one line. */
@@ -81,7 +82,7 @@ export async function listFromServers<T extends object>(context: ListContext, li
     );
     out.value({ items, errors: failuresForPrograms(failures) });
   } else if (answers.length + failures.length === 0) {
-    out.note(nothingToAsk(servers.configuration));
+    out.note(nothingToAsk(servers));
   } else {
     reportFailures(out, failures);
     if (answers.length > 0 || failures.length > 1)

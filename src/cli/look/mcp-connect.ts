@@ -6,7 +6,7 @@ import { visible } from "../../text/visible.ts";
 import { pluralize } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
 import { capabilityWords } from "./capability-words.ts";
-import { asksAnyone, defineCommand, IN_PLACE, type CommandContext } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT, type CommandContext } from "../command/command.ts";
 import { factLines, type Fact } from "../output/facts.ts";
 import { wrapped } from "../output/text-width.ts";
 
@@ -18,7 +18,7 @@ export const connect = defineCommand({
   description: `Shows the server's name, the revision of MCP, its capabilities and the number of tools, resources and prompts. Lists that
 the server does not declare are not requested. --verbose shows its instructions in full.`,
   words: { min: 0, max: 1 },
-  options: IN_PLACE,
+  options: { ...IN_PLACE, ...TENANT },
   examples: [
     ["nexus mcp connect github", "connect to a configured server"],
     ['nexus mcp connect --stdio "node server.js"', "start a server that is not configured"],

@@ -1,6 +1,6 @@
 import { candidates } from "../../config/read/places.ts";
 import { exitCodeFor } from "../command/ask-servers.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
 import { explainFiles } from "./explain-files.ts";
 import { explainServer } from "./explain-server.ts";
 import { loadWrittenEntries } from "./written-entries.ts";
@@ -12,7 +12,7 @@ export const explain = defineCommand({
 trusted, their servers, and which of those are hidden by another file. With a server: shows its entry as Nexus reads it, and
 its file and line. Variables are shown by name; values of env, headers and passwords are not shown. Nothing is started.`,
   words: { min: 0, max: 1 },
-  options: {},
+  options: TENANT,
   examples: [
     ["nexus mcp explain", "show the files in the order of precedence"],
     ["nexus mcp explain github", "show where a server is configured and what its entry means"],
@@ -26,7 +26,9 @@ its file and line. Variables are shown by name; values of env, headers and passw
     const { configuration } = servers;
     if (id !== undefined) {
       const definition = servers.get(id);
-      const written = definition.origin && (await loadWrittenEntries(definition.origin.file)).get(id);
+      const written =
+        servers.stored?.get(definition.id) ??
+        (definition.origin && (await loadWrittenEntries(definition.origin.file)).get(id));
       explainServer(out, { definition, written, warnings: configuration.warnings, home: surroundings.home });
       return definition.problem ? exitCodeFor(0, [definition.problem]) : 0;
     }

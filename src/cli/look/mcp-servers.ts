@@ -5,10 +5,11 @@ import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
 import { pluralize } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms } from "../command/ask-servers.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
 import { nothingToAsk } from "./no-servers.ts";
 import { reachMember, reachText } from "./reach-text.ts";
 import { placeText, shortPath } from "../output/short-path.ts";
+import type { ServerSet } from "../command/server-set.ts";
 import type { Sighting } from "../command/sightings.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { loadWrittenEntries, type WrittenEntry } from "./written-entries.ts";
@@ -19,10 +20,11 @@ export const servers = defineCommand({
   description: `Does not start or contact any server: it shows the configuration and the result of the last connection.
 Values of variables, headers and passwords are never shown.`,
   words: { min: 0, max: 0 },
-  options: {},
+  options: TENANT,
   examples: [
     ["nexus mcp servers", "all servers, with command or URL and configuration file"],
     ["nexus mcp servers --config ./mcp.json", "servers of one file"],
+    ["nexus mcp servers --tenant shop", "servers of a tenant of the gateway"],
     [`nexus mcp servers --json | jq -r '.servers[] | select(.enabled) | .id'`, "print the ids of all enabled servers"],
   ],
 
@@ -35,7 +37,7 @@ Values of variables, headers and passwords are never shown.`,
     const known = await Promise.all(
       configuration.servers.map(async (definition): Promise<Known> => {
         const { origin, id } = definition;
-        const entry = (origin && written.get(origin.file)?.get(id)) ?? {};
+        const entry = set.stored?.get(id) ?? (origin && written.get(origin.file)?.get(id)) ?? {};
         return { definition, entry, sighting: await set.sightings.find(definition) };
       }),
     );
@@ -48,7 +50,7 @@ Values of variables, headers and passwords are never shown.`,
       return exitCodeFor(0, fileProblems);
     }
     const { home } = surroundings;
-    const rows = known.map((server) => rowOf(server, home));
+    const rows = known.map((server) => rowOf(server, home, set.tenant));
     if (rows.length > 0) for (const line of tableLines(out, [HEADINGS, ...rows])) out.line(line);
     for (const note of [
       ...known.flatMap(({ definition }) => notesOn(definition, home)),
@@ -61,8 +63,8 @@ Values of variables, headers and passwords are never shown.`,
       out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${place})`);
     }
     for (const problem of fileProblems) out.error(problem);
-    if (rows.length > 0) out.note(footer(configuration));
-    else if (fileProblems.length === 0) out.note(nothingToAsk(configuration));
+    if (rows.length > 0) out.note(footer(set));
+    else if (fileProblems.length === 0) out.note(nothingToAsk(set));
     return exitCodeFor(0, fileProblems);
   },
 });
@@ -76,13 +78,13 @@ interface Known {
 
 const HEADINGS: Cell[] = ["server", "state", "command or URL", "configured in"].map((text) => ({ text, style: "dim" }));
 
-function rowOf({ definition, entry, sighting }: Known, home: string): Cell[] {
+function rowOf({ definition, entry, sighting }: Known, home: string, tenant: string): Cell[] {
   const { id, name, origin } = definition;
   return [
     { text: name === undefined ? id : visible(`${id} (${name})`), style: definition.enabled ? "bold" : "dim" },
     stateOf(definition, sighting),
     { text: visible(reachText(entry) ?? "?") },
-    { text: origin ? placeText(origin, home) : "", style: "dim" },
+    { text: origin ? placeText(origin, home) : `tenant ${tenant}`, style: "dim" },
   ];
 }
 
@@ -121,9 +123,10 @@ function withoutName(message: string, id: string): string {
   return message.replace(`Server "${id}": `, "");
 }
 
-function footer({ servers: all, files }: Configuration): string {
+function footer({ configuration: { servers: all, files }, stored, tenant }: ServerSet): string {
   const off = all.filter(({ enabled }) => !enabled).length;
-  return `${pluralize(all.length, "server")} in ${pluralize(files.length, "file")}${off > 0 ? `, ${off} disabled` : ""}`;
+  const where = stored ? `of the tenant "${tenant}"` : `in ${pluralize(files.length, "file")}`;
+  return `${pluralize(all.length, "server")} ${where}${off > 0 ? `, ${off} disabled` : ""}`;
 }
 
 function forPrograms({ definition, entry, sighting }: Known): Record<string, unknown> {

@@ -1,7 +1,13 @@
 import type { Configuration } from "../../config/load.ts";
+import type { ServerSet } from "../command/server-set.ts";
 
 /** What to do if there is no server. */
-export function nothingToAsk({ servers, files }: Pick<Configuration, "servers" | "files">): string {
+export function nothingToAsk(set: Pick<ServerSet, "configuration" | "nothingStored">): string {
+  return set.nothingStored ?? nothingConfigured(set.configuration);
+}
+
+/** The same where only files are concerned. */
+export function nothingConfigured({ servers, files }: Pick<Configuration, "servers" | "files">): string {
   if (servers.length > 0) {
     const [first] = servers;
     return `All servers are disabled. Enable one: nexus mcp enable ${first?.id ?? "NAME"}`;

@@ -7,6 +7,11 @@ export function verboseLogger(out: Output): Logger {
     (level: string) =>
     (message: string, data: Record<string, unknown> = {}) =>
       // Data with a correlation id has no secrets; other data may contain a server's output.
-      out.log(level, message, "correlationId" in data ? data : undefined);
+      out.log(level, message, "correlationId" in data ? data : tenantIn(data));
   return { debug: writeAs("debug"), info: writeAs("info"), warn: writeAs("warn"), error: writeAs("error") };
+}
+
+/** Whose entry it is, where tenants are told apart. */
+function tenantIn({ tenant }: Readonly<Record<string, unknown>>): { tenant: unknown } | undefined {
+  return tenant === undefined ? undefined : { tenant };
 }

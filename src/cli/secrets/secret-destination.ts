@@ -16,7 +16,7 @@ export interface SecretDestination {
  */
 export async function destinationOf(
   name: string,
-  { openServers, surroundings, stateFolder, flags }: CommandContext,
+  { openServers }: Pick<CommandContext, "openServers">,
 ): Promise<SecretDestination | undefined> {
   const { server } = ownedName(name).of;
   if (server === "") return undefined;
@@ -25,9 +25,7 @@ export async function destinationOf(
     const { entry, trusted } = servers.get(server);
     if (!trusted || entry?.reach.kind !== "api") return undefined;
     const { loadApproved } = await import("../../workshop/load-api.ts");
-    const { trustFor } = await import("../../host/servers/load-options.ts");
-    const trust = trustFor({ surroundings, stateFolder, trust: flags.trust });
-    const { file } = await loadApproved(entry.reach.file, { trust });
+    const { file } = await loadApproved(entry.reach.file, { trust: servers.trust });
     const { upstream } = entry.reach;
     // A fake gets placeholders, never stored secrets.
     const address = upstream === undefined || upstream === "fake" ? file.upstream.base : upstream;

@@ -1,6 +1,7 @@
 import { maskUrl } from "../../text/mask-secrets.ts";
 import { unknownSecret } from "./unknown-secret.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
+import { TenantState } from "../store/tenant-state.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 
@@ -13,13 +14,15 @@ This command adds an origin. "nexus secrets list" shows all origins. To remove a
 
 Origins do not apply to programs that receive secrets in "env" or "args".`,
   words: { min: 2, max: 2 },
-  options: {},
+  options: TENANT,
   examples: [
     ["nexus secrets allow capcorn.user https://test.example", "the API has moved, or has a second address"],
     ["nexus secrets allow capcorn.user http://127.0.0.1:9999", "a server on this machine replaces the API"],
   ],
 
-  async run({ words: [name = "", given = ""], out, surroundings, stateFolder }) {
+  async run(context) {
+    const { out } = context;
+    const [name = "", given = ""] = context.words;
     const origin = parseWebOrigin(given);
     if (origin === undefined) {
       throw wrongUsage(
@@ -27,10 +30,9 @@ Origins do not apply to programs that receive secrets in "env" or "args".`,
         "Use scheme, host and optional port: https://api.example or http://127.0.0.1:8080.",
       );
     }
-    const { secretStore } = await import("../../host/servers/load-options.ts");
-    const store = secretStore(surroundings, stateFolder);
-    const secret = await store.allow(name, origin);
-    if (!secret) throw await unknownSecret(name, store);
+    await using state = new TenantState(context);
+    const secret = await state.secrets.allow(name, origin);
+    if (!secret) throw await unknownSecret(name, state);
     const origins = secret.origins ?? [];
     if (out.json) out.value({ name, origins });
     else out.line(`The secret ${out.style("bold", name)} may be sent to ${origins.join(", ")}.`);

@@ -1,6 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
+import { TenantState } from "../store/tenant-state.ts";
 import type { Style } from "../output/output.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 
@@ -9,15 +10,17 @@ export const secretsList = defineCommand({
   usage: "nexus secrets list",
   description: "Lists the names of secrets and the origins they may be sent to. Values are never shown.",
   words: { min: 0, max: 0 },
-  options: {},
+  options: TENANT,
   examples: [
     ["nexus secrets list", "one name per line, with its origins"],
+    ["nexus secrets list --tenant shop", "those of a tenant of the gateway"],
     ["nexus secrets list --json", `{"items":[{"name":"github","origins":["https://api.example"]}],"errors":[]}`],
   ],
 
-  async run({ out, surroundings, stateFolder }) {
-    const { secretStore } = await import("../../host/servers/load-options.ts");
-    const { secrets, unreadable } = await secretStore(surroundings, stateFolder).list();
+  async run(context) {
+    const { out } = context;
+    await using state = new TenantState(context);
+    const { secrets, unreadable } = await state.secrets.list();
     const lost = unreadable === 0 ? [] : [damaged(unreadable)];
     if (out.json) {
       const items = secrets.map(({ name, origins = [] }) => ({ name, origins }));
@@ -28,7 +31,8 @@ export const secretsList = defineCommand({
     const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
     for (const line of tableLines(wide, rows)) out.line(line);
     for (const error of lost) out.note(`${out.onStderr("yellow", "warning:")} ${error.message}. ${error.hint}`);
-    if (secrets.length === 0 && unreadable === 0) out.note("No secrets are stored. Store one: nexus secrets set NAME");
+    if (secrets.length === 0 && unreadable === 0)
+      out.note(`No secrets are stored. Store one: nexus secrets set NAME${state.optionsAgain}`);
   },
 });
 

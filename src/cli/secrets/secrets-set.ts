@@ -2,7 +2,8 @@ import { addAbortSignal } from "node:stream";
 import { SHORT_SECRET } from "../../text/mask-secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
+import { TenantState } from "../store/tenant-state.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { destinationOf, type SecretDestination } from "./secret-destination.ts";
 import type { Output } from "../output/output.ts";
@@ -14,45 +15,47 @@ export const secretsSet = defineCommand({
 Asks for the value without showing it, or reads it from stdin if stdin is not a terminal; a final line break is removed.
 The value is never an argument, because arguments are stored in the shell's history and visible to other users.
 
-Secrets are stored encrypted. Entries use them as \${secret:name} in "env", "headers" and all other fields. The tools of an API
+Secrets are stored encrypted: those of tenants in the gateway's database, and if a database was chosen, also those of the tenant
+default; otherwise in your own files. Entries use them as \${secret:name} in "env", "headers" and all other fields. The tools of an API
 use secrets that start with the name of their server: capcorn.user.
 
 A secret is sent only to its allowed origins: for a server of a tool file, the address in that file; for others, the first
 address it is sent to. "nexus secrets allow" adds an origin. A new value keeps the recorded origins.`,
   words: { min: 1, max: Infinity },
-  options: {},
+  options: TENANT,
   examples: [
     ["nexus secrets set github", "ask for the value"],
     ["nexus secrets set capcorn.user", "for the tools of the server capcorn and their address"],
     ["pass show github | nexus secrets set github", "read the value from another program"],
     ["nexus secrets set github < token.txt", "read the value from a file"],
+    ["nexus secrets set github --tenant shop", "for the servers of a tenant of the gateway"],
   ],
 
   async run(context) {
-    const { words, out, signal, surroundings, stateFolder } = context;
+    const { words, out, signal } = context;
     const [given = "", ...rest] = words;
     const [name = ""] = given.split("=", 1);
     if (rest.length > 0 || name !== given) throw valueGiven(name);
     const { checkSecretName } = await import("../../auth/secret-name.ts");
     checkSecretName(name);
-    const { secretStore } = await import("../../host/servers/load-options.ts");
-    const store = secretStore(surroundings, stateFolder);
+    await using state = new TenantState(context);
+    const { optionsAgain: again } = state;
     const value = process.stdin.isTTY ? await ask(out, name, signal) : await readAll(signal);
     if (value === "")
       throw wrongUsage(`The value of the secret "${name}" is empty`, "Nothing was stored. Enter a value.");
     const destination = await destinationOf(name, context);
-    const { origins = [] } = await store.set(name, value, destination && [destination.origin]);
+    const { origins = [] } = await state.secrets.set(name, value, destination && [destination.origin]);
     if (value.trim().length < SHORT_SECRET) out.note(shortWarning(out, name));
     if (out.json) return out.value({ name, origins });
     const isOfTools = destination?.used.some((known) => filledPlaces(known, name) !== undefined) === true;
     const use = isOfTools ? `The tools of "${destination?.server}" use it.` : `Entries use it as \${secret:${name}}.`;
     out.line(`Stored the secret ${out.style("bold", name)}. ${use}`);
-    if (destination && !isOfTools) out.note(strangeWarning(out, name, destination));
+    if (destination && !isOfTools) out.note(`${strangeWarning(out, name, destination)}${again}`);
     const limit = origins.length === 0 ? "the first address it is used with" : origins.join(", ");
     out.line(`It may be sent to ${limit}.`);
     if (destination && !origins.includes(destination.origin)) {
       const { server, origin } = destination;
-      out.note(`Server "${server}" uses ${origin}. To allow it: nexus secrets allow ${name} ${origin}`);
+      out.note(`Server "${server}" uses ${origin}. To allow it: nexus secrets allow ${name} ${origin}${again}`);
     }
   },
 });

@@ -1,9 +1,12 @@
-import type { SecretStore } from "../../auth/secrets.ts";
 import { nearestName } from "../../text/nearest-name.ts";
+import type { TenantState } from "../store/tenant-state.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 
 /** The error for an unknown secret. */
-export async function unknownSecret(name: string, store: SecretStore): Promise<NexusError> {
+export async function unknownSecret(
+  name: string,
+  { secrets: store, optionsAgain: again }: Pick<TenantState, "secrets" | "optionsAgain">,
+): Promise<NexusError> {
   // An unreadable secret must not hide that this one does not exist.
   const { secrets } = await store.list().catch(() => ({ secrets: [] }));
   const near = nearestName(
@@ -12,8 +15,8 @@ export async function unknownSecret(name: string, store: SecretStore): Promise<N
   );
   const known =
     secrets.length === 0
-      ? "No secrets are stored. Store one: nexus secrets set NAME"
-      : `"nexus secrets list" lists all secrets.`;
+      ? `No secrets are stored. Store one: nexus secrets set NAME${again}`
+      : `"nexus secrets list${again}" lists all secrets.`;
   return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
     hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
     mayHaveReached: false,

@@ -1,4 +1,3 @@
-import { rm } from "node:fs/promises";
 import { storedState, tenantFolder } from "../../compose/stored-state.ts";
 import { Host } from "../../host/host.ts";
 import type { HostOptions } from "../../host/host-options.ts";
@@ -6,7 +5,6 @@ import { trustStore } from "../../host/servers/load-options.ts";
 import type { Store } from "../../store/store.ts";
 import { defineTenantServers } from "../../team/tenant-definitions.ts";
 import { TenantHosts } from "../../team/tenant-hosts.ts";
-import { messageOf } from "../../errors/nexus-error.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Output } from "../output/output.ts";
@@ -37,7 +35,7 @@ export function followTenants(context: TenantsContext): Promise<TenantHosts> {
       const state = storedState(store, tenant, ownTrust);
       const host = await Host.start({ servers: {}, stateFolder: folder, logger, ...shared, ...state }, surroundings);
       // It hears nothing more when the host is closed.
-      new ServerNews(host, out, { tenant });
+      ServerNews.follow(host, out, tenant);
       return host;
     },
     define: (tenant) => {
@@ -45,16 +43,4 @@ export function followTenants(context: TenantsContext): Promise<TenantHosts> {
       return defineTenantServers(store.servers(tenant), { home, platform, variables, secrets, config });
     },
   });
-}
-
-/** Removes what a removed tenant left on this machine: logs, and what was remembered of its servers. */
-export async function removeFolder(
-  tenant: string,
-  { stateFolder, logger }: Pick<TenantsContext, "stateFolder" | "logger">,
-): Promise<void> {
-  await rm(tenantFolder(stateFolder, tenant), { recursive: true, force: true, maxRetries: 5 }).catch(
-    (error: unknown) => {
-      logger.warn(`the files of the removed tenant "${tenant}" could not be removed: ${messageOf(error)}`);
-    },
-  );
 }

@@ -20,11 +20,9 @@ import { openDoor, type ServeDoor } from "./serve-door.ts";
 import { ServerNews } from "./server-news.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
-import { trustStore } from "../../host/servers/load-options.ts";
-import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
-import { storedState } from "../../compose/stored-state.ts";
-import type { Surroundings } from "../../transport/surroundings.ts";
-import { followTenants, removeFolder } from "./serve-tenants.ts";
+import { removeTenantFolder, storedState } from "../../compose/stored-state.ts";
+import { TenantState } from "../store/tenant-state.ts";
+import { followTenants } from "./serve-tenants.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 
 /** How long the first line waits for slow servers; they are served when they are ready. */
@@ -111,9 +109,10 @@ input does the same, and a signal stops immediately.`,
     const limited = limitProcesses(options, { logger, platform: surroundings.platform });
     const watched = { openApi, config, only, trust, servers, watch: true, timeoutMs, stateFolder, logger, ...limited };
     await using entrance = options.stdio ? undefined : await openDoor(context, { address: reach.address, logger });
-    const state = await stateOfDefault(entrance, { surroundings, stateFolder });
+    await using own = new TenantState(context);
+    const state = stateOfDefault(entrance, own);
     await using host = await Host.start({ ...watched, ...state }, surroundings);
-    using _news = new ServerNews(host, out);
+    using _news = ServerNews.follow(host, out);
     tellWarnings(host, out);
     for (const id of only ?? []) requireServer(host, id);
     const [server] = only?.length === 1 ? only : [];
@@ -125,7 +124,9 @@ input does the same, and a signal stops immediately.`,
     using tenants = store && door && (await followTenants({ store, ...around }));
     const kept = { door, sealKey, openTenant: tenants?.open };
     await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
-    tenants?.onRemoved((tenant) => void gateway.closeTenant(tenant).then(() => removeFolder(tenant, around)));
+    tenants?.onRemoved((tenant) => {
+      void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));
+    });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
     if (!signal.aborted) tellWhere(gateway, out, { platform: surroundings.platform, entrance });
     await untilAborted(signal);
@@ -135,12 +136,10 @@ input does the same, and a signal stops immediately.`,
 });
 
 /** Where the servers of the configuration keep their secrets and recorded writes: in the user's files, or in a chosen database. */
-async function stateOfDefault(
-  entrance: ServeDoor | undefined,
-  { surroundings, stateFolder }: { surroundings: Surroundings; stateFolder: string },
-): Promise<Partial<HostOptions>> {
-  if (!entrance?.store || !entrance.isChosen) return {};
-  return storedState(entrance.store, DEFAULT_TENANT, trustStore(surroundings, stateFolder));
+function stateOfDefault(entrance: ServeDoor | undefined, own: TenantState): Partial<HostOptions> {
+  // On pipes a database is opened when it is needed, as by any command.
+  if (!entrance) return { secrets: own.secrets, openApi: own.openApi };
+  return entrance.store && entrance.isChosen ? storedState(entrance.store, own.tenant, own.trust) : {};
 }
 
 /** An unknown name is a mistake on the command line, and would serve nothing. */

@@ -16,7 +16,11 @@ export class ServerNews implements Disposable {
   readonly #longNames = new Map<string, string>();
 
   /** `tenant`: whose servers they are, if it is not `default`. */
-  constructor(host: Host, out: Output, { tenant }: { tenant?: string } = {}) {
+  static follow(host: Host, out: Output, tenant?: string): ServerNews {
+    return new ServerNews(host, out, tenant);
+  }
+
+  private constructor(host: Host, out: Output, tenant: string | undefined) {
     this.#host = host;
     this.#out = out;
     this.#prefix = tenant === undefined ? "" : `${tenant}/`;

@@ -10,18 +10,11 @@ import {
 } from "../../store/engine/database-address.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { CommandContext, Options } from "../command/command.ts";
+import type { CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 
-/** The option of all commands that use the store. */
-export const DATABASE_OPTION = {
-  database: {
-    type: "string",
-    value: "ADDRESS",
-    help: "file:PATH or postgres://…; default: NEXUS_DATABASE, gateway.database of the configuration, or nexus.db in the user's data folder",
-  },
-} as const satisfies Options;
+export { DATABASE_OPTION } from "../command/command.ts";
 
 /** The store that a command uses. */
 export interface ChosenStore {

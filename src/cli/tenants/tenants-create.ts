@@ -21,7 +21,7 @@ export const tenantsCreate = defineCommand({
     if (out.json) out.value({ name, created: new Date(createdAt).toISOString() });
     else
       out.line(
-        `Created the tenant "${name}". Create a key for it: nexus keys create NAME --tenant ${name} --allow '*'`,
+        `Created the tenant "${name}". Add a server: nexus mcp add NAME --tenant ${name} -- COMMAND …, and a key: nexus keys create NAME --tenant ${name} --allow '*'`,
       );
   },
 });

@@ -1,6 +1,8 @@
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { DATABASE_OPTION } from "../store/chosen-database.ts";
+import { removeTenantFolder } from "../../compose/stored-state.ts";
+import { verboseLogger } from "../output/verbose-logger.ts";
 import { openStore } from "../store/open-store.ts";
 
 /** nexus tenants remove shop --yes */
@@ -16,7 +18,7 @@ export const tenantsRemove = defineCommand({
   ],
 
   async run(context) {
-    const { out, words, options } = context;
+    const { out, words, options, stateFolder } = context;
     const [name = ""] = words;
     if (!options.yes) {
       throw wrongUsage(`This removes the tenant "${name}" with its keys and secrets`, "Repeat the command with --yes.");
@@ -24,6 +26,7 @@ export const tenantsRemove = defineCommand({
     await using store = await openStore(context);
     const { unknownTenant } = await import("../../store/keep/tenants.ts");
     if (!(await store.tenants.remove(name))) throw unknownTenant(name);
+    await removeTenantFolder(stateFolder, name, verboseLogger(out));
     if (out.json) out.value({ name, removed: true });
     else out.line(`Removed the tenant "${name}".`);
   },

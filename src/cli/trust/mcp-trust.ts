@@ -1,8 +1,9 @@
 import { stat } from "node:fs/promises";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { defineCommand, type CommandContext } from "../command/command.ts";
+import { DATABASE_OPTION, defineCommand, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import { TenantState } from "../store/tenant-state.ts";
 import { placesOf } from "../configure/configured-servers.ts";
 import type { Output } from "../output/output.ts";
 import type { ProjectFile } from "./project-files.ts";
@@ -24,12 +25,16 @@ export const trust = defineCommand({
 A project's configuration can run programs, so Nexus starts none of its servers until you trust it. This command shows what
 the files of this folder and its parent folders would start and send, and asks. You trust exactly what is shown: if the
 servers of a file change, you must trust it again. Tool files that another person approved are shown completely, and your
-trust counts as your approval.`,
+trust counts as your approval.
+
+If a database was chosen (--database, NEXUS_DATABASE or gateway.database), the files are also trusted by every gateway on it that
+has the same files at the same place.`,
   words: { min: 0, max: 1 },
   options: {
     show: { type: "boolean", help: "only show the content" },
     revoke: { type: "boolean", help: "no longer trust the files" },
     yes: { type: "boolean", short: "y", help: "trust without asking" },
+    ...DATABASE_OPTION,
   },
   examples: [
     ["nexus mcp trust", "show what this project would start, and ask"],
@@ -39,13 +44,13 @@ trust counts as your approval.`,
   ],
 
   async run(context) {
-    const { words, options, out, surroundings, stateFolder } = context;
+    const { words, options, out } = context;
     if (options.show && options.revoke)
       throw wrongUsage("--show and --revoke cannot be used together", "Use one of them.");
     const places = placesOf(context, await folderCalled(words[0]));
-    const { trustStore } = await import("../../host/servers/load-options.ts");
     const { loadProjectFiles } = await import("./project-files.ts");
-    const store = trustStore(surroundings, stateFolder);
+    await using state = new TenantState(context);
+    const store = await trustOf(state);
     const files = await loadProjectFiles(places, store);
     const project: Project = { files, toolFiles: await loadToolFiles(files, places, store) };
     if (!out.json) {
@@ -59,6 +64,14 @@ trust counts as your approval.`,
     return accept(context, project, { store, isSure: options.yes === true });
   },
 });
+
+/** Decisions are recorded for this machine, and in the database if one was chosen. */
+async function trustOf(state: TenantState): Promise<TrustStore> {
+  const shared = await state.findStore();
+  if (!shared) return state.trust;
+  const { sharedTrust } = await import("../../compose/stored-state.ts");
+  return sharedTrust(state.trust, shared.trust);
+}
 
 async function folderCalled(word: string | undefined): Promise<string | undefined> {
   const isFolder = word === undefined || (await stat(word).catch(() => undefined))?.isDirectory();

@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { asksAnyone, defineCommand, IN_PLACE } from "../command/command.ts";
+import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ChangeWatcher } from "./change-watcher.ts";
 import { changeLines } from "./change-lines.ts";
@@ -13,6 +13,7 @@ until Ctrl-C or the end of the connection. With --json, one object per line.`,
   words: { min: 0, max: 100 },
   options: {
     ...IN_PLACE,
+    ...TENANT,
     read: { type: "boolean", help: "read updated resources and show their first lines" },
     count: { type: "string", value: "N", help: "stop after N changes" },
   },

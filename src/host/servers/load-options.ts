@@ -47,7 +47,7 @@ export function secretStore(surroundings: Surroundings, folder: string): SecretS
 }
 
 /** Opened when the first secret is needed: most entries have none. */
-function secretsOpenedBy(open: () => Promise<SecretStore>): SecretStore {
+export function secretsOpenedBy(open: () => Promise<SecretStore>): SecretStore {
   let opening: Promise<SecretStore> | undefined;
   const store = () => (opening ??= open());
   return {

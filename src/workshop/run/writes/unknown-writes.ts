@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { defaultInstance, instanceFileName } from "../../../auth/server-instance.ts";
 import { FileWriteLedger } from "./file-write-ledger.ts";
 
-/** The writes that one server has recorded on this machine. */
+/** The writes that one server has recorded. */
 export interface ServerWrites {
   server: string;
-  ledger: FileWriteLedger;
+  ledger: Pick<FileWriteLedger, "unknown" | "find" | "resolve">;
 }
 
 /** The folder of a user's recorded writes. */
@@ -14,7 +14,7 @@ export function writesFolder(stateFolder: string): string {
   return join(stateFolder, "writes");
 }
 
-/** Every server with recorded writes, configured or not, sorted by name. */
+/** Every server with writes that are recorded in files, configured or not, sorted by name. */
 export async function recordedWrites(stateFolder: string, platform: NodeJS.Platform): Promise<ServerWrites[]> {
   const folder = writesFolder(stateFolder);
   const names: string[] = await readdir(folder).catch(() => []);
