@@ -6,6 +6,7 @@ import { measureLists, measureResults } from "./client/large.mjs";
 import { connectMany } from "./client/many.mjs";
 import { weighConnections } from "./client/memory.mjs";
 import { compareGateways } from "./gateway/compare.mjs";
+import { comparePolicies } from "./gateway/policy.mjs";
 import { hostMany } from "./host/crowd.mjs";
 import { measureOverhead } from "./host/overhead.mjs";
 import { compareVersions } from "./versions/compare.mjs";
@@ -21,7 +22,7 @@ const SUBJECTS = {
   },
   cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },
-  gateway: { calls: compareGateways },
+  gateway: { calls: compareGateways, policy: comparePolicies },
   workshop: { calls: compareCalls },
   versions: { client: compareVersions, host: compareVersions, gateway: compareVersions, tool: compareVersions },
 };
@@ -34,16 +35,18 @@ const { values: options, positionals } = parseArgs({
     transport: { type: "string" },
     era: { type: "string" },
     only: { type: "string" },
+    policy: { type: "boolean", default: false },
     against: { type: "string" },
   },
 });
 const parts = SUBJECTS[positionals[0]];
-const chosen = options.only === undefined ? [...new Set(Object.values(parts ?? {}))] : [parts?.[options.only]];
+const part = options.policy ? "policy" : options.only;
+const chosen = part === undefined ? [...new Set(Object.values(parts ?? {}))] : [parts?.[part]];
 if (!parts || chosen.includes(undefined)) {
   const only = Object.keys(parts ?? SUBJECTS.client).join("|");
   console.error(
-    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern] [--against FOLDER]`,
+    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--policy] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern] [--against FOLDER]`,
   );
   process.exit(2);
 }
-for (const part of chosen) await part(options);
+for (const measure of chosen) await measure(options);

@@ -2,9 +2,13 @@ import { writeFile } from "node:fs/promises";
 
 const TOP = 30;
 
-/** Has a client do its work under the profiler, keeps the profile in a file and prints what cost most. */
+/** Has a client do its work under the profiler. */
 export async function profileWork(client, work, name) {
-  const { profile, calls } = await client.tell("profile", work);
+  await keepProfile(await client.tell("profile", work), name);
+}
+
+/** Keeps a profile of so many calls in a file and prints what cost most. */
+export async function keepProfile({ profile, calls }, name) {
   const file = `bench-${name}.cpuprofile`;
   await writeFile(file, JSON.stringify(profile));
   console.log(`\n${name}, ${calls} calls; ${file}`);

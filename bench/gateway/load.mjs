@@ -9,10 +9,11 @@ let call;
 
 obey({
   /** Connects; older callers share one session, as the many connections of one client do. */
-  async open({ url, era, version, capabilities, connections, bytes }) {
+  async open({ url, era, version, capabilities, connections, bytes, key }) {
     const { origin, pathname: path } = new URL(url);
     pool = new Pool(origin, { connections });
     const headers = { "content-type": "application/json", accept: ACCEPT, "mcp-protocol-version": version };
+    if (key !== undefined) headers.authorization = `Bearer ${key}`;
     const params = { name: "echo", arguments: { text: "x".repeat(bytes) } };
     if (era === "modern") {
       headers["mcp-method"] = "tools/call";

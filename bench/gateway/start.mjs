@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { request } from "undici";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const USAGE = new URL("usage.mjs", import.meta.url).href;
+export const USAGE = new URL("usage.mjs", import.meta.url).href;
 
 /**
  * Programs that serve a stdio server over Streamable HTTP, the eras in which they can from end to end, and what they take
@@ -64,7 +64,7 @@ async function startOwn(variant, settings) {
   const [{ url }] = await once(child, "message");
   return {
     url,
-    usage: () => usageOf(child),
+    ...questionsTo(child),
     close: async () => {
       const ended = once(child, "exit");
       child.send("close");
@@ -85,7 +85,7 @@ async function startPeer({ program, args }, { target, era }) {
   }
   return {
     url,
-    usage: () => usageOf(child),
+    ...questionsTo(child),
     close: async () => {
       const ended = once(child, "exit");
       // Its servers stay behind otherwise: the whole group that was started for it ends.
@@ -95,11 +95,20 @@ async function startPeer({ program, args }, { target, era }) {
   };
 }
 
-async function usageOf(child) {
-  const answered = once(child, "message");
-  child.send("usage");
-  const [usage] = await answered;
-  return usage;
+/** What `usage.mjs` answers in a gateway's process. */
+export function questionsTo(child) {
+  const ask = async (question) => {
+    const answered = once(child, "message");
+    child.send(question);
+    const [answer] = await answered;
+    return answer;
+  };
+  const profile = async (work) => {
+    await ask("profile");
+    const done = await work();
+    return { ...done, profile: await ask("profiled") };
+  };
+  return { usage: () => ask("usage"), profile };
 }
 
 async function isThere(url) {

@@ -180,8 +180,9 @@ export class GatewayCore implements Views {
     // If the tools cannot be read, the call fails: headers that could not be compared must not count as compared.
     const catalog = this.#catalogs.of(server);
     const { headers } = catalog.common.findCurrent("tools") ?? (await catalog.common.current("tools"));
-    if (!selection.access.isOpen("tool", server)) return this.#headersSeen(own, selection, principal);
-    return headers.get(name) ?? catalog.declaredHeaders(name) ?? NO_HEADERS;
+    const declared = headers.get(name) ?? catalog.declaredHeaders(name);
+    if (!declared) return NO_HEADERS;
+    return selection.access.isOpen("tool", server) ? declared : this.#headersSeen(own, selection, principal);
   }
 
   release(owner: string): void {

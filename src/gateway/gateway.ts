@@ -84,8 +84,9 @@ export class Gateway implements AsyncDisposable {
     this.#legacy = legacy;
     this.port = port;
     this.url = `http://${host}:${port}/mcp`;
+    const present = () => [...edge.principals(), ...legacy.principals()];
     this.#stops = [
-      door?.onExpelled((principal) => void this.expel(principal)) ?? (() => {}),
+      door?.onExpelled((principal) => void this.expel(principal), present) ?? (() => {}),
       sets?.onChanged(() => this.#endRemovedSets(sets)) ?? (() => {}),
     ];
   }

@@ -43,6 +43,7 @@ export class ServedHost implements TenantHost {
       seal,
       logger,
       sets,
+      decidesAlike: rules.decidesAlike,
       get decide() {
         return rules.decide;
       },

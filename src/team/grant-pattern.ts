@@ -1,4 +1,4 @@
-import { matchesName, parsePattern, type AccessPattern } from "../host/directory/access-pattern.ts";
+import { isEverything, matchesName, parsePattern, type AccessPattern } from "../host/directory/access-pattern.ts";
 
 /** A pattern of a key: what it may use of servers, or which sets. */
 export type GrantPattern =
@@ -16,7 +16,5 @@ export function parseGrant(text: string): GrantPattern {
 
 /** Whether the pattern includes a set. `*` is everything of the tenant; a pattern of servers and their things includes no set. */
 export function coversSet(grant: GrantPattern, set: string): boolean {
-  if (grant.kind === "set") return matchesName(grant.name, set);
-  const { server, part } = grant.pattern;
-  return server === "*" && part.kind === "everything";
+  return grant.kind === "set" ? matchesName(grant.name, set) : isEverything(grant.pattern);
 }

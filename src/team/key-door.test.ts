@@ -112,6 +112,26 @@ onBothEngines("the door of a gateway", (world) => {
     expect(expelled).toEqual([]);
   });
 
+  test("of many keys those are forgotten that were not used lately and have nothing open, until they are used again", async () => {
+    const made = await Promise.all(
+      ["idle", "open", "recent", "new"].map((name) => store.keys.create({ ...ADA, name })),
+    );
+    const [idle, open_, recent, new_] = made.map(({ key }) => key);
+    const door = await open({ maxKnown: 3 });
+    const principals = [await door.authenticate(bearer(idle ?? "")), await door.authenticate(bearer(open_ ?? ""))];
+    door.onExpelled(
+      () => {},
+      () => principals.slice(1),
+    );
+    time += 120_000;
+    principals.push(await door.authenticate(bearer(recent ?? "")), await door.authenticate(bearer(new_ ?? "")));
+    const uses = () => principals.map((principal) => door.decide?.(principal, "use", tool("search")).kind);
+    expect(uses()).toEqual(["denied", "allowed", "allowed", "allowed"]);
+    expect(await comesIn(door, idle ?? "")).toBe(principals[0]?.id);
+    expect(uses()).toEqual(["allowed", "allowed", "allowed", "allowed"]);
+    expect(expelled).toEqual([]);
+  });
+
   test("a key that expires is refused at once, and whoever used it is expelled", async () => {
     const { key } = await store.keys.create({ ...ADA, expiresAt: time + 50 });
     const door = await open();

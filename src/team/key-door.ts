@@ -17,12 +17,14 @@ export interface KeyDoorOptions {
   needs: "keys" | "when-there-are-keys";
   logger: Logger;
   now?: () => number;
+  /** Default: 10,000. */
+  maxKnown?: number;
   /** How long keys that were verified before are believed while the database is away: 60 seconds. */
   believedMs?: number;
 }
 
 const BELIEVED_MS = 60_000;
-/** More than these are not kept: they are verified again. */
+/** Of more keys, those that are not used are forgotten: they are verified again. */
 const MAX_KNOWN = 10_000;
 /** A change that could not be read is read again after this time. */
 const AGAIN_MS = 400;
@@ -33,15 +35,19 @@ const BEARER = /^Bearer +(\S+) *$/i;
 
 /** Lets callers in by their API keys, and says what each key may see and use. */
 export class KeyDoor implements Door, Disposable {
+  readonly decidesAlike = true;
   readonly #keys: ApiKeys;
   readonly #options: KeyDoorOptions;
   readonly #now: () => number;
-  /** By the hash of the whole key, least recently verified first. */
+  /** By the hash of the whole key. */
   readonly #known = new Map<string, VerifiedKey>();
   readonly #byId = new Map<string, VerifiedKey>();
   readonly #usedAt = new Map<string, number>();
-  readonly #listeners = new Set<(principal: Principal) => void>();
+  /** With who is present, as each listener knows it. */
+  readonly #listeners = new Map<(principal: Principal) => void, () => Iterable<Principal>>();
   readonly #reading = new CoalescedRuns(() => this.#read());
+  /** When so many keys are known, some are forgotten. */
+  #forgetAt: number;
   #isNeeded: boolean;
   #notices = 0;
   /** When the timer for expired keys is needed first. */
@@ -66,6 +72,7 @@ export class KeyDoor implements Door, Disposable {
     this.#options = options;
     this.#keys = options.store.keys;
     this.#now = options.now ?? Date.now;
+    this.#forgetAt = options.maxKnown ?? MAX_KNOWN;
     this.#isNeeded = isNeeded;
   }
 
@@ -95,8 +102,8 @@ export class KeyDoor implements Door, Disposable {
   }
 
   /** Hears of principals who may not come in any more: what they have open has to end. Returns the end of it. */
-  onExpelled(listener: (principal: Principal) => void): () => void {
-    this.#listeners.add(listener);
+  onExpelled(listener: (principal: Principal) => void, present: () => Iterable<Principal> = () => []): () => void {
+    this.#listeners.set(listener, present);
     return () => this.#listeners.delete(listener);
   }
 
@@ -131,11 +138,27 @@ export class KeyDoor implements Door, Disposable {
   }
 
   #keep(hash: string, verified: VerifiedKey): void {
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#byId.size >= this.#forgetAt) this.#forgetUnused();
     this.#known.set(hash, verified);
     this.#byId.set(verified.about.id, verified);
     if ((verified.about.expiresAt ?? Infinity) < this.#firstExpiry) this.#expireInTime();
+  }
+
+  /** Keys that came in lately stay, and those of principals that have something open. */
+  #forgetUnused(): void {
+    const { maxKnown = MAX_KNOWN } = this.#options;
+    const present = new Set<string>();
+    for (const list of this.#listeners.values()) for (const { id } of list()) present.add(id);
+    // The last use is up to one interval later than what was noted; one that was verified just now is noted next.
+    const since = this.#now() - 2 * USE_MS;
+    for (const id of this.#byId.keys()) {
+      if (present.has(id) || (this.#usedAt.get(id) ?? Infinity) > since) continue;
+      this.#byId.delete(id);
+      this.#usedAt.delete(id);
+    }
+    for (const [hash, { about }] of this.#known) if (!this.#byId.has(about.id)) this.#known.delete(hash);
+    // Where most are in use, this is not repeated for each new one.
+    this.#forgetAt = Math.max(maxKnown, this.#byId.size * 2);
   }
 
   /** What is known of keys, as it is now. What cannot be read is read again until it can. */
@@ -175,7 +198,7 @@ export class KeyDoor implements Door, Disposable {
   }
 
   #tell(principal: Principal): void {
-    for (const listener of this.#listeners) listener(principal);
+    for (const listener of this.#listeners.keys()) listener(principal);
   }
 
   /** One timer for the key that expires first. */

@@ -1,4 +1,4 @@
-import type { Principal } from "../server/core/principal.ts";
+import { KnownPrincipal, type Principal } from "../server/core/principal.ts";
 import type { ApiKey } from "../store/keep/api-keys.ts";
 import { Grants } from "./grants.ts";
 
@@ -15,6 +15,6 @@ export interface VerifiedKey {
 export function verifiedKey(about: ApiKey, now: number, until = Infinity): VerifiedKey | undefined {
   const end = Math.min(until, about.expiresAt ?? Infinity);
   if (about.revokedAt !== undefined || end <= now) return undefined;
-  const principal = Object.freeze({ id: about.id, tenant: about.tenant });
+  const principal = new KnownPrincipal(about);
   return { about, principal, grants: new Grants(about.grants), until: end };
 }

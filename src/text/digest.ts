@@ -1,6 +1,6 @@
 /** A digest in hex. Only this file loads node:crypto, which is slow for short commands that need no digest. */
 export function digest(kind: string, text: string | Uint8Array): string {
-  return process.getBuiltinModule("node:crypto").createHash(kind).update(text).digest("hex");
+  return process.getBuiltinModule("node:crypto").hash(kind, text, "hex");
 }
 
 export function sha256(text: string | Uint8Array): string {

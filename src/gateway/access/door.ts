@@ -6,6 +6,9 @@ export interface Door extends AccessRules {
   readonly authenticate: Authenticate;
   /** Whether the principal may read `/metrics`. */
   seesMetrics(principal: Principal): boolean;
-  /** Hears of principals who may not come in any more. Returns the end of it. */
-  onExpelled(listener: (principal: Principal) => void): () => void;
+  /**
+   * Hears of principals who may not come in any more. Returns the end of it. `present` says who has something open: it has
+   * to be decided for them, though they may not come in again for long.
+   */
+  onExpelled(listener: (principal: Principal) => void, present?: () => Iterable<Principal>): () => void;
 }

@@ -42,26 +42,39 @@ export function narrowed(
   const others = new Map(common.map((item) => [nameOf(kind, item), item]));
   return outward.flatMap((each, index): readonly Params[] => {
     const item = items[index] ?? {};
-    const versions = [item, others.get(nameOf(kind, item)) ?? item];
+    const other = others.get(nameOf(kind, item));
+    const versions = other ? [item, other] : [item];
     const targets = versions.map((version) => listedTarget(kind, server, version));
-    if (decideListed(access, principal, targets).kind === "denied") return [];
+    if (judgeListed(access, principal, targets).decision.kind === "denied") return [];
     return [show ? show(kind, server, { item, outward: each }) : each];
   });
+}
+
+/** The decision about a thing, and the listing that it is about. */
+export interface Judged {
+  decision: Decision;
+  /** Undefined if the thing is not listed. */
+  version: AccessTarget | undefined;
 }
 
 /**
  * If a server lists a thing in several ways, the strictest decision counts. A thing that it does not list is denied.
  */
-export function decideListed(
-  access: PrincipalAccess,
-  principal: Principal,
-  versions: readonly AccessTarget[],
-): Decision {
-  const decisions = versions.map((version) => access.decide(principal, version));
-  return decisions.length === 0
-    ? { kind: "denied", reason: "the server does not list it" }
-    : decisions.reduce(stricter);
+export function judgeListed(access: PrincipalAccess, principal: Principal, versions: readonly AccessTarget[]): Judged {
+  const [first, ...others] = versions;
+  if (!first) return UNLISTED;
+  let judged: Judged = { decision: access.decide(principal, first), version: first };
+  for (const version of others) {
+    const decision = access.decide(principal, version);
+    if (stricter(judged.decision, decision).kind !== judged.decision.kind) judged = { decision, version };
+  }
+  return judged;
 }
+
+const UNLISTED: Judged = {
+  decision: { kind: "denied", reason: "the server does not list it" },
+  version: undefined,
+};
 
 export function listedTarget(kind: ListKind, server: string, item: Params): AccessTarget {
   const name = nameOf(kind, item);

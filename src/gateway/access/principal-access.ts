@@ -24,9 +24,9 @@ export type Decide = (principal: Principal, operation: Operation, target: Access
 /** Undefined while the gateway itself restricts nothing. */
 export interface AccessRules {
   readonly decide?: Decide | undefined;
+  /** Whether `decide` decides listing and using alike, so that it is asked once. */
+  readonly decidesAlike?: boolean | undefined;
 }
-
-const OPERATIONS: readonly Operation[] = ["list", "use"];
 
 /** What a principal may see and use: the host's policy for it as an agent, narrowed by the gateway's own `decide`. */
 export class PrincipalAccess {
@@ -106,8 +106,10 @@ export class PrincipalAccess {
   /** A function that throws or returns no decision denies. */
   #ask(decide: Decide, principal: Principal, target: AccessTarget): Decision {
     try {
-      const decisions = OPERATIONS.map((operation) => decide(principal, operation, target));
-      return decisions.every(isDecision) ? decisions.reduce(stricter) : UNDECIDED;
+      const listing = decide(principal, "list", target);
+      if (this.#rules.decidesAlike) return isDecision(listing) ? listing : UNDECIDED;
+      const using = decide(principal, "use", target);
+      return isDecision(listing) && isDecision(using) ? stricter(listing, using) : UNDECIDED;
     } catch (error) {
       return { kind: "denied", reason: `it could not be decided: ${messageOf(error)}` };
     }
@@ -116,10 +118,11 @@ export class PrincipalAccess {
 
 /** A function of a user's program can return anything, for example a promise. */
 const UNDECIDED: Decision = { kind: "denied", reason: `"decide" did not return a decision` };
-const KINDS: ReadonlySet<unknown> = new Set<Decision["kind"]>(["allowed", "needs-consent", "denied"]);
 
 function isDecision(value: unknown): value is Decision {
-  return isRecord(value) && KINDS.has(value["kind"]);
+  if (!isRecord(value)) return false;
+  const { kind } = value;
+  return kind === "allowed" || kind === "needs-consent" || kind === "denied";
 }
 
 interface ConsentUse {

@@ -8,7 +8,7 @@ import type { GatewayExchange } from "../names/view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
-import { decideListed } from "../access/narrowed.ts";
+import { judgeListed } from "../access/narrowed.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { unknownMethod, type NamedThing, type ThingKind } from "../names/target.ts";
@@ -98,11 +98,11 @@ export class Permits {
     const target = decidedAs(requested);
     const { kind, name } = target;
     if (kind !== "tool" && kind !== "prompt") return { decision: access.decide(principal, requested), target };
-    const isSeen = access.sees(principal, server);
-    const versions = isSeen ? await listed.find(kind === "tool" ? "tools" : "prompts", server, name, exchange) : [];
-    const decision = decideListed(access, principal, versions);
-    const judged = versions.find((version) => access.decide(principal, version).kind === decision.kind);
-    return { decision, target: judged ?? target };
+    // Who may not see the server has not come this far.
+    const found = listed.find(kind === "tool" ? "tools" : "prompts", server, name, exchange);
+    const versions = found instanceof Promise ? await found : found;
+    const { decision, version } = judgeListed(access, principal, versions);
+    return { decision, target: version ?? target };
   }
 
   /**

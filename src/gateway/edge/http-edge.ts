@@ -76,6 +76,11 @@ export class HttpEdge {
     this.#mcp.expel(principal);
   }
 
+  /** The principals that have something modern open. */
+  principals(): Principal[] {
+    return this.#mcp.principals();
+  }
+
   /** Accepts no new connections, and ends subscriptions, which have no end of their own. */
   drain(): void {
     this.#listener.drain();

@@ -55,6 +55,8 @@ const MAX_THINGS = 20_000;
 export class ListedThings {
   readonly #options: ListedThingsOptions;
   readonly #shown = new ExpiringMap<Shown>(BELIEVED_MS, () => {});
+  /** By the items of a list, which are replaced as a whole. */
+  readonly #targets = new WeakMap<readonly Params[], Map<string, AccessTarget>>();
   readonly #stop: () => void;
 
   constructor(options: ListedThingsOptions) {
@@ -69,8 +71,38 @@ export class ListedThings {
     this.#shown.takeAll();
   }
 
-  /** Every listing that this caller can see; empty if there is none. */
-  async find(
+  /** Every listing that this caller can see; empty if there is none. A promise only if something may have to be read. */
+  find(
+    kind: NamedList,
+    server: string,
+    name: string,
+    exchange: GatewayExchange,
+  ): readonly AccessTarget[] | Promise<readonly AccessTarget[]> {
+    return this.#findKnown(kind, server, name, exchange) ?? this.#findOrRead(kind, server, name, exchange);
+  }
+
+  /** The usual case of each call: the lists are known and have it. */
+  #findKnown(
+    kind: NamedList,
+    server: string,
+    name: string,
+    exchange: GatewayExchange,
+  ): readonly AccessTarget[] | undefined {
+    const list = this.#options.catalogs.of(server).common.findCurrent(kind);
+    const common = list && this.#targetsIn(list.items, kind, server).get(name);
+    if (!common) return undefined;
+    if (exchange.endpoint.kind !== "one") {
+      const isForAll = Object.keys(exchange.caller.capabilities).length === 0;
+      return isForAll && !this.#options.ownList(kind, server, exchange) ? [common] : undefined;
+    }
+    const shown = this.#shown.get(keyOf(kind, server, exchange));
+    const toCaller = shown?.things.get(name);
+    if (!shown || !toCaller) return undefined;
+    shown.isWhole = false;
+    return [toCaller, common];
+  }
+
+  async #findOrRead(
     kind: NamedList,
     server: string,
     name: string,
@@ -85,14 +117,14 @@ export class ListedThings {
     const common = await this.findCommon(kind, server, name);
     const own = await this.#options.ownList(kind, server, exchange)?.catch(() => undefined);
     const shown = own
-      ? targetIn(kind, server, name, own.items)
+      ? this.#targetsIn(own.items, kind, server).get(name)
       : await this.#findDeclared(name, { kind, server, exchange, common });
     return shown ? [shown, common ?? shown] : [];
   }
 
   /** The listing that the host sees. */
   async findCommon(kind: NamedList, server: string, name: string): Promise<AccessTarget | undefined> {
-    return newestTarget(this.#options.catalogs.of(server).common, kind, server, name);
+    return this.#newestTarget(this.#options.catalogs.of(server).common, kind, server, name);
   }
 
   /** The listing in any known list: for all, or for certain capabilities. */
@@ -103,7 +135,7 @@ export class ListedThings {
       .of(server)
       .known(kind)
       .flatMap((list) => list.items);
-    return targetIn(kind, server, name, items);
+    return targetsOf(items, kind, server).get(name);
   }
 
   /** The listing for this caller's capabilities; if that is unknown, the listing for all. */
@@ -124,7 +156,7 @@ export class ListedThings {
     const lists = set && catalog.listsFor(set, principal);
     if (!lists) return common;
     try {
-      return await newestTarget(lists, kind, server, name);
+      return await this.#newestTarget(lists, kind, server, name);
     } catch {
       return common;
     }
@@ -182,32 +214,50 @@ export class ListedThings {
     this.#shown.set(keyOf(kind, server, exchange), shown);
     return shown;
   }
+
+  async #newestTarget(
+    lists: ListSet,
+    kind: NamedList,
+    server: string,
+    name: string,
+  ): Promise<AccessTarget | undefined> {
+    const known = await lists.current(kind);
+    const found = this.#targetsIn(known.items, kind, server).get(name);
+    if (found || known.freshness.isFresh) return found;
+    // The item may be newer than the list.
+    const { items } = await lists.read(kind).list;
+    return this.#targetsIn(items, kind, server).get(name);
+  }
+
+  #targetsIn(items: readonly Params[], kind: NamedList, server: string): Map<string, AccessTarget> {
+    const known = this.#targets.get(items);
+    if (known) return known;
+    const targets = targetsOf(items, kind, server);
+    this.#targets.set(items, targets);
+    return targets;
+  }
 }
 
-async function newestTarget(
-  lists: ListSet,
-  kind: NamedList,
-  server: string,
-  name: string,
-): Promise<AccessTarget | undefined> {
-  const known = await lists.current(kind);
-  const found = targetIn(kind, server, name, known.items);
-  if (found || known.freshness.isFresh) return found;
-  // The item may be newer than the list.
-  return targetIn(kind, server, name, (await lists.read(kind).list).items);
+/** If two items have the same name, the first one is offered. */
+function targetsOf(items: readonly Params[], kind: NamedList, server: string): Map<string, AccessTarget> {
+  const targets = new Map<string, AccessTarget>();
+  for (const item of items) {
+    const name = nameOf(kind, item);
+    if (!targets.has(name)) targets.set(name, listedTarget(kind, server, item));
+  }
+  return targets;
 }
 
-function targetIn(kind: NamedList, server: string, name: string, items: readonly Params[]): AccessTarget | undefined {
-  const item = items.find((each) => nameOf(kind, each) === name);
-  return item && listedTarget(kind, server, item);
-}
+/** Longer declarations are hashed, because callers choose how long theirs are. */
+const MAX_DECLARED = 256;
 
 /** Calls with different capabilities may see different lists. */
 function keyOf(kind: NamedList, server: string, { principal, caller }: GatewayExchange): string {
   const { owner, ask } = caller;
-  // Hashed, because callers choose how long their declaration is.
-  const declared = sha256(JSON.stringify(capabilitiesFor(caller)));
-  return JSON.stringify([kind, server, principalKey(principal), owner, declared, ask !== undefined]);
+  const text = JSON.stringify(capabilitiesFor(caller));
+  const declared = text.length > MAX_DECLARED ? sha256(text) : text;
+  // Only the last part can be any text.
+  return `${kind} ${server} ${ask ? "asked" : "told"} ${owner.length} ${principalKey(principal)}${owner}${declared}`;
 }
 
 /** A request of the gateway itself on the caller's connection; its progress and logs are not passed to the caller. */

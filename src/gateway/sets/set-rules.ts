@@ -12,6 +12,11 @@ export class SetRules implements AccessRules {
     this.#outer = outer;
   }
 
+  /** A set does not tell them apart. */
+  get decidesAlike(): boolean {
+    return this.#outer.decide === undefined || this.#outer.decidesAlike === true;
+  }
+
   readonly decide: Decide = (principal, operation, target) => {
     const bySet = this.#set.decide(target);
     const { decide } = this.#outer;

@@ -6,48 +6,67 @@ export interface AccessPattern {
   /** As it was written. */
   text: string;
   /** An id, the start of ids with `*`, or `*` for every server. */
-  server: string;
-  part: { kind: "everything" } | { kind: "tool"; name: string } | { kind: "resource" | "prompt" | "method" };
+  server: NamePattern;
+  part: { kind: "everything" } | { kind: "tool"; name: NamePattern } | { kind: "resource" | "prompt" | "method" };
 }
+
+/** A name in which `*` stands for any text: what stands between the stars. */
+type NamePattern = readonly string[];
 
 const KINDS = { resources: "resource", prompts: "prompt", methods: "method" } as const;
 const FORM = /^(\*|[a-z][a-z0-9-]*\*?)(?:\.([^]+)|\/(resources|prompts|methods))?$/;
 
 /** Throws if the pattern is invalid: a rule that matches nothing without notice would protect nothing. */
 export function parsePattern(text: string): AccessPattern {
-  const [, server, tool, kind] = FORM.exec(text) ?? [];
-  if (server === undefined) throw invalidPattern(text);
+  const [, id, tool, kind] = FORM.exec(text) ?? [];
+  if (id === undefined) throw invalidPattern(text);
+  const server = namePattern(id);
   if (kind !== undefined) return { text, server, part: { kind: KINDS[kind as keyof typeof KINDS] } };
   const isEverything = tool === undefined || tool === "*";
-  return { text, server, part: isEverything ? { kind: "everything" } : { kind: "tool", name: tool } };
+  return { text, server, part: isEverything ? { kind: "everything" } : { kind: "tool", name: namePattern(tool) } };
 }
 
 /** Whether the pattern matches this target. A server itself is matched only if everything of it is. */
 export function covers({ server, part }: AccessPattern, { kind, server: id, name }: AccessTarget): boolean {
-  if (!matchesName(server, id)) return false;
+  if (!matches(server, id)) return false;
   if (part.kind === "everything") return true;
-  return part.kind === kind && (part.kind !== "tool" || matchesName(part.name, name));
+  return part.kind === kind && (part.kind !== "tool" || matches(part.name, name));
 }
 
 /** Whether the pattern matches anything of this server. */
 export function concerns({ server }: AccessPattern, id: string): boolean {
-  return matchesName(server, id);
+  return matches(server, id);
 }
 
-/** `*` stands for any text. Runs in linear time, because servers choose the names of their tools. */
+/** Whether the pattern is `*`, or `*.*`, which means the same. */
+export function isEverything({ server, part }: AccessPattern): boolean {
+  return part.kind === "everything" && server.join("*") === "*";
+}
+
+/** `*` stands for any text. */
 export function matchesName(pattern: string, name: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) return name === first;
+  return matches(namePattern(pattern), name);
+}
+
+function namePattern(text: string): NamePattern {
+  return text.split("*");
+}
+
+/** Runs in linear time, because servers choose the names of their tools, and allocates nothing. */
+function matches(parts: NamePattern, name: string): boolean {
+  const [first = ""] = parts;
+  const end = parts.length - 1;
+  if (end === 0) return name === first;
+  const last = parts[end] ?? "";
   if (!name.startsWith(first) || !name.endsWith(last)) return false;
-  const end = name.length - last.length;
   let at = first.length;
-  for (const part of rest) {
+  for (let index = 1; index < end; index++) {
+    const part = parts[index] ?? "";
     const found = name.indexOf(part, at);
     if (found === -1) return false;
     at = found + part.length;
   }
-  return at <= end;
+  return at <= name.length - last.length;
 }
 
 function invalidPattern(text: string): NexusError {

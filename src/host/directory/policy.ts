@@ -95,9 +95,8 @@ export class Policy {
     if (agents && (agent === undefined || !agents.includes(agent))) {
       return denied("the server is not shared with this agent");
     }
-    if (this.#deny.some((pattern) => covers(pattern, target))) return denied("it is on the deny list");
-    if (this.#allow?.some((pattern) => allowsBy(pattern, target)) === false)
-      return denied("it is not on the allow list");
+    for (const pattern of this.#deny) if (covers(pattern, target)) return denied("it is on the deny list");
+    if (this.#allow && !isAllowedBy(this.#allow, target)) return denied("it is not on the allow list");
     if (kind === "tool") return this.#decideTool(target);
     return kind === "method" ? this.#decideMethod(target) : ALLOWED;
   }
@@ -174,6 +173,11 @@ export class Policy {
     const rules = this.#rulesOf(server);
     return Boolean(readOnly) || consent !== undefined || rules?.allow !== undefined || rules?.deny !== undefined;
   }
+}
+
+function isAllowedBy(allow: readonly AccessPattern[], target: AccessTarget): boolean {
+  for (const pattern of allow) if (allowsBy(pattern, target)) return true;
+  return false;
 }
 
 /** A server is on the allow list if anything of it is. */

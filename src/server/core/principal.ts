@@ -6,9 +6,27 @@ export interface Principal {
   tenant: string;
 }
 
+/** A principal that comes again: its key is made once. A copy of it is an ordinary one. */
+export class KnownPrincipal implements Principal {
+  readonly id: string;
+  readonly tenant: string;
+  readonly #key: string;
+
+  constructor({ id, tenant }: Principal) {
+    this.id = id;
+    this.tenant = tenant;
+    this.#key = keyOf(this);
+    Object.freeze(this);
+  }
+
+  static findKey(principal: Principal): string | undefined {
+    return #key in principal ? principal.#key : undefined;
+  }
+}
+
 /** The string that keeps principals apart: no two have the same, and none begins with that of another. */
 export function principalKey(principal: Principal): string {
-  return principal === ANYBODY ? ANYBODY_KEY : keyOf(principal);
+  return KnownPrincipal.findKey(principal) ?? keyOf(principal);
 }
 
 function keyOf({ tenant, id }: Principal): string {
@@ -38,8 +56,6 @@ export function ownerKey(principal: Principal, owner: string): string {
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Principal> | Principal;
 
 /** Without authentication every caller is this one, and a server listens on loopback only. */
-export const ANYBODY: Principal = Object.freeze({ id: "anybody", tenant: "default" });
-/** Asked for several times in each call. */
-const ANYBODY_KEY = keyOf(ANYBODY);
+export const ANYBODY: Principal = new KnownPrincipal({ id: "anybody", tenant: "default" });
 
 export const admitEverybody: Authenticate = () => ANYBODY;

@@ -158,6 +158,11 @@ export class LegacyHttp implements LegacyEndpoint {
     for (const session of this.#sessions.values()) if (session.core === core) this.#end(session);
   }
 
+  /** The principals that have sessions. */
+  principals(): Principal[] {
+    return [...this.#sessions.values(), ...this.#sseSessions.values()].map(({ principal }) => principal);
+  }
+
   /** GET /sse: opens a session of HTTP+SSE. */
   openSse({ headers }: IncomingMessage, response: ServerResponse, r: Visitor): void {
     const share = this.#shares.of(principalKey(r.principal));

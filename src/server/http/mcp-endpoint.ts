@@ -94,6 +94,11 @@ export class McpEndpoint {
     this.#modern.expel(principal);
   }
 
+  /** The principals that have something open in the modern way. */
+  principals(): Principal[] {
+    return this.#modern.principals();
+  }
+
   /** Ends the streams that have no end of their own. */
   drain(): void {
     this.#modern.endSubscriptions();

@@ -25,7 +25,7 @@ export interface ModernAnswerOptions {
 export class ModernAnswer {
   readonly isSubscription: boolean;
   readonly #res: ServerResponse;
-  readonly #principal: Principal;
+  readonly principal: Principal;
   readonly #unread: UnreadBytes;
   readonly #maxBufferedBytes: number;
   readonly #left = new Cancellation();
@@ -35,7 +35,7 @@ export class ModernAnswer {
   constructor(res: ServerResponse, options: ModernAnswerOptions) {
     this.#res = res;
     this.isSubscription = options.isSubscription;
-    this.#principal = options.principal;
+    this.principal = options.principal;
     this.#unread = options.unread;
     this.#maxBufferedBytes = options.bufferedBytes;
     res.once("close", () => {
@@ -50,7 +50,7 @@ export class ModernAnswer {
   }
 
   isOf(principal: string): boolean {
-    return principalKey(this.#principal) === principal;
+    return principalKey(this.principal) === principal;
   }
 
   cancel(why: string): void {
@@ -89,7 +89,7 @@ export class ModernAnswer {
   }
 
   #mayWrite(text: string): boolean {
-    return this.#unread.mayWrite(this.#res, this.#principal, text.length);
+    return this.#unread.mayWrite(this.#res, this.principal, text.length);
   }
 
   /** There is no room for the answer: that is told in its place. */

@@ -89,6 +89,11 @@ export class ModernHttp {
     for (const answer of this.#open.values()) if (answer.isSubscription) answer.cancel(this.#closing);
   }
 
+  /** The principals that have something open. */
+  principals(): Principal[] {
+    return this.#open.values().map(({ principal }) => principal);
+  }
+
   /** Calls off what is open for a principal that may not call any more. */
   expel(principal: Principal): void {
     const key = principalKey(principal);

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const ID_LENGTH = 16;
@@ -24,7 +24,7 @@ export function idInKey(text: string): string | undefined {
 
 /** The stored hash of a key. A fast hash without salt is enough for a random secret of 256 bits. */
 export function hashOfKey(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }
 
 /** Compares in constant time. */

@@ -1,0 +1,46 @@
+// Stores for `nexus serve`: one without keys, and one with many of which callers use the first.
+import { execFile } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gunzipSync, gzipSync } from "node:zlib";
+
+export const NEXUS = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+/** What a key of a team may look like; the last pattern is the one that applies. */
+const GRANTS = ["--allow", "github", "--allow", "docs.search*", "--allow", "echo", "--deny", "*.delete*"];
+const run = promisify(execFile);
+
+export const environmentOf = (home) => ({ PATH: process.env.PATH, HOME: home, TERM: "dumb" });
+
+/** A home folder with a store of `count` keys. Returns the text of one key. */
+export async function makeStore(home, count) {
+  await mkdir(home);
+  const nexus = (...args) => run(process.execPath, [NEXUS, ...args], { cwd: home, env: environmentOf(home) });
+  if (count === 0) {
+    await nexus("store", "migrate");
+    return undefined;
+  }
+  const { stdout } = await nexus("keys", "create", "bench", ...GRANTS);
+  const [one, many] = [join(home, "one.backup"), join(home, "many.backup")];
+  await nexus("store", "backup", one);
+  await writeFile(many, withCopies(await readFile(one), count));
+  await nexus("store", "restore", many, "--replace");
+  return stdout.trim();
+}
+
+/** The only key of the backup `count` times, each with an id and a hash of its own: a restore is how many rows are written at once. */
+function withCopies(backup, count) {
+  const lines = gunzipSync(backup).toString().trimEnd().split("\n").slice(0, -1);
+  const at = lines.findIndex((line) => line.includes(`"table":"nexus_api_keys"`));
+  const { table, row } = JSON.parse(lines[at]);
+  const copies = Array.from({ length: count - 1 }, () => {
+    const random = { id: randomBytes(8).toString("hex"), hash: randomBytes(32).toString("hex") };
+    return JSON.stringify({ table, row: { ...row, ...random } });
+  });
+  lines.splice(at, 0, ...copies);
+  const text = `${lines.join("\n")}\n`;
+  const end = { rows: lines.length - 1, sha256: createHash("sha256").update(text).digest("hex") };
+  return gzipSync(`${text}${JSON.stringify(end)}\n`, { level: 1 });
+}
