@@ -1,22 +1,30 @@
 // Loaded into every gateway that is measured, ours or not: tells its parent what the process has used, and where its time goes.
 import { Session } from "node:inspector/promises";
 
-let session;
+const session = new Session();
 
-process.on("message", async (question) => {
-  if (question === "usage") {
+const ANSWERS = {
+  usage() {
     const { user, system } = process.cpuUsage();
-    process.send({ cpuUs: user + system, rssBytes: process.memoryUsage.rss() });
-  } else if (question === "profile") {
-    session = new Session();
+    return { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };
+  },
+  async profile() {
     session.connect();
     await session.post("Profiler.enable");
     await session.post("Profiler.setSamplingInterval", { interval: 200 });
     await session.post("Profiler.start");
-    process.send({});
-  } else if (question === "profiled") {
+    return {};
+  },
+  async profiled() {
     const { profile } = await session.post("Profiler.stop");
     session.disconnect();
-    process.send(profile);
-  }
+    return profile;
+  },
+};
+
+process.on("message", (question) => {
+  void (async () => {
+    const answer = ANSWERS[question];
+    if (answer) process.send(await answer());
+  })();
 });

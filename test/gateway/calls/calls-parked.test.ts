@@ -274,7 +274,7 @@ describe("a modern caller on its return", () => {
   });
 
   test("that leaves again before it was told anything cancels the call", async () => {
-    await using world = await CallsWorld.open("legacy stdio", { limits: { gatherMs: 200 } });
+    await using world = await CallsWorld.open("legacy stdio", { limits: { gatherMs: 1000 } });
     const name = "test_input_required_result_multi_round";
     const first = await world.tool(name, {}, ASKABLE);
     const leaving = new AbortController();
