@@ -167,6 +167,7 @@ interface Parts {
 
 function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
   const { budget, limits, logger, failures, host, tenants } = assembly;
+  const { door } = options;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
   const parts = endpointParts({ self: "gateway", limits, budget, ids, logger });
@@ -175,11 +176,12 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     ...parts,
     tenantOf: (principal) => tenants.of(principal),
     failures,
-    authenticate: options.door?.authenticate ?? options.authenticate ?? admitEverybody,
+    authenticate: door?.authenticate ?? options.authenticate ?? admitEverybody,
+    admits: door && ((principal) => door.admits(principal)),
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     isReady: () => isReady,
-    seesMetrics: (principal) => options.door?.seesMetrics(principal) ?? true,
+    seesMetrics: (principal) => door?.seesMetrics(principal) ?? true,
     metrics: (principal) => {
       const tenant = tenants.of(principal);
       return tenant.metrics.render({

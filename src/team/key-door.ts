@@ -58,22 +58,24 @@ export class KeyDoor implements Door, Disposable {
 
   /** Throws STORE_UNAVAILABLE where the database does not answer. */
   static async open(options: KeyDoorOptions): Promise<KeyDoor> {
-    const { store, needs } = options;
-    const door = new KeyDoor(options, needs === "keys" || (await store.keys.count()) > 0);
+    const { store } = options;
+    const door = new KeyDoor(options);
     door.#stop = await store.changes.listen((topic) => {
       if (topic !== "keys") return;
       door.#notices++;
       void door.#reading.run();
     });
+    // Counted afterwards, so that no first key is missed.
+    door.#isNeeded ||= (await store.keys.count()) > 0;
     return door;
   }
 
-  private constructor(options: KeyDoorOptions, isNeeded: boolean) {
+  private constructor(options: KeyDoorOptions) {
     this.#options = options;
     this.#keys = options.store.keys;
     this.#now = options.now ?? Date.now;
     this.#forgetAt = options.maxKnown ?? MAX_KNOWN;
-    this.#isNeeded = isNeeded;
+    this.#isNeeded = options.needs === "keys";
   }
 
   /** Whether callers need a key. */
@@ -95,6 +97,10 @@ export class KeyDoor implements Door, Disposable {
     this.#recordUse(about.id);
     return principal;
   };
+
+  admits(principal: Principal): boolean {
+    return principal === ANYBODY ? !this.#isNeeded : this.#byId.has(principal.id);
+  }
 
   seesMetrics({ id }: Principal): boolean {
     const role = this.#byId.get(id)?.about.role;

@@ -4,6 +4,8 @@ import type { AccessRules } from "./principal-access.ts";
 /** Who may come in, and what each may see and use. Both may change while the gateway runs. */
 export interface Door extends AccessRules {
   readonly authenticate: Authenticate;
+  /** Whether a principal that was let in before may still come in: a request may take long to arrive. */
+  admits(principal: Principal): boolean;
   /** Whether the principal may read `/metrics`. */
   seesMetrics(principal: Principal): boolean;
   /**

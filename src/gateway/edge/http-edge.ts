@@ -3,6 +3,7 @@ import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { NO_ROOM } from "../../server/core/byte-budget.ts";
 import { HttpListener } from "../../server/http/http-listener.ts";
 import {
+  EXPELLED,
   invalidRequest,
   overloaded,
   refuse,
@@ -58,7 +59,9 @@ export class HttpEdge {
         address: "--host",
       },
       serve: (req, res) => this.#serve(req, res),
-      report: (error, { method, url }) => inCallerWords(failures.report(error, { method: `${method} ${url}` })),
+      // Without the query, which may hold what does not belong there, such as a key.
+      report: (error, { method, url = "" }) =>
+        inCallerWords(failures.report(error, { method: `${method} ${url.split("?")[0]}` })),
     });
   }
 
@@ -102,7 +105,10 @@ export class HttpEdge {
     if (!principal || res.destroyed) return;
     const tenant = this.#options.tenantOf(principal);
     // A program that reads metrics regularly must not keep a tenant open.
-    if (tenant.enter && USES_SERVERS.has(route.kind) && !(await keepOpen(tenant.enter, req, res))) return;
+    if (tenant.enter && USES_SERVERS.has(route.kind)) {
+      if (!(await keepOpen(tenant.enter, req, res))) return;
+      if (this.#options.admits?.(principal) === false) return refuseUnread(req, res, EXPELLED);
+    }
     // The header is read only after authentication: only permitted callers are believed.
     if (!tenant.admitsVia(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
     await this.#visit(route, req, res, { principal, endpoints: tenant.endpoints });

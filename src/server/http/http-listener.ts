@@ -8,7 +8,7 @@ import { rpcErrorOf } from "../core/rpc-error.ts";
 import { answerPage } from "./cross-origin.ts";
 import { cannotListen } from "./cannot-listen.ts";
 import { PLAIN_WORDS, refusalOf, type HttpWords } from "./foreign-request.ts";
-import { invalidRequest, overloaded, refuse, refuseUnread } from "./http-refusal.ts";
+import { invalidRequest, overloaded, refuse, refuseUnread, unauthorized } from "./http-refusal.ts";
 import { OriginGuard } from "./origin-guard.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import { answerBroken } from "./socket-failures.ts";
@@ -108,8 +108,7 @@ export class HttpListener {
         return undefined;
       }
       if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
-      const refusal = invalidRequest(message, code === "FORBIDDEN" ? 403 : 401);
-      refuseUnread(req, res, { ...refusal, ...(code === "FORBIDDEN" ? {} : { headers: CHALLENGE }) });
+      refuseUnread(req, res, code === "FORBIDDEN" ? invalidRequest(message, 403) : unauthorized(message));
       return undefined;
     }
   }
@@ -135,5 +134,3 @@ export class HttpListener {
     return serve(req, res);
   }
 }
-
-const CHALLENGE = { "www-authenticate": "Bearer" };

@@ -22,6 +22,13 @@ export function unreadable(message: string): HttpRefusal {
   return { status: 400, error: { code: PARSE_ERROR, message } };
 }
 
+export function unauthorized(message: string): HttpRefusal {
+  return { ...invalidRequest(message, 401), headers: { "www-authenticate": "Bearer" } };
+}
+
+/** For a caller whose credentials were revoked, or expired, after it was let in. */
+export const EXPELLED = unauthorized("The credentials are not valid any more");
+
 export function wrongMethod(allowed: string): HttpRefusal {
   return { ...invalidRequest(`Method not allowed. Use ${allowed}`, 405), headers: { allow: allowed } };
 }

@@ -9,7 +9,15 @@ import { UnreadBytes } from "../core/unread-bytes.ts";
 import type { SessionIds } from "../sessions/session-ids.ts";
 import type { Logger } from "../../text/logger.ts";
 import { accepts } from "./accepts.ts";
-import { invalidRequest, overloaded, refuse, refuseUnread, wrongMethod, type HttpRefusal } from "./http-refusal.ts";
+import {
+  EXPELLED,
+  invalidRequest,
+  overloaded,
+  refuse,
+  refuseUnread,
+  wrongMethod,
+  type HttpRefusal,
+} from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
 import { LegacyHttp } from "./legacy-http.ts";
 import { ModernHttp } from "./modern-http.ts";
@@ -25,6 +33,8 @@ export interface McpEndpointOptions {
   budget: ByteBudget;
   unread: UnreadBytes;
   logger: Logger;
+  /** Whether a caller may still come in, asked when its request has arrived; default: always. */
+  admits?: ((principal: Principal) => boolean) | undefined;
 }
 
 /** What an endpoint is made of, with sessions for older clients. */
@@ -48,10 +58,12 @@ export class McpEndpoint {
   readonly #budget: ByteBudget;
   readonly #modern: ModernHttp;
   readonly #self: string | undefined;
+  readonly #admits: McpEndpointOptions["admits"];
   #isClosed = false;
 
-  constructor({ self, legacy, limits, streams, budget, unread, logger }: McpEndpointOptions) {
+  constructor({ self, legacy, limits, streams, budget, unread, logger, admits }: McpEndpointOptions) {
     this.#self = self;
+    this.#admits = admits;
     this.#legacy = legacy;
     this.#limits = limits;
     this.#budget = budget;
@@ -138,10 +150,11 @@ export class McpEndpoint {
     const { bodyBytes, jsonDepth } = this.#limits;
     const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
     const read = await readJson(req, { bodyBytes, jsonDepth, claim });
-    if (read.kind === "read" && !this.#isClosed) return read;
     if (read.kind === "read") {
+      const isExpelled = this.#admits?.(principal) === false;
+      if (!this.#isClosed && !isExpelled) return read;
       read.claim?.release();
-      refuse(res, this.#closing);
+      refuse(res, isExpelled ? EXPELLED : this.#closing);
     } else if (read.kind === "refused") refuse(res, read.refusal);
     else if (read.kind === "unread") refuseUnread(req, res, read.refusal);
     return undefined;

@@ -19,7 +19,7 @@ import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import { retryAfter, shuttingDown, busyError } from "../core/busy-error.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
-import { refuse } from "./http-refusal.ts";
+import { EXPELLED, refuse } from "./http-refusal.ts";
 import { ModernAnswer } from "./modern-answer.ts";
 import { answerFrom, failed } from "../modern/modern-request.ts";
 import { claimedVersion, readSender, versionProblem } from "../modern/modern-sender.ts";
@@ -97,8 +97,7 @@ export class ModernHttp {
   /** Calls off what is open for a principal that may not call any more. */
   expel(principal: Principal): void {
     const key = principalKey(principal);
-    for (const answer of this.#open.values())
-      if (answer.isOf(key)) answer.cancel("The credentials are not valid any more");
+    for (const answer of this.#open.values()) if (answer.isOf(key)) answer.cancel(EXPELLED.error.message);
   }
 
   /** Calls off what is still going on; each is answered with that. */

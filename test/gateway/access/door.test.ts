@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { NexusError } from "../../../src/errors/nexus-error.ts";
-import type { Door, Principal } from "../../../src/gateway/index.ts";
+import { serve, type Door, type Principal } from "../../../src/gateway/index.ts";
+import { Host } from "../../../src/index.ts";
 import { ScriptedServer } from "../../../src/testing/scripted-server.ts";
 import { modern, OpenStream, send } from "../../fixtures/gateway/wire.ts";
 import { AccessWorld, namesIn } from "./access-world.ts";
@@ -9,13 +12,22 @@ import { AccessWorld, namesIn } from "./access-world.ts";
 class TestDoor implements Door {
   readonly inside = new Set(["ada", "bob"]);
   decide: Door["decide"];
+  tenant = "default";
   #tell: (principal: Principal) => void = () => {};
 
+  /** Called for each request. */
+  onAsked: () => void = () => {};
+
   readonly authenticate: Door["authenticate"] = ({ "x-user": user }) => {
+    setImmediate(() => this.onAsked());
     if (user === "nobody") throw new NexusError("STORE_UNAVAILABLE", "Nobody can be verified");
     if (typeof user !== "string" || !this.inside.has(user)) throw new NexusError("AUTH_REQUIRED", "Who are you?");
-    return { id: user, tenant: "default" };
+    return { id: user, tenant: this.tenant };
   };
+
+  admits({ id }: Principal): boolean {
+    return this.inside.has(id);
+  }
 
   onExpelled(listener: (principal: Principal) => void): () => void {
     this.#tell = listener;
@@ -28,7 +40,7 @@ class TestDoor implements Door {
 
   expel(id: string): void {
     this.inside.delete(id);
-    this.#tell({ id, tenant: "default" });
+    this.#tell({ id, tenant: this.tenant });
   }
 }
 
@@ -82,6 +94,46 @@ test("whoever is expelled loses streams, sessions and running calls; others keep
   expect(after.status).toBe(404);
   release();
   bobs.leave();
+});
+
+test("a request that was let in before its sender was expelled opens nothing when it has arrived", async () => {
+  const door = new TestDoor();
+  await using world = await open(door);
+  const { headers, body = "" } = modern(
+    "subscriptions/listen",
+    { notifications: { toolsListChanged: true } },
+    { headers: { "x-user": "ada", "content-length": undefined } },
+  );
+  const asked = new Promise<void>((resolve) => (door.onAsked = resolve));
+  const sent = request(world.url(), { method: "POST", headers, agent: false });
+  sent.write(body.slice(0, 20));
+  await asked;
+  door.expel("ada");
+  sent.end(body.slice(20));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  expect([answer.statusCode, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
+  answer.resume();
+});
+
+test("a stream that waits for its tenant does not open after its caller was expelled", async () => {
+  const door = new TestDoor();
+  door.tenant = "acme";
+  let openHost: () => void = () => {};
+  const opening = new Promise<void>((resolve) => (openHost = resolve));
+  const host = () => Host.open({ servers: { box: tools().transport }, backoff: { firstMs: 20 } });
+  const openTenant = async () => {
+    await opening;
+    return host();
+  };
+  await using gateway = await serve({ host: await host(), port: 0, door, openTenant });
+  const asked = new Promise<void>((resolve) => (door.onAsked = resolve));
+  const answer = fetch(new URL("/sse", gateway.url), { headers: { "x-user": "ada" } });
+  await asked;
+  door.expel("ada");
+  openHost();
+  const { status, body } = await answer;
+  expect(status).toBe(401);
+  await body?.cancel();
 });
 
 test("metrics are for those whom the door lets see them", async () => {
