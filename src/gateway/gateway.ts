@@ -87,6 +87,7 @@ export class Gateway implements AsyncDisposable {
     const present = () => [...edge.principals(), ...legacy.principals()];
     this.#stops = [
       door?.onExpelled((principal) => void this.expel(principal), present) ?? (() => {}),
+      door?.onReplaced?.((principal) => this.#endOpenedBy(principal)) ?? (() => {}),
       sets?.onChanged(() => this.#endRemovedSets(sets)) ?? (() => {}),
     ];
   }
@@ -140,8 +141,14 @@ export class Gateway implements AsyncDisposable {
   #endRemovedSets(sets: SetSource): void {
     for (const { name: tenant, endpoints } of this.#assembly.tenants.all()) {
       const removed = endpoints.takeSets((name) => sets.find(tenant, name) === undefined);
-      for (const core of removed) this.#legacy.endSessionsAt(core);
+      for (const core of removed) this.#legacy.closeSessions((session) => session.core === core);
     }
+  }
+
+  /** A credential was replaced: what was opened with it ends, and its owner opens it again with the new one. */
+  #endOpenedBy(principal: Principal): void {
+    this.#edge.endAskedBy(principal);
+    this.#legacy.closeSessions((session) => session.principal === principal);
   }
 
   async #close(): Promise<void> {

@@ -132,6 +132,28 @@ onBothEngines("the door of a gateway", (world) => {
     expect(expelled).toEqual([]);
   });
 
+  test("whoever came in with a secret that was replaced is named when it stops working; those with the new one are not", async () => {
+    const { key, about } = await store.keys.create(ADA);
+    const door = await open();
+    const replaced: Principal[] = [];
+    door.onReplaced((principal) => replaced.push(principal));
+    const first = await door.authenticate(bearer(key));
+    expect(await door.authenticate(bearer(key))).toBe(first);
+    const { key: next = "" } = (await store.keys.rotate(about.id, 60_000)) ?? {};
+    const second = await door.authenticate(bearer(next));
+    expect(second).toEqual(first);
+    expect(await door.authenticate(bearer(key))).toBe(first);
+    // The second rotation ends the first secret, whose overlap is not over, and the third one the second at once.
+    const { key: third = "" } = (await store.keys.rotate(about.id, 60_000)) ?? {};
+    await expect.poll(() => replaced).toEqual([first]);
+    expect(replaced[0]).toBe(first);
+    await store.keys.rotate(about.id, 0);
+    await expect.poll(() => replaced.length).toBe(2);
+    expect(replaced[1]).toBe(second);
+    expect([await comesIn(door, next), await comesIn(door, third)]).toEqual(["AUTH_REQUIRED", "AUTH_REQUIRED"]);
+    expect(expelled).toEqual([]);
+  });
+
   test("a key that expires is refused at once, and whoever used it is expelled", async () => {
     const { key } = await store.keys.create({ ...ADA, expiresAt: time + 50 });
     const door = await open();

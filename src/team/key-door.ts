@@ -5,7 +5,7 @@ import type { AccessTarget } from "../host/directory/access-target.ts";
 import type { Decision } from "../host/directory/policy.ts";
 import type { Door } from "../gateway/access/door.ts";
 import { ANYBODY, type Principal } from "../server/core/principal.ts";
-import type { ApiKeys } from "../store/keep/api-keys.ts";
+import type { ApiKeys, KeyWithHashes } from "../store/keep/api-keys.ts";
 import { hashOfKey } from "../store/keep/key-text.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
@@ -44,7 +44,8 @@ export class KeyDoor implements Door, Disposable {
   readonly #byId = new Map<string, VerifiedKey>();
   readonly #usedAt = new Map<string, number>();
   /** With who is present, as each listener knows it. */
-  readonly #listeners = new Map<(principal: Principal) => void, () => Iterable<Principal>>();
+  readonly #onExpelled = new Map<(principal: Principal) => void, () => Iterable<Principal>>();
+  readonly #onReplaced = new Set<(principal: Principal) => void>();
   readonly #reading = new CoalescedRuns(() => this.#read());
   /** When so many keys are known, some are forgotten. */
   #forgetAt: number;
@@ -109,8 +110,14 @@ export class KeyDoor implements Door, Disposable {
 
   /** Hears of principals who may not come in any more: what they have open has to end. Returns the end of it. */
   onExpelled(listener: (principal: Principal) => void, present: () => Iterable<Principal> = () => []): () => void {
-    this.#listeners.set(listener, present);
-    return () => this.#listeners.delete(listener);
+    this.#onExpelled.set(listener, present);
+    return () => this.#onExpelled.delete(listener);
+  }
+
+  /** Hears of principals whose secret does not work any more, though their key does. Returns the end of it. */
+  onReplaced(listener: (principal: Principal) => void): () => void {
+    this.#onReplaced.add(listener);
+    return () => this.#onReplaced.delete(listener);
   }
 
   [Symbol.dispose](): void {
@@ -137,7 +144,8 @@ export class KeyDoor implements Door, Disposable {
     const found = await this.#keys.findByText(text);
     // What was read before a change may be what the change ended.
     if (this.#notices !== before) return this.#verify(text, hash);
-    const verified = found && verifiedKey(found.about, this.#now(), found.until);
+    const known = this.#known.get(hash);
+    const verified = found && verifiedKey(found.about, this.#now(), { until: found.until, before: known });
     if (!verified) throw refused("The API key is not valid");
     this.#keep(hash, verified);
     return verified;
@@ -147,14 +155,14 @@ export class KeyDoor implements Door, Disposable {
     if (this.#byId.size >= this.#forgetAt) this.#forgetUnused();
     this.#known.set(hash, verified);
     this.#byId.set(verified.about.id, verified);
-    if ((verified.about.expiresAt ?? Infinity) < this.#firstExpiry) this.#expireInTime();
+    if (verified.until < this.#firstExpiry) this.#expireInTime();
   }
 
   /** Keys that came in lately stay, and those of principals that have something open. */
   #forgetUnused(): void {
     const { maxKnown = MAX_KNOWN } = this.#options;
     const present = new Set<string>();
-    for (const list of this.#listeners.values()) for (const { id } of list()) present.add(id);
+    for (const list of this.#onExpelled.values()) for (const { id } of list()) present.add(id);
     // The last use is up to one interval later than what was noted; one that was verified just now is noted next.
     const since = this.#now() - 2 * USE_MS;
     for (const id of this.#byId.keys()) {
@@ -172,10 +180,10 @@ export class KeyDoor implements Door, Disposable {
     try {
       if (!this.#isNeeded && (await this.#keys.count()) > 0) this.#needKeys();
       const ids = [...this.#byId.keys()];
+      const verified = [...this.#known];
       const rows = await this.#keys.findAll(ids);
-      // Any secret may have changed: it is verified again when it is used.
-      this.#known.clear();
-      for (const id of ids) this.#replace(id, rows.get(id));
+      for (const id of ids) this.#replace(id, rows.get(id)?.about);
+      for (const [hash, known] of verified) this.#renew(hash, known, rows.get(known.about.id));
       this.#expireInTime();
     } catch (error) {
       this.#options.logger.warn(`changes of API keys could not be read: ${messageOf(error)}`);
@@ -188,6 +196,21 @@ export class KeyDoor implements Door, Disposable {
     const now = about && verifiedKey(about, this.#now());
     if (now) this.#byId.set(id, now);
     else this.#expel(id);
+  }
+
+  /** Whether a secret still works, and until when. One that was verified meanwhile is as new. */
+  #renew(hash: string, known: VerifiedKey, row: KeyWithHashes | undefined): void {
+    if (this.#known.get(hash) !== known) return;
+    const until = row?.hashes.get(hash) ?? 0;
+    const now = row && verifiedKey(row.about, this.#now(), { until, before: known });
+    if (now) this.#known.set(hash, now);
+    else this.#forget(hash, known);
+  }
+
+  #forget(hash: string, { about, principal }: VerifiedKey): void {
+    this.#known.delete(hash);
+    if (!this.#byId.has(about.id)) return;
+    for (const listener of this.#onReplaced) listener(principal);
   }
 
   #needKeys(): void {
@@ -204,14 +227,15 @@ export class KeyDoor implements Door, Disposable {
   }
 
   #tell(principal: Principal): void {
-    for (const listener of this.#listeners.keys()) listener(principal);
+    for (const listener of this.#onExpelled.keys()) listener(principal);
   }
 
-  /** One timer for the key that expires first. */
+  /** One timer for the key or the secret that expires first. */
   #expireInTime(): void {
     clearTimeout(this.#expiry);
-    const ends = [...this.#byId.values()].map(({ about }) => about.expiresAt ?? Infinity);
-    const first = ends.reduce((a, b) => Math.min(a, b), Infinity);
+    let first = Infinity;
+    for (const { about } of this.#byId.values()) first = Math.min(first, about.expiresAt ?? Infinity);
+    for (const { until } of this.#known.values()) first = Math.min(first, until);
     this.#firstExpiry = first;
     if (first === Infinity) return;
     const ms = Math.max(1, Math.min(first - this.#now(), LONGEST_TIMER_MS));
@@ -221,7 +245,7 @@ export class KeyDoor implements Door, Disposable {
   #expire(): void {
     const now = this.#now();
     for (const [id, { about }] of this.#byId) if ((about.expiresAt ?? Infinity) <= now) this.#expel(id);
-    for (const [hash, { until }] of this.#known) if (until <= now) this.#known.delete(hash);
+    for (const [hash, known] of this.#known) if (known.until <= now) this.#forget(hash, known);
     this.#expireInTime();
   }
 

@@ -51,6 +51,11 @@ export class NexusGateway implements AsyncDisposable {
     return LegacyWire.open(this.at(path), "2025-11-25", {}, bearer(key));
   }
 
+  /** The stream of a session of HTTP+SSE. */
+  openSse(key: string | undefined): Promise<Response> {
+    return fetch(this.at("/sse"), { headers: { accept: "text/event-stream", ...bearer(key) } });
+  }
+
   get isRunning(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
   }

@@ -29,33 +29,39 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   await vi.waitUntil(condition, { interval: 20, timeout: 60_000 });
 }
 
-/** What a caller has open at a gateway: a session's stream, a subscription and a running call. */
+/** What a caller has open at a gateway: streams of sessions, a subscription and a running call. */
 class OpenThings {
   readonly #modern: OpenStream[];
-  #isSessionOver = false;
+  readonly #open: Set<Response>;
+  readonly #sessions: number;
 
   static async open(gateway: NexusGateway, key: string | undefined): Promise<OpenThings> {
     const session = await gateway.session(key);
     const stream = await session.get();
-    expect(stream.status).toBe(200);
+    const sse = await gateway.openSse(key);
+    expect([stream.status, sse.status]).toEqual([200, 200]);
     const listening = gateway.open(key, "subscriptions/listen", CHANGES);
     const running = gateway.open(key, "tools/call", NAP);
     await until(() => listening.events.length === 1);
-    return new OpenThings(stream, [listening, running]);
+    return new OpenThings([stream, sse], [listening, running]);
   }
 
-  private constructor(stream: Response, modern: OpenStream[]) {
+  private constructor(streams: Response[], modern: OpenStream[]) {
     this.#modern = modern;
-    const ended = () => (this.#isSessionOver = true);
-    stream.text().then(ended, ended);
+    this.#sessions = streams.length;
+    this.#open = new Set(streams);
+    for (const stream of streams) {
+      const ended = () => this.#open.delete(stream);
+      stream.text().then(ended, ended);
+    }
   }
 
   get areOver(): boolean {
-    return this.#isSessionOver && this.#modern.every(({ ended }) => ended);
+    return this.#open.size === 0 && this.#modern.every(({ ended }) => ended);
   }
 
   get isAnyOver(): boolean {
-    return this.#isSessionOver || this.#modern.some(({ ended }) => ended);
+    return this.#open.size < this.#sessions || this.#modern.some(({ ended }) => ended);
   }
 }
 
@@ -134,19 +140,25 @@ describe.skipIf(!hasShared)(`two gateways on one PostgreSQL${hasShared ? "" : " 
     await until(() => things.areOver);
   });
 
-  test.concurrent("X7: after a rotation both take the new secret, and the old one until the overlap ends", async () => {
+  test.concurrent("X7: after a rotation both take the new secret, and the old one with what it opened until the overlap ends", async () => {
     const { id, key } = await create();
     expect([await one.statusFor(key), await other.statusFor(key)]).toEqual([200, 200]);
+    const things = await OpenThings.open(other, key);
     const rotated = await run("keys", "rotate", id, "--overlap", "2s");
-    const until2s = performance.now() + 2_000;
+    const end = performance.now() + 2_000;
     expect([await one.statusFor(rotated.key), await other.statusFor(rotated.key)]).toEqual([200, 200]);
+    const newer = await OpenThings.open(other, rotated.key);
     await until(async () => (await other.statusFor(key)) === 401);
-    measure("end of an overlap", until2s);
+    measure("end of an overlap", end);
+    await until(() => things.areOver);
     await until(async () => (await one.statusFor(key)) === 401);
+    expect(newer.isAnyOver).toBe(false);
     const again = await run("keys", "rotate", id, "--overlap", "0s");
     const since = performance.now();
     await until(async () => (await other.statusFor(rotated.key)) === 401);
     measure("rotated without an overlap", since);
+    await until(() => newer.areOver);
+    measure("streams after such a rotation", since);
     expect([await one.statusFor(again.key), await other.statusFor(again.key)]).toEqual([200, 200]);
   });
 

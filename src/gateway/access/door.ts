@@ -13,4 +13,9 @@ export interface Door extends AccessRules {
    * to be decided for them, though they may not come in again for long.
    */
   onExpelled(listener: (principal: Principal) => void, present?: () => Iterable<Principal>): () => void;
+  /**
+   * Hears of principals whose credential was replaced, for example because it leaked: what was opened with this very object
+   * has to end. The principal may come in again with the new one. Returns the end of it.
+   */
+  onReplaced?(listener: (principal: Principal) => void): () => void;
 }

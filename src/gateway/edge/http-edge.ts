@@ -84,6 +84,11 @@ export class HttpEdge {
     return this.#mcp.principals();
   }
 
+  /** Calls off everything modern that was asked for with this very object. */
+  endAskedBy(principal: Principal): void {
+    this.#mcp.endAskedBy(principal);
+  }
+
   /** Accepts no new connections, and ends subscriptions, which have no end of their own. */
   drain(): void {
     this.#listener.drain();

@@ -15,7 +15,6 @@ import {
   wrongMethod,
   type HttpRefusal,
 } from "./http-refusal.ts";
-import type { Core } from "../core/core.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
 import type { ServerLimits } from "../core/limits.ts";
@@ -153,9 +152,10 @@ export class LegacyHttp implements LegacyEndpoint {
     await this.#ids.endAll(principal).catch(this.#onUnwritten);
   }
 
-  /** Ends the sessions at an endpoint that is not served any more. */
-  endSessionsAt(core: Core): void {
-    for (const session of this.#sessions.values()) if (session.core === core) this.#end(session);
+  /** Closes the sessions that are concerned. Whoever may still use one takes it up again by its id. */
+  closeSessions(isConcerned: (session: Visitor) => boolean): void {
+    for (const session of this.#sessions.values()) if (isConcerned(session)) this.#end(session);
+    for (const session of this.#sseSessions.values()) if (isConcerned(session)) void session.close();
   }
 
   /** The principals that have sessions. */

@@ -106,6 +106,11 @@ export class McpEndpoint {
     this.#modern.expel(principal);
   }
 
+  /** The same for what was asked for with this very object; sessions are closed by `LegacyHttp`. */
+  endAskedBy(principal: Principal): void {
+    this.#modern.endAskedBy(principal);
+  }
+
   /** The principals that have something open in the modern way. */
   principals(): Principal[] {
     return this.#modern.principals();

@@ -100,6 +100,11 @@ export class ModernHttp {
     for (const answer of this.#open.values()) if (answer.isOf(key)) answer.cancel(EXPELLED.error.message);
   }
 
+  /** Calls off what was asked for with a credential that was replaced. */
+  endAskedBy(principal: Principal): void {
+    for (const answer of this.#open.values()) if (answer.principal === principal) answer.cancel(EXPELLED.error.message);
+  }
+
   /** Calls off what is still going on; each is answered with that. */
   close(): void {
     clearInterval(this.#heart);

@@ -47,6 +47,13 @@ export interface IssuedKey {
   about: ApiKey;
 }
 
+/** A key with the hashes of its secrets. */
+export interface KeyWithHashes {
+  about: ApiKey;
+  /** Until when each works. */
+  hashes: ReadonlyMap<string, number>;
+}
+
 /** API keys, found by id and stored as hashes. */
 export class ApiKeys {
   readonly #db: Kysely<StoreTables>;
@@ -99,12 +106,12 @@ export class ApiKeys {
   }
 
   /** Those of these ids that exist. */
-  async findAll(ids: readonly string[]): Promise<Map<string, ApiKey>> {
-    const found = new Map<string, ApiKey>();
+  async findAll(ids: readonly string[]): Promise<Map<string, KeyWithHashes>> {
+    const found = new Map<string, KeyWithHashes>();
     for (let at = 0; at < ids.length; at += MANY) {
       const some = ids.slice(at, at + MANY);
       const rows = await this.#db.selectFrom("nexus_api_keys").selectAll().where("id", "in", some).execute();
-      for (const row of rows) found.set(row.id, fromRow(row));
+      for (const row of rows) found.set(row.id, { about: fromRow(row), hashes: hashesIn(row) });
     }
     return found;
   }
@@ -201,4 +208,10 @@ function fromRow(row: ApiKeyRow): ApiKey {
     usedAt: row.used_at ?? undefined,
     formerUntil: row.former_until ?? undefined,
   };
+}
+
+function hashesIn({ hash, former_hash: former, former_until: until }: ApiKeyRow): Map<string, number> {
+  const hashes = new Map([[hash, Infinity]]);
+  if (former !== null && until !== null) hashes.set(former, until);
+  return hashes;
 }
