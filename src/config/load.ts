@@ -24,6 +24,8 @@ export interface LoadOptions extends ConfigContext {
   explicit?: string | undefined;
   trust: TrustStore;
   secrets?: SecretStore | undefined;
+  /** Options of commands about these secrets, for hints: ` --tenant shop`. */
+  secretOptions?: string | undefined;
   /** Answers `${input:id}` in a server's entry; undefined if there is no user to ask. */
   askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
 }
@@ -113,8 +115,8 @@ export async function defineServers(servers: unknown, options: DefineOptions): P
 
 /** Of what `${…}` may name, only secrets are left: the store decides whose. */
 function forRemote(context: FileContext): FileContext {
-  const { platform, secrets } = context.sources;
-  const sources = { platform, secrets, variables: {}, folders: {}, inputs: [] };
+  const { platform, secrets, secretOptions } = context.sources;
+  const sources = { platform, secrets, secretOptions, variables: {}, folders: {}, inputs: [] };
   return { ...context, sources, isRemote: true, read: () => Promise.resolve(undefined) };
 }
 
@@ -244,7 +246,7 @@ type ContextPlace = Omit<Candidate, "file"> & { file: string | undefined };
 
 function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, found: FoundServers): FileContext {
   const { file, layer, folder } = place;
-  const { home, platform, variables, secrets, askInput } = options;
+  const { home, platform, variables, secrets, secretOptions, askInput } = options;
   return {
     file,
     layer,
@@ -261,6 +263,7 @@ function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, fou
       platform,
       folders: { workspaceFolder: folder, userHome: home },
       secrets,
+      secretOptions,
       inputs: found.inputs,
       askInput,
     },

@@ -39,8 +39,8 @@ export function followTenants(context: TenantsContext): Promise<TenantHosts> {
       return host;
     },
     define: (tenant) => {
-      const secrets = store.secrets(tenant);
-      return defineTenantServers(store.servers(tenant), { home, platform, variables, secrets, config });
+      const own = { secrets: store.secrets(tenant), secretOptions: ` --tenant ${tenant}` };
+      return defineTenantServers(store.servers(tenant), { home, platform, variables, ...own, config });
     },
   });
 }

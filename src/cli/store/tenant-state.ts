@@ -113,7 +113,7 @@ export class TenantState implements ServerSource {
     const { serverId } = await import("../../config/read/server-id.ts");
     const kept = await (await this.getStore()).servers(this.tenant).list();
     const { home, platform, variables, secrets, askInput, explicit: config } = load;
-    const options = { home, platform, variables, secrets, askInput, config };
+    const options = { home, platform, variables, secrets, secretOptions: this.optionsAgain, askInput, config };
     return {
       definitions: await defineTenantServers({ list: async () => kept }, options),
       entries: new Map(kept.servers.map(({ name, entry }) => [serverId(name), entry])),

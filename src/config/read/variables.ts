@@ -14,6 +14,8 @@ export interface VariableSources {
   /** Folders that editors name like variables: `workspaceFolder`, `userHome`. */
   folders: Readonly<Record<string, string>>;
   secrets?: SecretStore | undefined;
+  /** Options of commands about these secrets, for hints: ` --tenant shop`. */
+  secretOptions?: string | undefined;
   inputs: readonly InputDefinition[];
   /** Answers an input; undefined if there is no user to ask. */
   askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
@@ -138,7 +140,10 @@ export class VariableFiller {
 
   #explain(prefix: string | undefined, name: string): Omit<Fault, "place"> {
     if (prefix === "secret") {
-      return { what: `the secret "${name}" is not stored`, hint: `Store it: nexus secrets set ${name}` };
+      return {
+        what: `the secret "${name}" is not stored`,
+        hint: `Store it: nexus secrets set ${name}${this.#sources.secretOptions ?? ""}`,
+      };
     }
     if (prefix === "file") {
       const path = toAbsolutePath(name, this.#paths);

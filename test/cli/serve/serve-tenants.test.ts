@@ -122,6 +122,7 @@ onBothEngines("nexus serve with tenants", (world) => {
     await expect.poll(() => serversOf(shop), SOON).toEqual(["lost"]);
     const log = await end();
     expect(log).toContain("shop/lost: failed");
+    expect(log).toContain("nexus secrets set missing --tenant shop");
     expect(log).not.toContain("for-the-test");
   });
 });

@@ -123,6 +123,24 @@ describe("a tenant that cannot be opened", () => {
     expect((await world.get(ALICE, "/metrics")).status).toBe(200);
   });
 
+  test("because the database is away is answered with 503 STORE_UNAVAILABLE; tenants that are open go on", async () => {
+    let isAway = false;
+    const opening = async () => {
+      if (isAway) throw new NexusError("STORE_UNAVAILABLE", "The database postgres://bob@db.internal is not available");
+    };
+    await using world = await TenantWorld.open({ opening });
+    await world.ask("beta/bob", "tools/call", LOOK);
+    isAway = true;
+    const { status, headers, json, text } = await world.post(ALICE, "tools/call", LOOK);
+    expect([status, headers["retry-after"]]).toEqual([503, "1"]);
+    expect(json.error).toMatchObject({
+      message: "The database of the gateway is not available. Retry later",
+      data: { code: "STORE_UNAVAILABLE", mayHaveReached: false },
+    });
+    expect(text).not.toContain("db.internal");
+    expect((await world.ask("beta/bob", "tools/call", LOOK)).result).toBeDefined();
+  });
+
   test("costs other tenants nothing", async () => {
     await using world = await TenantWorld.open({ opening: failing("acme", () => true) });
     await world.post(ALICE, "tools/call", LOOK);
