@@ -10,8 +10,8 @@ const DAMAGE_FOUND = 10;
 /** nexus store check */
 export const storeCheck = defineCommand({
   usage: "nexus store check [--database ADDRESS]",
-  description: `Checks the integrity of the database, the schema version, the master key, that every secret can be decrypted, and that all rows are
-consistent. It changes nothing. Exit code 10: damage was found. Exit code 3: wrong master key, or a newer schema version.
+  description: `Checks the integrity of the database, the schema version, the master key, that every secret and every entry of a server can be decrypted,
+and that all rows are consistent. It changes nothing. Exit code 10: damage was found. Exit code 3: wrong master key, or a newer schema version.
 Exit code 6: there is no store at the address that --database, NEXUS_DATABASE or the configuration names.`,
   words: { min: 0, max: 0 },
   options: DATABASE_OPTION,

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { connect } from "../../src/index.ts";
+import { onBothEngines } from "../fixtures/store-world.ts";
+import { isOurs, runShown, shownCommands } from "../fixtures/shown-commands.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** The guide has many commands, each of which is a process. */
+const GUIDE_MS = 180_000;
+const SOON = { timeout: 20_000, interval: 100 };
+/** What callers see at the end of the guide: the servers of their own tenants. */
+const SEEN = { "shop-agent": ["demo"], "bank-agent": ["hotel"] };
+
+onBothEngines("docs/guide/team.md", (world) => {
+  let home: string;
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), "nexus-team-"));
+  });
+  afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
+
+  /** The guide begins with a gateway that runs. */
+  async function serve(env: Record<string, string>) {
+    const child = spawn(process.execPath, [join(ROOT, "dist/cli/main.js"), "serve", "--port", "0", "--json"], {
+      cwd: home,
+      env: { PATH: process.env["PATH"], HOME: home, LANG: "C.UTF-8", ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+    await expect.poll(() => output, { timeout: 30_000 }).toContain("\n");
+    const { url } = JSON.parse(output) as { url: string };
+    return {
+      url,
+      async [Symbol.asyncDispose]() {
+        child.kill("SIGTERM");
+        if (child.exitCode === null) await once(child, "close");
+      },
+    };
+  }
+
+  async function serversSeen(url: string, key: string): Promise<string[]> {
+    await using client = await connect({ url, headers: { authorization: `Bearer ${key}` } });
+    const names = (await client.listTools()).map(({ name }) => name.split("__")[0] ?? "");
+    return [...new Set(names)].toSorted();
+  }
+
+  const posix = test.runIf(process.platform !== "win32");
+  posix("N14: its commands lead to two tenants with servers and keys of their own", { timeout: GUIDE_MS }, async () => {
+    // SQLite needs no setup: the database is the default one.
+    const env: Record<string, string> =
+      world().kind === "sqlite" ? {} : { NEXUS_DATABASE: await world().newAddressText() };
+    await using gateway = await serve(env);
+    const keys = new Map<string, string>();
+    for (const { lines } of shownCommands(await readFile(join(ROOT, "docs/guide/team.md"), "utf8"))) {
+      for (const { command, exitCode } of lines.filter((line) => isOurs(line.command))) {
+        const { code, output } = await runShown(command, { root: ROOT, home, env });
+        expect({ code, output }, command).toMatchObject({ code: exitCode });
+        const [, name] = /nexus keys create (\S+)/.exec(command) ?? [];
+        if (name !== undefined) keys.set(name, /^nxs_\w+$/m.exec(output)?.[0] ?? "");
+      }
+    }
+    for (const [name, servers] of Object.entries(SEEN)) {
+      await expect.poll(() => serversSeen(gateway.url, keys.get(name) ?? ""), SOON).toEqual(servers);
+    }
+  });
+});
