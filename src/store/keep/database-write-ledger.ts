@@ -12,12 +12,16 @@ import {
 } from "../../workshop/run/writes/write-ledger.ts";
 import type { StoreTables, WriteRow } from "../tables/tables.ts";
 
+/** Rows of forgotten writes are removed at most so often, because that reads all rows of the tenant. */
+const REMOVE_MS = 24 * 60 * 60 * 1_000;
+
 /** The writes of one server, shared by all processes. A refused write has no row. */
 export class DatabaseWriteLedger implements WriteLedger {
   readonly isLasting = true;
   readonly #db: Kysely<StoreTables>;
   readonly #of: ServerInstance;
   readonly #now: () => number;
+  #removedAt = -Infinity;
 
   constructor(db: Kysely<StoreTables>, of: ServerInstance, now: () => number) {
     this.#db = db;
@@ -52,6 +56,8 @@ export class DatabaseWriteLedger implements WriteLedger {
 
   async settle(key: string, outcome: WriteOutcome): Promise<void> {
     await settleIn(this.#db, this.#row(key, { ...outcome, at: this.#now() }));
+    // The outcome is recorded, whether or not this succeeds.
+    await this.#removeForgotten().catch(() => {});
   }
 
   /** All writes with unknown outcome, the oldest first. */
@@ -87,6 +93,20 @@ export class DatabaseWriteLedger implements WriteLedger {
       if (earlier?.kind === "unknown") await settleIn(transaction, row);
       return earlier;
     });
+  }
+
+  async #removeForgotten(): Promise<void> {
+    if (this.#now() - this.#removedAt < REMOVE_MS) return;
+    this.#removedAt = this.#now();
+    const { tenant, server, instance } = this.#of;
+    await this.#db
+      .deleteFrom("nexus_writes")
+      .where("tenant", "=", tenant)
+      .where("server", "=", server)
+      .where("instance", "=", instance)
+      .where("kind", "=", "done")
+      .where("at", "<", this.#oldest())
+      .execute();
   }
 
   async #load(key: string): Promise<WriteRecord | undefined> {

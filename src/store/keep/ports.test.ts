@@ -71,6 +71,22 @@ onBothEngines("database implementations", (world) => {
     expect(await ledger.begin("open", clock.now + 1_000)).toMatchObject({ kind: "unknown" });
   });
 
+  test("rows of forgotten writes are removed, those of other servers and of unknown outcomes are kept", async () => {
+    const [of, other] = [server(), server()];
+    const done = { kind: "done" as const, result: { content: [] } };
+    await store.writes(of).settle("done", done);
+    await store.writes(of).settle("unknown", { kind: "unknown" });
+    await store.writes(other).settle("done", done);
+    const rows = async ({ server: name }: typeof of) => {
+      const writes = store.engine.db.selectFrom("nexus_writes").select("key").where("server", "=", name);
+      return (await writes.execute()).map(({ key }) => key).toSorted();
+    };
+    clock.now += RETENTION_MS + 1;
+    await store.writes(of).settle("new", done);
+    expect(await rows(of)).toEqual(["new", "unknown"]);
+    expect(await rows(other)).toEqual(["done"]);
+  });
+
   test("secrets, writes, eras and answers are separated by tenant, writes also by server and instance", async () => {
     await store.tenants.create("other");
     const expiresAt = clock.now + 1_000;
