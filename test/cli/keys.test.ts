@@ -52,6 +52,15 @@ describe("nexus keys and nexus tenants", () => {
     for (const shown of [listed.stdout, JSON.stringify(items)]) expect(shown).not.toContain(secret);
   });
 
+  test("keys of a tenant that does not exist are not an empty list", async () => {
+    const ran = await run("keys", "list", "--tenant", "shpo");
+    expect(ran).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining(`There is no tenant "shpo"`) });
+    expect(await run("keys", "list", "--tenant", "default", "--json")).toMatchObject({
+      code: 0,
+      stdout: '{"items":[]}\n',
+    });
+  });
+
   test("rotate keeps the id and gives another secret; revoke ends it, and both then know no such key", async () => {
     const { id, key } = parsed((await run("keys", "create", "ci", "--allow", "*", "--json")).stdout);
     const rotated = parsed((await run("keys", "rotate", String(id), "--overlap", "0s", "--json")).stdout);

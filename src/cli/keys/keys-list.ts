@@ -19,8 +19,10 @@ export const keysList = defineCommand({
 
   async run(context) {
     const { out, options } = context;
+    const { tenant } = options;
     await using store = await openStore(context);
-    const keys = await store.keys.list(options.tenant);
+    const keys = await store.keys.list(tenant);
+    if (tenant !== undefined && keys.length === 0) await store.tenants.require(tenant);
     if (out.json) return out.value({ items: keys.map(keyForPrograms) });
     for (const line of tableLines(out, keys.map(row))) out.line(line);
     if (keys.length === 0) out.note("There are no keys. Create one: nexus keys create NAME --allow PATTERN");

@@ -32,6 +32,7 @@ clients can be changed one after the other.`,
     await requireKey(store.keys, id, options.tenant);
     const issued = await store.keys.rotate(id, overlapMs);
     if (!issued) throw unknownKey(id);
-    tellIssued(out, issued, `The key ${id} has a new secret; the old one works for ${overlap}:`);
+    const old = overlapMs > 0 ? `works for ${overlap}` : "does not work any more";
+    tellIssued(out, issued, `The key ${id} has a new secret; the old one ${old}:`);
   },
 });

@@ -95,6 +95,13 @@ onBothEngines("API keys", (world) => {
     expect(await store.keys.rotate("nobody", 0)).toBeUndefined();
   });
 
+  test("a key that has expired cannot be rotated", async () => {
+    const { key, about } = await store.keys.create({ ...ADA, expiresAt: time + HOUR_MS });
+    time += HOUR_MS;
+    expect(await store.keys.rotate(about.id, HOUR_MS)).toBeUndefined();
+    expect(await store.keys.findByText(key)).toMatchObject({ about: { formerUntil: undefined }, until: Infinity });
+  });
+
   test("concurrent rotations leave the last two secrets valid", async () => {
     const { about } = await store.keys.create(ADA);
     const issued = await Promise.all(Array.from({ length: 5 }, () => store.keys.rotate(about.id, HOUR_MS)));

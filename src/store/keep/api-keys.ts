@@ -145,10 +145,14 @@ export class ApiKeys {
     return count;
   }
 
-  /** Replaces the secret; the old one stays valid for `overlapMs`. Undefined if there is no such key, or it is revoked. */
+  /**
+   * Replaces the secret; the old one stays valid for `overlapMs`. Undefined if there is no such key, or it is revoked or has
+   * expired: nobody could use the new secret.
+   */
   async rotate(id: string, overlapMs: number): Promise<IssuedKey | undefined> {
     const key = newKeyText(id);
     return this.#change(id, (row) => {
+      if ((row.expires_at ?? Infinity) <= this.#now()) return undefined;
       const until = this.#now() + overlapMs;
       const former = overlapMs > 0 ? { former_hash: row.hash, former_until: until } : NO_FORMER;
       return { hash: hashOfKey(key), ...former };
@@ -165,7 +169,7 @@ export class ApiKeys {
     await this.#db.updateTable("nexus_api_keys").set({ used_at: this.#now() }).where("id", "=", id).execute();
   }
 
-  async #change(id: string, change: (row: ApiKeyRow) => Partial<ApiKeyRow>): Promise<ApiKey | undefined> {
+  async #change(id: string, change: (row: ApiKeyRow) => Partial<ApiKeyRow> | undefined): Promise<ApiKey | undefined> {
     return this.#db.transaction().execute(async (transaction) => {
       // Locks the row, so that the second of two rotations sees the secret of the first.
       const row = await transaction
@@ -175,8 +179,8 @@ export class ApiKeys {
         .where("revoked_at", "is", null)
         .returningAll()
         .executeTakeFirst();
-      if (!row) return undefined;
-      const changed = change(row);
+      const changed = row && change(row);
+      if (!changed) return undefined;
       await transaction.updateTable("nexus_api_keys").set(changed).where("id", "=", id).execute();
       await announce(transaction, "keys");
       return fromRow({ ...row, ...changed });

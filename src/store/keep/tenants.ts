@@ -45,6 +45,11 @@ export class Tenants {
     return row && { name: row.name, createdAt: row.created_at };
   }
 
+  /** Throws if there is no such tenant. */
+  require(name: string): Promise<void> {
+    return requireTenant(this.#db, name);
+  }
+
   /** Sorted by name. */
   async list(): Promise<Tenant[]> {
     const rows = await this.#db.selectFrom("nexus_tenants").selectAll().execute();
