@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { Logger } from "../text/logger.ts";
-import type { DatabaseAddress } from "./engine/database-address.ts";
+import { isMissingFile, type DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { isDamage } from "./engine/store-failure.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
@@ -30,7 +29,7 @@ export interface CheckOptions {
 
 /** Checks a store without changing it. Throws if the schema is newer or the master key is wrong. */
 export async function checkStore({ address, masterKey, logger }: CheckOptions): Promise<StoreCheck> {
-  if (address.kind === "sqlite" && !existsSync(address.file)) return { kind: "absent" };
+  if (isMissingFile(address)) return { kind: "absent" };
   let engine: StoreEngine | undefined;
   try {
     engine = await openEngine(address, logger);

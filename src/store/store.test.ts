@@ -82,6 +82,16 @@ onBothEngines("a store", (world) => {
     await expect(stat(elsewhere.file)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
+  test("a store that does not exist is not created where it should exist", async () => {
+    const address = await world().newAddress();
+    const missing = { code: "NAME_UNKNOWN", message: `There is no store at ${address.shown}` };
+    await expect(world().openStore({ address, create: false })).rejects.toMatchObject(missing);
+    await expect(stat(world().masterKey.file)).rejects.toMatchObject({ code: "ENOENT" });
+    if (address.kind === "sqlite") await expect(stat(address.file)).rejects.toMatchObject({ code: "ENOENT" });
+    await world().openStore({ address });
+    await world().openStore({ address, create: false });
+  });
+
   test("changes of keys and tenants are noticed by other processes within a second", async () => {
     const address = await world().newAddress();
     const [here, there] = [await world().openStore({ address }), await world().openStore({ address })];

@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
 import { instanceKey, type ServerInstance } from "../auth/server-instance.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import { SILENT, type Logger } from "../text/logger.ts";
 import { ChangeNotices } from "./change-notices.ts";
-import type { DatabaseAddress } from "./engine/database-address.ts";
+import { isMissingFile, type DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { ApiKeys } from "./keep/api-keys.ts";
 import { DatabaseCache } from "./keep/database-cache.ts";
@@ -14,11 +15,13 @@ import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
 import { openKey } from "./key-of-store.ts";
 import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
-import { migrate, type Migrated, type StoreEngine } from "./tables/migrate.ts";
+import { loadVersion, migrate, type Migrated, type StoreEngine } from "./tables/migrate.ts";
 
 export interface StoreOptions {
   address: DatabaseAddress;
   masterKey: MasterKeyPlace;
+  /** False: a store that does not exist is an error, and is not created. */
+  create?: boolean;
   logger?: Logger | undefined;
   now?: () => number;
 }
@@ -55,9 +58,12 @@ export class Store implements AsyncDisposable {
   }
 
   /** Creates the store and the master key if missing. Throws if the schema is newer or the master key does not match. */
-  static async open({ address, masterKey, logger = SILENT, now = Date.now }: StoreOptions): Promise<Store> {
+  static async open(options: StoreOptions): Promise<Store> {
+    const { address, masterKey, create = true, logger = SILENT, now = Date.now } = options;
+    if (!create && isMissingFile(address)) throw noStore(address);
     const engine: StoreEngine = await openEngine(address, logger);
     try {
+      if (!create && (await loadVersion(engine)) === 0) throw noStore(address);
       const migrated = await migrate(engine);
       return new Store(engine, { masterKey: await openKey(engine, masterKey), migrated, logger, now });
     } catch (error) {
@@ -106,4 +112,11 @@ export class Store implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function noStore({ shown }: DatabaseAddress): NexusError {
+  return new NexusError("NAME_UNKNOWN", `There is no store at ${shown}`, {
+    hint: "Check the address: --database, NEXUS_DATABASE, or gateway.database in the configuration.",
+    mayHaveReached: false,
+  });
 }

@@ -150,7 +150,16 @@ describe("nexus store", () => {
     expect((await readdir(stores.folder)).filter((name) => database.endsWith(name))).toEqual([]);
   });
 
+  test("store backup of a store that does not exist exits 6, and creates neither a store nor a backup", async () => {
+    const file = join(stores.folder, "absent.backup");
+    const ran = await run("backup", file, "--database", database);
+    expect(ran).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining("There is no store at") });
+    const names = await readdir(stores.folder);
+    expect(names.filter((name) => file.endsWith(name) || database.endsWith(name))).toEqual([]);
+  });
+
   test("store backup of a new store counts one row", async () => {
+    await run("migrate", "--database", database);
     const ran = await run("backup", join(stores.folder, "new.backup"), "--database", database);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Wrote 1 row of /) });
     expect((await run("check", "--database", database)).stdout).toContain(" 1 tenant, ");

@@ -12,7 +12,7 @@ export const storeBackup = defineCommand({
 meanwhile. Caches are not included. An earlier backup of the same name is replaced when the new one is complete.
 
 The file contains hashes of API keys and encrypted secrets. It does not contain the master key, which is needed to restore it:
-keep a copy of the key in another place.`,
+keep a copy of the key in another place. Exit code 6: there is no store at the address.`,
   words: { min: 1, max: 1 },
   options: DATABASE_OPTION,
   examples: [
@@ -31,7 +31,7 @@ keep a copy of the key in another place.`,
       import("../../store/store.ts"),
       import("../../store/backup.ts"),
     ]);
-    await using store = await Store.open({ address, masterKey, logger });
+    await using store = await Store.open({ address, masterKey, logger, create: false });
     const rows = await backUp(store, file);
     if (out.json) return out.value({ database: address.shown, file, rows });
     out.line(`Wrote ${pluralize(rows, "row")} of ${address.shown} to ${file}.`);

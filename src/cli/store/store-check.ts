@@ -17,7 +17,7 @@ Exit code 6: there is no store at the address that --database, NEXUS_DATABASE or
   options: DATABASE_OPTION,
   examples: [
     ["nexus store check", "check the default store"],
-    ["nexus store check --json", `{"database":"…","exists":true,"schema":1,"damage":[],"rows":{"tenants":1,…}}`],
+    ["nexus store check --json", `{"database":"…","exists":true,"schema":2,"damage":[],"rows":{"tenants":1,…}}`],
   ],
 
   async run(context) {

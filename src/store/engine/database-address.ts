@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { toAbsolutePath } from "../../files/paths.ts";
 
@@ -24,6 +25,11 @@ export function parseDatabaseAddress(text: string, base: AddressBase): DatabaseA
 
 export function sqliteAddress(file: string): DatabaseAddress {
   return { kind: "sqlite", file, shown: file };
+}
+
+/** Whether it is a file that does not exist. */
+export function isMissingFile(address: DatabaseAddress): boolean {
+  return address.kind === "sqlite" && !existsSync(address.file);
 }
 
 function fileAddress(text: string): DatabaseAddress | undefined {
