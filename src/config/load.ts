@@ -91,7 +91,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
   return configuration;
 }
 
-export interface DefineOptions extends Omit<LoadOptions, "trust" | "explicit"> {
+export interface DefineOptions extends Omit<LoadOptions, "trust" | "explicit" | "secrets"> {
+  secrets?: Pick<SecretStore, "get"> | undefined;
   /**
    * The entries came over the network: they start no program, read no file and no variable of this machine, and reach public
    * addresses only.
@@ -244,7 +245,7 @@ function ambiguous(id: string, same: readonly FoundServer[], { file, layer }: Fi
 
 type ContextPlace = Omit<Candidate, "file"> & { file: string | undefined };
 
-function contextOf(place: ContextPlace, options: Omit<LoadOptions, "trust">, found: FoundServers): FileContext {
+function contextOf(place: ContextPlace, options: DefineOptions, found: FoundServers): FileContext {
   const { file, layer, folder } = place;
   const { home, platform, variables, secrets, secretOptions, askInput } = options;
   return {

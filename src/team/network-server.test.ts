@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { failure } from "../../test/fixtures/failure.ts";
 import { onBothEngines } from "../../test/fixtures/store-world.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import type { Store } from "../store/store.ts";
 import { addNetworkServer } from "./network-server.ts";
 import { defineTenantServers } from "./tenant-definitions.ts";
@@ -70,6 +71,13 @@ onBothEngines("servers that are added over the network", (world) => {
     const [server] = await define();
     expect(server?.entry?.reach).toMatchObject({ url, headers: { authorization: "Bearer for-the-test" } });
     expect(server?.entry?.network).toMatchObject({ publicOnly: true });
+  });
+
+  test("while the database does not give a secret, nothing is said about the servers that need it", async () => {
+    await add({ url, headers: { authorization: "Bearer ${secret:token}" } });
+    const away = { get: () => Promise.reject(new NexusError("STORE_UNAVAILABLE", "The database is not available")) };
+    const defining = defineTenantServers(store.servers("shop"), { ...HERE, variables: {}, secrets: away });
+    expect(await failure(defining)).toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 
   test(`${POSTED}: what got into the store in another way has no effect either when it is opened`, async () => {

@@ -1,5 +1,4 @@
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
-import type { SecretStore, StoredSecret } from "../auth/secrets.ts";
 import { defineServers } from "../config/load.ts";
 import { serverId } from "../config/read/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -38,18 +37,8 @@ async function checkNetworkServer({ name, entry }: NetworkServer): Promise<void>
   if (isLoopback(url.hostname)) throw internalAddress(serverId(name), url.hostname);
 }
 
-const PLACEHOLDER: StoredSecret = { value: "placeholder" };
-
 /** A secret may be stored after the server that needs it. */
-const ANY_SECRET: SecretStore = {
-  get: async () => PLACEHOLDER,
-  set: async () => PLACEHOLDER,
-  allow: async () => PLACEHOLDER,
-  bind: async () => PLACEHOLDER,
-  adopt: async () => PLACEHOLDER,
-  remove: async () => false,
-  list: async () => ({ secrets: [], unreadable: 0 }),
-};
+const ANY_SECRET = { get: async () => ({ value: "placeholder" }) };
 
 function notAnAddress(server: string): NexusError {
   return new NexusError("CONFIG_INVALID", `Server "${server}": "url" is not an http or https address`, {

@@ -1,3 +1,4 @@
+import type { SecretStore } from "../auth/secrets.ts";
 import { applyNetwork } from "../config/network-settings.ts";
 import { defineServers, type DefineOptions } from "../config/load.ts";
 import { loadSection } from "../config/load-section.ts";
@@ -6,7 +7,8 @@ import { requireUniquePrefixes } from "../config/unique-prefixes.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import type { TenantServer, TenantServers } from "../store/keep/tenant-servers.ts";
 
-export interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "isRemote" | "defaultCwd"> {
+export interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "isRemote" | "defaultCwd" | "secrets"> {
+  secrets: Pick<SecretStore, "get">;
   /** The configuration file whose "network" counts; default: the user's own files. */
   config?: string | undefined;
 }
@@ -20,17 +22,42 @@ export async function defineTenantServers(
   { config, ...options }: TenantDefinitionOptions,
 ): Promise<ServerDefinition[]> {
   const { servers, unreadable } = await kept.list();
+  const secrets = new CheckedSecrets(options.secrets);
   // As in the user's own files: a command runs in the home folder unless its entry says otherwise.
-  const context = { ...options, cwd: options.home, defaultCwd: options.home };
+  const context = { ...options, secrets: secrets.store, cwd: options.home, defaultCwd: options.home };
   const of = (wanted: TenantServer["origin"]) => {
     const entries = servers.filter(({ origin }) => origin === wanted).map(({ name, entry }) => [name, entry] as const);
     return defineServers(Object.fromEntries(entries), { ...context, isRemote: wanted === "network" });
   };
   const defined = [...(await of("local")), ...(await of("network")), ...unreadable.map(unreadableServer)];
+  secrets.requireAnswered();
   defined.sort((a, b) => (a.id < b.id ? -1 : 1));
   requireUniquePrefixes(defined);
   await limitNetwork(defined, context, config);
   return defined;
+}
+
+/** Tells a secret that is missing from one that the database did not give: then nothing is known about the servers. */
+class CheckedSecrets {
+  readonly store: Pick<SecretStore, "get">;
+  #failure: NexusError | undefined;
+
+  constructor(secrets: Pick<SecretStore, "get">) {
+    this.store = { get: (name) => this.#watch(secrets.get(name)) };
+  }
+
+  requireAnswered(): void {
+    if (this.#failure) throw this.#failure;
+  }
+
+  async #watch<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof NexusError && error.code === "STORE_UNAVAILABLE") this.#failure = error;
+      throw error;
+    }
+  }
 }
 
 /** What the operator's configuration says about addresses and certificates counts for all tenants. */

@@ -35,6 +35,9 @@ onBothEngines("commands with --tenant", (world) => {
     expect(servers).toMatchObject([{ id: "kit", transport: "stdio", enabled: true, trusted: true }]);
     expect((await inShop("mcp", "call", "kit.echo", "text=hello")).stdout).toBe("hello\n");
     expect((await inShop("mcp", "tools", "own")).code).toBe(6);
+    const { id } = parsed(await inShop("keys", "create", "ci", "--allow", "kit.echo", "--json"));
+    expect((await run("keys", "explain", String(id), "kit.echo")).code).toBe(0);
+    expect((await run("keys", "explain", String(id), "kit.sleep")).code).toBe(8);
     expect((await run("mcp", "tools", "kit")).code).toBe(6);
     expect(parsed(await run("mcp", "servers", "--tenant", "default", "--json"))["servers"]).toMatchObject([
       { id: "own" },

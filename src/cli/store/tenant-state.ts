@@ -112,8 +112,9 @@ export class TenantState implements ServerSource {
     const { defineTenantServers } = await import("../../team/tenant-definitions.ts");
     const { serverId } = await import("../../config/read/server-id.ts");
     const kept = await (await this.getStore()).servers(this.tenant).list();
-    const { home, platform, variables, secrets, askInput, explicit: config } = load;
-    const options = { home, platform, variables, secrets, secretOptions: this.optionsAgain, askInput, config };
+    const { home, platform, variables, askInput, explicit: config } = load;
+    const own = { secrets: this.secrets, secretOptions: this.optionsAgain };
+    const options = { home, platform, variables, ...own, askInput, config };
     return {
       definitions: await defineTenantServers({ list: async () => kept }, options),
       entries: new Map(kept.servers.map(({ name, entry }) => [serverId(name), entry])),

@@ -13,7 +13,7 @@ export interface VariableSources {
   platform: NodeJS.Platform;
   /** Folders that editors name like variables: `workspaceFolder`, `userHome`. */
   folders: Readonly<Record<string, string>>;
-  secrets?: SecretStore | undefined;
+  secrets?: Pick<SecretStore, "get"> | undefined;
   /** Options of commands about these secrets, for hints: ` --tenant shop`. */
   secretOptions?: string | undefined;
   inputs: readonly InputDefinition[];
