@@ -97,6 +97,7 @@ export const LAYERS = [
   ["cli/secrets"],
   ["cli/keys"],
   ["cli/tenants"],
+  ["cli/sets"],
   ["cli/serve"],
   // The catalog loads every command when it is called, and completion reads the catalog.
   ["cli/completion", "cli"],

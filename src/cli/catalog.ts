@@ -258,6 +258,26 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "remove a tenant with its keys and secrets",
     load: async () => (await import("./tenants/tenants-remove.ts")).tenantsRemove,
   },
+  "sets create": {
+    section: "Operate the gateway",
+    summary: "create a set of several servers' tools",
+    load: async () => (await import("./sets/sets-create.ts")).setsCreate,
+  },
+  "sets list": {
+    section: "Operate the gateway",
+    summary: "list sets",
+    load: async () => (await import("./sets/sets-list.ts")).setsList,
+  },
+  "sets show": {
+    section: "Operate the gateway",
+    summary: "show what a set contains",
+    load: async () => (await import("./sets/sets-show.ts")).setsShow,
+  },
+  "sets remove": {
+    section: "Operate the gateway",
+    summary: "remove a set",
+    load: async () => (await import("./sets/sets-remove.ts")).setsRemove,
+  },
   "store check": {
     section: "Operate the gateway",
     summary: "check the gateway's database for damage",

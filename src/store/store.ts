@@ -11,6 +11,7 @@ import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { DatabaseTrust } from "./keep/database-trust.ts";
 import { DatabaseWriteLedger, findRecordingInstances } from "./keep/database-write-ledger.ts";
+import { Sets } from "./keep/sets.ts";
 import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
 import { openKey } from "./key-of-store.ts";
@@ -38,6 +39,7 @@ export class Store implements AsyncDisposable {
   readonly engine: StoreEngine;
   readonly tenants: Tenants;
   readonly keys: ApiKeys;
+  readonly sets: Sets;
   readonly trust: DatabaseTrust;
   readonly changes: ChangeNotices;
   readonly masterKey: MasterKey;
@@ -52,6 +54,7 @@ export class Store implements AsyncDisposable {
     this.migrated = migrated;
     this.tenants = new Tenants(db, now);
     this.keys = new ApiKeys(db, now);
+    this.sets = new Sets(db, now);
     this.trust = new DatabaseTrust(db);
     this.changes = new ChangeNotices(db, logger);
     this.#now = now;

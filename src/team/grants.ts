@@ -1,6 +1,7 @@
 import type { AccessTarget } from "../host/directory/access-target.ts";
 import { Policy, type Decision } from "../host/directory/policy.ts";
 import type { ApiKey, KeyGrants } from "../store/keep/api-keys.ts";
+import type { CompiledSet } from "../gateway/sets/compiled-set.ts";
 import { coversSet, parseGrant, type GrantPattern } from "./grant-pattern.ts";
 
 /** Why a key may or may not use something, with the rule that decided it. */
@@ -66,9 +67,24 @@ function ofThings(grants: readonly GrantPattern[]): string[] {
   return grants.flatMap((grant) => (grant.kind === "things" ? [grant.text] : []));
 }
 
+/** Whether a key may use something of a set now, and why. */
+export function explainInSet(
+  key: ExplainedKey,
+  set: CompiledSet,
+  { target, now }: { target: AccessTarget; now: number },
+): Explanation {
+  const byKey = explainKey(key, { ...target, set: set.name }, now);
+  const bySet = set.decide(target);
+  if (!byKey.allowed || bySet.kind !== "denied") return byKey;
+  const rule = set.findRule(target);
+  return { allowed: false, reason: `in the set: ${bySet.reason}`, rule: rule && `set ${set.name}: ${rule}` };
+}
+
+type ExplainedKey = Pick<ApiKey, "grants" | "revokedAt" | "expiresAt">;
+
 /** Whether a key may use something now, and why. */
 export function explainKey(
-  { grants, revokedAt, expiresAt = Infinity }: Pick<ApiKey, "grants" | "revokedAt" | "expiresAt">,
+  { grants, revokedAt, expiresAt = Infinity }: ExplainedKey,
   target: AccessTarget,
   now: number,
 ): Explanation {

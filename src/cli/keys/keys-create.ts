@@ -1,4 +1,4 @@
-import { parsePattern } from "../../host/directory/access-pattern.ts";
+import type { GrantPattern } from "../../team/grant-pattern.ts";
 import { KEY_ROLES, type KeyRole } from "../../store/keep/api-keys.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -13,8 +13,8 @@ export const keysCreate = defineCommand({
 the same database needs a key for every call.
 
 A pattern starts with a server id, or with * for every server: github is everything of a server, github.search* its tools by
-name, github/resources, github/prompts and github/methods the other kinds, and * everything of the tenant. --deny wins over
---allow. What a key may not use is answered like something that does not exist.
+name, github/resources, github/prompts and github/methods the other kinds, and * everything of the tenant. set:support is a set,
+at its own address only. --deny wins over --allow, also in sets. What a key may not use is answered like something that does not exist.
 
 Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an admin also manages servers and keys of its tenant.`,
   words: { min: 1, max: 1 },
@@ -35,6 +35,7 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
   },
   examples: [
     ["nexus keys create ci --allow github.search*", "a key for some tools of one server"],
+    ["nexus keys create desk --allow set:support", "a key for a set, and for nothing else"],
     ["nexus keys create ada --allow '*' --deny 'github.delete*' --expires 90d", "everything else, for 90 days"],
     ["nexus keys create reader --allow '*' --read-only --json", `{"id":"…","key":"nxs_…","name":"reader",…}`],
   ],
@@ -51,7 +52,11 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
         "Add --allow PATTERN, for example --allow github or --allow '*'.",
       );
     }
-    for (const pattern of [...allow, ...deny]) checkPattern(pattern);
+    const { parseGrant } = await import("../../team/grant-pattern.ts");
+    const sets = [...allow, ...deny].flatMap((pattern) => {
+      const grant = checkPattern(pattern, parseGrant);
+      return grant.kind === "set" && !grant.name.includes("*") ? [grant.name] : [];
+    });
     const role = roleOf(options.role);
     if (allTenants && (role !== "admin" || tenant !== DEFAULT_TENANT)) {
       throw wrongUsage(
@@ -69,6 +74,12 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
       allTenants,
       expiresAt: lifeMs === undefined ? undefined : Date.now() + lifeMs,
     });
+    const known = sets.length === 0 ? [] : (await store.sets.list(tenant)).map((set) => set.name);
+    for (const set of sets.filter((each) => !known.includes(each))) {
+      out.note(
+        `There is no set "${set}" in the tenant "${tenant}" yet. To create it: nexus sets create ${set} --allow PATTERN`,
+      );
+    }
     tellIssued(out, issued, `Created the key ${issued.about.id} ("${name}") for the tenant "${tenant}":`);
   },
 });
@@ -80,13 +91,13 @@ function roleOf(given = "caller"): KeyRole {
 }
 
 /** A mistake on the command line, not in a configuration file. */
-function checkPattern(pattern: string): void {
+function checkPattern(pattern: string, parse: (text: string) => GrantPattern): GrantPattern {
   try {
-    parsePattern(pattern);
+    return parse(pattern);
   } catch {
     throw wrongUsage(
       `${JSON.stringify(pattern)} is not a valid pattern`,
-      `A pattern starts with a server id, or with * for every server: github, github.search*, github/resources, '*'.`,
+      `A pattern starts with a server id, or with * for every server: github, github.search*, github/resources, '*'. A set is set:NAME.`,
     );
   }
 }

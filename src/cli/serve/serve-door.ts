@@ -7,6 +7,7 @@ import { MasterKeyPlace } from "../../store/master-key.ts";
 import { sqliteAddress } from "../../store/engine/database-address.ts";
 import type { Store } from "../../store/store.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
+import type { StoredSets } from "../../team/stored-sets.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import type { Logger } from "../../text/logger.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -28,13 +29,20 @@ export interface ServeDoor extends AsyncDisposable {
   door: KeyDoor | undefined;
   /** Undefined where nothing is stored. */
   store: Store | undefined;
+  sets: StoredSets | undefined;
   /** Whether the tenant `default` also keeps its secrets and recorded writes in the store. */
   isChosen: boolean;
   /** Why nothing is stored, though it should be. */
   problem: NexusError | undefined;
 }
 
-const NOTHING_STORED = { door: undefined, store: undefined, isChosen: false, async [Symbol.asyncDispose]() {} };
+const NOTHING_STORED = {
+  door: undefined,
+  store: undefined,
+  sets: undefined,
+  isChosen: false,
+  async [Symbol.asyncDispose]() {},
+};
 
 /** Opens the store and the door that the options ask for. */
 export async function openDoor(
@@ -58,9 +66,10 @@ export async function openDoor(
   if (problem) await place.remove?.();
   if (problem && isNeeded) throw problem;
   if (problem) return { ...NOTHING_STORED, problem };
-  const [{ Store: Opened }, { KeyDoor: Door }] = await Promise.all([
+  const [{ Store: Opened }, { KeyDoor: Door }, { StoredSets: Sets }] = await Promise.all([
     import("../../store/store.ts"),
     import("../../team/key-door.ts"),
+    import("../../team/stored-sets.ts"),
   ]);
   const store = await Opened.open({ ...place, logger }).catch(async (error: unknown) => {
     await place.remove?.();
@@ -69,14 +78,19 @@ export async function openDoor(
   try {
     if (auth === undefined && !isLocal && (await store.keys.count()) === 0) throw nobodyCouldCall(address);
     const needs = auth === "keys" || !isLocal ? "keys" : "when-there-are-keys";
-    const door = auth === "none" ? undefined : await Door.open({ store, needs, logger });
+    const [door, sets] = await Promise.all([
+      auth === "none" ? undefined : Door.open({ store, needs, logger }),
+      Sets.open({ store, logger }),
+    ]);
     return {
       door,
       store,
+      sets,
       isChosen: place.isChosen,
       problem: undefined,
       async [Symbol.asyncDispose]() {
         door?.[Symbol.dispose]();
+        sets[Symbol.dispose]();
         await store.close();
         await place.remove?.();
       },

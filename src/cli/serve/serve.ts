@@ -35,7 +35,7 @@ const SHORTEST_STREAM_MS = 1000;
 /** nexus serve */
 export const serve = defineCommand({
   usage: "nexus serve [--port N] [--host H] [--stdio] [--server ID]… [--demo]",
-  description: `Serves all configured servers at /mcp, a single server at /servers/<id>/mcp, and HTTP+SSE at /sse, for clients of every
+  description: `Serves all configured servers at /mcp, a single server at /servers/<id>/mcp, a set at /sets/<name>/mcp, and HTTP+SSE at /sse, for clients of every
 revision. /healthz, /readyz and /metrics report its state. Changes of configuration files take effect while it runs.
 Ctrl-C or SIGTERM waits up to 10 seconds for running calls; a second signal stops immediately. With --stdio, the end of the
 input does the same, and a signal stops immediately.`,
@@ -117,12 +117,12 @@ input does the same, and a signal stops immediately.`,
     for (const id of only ?? []) requireServer(host, id);
     const [server] = only?.length === 1 ? only : [];
     if (!entrance) return await servePipes(host, { logger, signal, server });
-    const { door, store } = entrance;
+    const { door, store, sets } = entrance;
     const sealKey = store?.masterKey.derive("seal");
     const shared = { processes: limited.processes, timeoutMs };
     const around = { surroundings, stateFolder, config, shared, logger, out };
     using tenants = store && door && (await followTenants({ store, ...around }));
-    const kept = { door, sealKey, openTenant: tenants?.open };
+    const kept = { door, sets, sealKey, openTenant: tenants?.open };
     await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
     tenants?.onRemoved((tenant) => {
       void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));

@@ -61,6 +61,11 @@ export class CompiledSet {
     return narrowed?.kind === "problem" ? { kind: "denied", reason: "its fixed arguments cannot be hidden" } : decision;
   }
 
+  /** The pattern or flag of the set that decides, for people; undefined if none applies. */
+  findRule(target: AccessTarget): string | undefined {
+    return this.#policy.findRule(target);
+  }
+
   /** The thing with this name in the set; `full` resolves the full names of things that have no other name here. */
   resolve(kind: ThingKind, given: string, full: (given: string) => Own | undefined): Own | undefined {
     if (kind === "resource") return full(given);

@@ -38,6 +38,7 @@ export interface ItemKey {
 
 type ItemKind = "tool" | "prompt";
 
+const FORM = `For example {"allow": ["github"], "tools": {"github.search": {"name": "search", "arguments": {"org": "acme"}}}}.`;
 const KEYS = new Set(["description", "allow", "deny", "readOnly", "pin", "tools", "prompts"]);
 const ITEM_KEYS = new Set(["name", "description", "arguments"]);
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -85,7 +86,9 @@ function patterns(member: string, value: unknown): readonly string[] {
     throw invalid(`"${member}" must be a list of patterns`, `For example ["github.search*", "docs/resources"].`);
   for (const pattern of value) {
     // A set of sets could give arguments that another set keeps fixed.
-    if (pattern.startsWith("set:")) throw invalid(`A set cannot contain another set: ${JSON.stringify(pattern)}`);
+    if (pattern.startsWith("set:")) {
+      throw invalid(`A set cannot contain another set: ${JSON.stringify(pattern)}`, "Repeat the patterns of that set.");
+    }
     try {
       parsePattern(pattern);
     } catch {
@@ -171,6 +174,6 @@ function isOptional(type: "string" | "boolean", value: unknown): boolean {
   return value === undefined || typeof value === type;
 }
 
-function invalid(message: string, hint?: string): NexusError {
+function invalid(message: string, hint = FORM): NexusError {
   return new NexusError("ARGUMENTS_INVALID", message, { hint, mayHaveReached: false });
 }

@@ -1,0 +1,52 @@
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
+import type { KeptSet } from "../../store/keep/sets.ts";
+import type { Options } from "../command/command.ts";
+import { DATABASE_OPTION } from "../store/chosen-database.ts";
+
+export const SET_OPTIONS = {
+  tenant: { type: "string", value: "NAME", help: `the tenant of the set; default: ${DEFAULT_TENANT}` },
+  ...DATABASE_OPTION,
+} as const satisfies Options;
+
+/** The address of a set on a gateway. */
+export function pathOf(name: string): string {
+  return `/sets/${name}/mcp`;
+}
+
+/** What a program is told about a set. */
+export function setForPrograms({ tenant, name, definition, changedAt }: KeptSet): Record<string, unknown> {
+  const {
+    description = null,
+    allow,
+    deny = [],
+    readOnly = false,
+    pin = false,
+    tools = {},
+    prompts = {},
+  } = definitionOf(definition);
+  const changed = new Date(changedAt).toISOString();
+  return { name, tenant, path: pathOf(name), description, allow, deny, readOnly, pin, tools, prompts, changed };
+}
+
+/** It was checked when it was stored. */
+export function definitionOf(text: string): SetDefinition {
+  return JSON.parse(text) as SetDefinition;
+}
+
+/** The patterns and flags in one line. */
+export function contentText({ allow, deny = [], readOnly, pin }: SetDefinition): string {
+  const flags = [...(readOnly ? ["read-only"] : []), ...(pin ? ["pinned"] : [])];
+  return [...allow, ...deny.map((pattern) => `not ${pattern}`), ...flags].join(", ");
+}
+
+/** What the set says about a tool or prompt, in one line. */
+export function itemText({ name, description, arguments: fixed = {} }: SetItem): string {
+  const values = Object.entries(fixed).map(([argument, value]) => `${argument}=${JSON.stringify(value)}`);
+  const parts = [
+    ...(name === undefined ? [] : [`is called ${name}`]),
+    ...(values.length === 0 ? [] : [`always with ${values.join(", ")}`]),
+    ...(description === undefined ? [] : [`described as ${JSON.stringify(description)}`]),
+  ];
+  return parts.length === 0 ? "as it is" : parts.join("; ");
+}

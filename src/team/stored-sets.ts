@@ -1,0 +1,103 @@
+import { CoalescedRuns } from "../async/coalesced-runs.ts";
+import { callListener } from "../async/call-listener.ts";
+import { messageOf } from "../errors/nexus-error.ts";
+import { parseSetDefinition, type SetDefinition } from "../gateway/sets/set-definition.ts";
+import type { SetSource } from "../gateway/sets/set-source.ts";
+import type { KeptSet } from "../store/keep/sets.ts";
+import type { Store } from "../store/store.ts";
+import type { Logger } from "../text/logger.ts";
+
+export interface StoredSetsOptions {
+  store: Pick<Store, "sets" | "changes">;
+  logger: Logger;
+}
+
+interface ReadSet {
+  text: string;
+  /** Undefined if it cannot be used. */
+  definition: SetDefinition | undefined;
+}
+
+/** A change that could not be read is read again after this time. */
+const AGAIN_MS = 400;
+
+/** The sets in the store, kept in memory and read again when they change, in whatever process. */
+export class StoredSets implements SetSource, Disposable {
+  readonly #options: StoredSetsOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #reading = new CoalescedRuns(() => this.#follow());
+  #sets = new Map<string, ReadSet>();
+  #again: NodeJS.Timeout | undefined;
+  #stop: () => void = () => {};
+
+  /** Throws STORE_UNAVAILABLE where the database does not answer. */
+  static async open(options: StoredSetsOptions): Promise<StoredSets> {
+    const sets = new StoredSets(options);
+    // Before anything is read, so that no change in between is missed.
+    sets.#stop = await options.store.changes.listen((topic) => {
+      if (topic === "sets") void sets.#reading.run();
+    });
+    try {
+      await sets.#read();
+      return sets;
+    } catch (error) {
+      sets[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  private constructor(options: StoredSetsOptions) {
+    this.#options = options;
+  }
+
+  find(tenant: string, name: string): SetDefinition | undefined {
+    return this.#sets.get(keyOf(tenant, name))?.definition;
+  }
+
+  onChanged(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+    clearTimeout(this.#again);
+  }
+
+  async #follow(): Promise<void> {
+    const { logger } = this.#options;
+    try {
+      await this.#read();
+      for (const listener of this.#listeners) callListener(listener, logger);
+    } catch (error) {
+      logger.warn(`changes of sets could not be read: ${messageOf(error)}`);
+      clearTimeout(this.#again);
+      this.#again = setTimeout(() => void this.#reading.run(), AGAIN_MS).unref();
+    }
+  }
+
+  /** What is unchanged stays the same object, so that it is not compiled again. */
+  async #read(): Promise<void> {
+    const kept = await this.#options.store.sets.list();
+    this.#sets = new Map(
+      kept.map((set) => {
+        const key = keyOf(set.tenant, set.name);
+        const known = this.#sets.get(key);
+        return [key, known?.text === set.definition ? known : this.#parse(set)];
+      }),
+    );
+  }
+
+  #parse({ tenant, name, definition: text }: KeptSet): ReadSet {
+    try {
+      return { text, definition: parseSetDefinition(JSON.parse(text)) };
+    } catch (error) {
+      this.#options.logger.warn(`the set "${name}" of the tenant "${tenant}" is not served: ${messageOf(error)}`);
+      return { text, definition: undefined };
+    }
+  }
+}
+
+function keyOf(tenant: string, name: string): string {
+  return `${tenant}\n${name}`;
+}
