@@ -78,6 +78,9 @@ describe("B2: nexus serve --demo", () => {
     expect(await endOf(gateway, "SIGTERM")).toBe(0);
     expect(children.filter(isRunning)).toEqual([]);
     expect(output.stderr).toBe("Stopping.\n");
+    // The demo has a store of its own: no command can create a key in it.
+    expect(output.stdout).toContain("everybody on this machine can call it.\n");
+    expect(output.stdout).not.toContain("nexus keys create");
   });
 
   test("for programs it is one line of JSON", async () => {
